@@ -74,6 +74,13 @@ var unwanteds = []unwanted{
 
 	// English.
 	{
+		name:    "a lock without who holds it",
+		near:    []string{"mu is held"},
+		pattern: regexp.MustCompile(`(\b[a-z]\.mu is held)`),
+		instead: `"The caller holds s.mu."`,
+		only:    ".go",
+	},
+	{
 		name:    `"is no" for "is not a"`,
 		near:    []string{" no ", " no\n"},
 		pattern: regexp.MustCompile(`\b((?:is|are|was|were|be|been)` + gap + `no` + gap + `[A-Za-z]+)`),
@@ -87,10 +94,24 @@ var unwanteds = []unwanted{
 // docs/architecture.md to write in their place, and the folders that are free of them, in the patterns
 // of layers. A word that leaves the last folder which has it gets "..." there.
 var dialect = []struct{ word, instead, free string }{
+	{"bury", `"forget", "remove"`, "..."},
+	{"discreet", `"hidden"`, "..."},
 	{"door", `"HTTP listener", "server"`, "face/... app pipeline/... process config"},
+	{"epitaph", `"last error"`, "..."},
 	{"guard", `"reaper" for the process that ends children`, "process cmd/collie"},
+	{"hurry", "what ends sooner: the grace time, the wait", "face/... app pipeline/... process config mcp secret source source/upstream/..."},
+	{"kase", `"useCase"`, "test/..."},
+	{"linger", `"wait", "live on"`, "app pipeline/... process config mcp secret source source/upstream/..."}, // loginctl has it too
+	{"mourn", `"forget"`, "..."},
+	{"nudge", `"signal", "wake"`, "face/... app pipeline/... process config mcp secret source source/upstream/..."},
 	{"parcel", `"message"`, "face/mcpserver/..."},
-	{"road", `"pipeline"`, ". tool pipeline/... face/... app config process secret event source source/siyuan/... test/acceptance test/living"},
+	{"pardon", `"retry"`, "..."},
+	{"patience", `"limit", "wait"`, "face/... app pipeline/... process config mcp secret source source/upstream/... tool/... test/..."},
+	{"road", `"pipeline"`, ". tool pipeline/... face/... app config process secret event source source/siyuan/... test/..."},
+	{"settle", "the verb for what happens: start, await, flush, choose", "face/cli/call face/cli/notes face/mcpserver/... app pipeline/... process config mcp secret source source/upstream/... tool/... test/bench test/binary test/living test/notes"},
+	{"shelf", "what is kept there", "source source/upstream/..."},
+	{"sleeper", `"lazyVault"`, "..."},
+	{"visitor", `"client"`, "mcp source/upstream/... test/acceptance test/eras test/soak"},
 }
 
 // unread are files and folders whose words are not ours: what a SiYuan kernel said, what others wrote, what was
@@ -215,6 +236,7 @@ func TestSlipsAreFound(t *testing.T) {
 		"func TestSituation33HungMount(t *testing.T) {}\n":                           `"func TestSituation33" is a number of a clause`,
 		"// It is acceptance check 9: paths\n":                                       `"acceptance check 9" is a number of a clause`,
 		"var e = \"this is no string\"\n":                                            `"is no string" is "is no"`,
+		"// add adds. s.mu is held.\n":                                               `"s.mu is held" is a lock`,
 		"// What are\n// no ids is left out.\n":                                      `"are // no ids" is "is no"`,
 		"\n\n// a (R-AA-1)\n":                                                        "x.go:3: ",
 		"// RFC 6749, section 5.2; RFC 9728, 3.3 (RFC 8785)\n":                       "",

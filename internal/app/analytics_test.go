@@ -18,7 +18,7 @@ func TestAnalytics(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"analytics":{"captureText":true}`)
 	a := open(t, cfg, app.Options{Version: "9"})
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	const calls = 3
 	for range calls {
 		_, err := a.Pipeline.Do(t.Context(), &tool.Call{

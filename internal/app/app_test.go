@@ -70,7 +70,7 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"200ms"}}`)
 	a := open(t, cfg, app.Options{Version: "9"})
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateReady || list[0].Tools == 0 {
 		t.Fatalf("servers: %+v", list)
 	}
@@ -116,7 +116,7 @@ func TestOpen(t *testing.T) {
 func TestOpenStartsWhatIsNamed(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, ""), app.Options{Servers: []string{}})
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	if list := a.Servers.List(); list[0].State != tool.StateIdle || list[0].PID != 0 {
 		t.Errorf("nobody was to start: %+v", list)
 	}
@@ -129,7 +129,7 @@ func TestOpenStartsWhatIsNamed(t *testing.T) {
 func TestOpenWithoutServers(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, `,"mcp":{"enabled":false}`), app.Options{})
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateDisabled || list[0].Reason != "mcp_disabled" {
 		t.Errorf("servers: %+v", list)
 	}

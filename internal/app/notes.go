@@ -85,9 +85,9 @@ func noKernel() error {
 	}
 }
 
-// Settle waits until the tool config of the workspace has been read, so that what is offered is
+// AwaitToolConfig waits until the tool config of the workspace has been read, so that what is offered is
 // what is switched on. The error says that the kernel cannot be asked at all.
-func (n *Notes) Settle(ctx context.Context) error {
+func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 	n.mu.Lock()
 	source := n.source
 	n.mu.Unlock()

@@ -247,8 +247,8 @@ func (s Servers) Await(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Settled is closed when every server that was to start is ready or has failed.
-func (s Servers) Settled() <-chan struct{} { return s.set.Settled() }
+// Started is closed when every server that was to start is ready or has failed.
+func (s Servers) Started() <-chan struct{} { return s.set.Started() }
 
 // OpenLog returns the log file of a gateway, which is rotated, or why it cannot be written.
 // Each Write is one line or several. Several processes may have it, and it needs no Close.

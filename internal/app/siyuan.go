@@ -187,18 +187,18 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 		n.closeVault()
 	}
 	if purse != nil && purse != n.purse {
-		n.settle(purse)
+		n.endPurse(purse)
 	}
 }
 
-// settle ends a purse.
-func (n *Notes) settle(purse *mascot.Purse) {
+// endPurse ends a purse.
+func (n *Notes) endPurse(purse *mascot.Purse) {
 	if err := purse.Close(); err != nil {
 		n.log.Warn("coins of the mascot not written", "error", err)
 	}
 }
 
-// make opens the source of the kernel that was chosen. n.mu is held.
+// make opens the source of the kernel that was chosen. The caller holds n.mu.
 func (n *Notes) make(cfg *config.Config) error {
 	choice := n.choice
 	set, err := readSiYuan(cfg)
@@ -369,7 +369,7 @@ func (n *Notes) close() {
 	}
 }
 
-// closeVault ends the use of the vault, once requests that run are answered. n.mu is held.
+// closeVault ends the use of the vault, once requests that run are answered. The caller holds n.mu.
 func (n *Notes) closeVault() {
 	if err := n.vault.Close(); err != nil {
 		n.log.Warn("the vault was not closed", "error", err)

@@ -40,7 +40,7 @@ type place struct {
 	level  access.Level // of notebooks that no file lists
 }
 
-// place opens the way to the kernel that was chosen, else to the vault. n.mu is held.
+// place opens the way to the kernel that was chosen, else to the vault. The caller holds n.mu.
 func (n *Notes) place(cfg *config.Config) place {
 	if n.choice.Configured {
 		client := kernel.New(n.choice.URL, kernel.Options{Token: n.choice.Token.Reveal(), Logger: n.log})
@@ -52,7 +52,7 @@ func (n *Notes) place(cfg *config.Config) place {
 	if n.vault == nil {
 		n.vault = newVault(cfg, n.env, n.log)
 	}
-	return place{vaultClientOf(sleeper{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
+	return place{vaultClientOf(lazyVault{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
 }
 
 // vaultKey names the folder of the vault in our state.
@@ -60,18 +60,18 @@ func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
 // vaultClient talks to a vault as to a kernel.
 func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
-	return vaultClientOf(sleeper{vault: v}, log)
+	return vaultClientOf(lazyVault{vault: v}, log)
 }
 
-func vaultClientOf(s sleeper, log *slog.Logger) *kernel.Client {
+func vaultClientOf(s lazyVault, log *slog.Logger) *kernel.Client {
 	// A read is not tried again: the vault waits for other processes itself, and what it then cannot do stays so.
 	return kernel.New(vaultAddress, kernel.Options{Transport: vaultTransport{s}, Waits: []time.Duration{}, Logger: log})
 }
 
-// sleeper is a vault whose file is not made for nothing: while it is not there a file in it that is
+// lazyVault is a vault whose file is not made for nothing: while it is not there a file in it that is
 // asked for is answered to be missing. That is what listing the tools asks, as their switches may be
 // in one.
-type sleeper struct {
+type lazyVault struct {
 	vault    *vault.Vault
 	computes func() // see [Options]
 }
@@ -79,7 +79,7 @@ type sleeper struct {
 // notFound is the answer for a file that is not there, with status 202 as a kernel gives it.
 const notFound = `{"code":404,"msg":"file does not exist","data":null}`
 
-func (s sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s lazyVault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.computes != nil {
 		s.computes()
 	}
@@ -97,10 +97,10 @@ func (s sleeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // vaultTransport takes requests to a vault, and says what is the matter where its file cannot be read or written: a
 // kernel's answer could not.
-type vaultTransport struct{ sleeper }
+type vaultTransport struct{ lazyVault }
 
 func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := vault.Transport{Vault: t.sleeper}.RoundTrip(r)
+	resp, err := vault.Transport{Vault: t.lazyVault}.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	defer n.close()
 	n.follow(r.files())
 	if r.seen.update(r.files()) { // since they were read; what changes from here on is seen
-		r.take(n)
+		r.readAndFollow(n)
 	}
 	poll := time.NewTicker(n.every(w.Poll))
 	defer poll.Stop()
@@ -41,10 +41,10 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 			w.Logger.Debug("notices of file changes", "error", err)
 		case <-quiet.C:
 			since = time.Time{}
-			r.take(n)
+			r.readAndFollow(n)
 			poll.Reset(n.every(w.Poll))
 		case done := <-w.Now:
-			r.take(n)
+			r.readAndFollow(n)
 			poll.Reset(n.every(w.Poll))
 			done()
 		}
@@ -60,9 +60,9 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	}
 }
 
-// take reads, and follows the files that count now. With new ones among them it reads once more: they may have changed
+// readAndFollow reads, and follows the files that count now. With new ones among them it reads once more: they may have changed
 // before they were followed.
-func (r *reader) take(n *notices) {
+func (r *reader) readAndFollow(n *notices) {
 	for more := true; more; {
 		r.read()
 		files := r.files()

@@ -306,7 +306,7 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 	}
 	_ = json.Unmarshal(theirs, &c.Versions) // newestCommon has read it already
 	c.Era = Modern
-	c.take(r.Result, Get(r.Result, "_meta", MetaServerInfo))
+	c.adoptInfo(r.Result, Get(r.Result, "_meta", MetaServerInfo))
 	c.Link.Agreed(c.Version)
 	return nil
 }
@@ -338,7 +338,7 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 	}
 	c.Era, c.Version = Legacy, agreed
 	c.Versions = []string{agreed}
-	c.take(r.Result, Get(r.Result, "serverInfo"))
+	c.adoptInfo(r.Result, Get(r.Result, "serverInfo"))
 	c.Link.Agreed(agreed)
 	if l, ok := c.Link.(*HTTPLink); ok && c.early {
 		return c.initializedBehind(ctx, l)
@@ -407,7 +407,7 @@ func (c *Client) tooEarly() bool {
 	}
 }
 
-func (c *Client) take(result, info json.RawMessage) {
+func (c *Client) adoptInfo(result, info json.RawMessage) {
 	c.Info = info
 	c.Capabilities = Get(result, "capabilities")
 	c.Instructions = GetString(result, "instructions")

@@ -418,13 +418,13 @@ func TestClientReopensForTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		link.lost.Store(true)
-		first, takeBack := context.WithCancel(t.Context())
+		first, cancel := context.WithCancel(t.Context())
 		var ended [2]error
 		for i, ctx := range []context.Context{first, t.Context()} {
 			go func() { _, ended[i] = c.Request(ctx, "tools/call", nil) }()
 			synctest.Wait() // the first one opens a session, the second one waits for it
 		}
-		takeBack()
+		cancel()
 		synctest.Wait()
 		if !errors.Is(ended[0], context.Canceled) || ended[1] != nil {
 			t.Errorf("the request that was taken back: %v; the other one: %v", ended[0], ended[1])

@@ -98,7 +98,7 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	}
 	select {
 	case resp := <-w.ch:
-		return c.take(w, resp)
+		return c.collect(w, resp)
 	case <-ctx.Done():
 	}
 	if c.forget(id) {
@@ -107,10 +107,10 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 		}
 		return Response{}, context.Cause(ctx)
 	}
-	return c.take(w, <-w.ch) // it was being delivered
+	return c.collect(w, <-w.ch) // it was being delivered
 }
 
-func (c *Conn) take(w *waiter, resp Response) (Response, error) {
+func (c *Conn) collect(w *waiter, resp Response) (Response, error) {
 	err, large := w.err, w.large
 	*w = waiter{ch: w.ch}
 	c.waiters.Put(w)

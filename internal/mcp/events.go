@@ -157,7 +157,7 @@ func (s *events) admit(m outgoing, k kind) bool {
 
 // tellGap has the client told of what was left out.
 func (s *events) tellGap() {
-	if raw, ok := s.gap.take(); ok {
+	if raw, ok := s.gap.notice(); ok {
 		s.push(outgoing{head: raw})
 	}
 }
@@ -366,7 +366,7 @@ func (s *events) attach(from int) (me, begin int) {
 	}
 	s.wake() // an earlier reader lets go
 	s.mu.Unlock()
-	s.kept.take(s)
+	s.kept.lend(s)
 	return me, from
 }
 

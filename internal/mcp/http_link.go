@@ -293,7 +293,7 @@ func (l *HTTPLink) spawn(f func()) bool {
 }
 
 // begin prepares the exchange of one message.
-func (l *HTTPLink) begin(ctx context.Context, body []byte) (*flight, error) {
+func (l *HTTPLink) begin(ctx context.Context, body []byte) (*roundTrip, error) {
 	if err := l.Err(); err != nil {
 		return nil, &LinkError{Err: err}
 	}
@@ -304,7 +304,7 @@ func (l *HTTPLink) begin(ctx context.Context, body []byte) (*flight, error) {
 		err := fmt.Errorf("request of %d bytes is longer than %d", len(body), l.opts.MaxRequest)
 		return nil, &LinkError{TooLarge: true, Err: err}
 	}
-	x := &flight{link: l, caller: ctx, body: body}
+	x := &roundTrip{link: l, caller: ctx, body: body}
 	x.ctx, x.cancel = context.WithCancelCause(l.ctx)
 	if ctx.Done() != nil {
 		x.stop = context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })

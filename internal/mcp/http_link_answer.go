@@ -9,7 +9,7 @@ import (
 )
 
 // answer reads what a 2xx answer to a request brings.
-func (x *flight) answer(resp *http.Response) (Response, error) {
+func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	if err := x.adoptSession(resp); err != nil {
 		_ = resp.Body.Close()
 		return Response{}, &LinkError{Sent: true, Err: err}
@@ -36,7 +36,7 @@ func (x *flight) answer(resp *http.Response) (Response, error) {
 }
 
 // adoptSession keeps the session that the answer to initialize opens. Its id is a secret.
-func (x *flight) adoptSession(resp *http.Response) error {
+func (x *roundTrip) adoptSession(resp *http.Response) error {
 	if x.req.Method != "initialize" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (x *flight) adoptSession(resp *http.Response) error {
 	return nil
 }
 
-func (x *flight) answerJSON(raw []byte) (Response, error) {
+func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
 	msgs, err := x.messages(raw)
 	if err != nil {
 		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
@@ -64,7 +64,7 @@ func (x *flight) answerJSON(raw []byte) (Response, error) {
 }
 
 // messages reads a message, or a batch as 2025-03-26 had it.
-func (x *flight) messages(raw []byte) ([]Message, error) {
+func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 	if raw[0] != '[' {
 		m, err := Parse(raw)
 		return []Message{m}, err
@@ -77,7 +77,7 @@ func (x *flight) messages(raw []byte) ([]Message, error) {
 }
 
 // receive takes the response out of msgs and hands the rest on.
-func (x *flight) receive(msgs []Message) (r Response, ok bool) {
+func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
 	for i := range msgs {
 		m := &msgs[i]
 		if !ok && m.IsResponse() && x.isMine(m) {
@@ -91,7 +91,7 @@ func (x *flight) receive(msgs []Message) (r Response, ok bool) {
 
 // isMine reports whether m answers this exchange. An error without an id can stand only
 // for the request that shares its HTTP exchange.
-func (x *flight) isMine(m *Message) bool {
+func (x *roundTrip) isMine(m *Message) bool {
 	if m.ID == "" || m.ID == "null" {
 		return m.Error != nil
 	}
@@ -115,7 +115,7 @@ func (l *HTTPLink) warnTextID() {
 var errAnswerTooLarge = errors.New("too large")
 
 // unread is the error for an answer that could not be read to its end.
-func (x *flight) unread(err error) error {
+func (x *roundTrip) unread(err error) error {
 	if errors.Is(err, errAnswerTooLarge) {
 		return &LinkError{Sent: true, TooLarge: true, Err: err}
 	}

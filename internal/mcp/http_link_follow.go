@@ -43,7 +43,7 @@ func (c *cursor) advance(r *sseReader) {
 // follow reads the event stream that answers a request until the response is there. Where a
 // legacy stream ends before that and events had ids, it goes on with what the server has
 // kept (Resumability; 2025-11-25 lets servers close on purpose).
-func (x *flight) follow(resp *http.Response) (Response, error) {
+func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 	at := cursor{retry: -1}
 	for {
 		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
@@ -67,7 +67,7 @@ func (x *flight) follow(resp *http.Response) (Response, error) {
 }
 
 // events reads until the response.
-func (x *flight) events(r *sseReader) (Response, error) {
+func (x *roundTrip) events(r *sseReader) (Response, error) {
 	for {
 		ev, err := r.next()
 		if err != nil {
@@ -88,7 +88,7 @@ func (x *flight) events(r *sseReader) (Response, error) {
 }
 
 // isAnswer reports whether an event that is not a message was to answer this request.
-func (x *flight) isAnswer(m marks) bool {
+func (x *roundTrip) isAnswer(m marks) bool {
 	n, ok := parseID(m.id)
 	return m.answer && (ok && n == x.id || m.id == "" || m.id == "null")
 }
@@ -109,7 +109,7 @@ func (l *HTTPLink) decode(ev sseEvent) ([]Message, error) {
 
 // resume opens the stream again where it broke off. A refusal says nothing about the
 // request, so its status stays out of the error's Status.
-func (x *flight) resume(at *cursor) (*http.Response, error) {
+func (x *roundTrip) resume(at *cursor) (*http.Response, error) {
 	var last error
 	for at.fails < maxResumes {
 		wait := resumeWait << at.fails
@@ -159,7 +159,7 @@ func (l *HTTPLink) get(ctx context.Context, lastID string) (*http.Response, erro
 
 // watch ends the exchange when body stays silent, where its caller has set a deadline: a
 // request without one, such as subscriptions/listen, may have nothing to say for days.
-func (x *flight) watch(body io.Reader) io.Reader {
+func (x *roundTrip) watch(body io.Reader) io.Reader {
 	if _, ok := x.caller.Deadline(); !ok || x.link.opts.IdleTimeout < 0 {
 		return body
 	}
@@ -168,7 +168,7 @@ func (x *flight) watch(body io.Reader) io.Reader {
 
 // detach lets a stream that has brought its response come to its end behind the caller's
 // back, so that its connection can serve again.
-func (x *flight) detach(body io.ReadCloser) {
+func (x *roundTrip) detach(body io.ReadCloser) {
 	if x.stop != nil {
 		x.stop()
 	}

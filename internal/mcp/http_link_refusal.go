@@ -19,7 +19,7 @@ const (
 
 // refused reads an answer whose status is not 2xx: a Response that answers the request, a
 // LinkError, or both (see [HTTPLink]).
-func (x *flight) refused(resp *http.Response) (Response, *LinkError) {
+func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
 	_ = resp.Body.Close()
 	r, own := x.answerIn(raw)
@@ -37,7 +37,7 @@ func (x *flight) refused(resp *http.Response) (Response, *LinkError) {
 // answerIn returns the answer in a refusal's body, if it can be meant for this request, and
 // whether it names the request's id. An error may stand there without one; a result, which
 // some servers send under any status, may not.
-func (x *flight) answerIn(raw []byte) (r Response, own bool) {
+func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
 	m, err := Parse(tidy(raw))
 	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
 		return Response{}, false
@@ -95,7 +95,7 @@ func excerpt(b []byte) string {
 
 // again reports whether a refused request is to be sent again now. It waits as long as the
 // server asks for, if the caller's deadline allows.
-func (x *flight) again(e *LinkError) (bool, error) {
+func (x *roundTrip) again(e *LinkError) (bool, error) {
 	if errors.Is(e, ErrSessionGone) { // opened anew by another request meanwhile?
 		now := x.link.state.Load()
 		return now.session != "" && now.session != x.state.session, nil

@@ -53,8 +53,8 @@ func (k *keeper) put(s *events, whole bool) {
 	}
 }
 
-// take gives a stream out to a reader.
-func (k *keeper) take(s *events) {
+// lend gives a stream out to a reader.
+func (k *keeper) lend(s *events) {
 	if k == nil {
 		return
 	}

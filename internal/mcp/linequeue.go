@@ -184,7 +184,7 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 // close tells of messages left out, where there is room again.
 func (q *lineQueue) close(size int) {
 	if q.gap.n > 0 && size <= maxNotes/2 {
-		raw, _ := q.gap.take()
+		raw, _ := q.gap.notice()
 		q.pending = append(append(q.pending, raw...), '\n')
 	}
 }

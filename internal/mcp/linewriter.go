@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// patience is how long a caller is held by a reader that does not read, where writing
+	// holdTime is how long a caller is held by a reader that does not read, where writing
 	// without waiting is not to be had.
-	patience = 50 * time.Millisecond
+	holdTime = 50 * time.Millisecond
 	// maxPending bounds what waits for a reader that does not read.
 	maxPending = 64 << 20
 	// maxSpare bounds the buffer kept for the next write.
@@ -110,10 +110,10 @@ func (l *lineWriter) put(buf []byte, wait bool) ([]byte, error) {
 	return buf[n:], nil
 }
 
-// patientWrite writes what the other side takes before a caller would lose patience.
-func (l *lineWriter) patientWrite(buf []byte) (n int, err error) {
+// deadlineWrite writes what the other side takes before a caller has waited for holdTime.
+func (l *lineWriter) deadlineWrite(buf []byte) (n int, err error) {
 	if d, ok := l.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = d.SetWriteDeadline(time.Now().Add(patience)) // a file without deadlines is written without one
+		_ = d.SetWriteDeadline(time.Now().Add(holdTime)) // a file without deadlines is written without one
 		defer func() { _ = d.SetWriteDeadline(time.Time{}) }()
 	}
 	n, err = l.w.Write(buf)

@@ -54,7 +54,7 @@ func TestLineWriterKeepsLinesWhole(t *testing.T) {
 				}
 				next[n]++
 				if slow && k%500 == 0 {
-					<-time.After(2 * patience) // the pipe fills, and a write takes too long
+					<-time.After(2 * holdTime) // the pipe fills, and a write takes too long
 				}
 			}
 			wg.Wait()
@@ -99,7 +99,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestLineWriterHoldsCallersNoLongerThanItsPatience(t *testing.T) {
+func TestLineWriterHoldsCallersNoLongerThanHoldTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stuck{freed: make(chan struct{})}
@@ -109,7 +109,7 @@ func TestLineWriterHoldsCallersNoLongerThanItsPatience(t *testing.T) {
 			if err := l.write(fmt.Appendf(nil, "line %d", i)); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begun); took > patience || i > 0 && took > 0 {
+			if took := time.Since(begun); took > holdTime || i > 0 && took > 0 {
 				t.Errorf("line %d held its writer for %v", i, took)
 			}
 		}

@@ -114,9 +114,9 @@ func (g *gap) add(raw []byte) {
 	g.level = max(g.level, level, 3)
 }
 
-// take returns the message that tells of the gap, and closes it; ok is false where there is
+// notice returns the message that tells of the gap, and closes it; ok is false where there is
 // none. Its level lets it pass where any of those left out would have passed.
-func (g *gap) take() (raw []byte, ok bool) {
+func (g *gap) notice() (raw []byte, ok bool) {
 	if g.n == 0 {
 		return nil, false
 	}

@@ -195,7 +195,7 @@ func (l *lot) park(r *run) (json.RawMessage, error) {
 	l.parked[state] = r
 	l.owners[r.owner]++
 	r.timer = time.AfterFunc(parkTTL, func() {
-		if l.take(state) != nil {
+		if l.unpark(state) != nil {
 			r.cancel(errExpired)
 		}
 	})
@@ -211,7 +211,7 @@ func (l *lot) park(r *run) (json.RawMessage, error) {
 		Field{"requestState", Quote(state)}), nil
 }
 
-func (l *lot) take(state string) *run {
+func (l *lot) unpark(state string) *run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.parked[state]
@@ -244,7 +244,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, er
 		return nil, &Error{Code: CodeInvalidParams, Message: "params are not those of the request that requestState stands for, " +
 			"and nothing was done: repeat them as they were, or send a new request without requestState and inputResponses"}
 	}
-	if l.take(state) != r {
+	if l.unpark(state) != r {
 		return nil, unknown
 	}
 	r.timer.Stop()
@@ -286,7 +286,7 @@ func (r *run) tell(out notifier) {
 	for _, h := range r.held {
 		out(h.raw, h.k)
 	}
-	if raw, ok := r.gap.take(); ok {
+	if raw, ok := r.gap.notice(); ok {
 		out(raw, note)
 	}
 	r.held, r.bytes = nil, 0

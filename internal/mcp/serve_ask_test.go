@@ -16,20 +16,20 @@ func TestAskAfterTheAnswer(t *testing.T) {
 	line.initialize()
 	for name, request := range map[string]func() *desk{
 		"legacy_http": func() *desk {
-			s.do("POST", rpc(1, "linger", "{}"), "Mcp-Session-Id", s.open("2025-11-25"))
+			s.do("POST", rpc(1, "late", "{}"), "Mcp-Session-Id", s.open("2025-11-25"))
 			return s.desk
 		},
 		"modern_http": func() *desk {
-			s.do("POST", rpc(1, "linger", "{"+meta(canAll)+"}"), modern("linger")...)
+			s.do("POST", rpc(1, "late", "{"+meta(canAll)+"}"), modern("late")...)
 			return s.desk
 		},
 		"legacy_stream": func() *desk {
-			line.say("%s", rpc(1, "linger", "{}"))
+			line.say("%s", rpc(1, "late", "{}"))
 			line.next()
 			return line.desk
 		},
 		"modern_stream": func() *desk {
-			line.say("%s", rpc(2, "linger", "{"+meta(canAll)+"}"))
+			line.say("%s", rpc(2, "late", "{"+meta(canAll)+"}"))
 			line.next()
 			return line.desk
 		},

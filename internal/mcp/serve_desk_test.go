@@ -21,7 +21,7 @@ import (
 //	note   sends n progress notifications before it answers
 //	wait   tells began, waits for its context's end and tells the cause to ended
 //	gate   tells began and waits until the test opens the gate
-//	linger answers, and asks the client when the test opens the gate
+//	late answers, and asks the client when the test opens the gate
 //	march  sends n progress notifications, each when the test opens the gate
 //	fail   fails with error, an error object; without it, with a Go error
 type desk struct {
@@ -105,13 +105,13 @@ func (d *desk) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, e
 				mcp.Field{Key: "progressToken", Value: token}, mcp.Field{Key: "progress", Value: json.RawMessage(strconv.Itoa(i + 1))}))
 		}
 		return d.text(in, "noted"), nil
-	case "linger":
+	case "late":
 		go func() {
 			<-d.gate
 			_, err := in.Ask(context.WithoutCancel(ctx), "roots/list", nil)
 			d.ended <- err
 		}()
-		return d.text(in, "lingering"), nil
+		return d.text(in, "later"), nil
 	case "march":
 		n, _ := strconv.Atoi(string(mcp.Get(args, "n")))
 		d.began <- in.ID

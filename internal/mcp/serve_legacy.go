@@ -107,7 +107,7 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 // so that nobody keeps all others out. Sessions that are idle give way, those first that were
 // never used since they were opened, then those that have been idle the longest: clients that
 // never say good-bye must not keep others out, and a client whose session is gone opens another
-// one. A session with a request in flight never gives way. h.mu is held.
+// one. A session with a request in flight never gives way. The caller holds h.mu.
 func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 	own := 0
 	for _, s := range h.sessions {
@@ -200,7 +200,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 
 func (s *session) resumable() bool { return s.peer.Version >= Version20251125 }
 
-// keep lets the client of a legacy session come back for the stream that has just begun. e.mu is held.
+// keep lets the client of a legacy session come back for the stream that has just begun. The caller holds e.mu.
 func (e *exchange) keep() {
 	switch {
 	case e.unwatch != nil:
@@ -231,7 +231,7 @@ func (e *exchange) late() {
 	}
 }
 
-// watch ends the request soon after its connection does. e.mu is held.
+// watch ends the request soon after its connection does. The caller holds e.mu.
 func (e *exchange) watch() {
 	t, connected := e.task, e.r.Context()
 	e.unwatch = context.AfterFunc(connected, func() {

@@ -12,16 +12,16 @@ import (
 	"collie/internal/mcp"
 )
 
-// visitor is a client of the official SDK that keeps what it is told.
-type visitor struct {
+// sdkClient is a client of the official SDK that keeps what it is told.
+type sdkClient struct {
 	*sdk.ClientSession
 	progress chan float64
 	changed  chan struct{}
 }
 
-func visit(t *testing.T, transport sdk.Transport, version string) *visitor {
+func visit(t *testing.T, transport sdk.Transport, version string) *sdkClient {
 	t.Helper()
-	v := &visitor{progress: make(chan float64, 99), changed: make(chan struct{}, 99)}
+	v := &sdkClient{progress: make(chan float64, 99), changed: make(chan struct{}, 99)}
 	client := sdk.NewClient(&sdk.Implementation{Name: "judge", Version: "1"}, &sdk.ClientOptions{
 		CreateMessageHandler: func(context.Context, *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
 			return &sdk.CreateMessageResult{Role: "assistant", Model: "none", Content: &sdk.TextContent{Text: "Paris"}}, nil
@@ -46,7 +46,7 @@ func visit(t *testing.T, transport sdk.Transport, version string) *visitor {
 	return v
 }
 
-func (v *visitor) call(t *testing.T, name string, args map[string]any) string {
+func (v *sdkClient) call(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken("p")
@@ -58,7 +58,7 @@ func (v *visitor) call(t *testing.T, name string, args map[string]any) string {
 }
 
 // exercise uses everything once.
-func (v *visitor) exercise(t *testing.T, d *desk, version string) {
+func (v *sdkClient) exercise(t *testing.T, d *desk, version string) {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestServeSDKClients(t *testing.T) {
 		t.Run(version+"_http", func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, mcp.HTTPServerOptions{})
-			var all []*visitor
+			var all []*sdkClient
 			for range 3 { // at once, so that a mix-up would show
 				all = append(all, visit(t, &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: s.client}, version))
 			}

@@ -64,7 +64,7 @@ func (r *sseReader) next() (sseEvent, error) {
 		from, to, err := r.line()
 		if err != nil {
 			if errors.Is(err, io.EOF) && r.has && r.skipping == nil && r.from == r.hi-r.lo && r.end > r.begin {
-				return r.take()
+				return r.event()
 			}
 			return sseEvent{}, err
 		}
@@ -74,7 +74,7 @@ func (r *sseReader) next() (sseEvent, error) {
 				r.reset()
 				continue
 			}
-			return r.take()
+			return r.event()
 		}
 		if r.skipping == nil {
 			r.field(from, to)
@@ -234,8 +234,8 @@ func (r *sseReader) data(from, to int) {
 	r.end += 1 + copy(b[r.end+1:], b[from:to])
 }
 
-// take returns the event that has just ended.
-func (r *sseReader) take() (sseEvent, error) {
+// event returns the event that has just ended.
+func (r *sseReader) event() (sseEvent, error) {
 	if r.skipping == nil && r.scan > r.max {
 		r.skipping = r.tooLong(r.begin, r.end)
 	}

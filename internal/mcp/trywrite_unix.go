@@ -13,7 +13,7 @@ import (
 func (l *lineWriter) tryWrite(buf []byte) (n int, err error) {
 	f, ok := l.w.(*os.File)
 	if !ok {
-		return l.patientWrite(buf)
+		return l.deadlineWrite(buf)
 	}
 	if l.raw == nil {
 		if l.raw, err = f.SyscallConn(); err != nil {

@@ -32,8 +32,8 @@ type Catalog interface {
 	resolve.Resolver
 	// List returns the MCP result of a list, ready to be sent, and the catalog's revision.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64)
-	// Settle returns when everybody knows what he offers of a kind, or will not, or when ctx ends.
-	Settle(ctx context.Context, kind tool.ListKind)
+	// AwaitKnown returns when everybody knows what he offers of a kind, or will not, or when ctx ends.
+	AwaitKnown(ctx context.Context, kind tool.ListKind)
 	// Instructions is the advice to models of everything in a profile.
 	Instructions(profile string) string
 	// Watch calls f for each change until stop is called. f must not block.

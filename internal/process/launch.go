@@ -10,10 +10,10 @@ import (
 // Launch starts a program that is none of our children: it is meant to outlive this one, is in
 // no reaper and no ledger, and has no pipes. What opens a page in a browser is such a program.
 //
-// It waits up to patience for the program to end, which shows most failures: an exit code other
+// It waits up to wait for the program to end, which shows most failures: an exit code other
 // than 0 is an error, one that still runs is none. The error is a [*StartError] if it could not
 // be started. Stderr of c is not used.
-func Launch(c Command, patience time.Duration) error {
+func Launch(c Command, wait time.Duration) error {
 	path, err := Resolve(c.Name, c.Env, c.Dir)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func Launch(c Command, patience time.Duration) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }() // ends with the program, or with us
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case err := <-ended:

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// linger is how long a child lives that nobody ends: long enough to be noticed.
-func linger() { <-time.After(2 * time.Minute) }
+// liveOn is how long a child lives that nobody ends: long enough to be noticed.
+func liveOn() { <-time.After(2 * time.Minute) }
 
 func play(role string) {
 	switch role {
@@ -46,11 +46,11 @@ func play(role string) {
 		_, _ = io.Copy(os.Stdout, os.Stdin)
 	case "deaf": // does not care for the end of its input
 		fmt.Println("pid", os.Getpid())
-		linger()
+		liveOn()
 	case "stubborn": // nor for SIGTERM
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("pid", os.Getpid())
-		linger()
+		liveOn()
 	case "flood":
 		line := strings.Repeat("x", 99) + "\n"
 		w := bufio.NewWriterSize(os.Stderr, 1<<16)
@@ -116,7 +116,7 @@ func gateway() {
 		fmt.Print(line)
 	}
 	fmt.Println("reaper", reaper.Pid())
-	linger()
+	liveOn()
 }
 
 // wrapped is a role behind a shell that waits for it.

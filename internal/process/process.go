@@ -36,8 +36,8 @@ type Process struct {
 
 	stop     func()        // closes stopping, once
 	stopping chan struct{} // the ladder may begin
-	hurry    func()        // closes hurried, once
-	hurried  chan struct{} // no more waits
+	killNow  func()        // closes killing, once
+	killing  chan struct{} // no more waits
 	killed   atomic.Bool   // a SIGKILL was ours
 
 	drained chan struct{} // stderr has ended
@@ -65,11 +65,11 @@ func Start(c Command, opts *Options) (*Process, error) {
 	p := &Process{
 		label: c.Label, ladder: opts.Ladder.withDefaults(), reaper: opts.Reaper, ledger: opts.Ledger,
 		log: loggerOr(opts.Logger).With("label", c.Label), oom: oomKills(),
-		stopping: make(chan struct{}), hurried: make(chan struct{}),
+		stopping: make(chan struct{}), killing: make(chan struct{}),
 		drained: make(chan struct{}), done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	p.stop = sync.OnceFunc(func() { close(p.stopping) })
-	p.hurry = sync.OnceFunc(func() { close(p.hurried) })
+	p.killNow = sync.OnceFunc(func() { close(p.killing) })
 	p.cmd = &exec.Cmd{Path: path, Args: append([]string{c.Name}, c.Args...), Env: c.Env, Dir: c.Dir}
 	if c.Env == nil {
 		p.cmd.Env = []string{} // nil would mean ours
@@ -194,14 +194,14 @@ func (p *Process) Entries() []Entry { return p.tail.Entries() }
 // Stop ends the process by the [Ladder] and returns when nothing of its group is left
 // and both output pipes have ended, for which it waits 500 ms more at most. It
 // may be called when the process has ended already. When ctx ends, SIGKILL comes at once.
-// Later calls wait for the first, and may hurry it by their own ctx. The error is not nil
+// Later calls wait for the first, and may cut it short by their own ctx. The error is not nil
 // only if something survived SIGKILL for five seconds.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stop()
 	select {
 	case <-p.gone:
 	case <-ctx.Done():
-		p.hurry()
+		p.killNow()
 		<-p.gone
 	}
 	return p.err

@@ -29,7 +29,7 @@ func (p *Process) run() {
 	}
 	if !p.emptied(0, reaped, nil) {
 		p.group.terminate()
-		if !p.emptied(p.ladder.TermWait, reaped, p.hurried) {
+		if !p.emptied(p.ladder.TermWait, reaped, p.killing) {
 			p.killed.Store(true)
 			p.group.kill()
 		}
@@ -89,7 +89,7 @@ func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 	select {
 	case <-ch:
 	case <-timer.C:
-	case <-p.hurried:
+	case <-p.killing:
 	}
 }
 

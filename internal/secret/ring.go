@@ -26,7 +26,7 @@ const (
 // names them: the item changes last, so that a reader finds all of the old parts or all of
 // the new ones.
 type ringBackend struct {
-	ring  patient
+	ring  timedRing
 	index indexFile
 }
 

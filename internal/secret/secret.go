@@ -100,7 +100,7 @@ func Open(dir string, o Options) (*Store, error) {
 	index := indexFile{atomicfile.File{Path: filepath.Join(dir, "secrets.json")}}
 	return &Store{
 		dir: dir, kind: o.Kind, index: index, log: o.Logger,
-		ring: ringBackend{patient{o.Ring, o.Timeout, newTurn()}, index},
+		ring: ringBackend{timedRing{o.Ring, o.Timeout, newTurn()}, index},
 		file: fileBackend{
 			file:    atomicfile.File{Path: filepath.Join(dir, "secrets.age")},
 			keyPath: filepath.Join(dir, "secrets.key"),
@@ -129,7 +129,7 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 	if len(value) > MaxValue {
 		return fmt.Errorf("secret %s has %d bytes, expected at most %d", name, len(value), MaxValue)
 	}
-	if err := s.settle(ctx, name, value); err != nil {
+	if err := s.chooseBackend(ctx, name, value); err != nil {
 		return err
 	}
 	b, err := s.backend(ctx)
@@ -217,9 +217,9 @@ func (s *Store) known() (Kind, error) {
 	return s.decided, nil
 }
 
-// settle decides for good, before the first secret is kept: a keyring counts only if it can
+// chooseBackend decides for good, before the first secret is kept: a keyring counts only if it can
 // keep that very secret, since some can only be read over a network login.
-func (s *Store) settle(ctx context.Context, name, value string) error {
+func (s *Store) chooseBackend(ctx context.Context, name, value string) error {
 	if s.kind != Auto {
 		return nil
 	}

@@ -194,7 +194,7 @@ func (c *Catalog) snapshot() *snapshot {
 }
 
 // List returns the MCP result of a list as it is sent, and the catalog's revision. It shows what is
-// known now, and changes are told; Settle waits for more.
+// known now, and changes are told; AwaitKnown waits for more.
 func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
 	if list := s.view(profile).lists[kind]; list != nil {
@@ -203,8 +203,8 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	return nil, s.revision
 }
 
-// Settle returns when every source knows what it offers of a kind, or will not, or when ctx ends.
-func (c *Catalog) Settle(ctx context.Context, kind tool.ListKind) {
+// AwaitKnown returns when every source knows what it offers of a kind, or will not, or when ctx ends.
+func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 	for _, told := range c.untold(kind) {
 		select {
 		case <-told.soon:
@@ -262,7 +262,7 @@ func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name strin
 	if left := time.Until(c.begun.Add(useWait)); len(list) > 0 && left > 0 {
 		ctx, cancel := context.WithTimeout(ctx, left)
 		defer cancel()
-		c.Settle(ctx, kind)
+		c.AwaitKnown(ctx, kind)
 	}
 	return len(list) > 0
 }

@@ -78,9 +78,9 @@ func TestNoticesAreSerial(t *testing.T) {
 	}
 }
 
-// Settle waits for sources that are starting, as long as its caller does, and not at all when they
+// AwaitKnown waits for sources that are starting, as long as its caller does, and not at all when they
 // have told what they offer of a kind.
-func TestSettle(t *testing.T) {
+func TestAwaitKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		quick, slow := tooltest.NewStarting("quick"), tooltest.NewStarting("slow")
@@ -89,12 +89,12 @@ func TestSettle(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		c.Settle(ctx, tool.ListTools)
+		c.AwaitKnown(ctx, tool.ListTools)
 		want(t, "waited", time.Since(begin), 2*time.Second)
 		want(t, "tools", names(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
 		slow.Fail()
-		c.Settle(t.Context(), tool.ListTools)
-		c.Settle(t.Context(), tool.ListPrompts)
+		c.AwaitKnown(t.Context(), tool.ListTools)
+		c.AwaitKnown(t.Context(), tool.ListPrompts)
 		want(t, "waited", time.Since(begin), 2*time.Second)
 	})
 }
@@ -109,13 +109,13 @@ type behind struct {
 func (b behind) Listed() <-chan struct{} { return b.rest }
 
 // A list of tools does not wait for prompts, and one of prompts does; so does a prompt by its name.
-func TestSettleByKind(t *testing.T) {
+func TestAwaitKnownByKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		src := behind{tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), make(chan struct{})}
 		c := open(t, source.Options{}, src)
 		begin := time.Now()
-		c.Settle(t.Context(), tool.ListTools)
+		c.AwaitKnown(t.Context(), tool.ListTools)
 		want(t, "waited for the tools", time.Since(begin), 0)
 		time.AfterFunc(3*time.Second, func() {
 			offer := tooltest.Offer("one", tooltest.Action("x"))
@@ -163,7 +163,7 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 		if err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.Unknown {
 			t.Errorf("never__x: %v", err)
 		}
-		want(t, "waited for a caller in a hurry", time.Since(begin), 11*time.Second)
+		want(t, "waited longer than the caller", time.Since(begin), 11*time.Second)
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 func TestSetTellsChangesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		one, two := shelf("one", "x://a"), shelf("two", "x://b")
+		one, two := newResources("one", "x://a"), newResources("two", "x://b")
 		profiles := func(hidden ...string) map[string]source.Profile {
 			return map[string]source.Profile{"": {Hide: hidden}}
 		}
@@ -48,7 +48,7 @@ func TestSetTellsChangesOnly(t *testing.T) {
 // to, since that has taken the subscription over.
 func TestUnsubscribeFromASuccessor(t *testing.T) {
 	t.Parallel()
-	old, next := shelf("one", "x://a"), shelf("one", "x://a")
+	old, next := newResources("one", "x://a"), newResources("one", "x://a")
 	c := open(t, source.Options{}, old)
 	if err := c.Subscribe(t.Context(), "", "x://a"); err != nil {
 		t.Fatal(err)

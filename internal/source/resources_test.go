@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// shelf makes a source of resources.
-func shelf(name string, uris ...string) *tooltest.Fake {
+// newResources makes a source of resources.
+func newResources(name string, uris ...string) *tooltest.Fake {
 	offer := tooltest.Offer(name)
 	offer.Subscribes = true
 	for _, uri := range uris {
@@ -33,7 +33,7 @@ func read(uri string) *tool.Call {
 func TestResourceOfferedTwice(t *testing.T) {
 	t.Parallel()
 	const uri, alias = "x://a?b=c d", "collie://server/two/x:%2F%2Fa%3Fb=c%20d"
-	one, two := shelf("one", uri, uri), shelf("two", uri, "x://only")
+	one, two := newResources("one", uri, uri), newResources("two", uri, "x://only")
 	c := open(t, source.Options{}, one, two)
 	want(t, "resources", names(t, c, tool.ListResources, ""), []string{uri, alias, "x://only"})
 
@@ -69,7 +69,7 @@ func TestResourceOfferedTwice(t *testing.T) {
 // Nobody else may answer for our own URIs.
 func TestOwnScheme(t *testing.T) {
 	t.Parallel()
-	bad := shelf("bad", "collie://instructions/good")
+	bad := newResources("bad", "collie://instructions/good")
 	good := tooltest.NewFake("good", tool.Offer{Instructions: "the truth"})
 	c := open(t, source.Options{}, bad, good)
 	want(t, "resources", names(t, c, tool.ListResources, ""), []string{"collie://server/bad/collie:%2F%2Finstructions%2Fgood"})
@@ -137,7 +137,7 @@ func TestUnlistedResource(t *testing.T) {
 // Subscribers are counted, so that a source is asked once, and again after it refused.
 func TestSubscriptionsAreCounted(t *testing.T) {
 	t.Parallel()
-	one := shelf("one", "x://a")
+	one := newResources("one", "x://a")
 	c := open(t, source.Options{}, one)
 	do := func(f func(context.Context, string, string) error, profile string) {
 		t.Helper()
@@ -157,7 +157,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 		t.Errorf("subscribe to what nobody has: %v", err)
 	}
 
-	one.Publish(*shelf("", "x://a").Offer())
+	one.Publish(*newResources("", "x://a").Offer())
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

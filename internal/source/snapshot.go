@@ -22,7 +22,7 @@ type offered struct {
 	offer  *tool.Offer
 }
 
-// newSnapshot reads the offers of c's sources. c.mu is held.
+// newSnapshot reads the offers of c's sources. The caller holds c.mu.
 func newSnapshot(c *Catalog, old *snapshot) *snapshot {
 	s := &snapshot{revision: 1, catalog: c, views: map[string]*view{}}
 	if old != nil {

@@ -21,7 +21,7 @@ func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending)
 	settings := w.Settings(t, nil, append(members, w.section(w.URL()))...)
 	w.settings = settings
 	g := w.Serve(t, settings)
-	g.Settled(t)
+	g.Started(t)
 	return w, newSite(t, g), gate.OpenPending(filepath.Join(g.Home, "state", "pending"))
 }
 

@@ -69,7 +69,7 @@ func strs(a answer, path string) []string {
 }
 
 // readPage reads a resource that is one text.
-func (v *visitor) readPage(t *testing.T, uri string) (string, error) {
+func (v *sdkClient) readPage(t *testing.T, uri string) (string, error) {
 	t.Helper()
 	r, err := v.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 	if err != nil {

@@ -275,7 +275,7 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 }
 
 // call is must for goroutines.
-func call(t *testing.T, v *visitor, tool, args string) {
+func call(t *testing.T, v *sdkClient, tool, args string) {
 	t.Helper()
 	if got := v.call(t, tool, args); got.failed {
 		t.Errorf("%s %s: %s", tool, args, got.text)

@@ -66,24 +66,24 @@ func TestKernelDownAtStart(t *testing.T) {
 			p := newPlug(t)
 			w.settings = w.Settings(t, nil, w.section(p.url()))
 			g := w.serve(t)
-			visitors := []*visitor{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
-			for _, v := range visitors {
+			clients := []*sdkClient{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+			for _, v := range clients {
 				if len(v.actions(t, "fs")) == 0 {
 					t.Error("no tools are listed")
 				}
 			}
-			down := visitors[0].refused(t, first[0], first[1], "server_unavailable")
+			down := clients[0].refused(t, first[0], first[1], "server_unavailable")
 			wantWords(t, "the error", down.text, "start SiYuan")
-			if _, err := visitors[1].readPage(t, "siyuan://help/fs/read"); err != nil {
+			if _, err := clients[1].readPage(t, "siyuan://help/fs/read"); err != nil {
 				t.Errorf("help needs a kernel: %v", err)
 			}
 			p.on(t, w.Kernel)
-			visitors[1].must(t, first[0], first[1])
-			visitors[0].must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+			clients[1].must(t, first[0], first[1])
+			clients[0].must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 			p.off()
-			visitors[1].refused(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`, "server_unavailable")
+			clients[1].refused(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`, "server_unavailable")
 			p.on(t, w.Kernel)
-			visitors[1].must(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`)
+			clients[1].must(t, "fs", `{"action":"read","path":"/Work/Plan/Budget"}`)
 		})
 	}
 }

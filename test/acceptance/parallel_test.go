@@ -27,14 +27,14 @@ func TestParallelCalls(t *testing.T) {
 	const all, bad = 50, 10
 	w := newWorld(t, `"mascot":{"sync":true}`)
 	g := w.serve(t)
-	visitors := []*visitor{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
-	if got := visitors[0].must(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
+	clients := []*sdkClient{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+	if got := clients[0].must(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
 		t.Fatalf("before the first call: %s", got.text)
 	}
 	var wg sync.WaitGroup
 	begun := time.Now()
 	for i := range all {
-		v := visitors[i%2]
+		v := clients[i%2]
 		path := fmt.Sprintf("/Work/New %d", i)
 		args := fmt.Sprintf(`{"action":"write","path":%q,"markdown":"x"}`, path)
 		if i < bad {
@@ -50,13 +50,13 @@ func TestParallelCalls(t *testing.T) {
 	wg.Wait()
 	var balance answer
 	until(t, "all coins", func() bool { // they are put away beside the calls
-		balance = visitors[1].must(t, "mascot", `{"action":"get_balance"}`)
+		balance = clients[1].must(t, "mascot", `{"action":"get_balance"}`)
 		return balance.Get("balance").Int() >= all-bad
 	})
 	if balance.Get("balance").Int() != all-bad || balance.Get("totalEarned").Int() != all-bad {
 		t.Errorf("coins %s, want %d", balance.text, all-bad)
 	}
-	if docs := visitors[0].must(t, "fs", `{"action":"ls","path":"/Work"}`); len(docs.Get("items").Array()) != 1+all-bad {
+	if docs := clients[0].must(t, "fs", `{"action":"ls","path":"/Work"}`); len(docs.Get("items").Array()) != 1+all-bad {
 		t.Errorf("%d documents, want %d", len(docs.Get("items").Array()), 1+all-bad)
 	}
 

@@ -12,7 +12,7 @@ import (
 
 // TestResults holds results to their shapes: lists are wrapped, members that are rarely wanted
 // come with verbose:true alone. That text and structured content agree,
-// [visitor.call] holds for every call of this package.
+// [sdkClient.call] holds for every call of this package.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -94,11 +94,11 @@ func TestConfigChangeIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everyTime)
 	g := w.serve(t)
-	var visitors []*visitor
+	var clients []*sdkClient
 	for _, version := range []string{legacy, modern} {
 		v := visit(t, g, version, nobody)
 		v.must(t, "tag", `{"action":"list"}`)
-		visitors = append(visitors, v)
+		clients = append(clients, v)
 	}
 	for _, step := range []struct {
 		config string
@@ -108,14 +108,14 @@ func TestConfigChangeIsTold(t *testing.T) {
 		{`{"tag":false}`, nil},
 		{`{"tag":["list","rename"]}`, []string{"list", "rename"}},
 	} {
-		for _, v := range visitors {
+		for _, v := range clients {
 			for len(v.changed) > 0 {
 				<-v.changed
 			}
 		}
 		w.File(ownFolder+configFile, []byte(step.config))
-		visitors[0].must(t, "notebook", `{"action":"list"}`) // a call finds out
-		for i, v := range visitors {
+		clients[0].must(t, "notebook", `{"action":"list"}`) // a call finds out
+		for i, v := range clients {
 			select {
 			case <-v.changed:
 			case <-time.After(limit):
@@ -126,10 +126,10 @@ func TestConfigChangeIsTold(t *testing.T) {
 			}
 		}
 		if len(step.want) == 0 {
-			got := visitors[1].refused(t, "tag", `{"action":"list"}`, "disabled_error")
+			got := clients[1].refused(t, "tag", `{"action":"list"}`, "disabled_error")
 			wantWords(t, "a tool that is off", got.text, "switched off", "collie siyuan config set tag on")
 		} else {
-			visitors[1].refused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
+			clients[1].refused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 }
 
 // listedActions are all actions that are listed, as tool.action.
-func listedActions(t *testing.T, v *visitor) []string {
+func listedActions(t *testing.T, v *sdkClient) []string {
 	t.Helper()
 	var out []string
 	for _, tl := range siyuan.Tools() {

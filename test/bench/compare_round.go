@@ -21,17 +21,17 @@ type comparisonPlan struct {
 	lesser      int // turns of each side over the bridge, and with lists
 	lesserCalls int
 	servers     int // of a start from the cache
-	settle      time.Duration
+	pause       time.Duration
 }
 
 var fullComparison = comparisonPlan{
 	blocks: 32, calls: 132, cold: 400, sessions: 16, slices: 8, slice: 100 * time.Millisecond, lesser: 6, lesserCalls: 60,
-	servers: 20, settle: 300 * time.Millisecond,
+	servers: 20, pause: 300 * time.Millisecond,
 }
 
 var shortComparison = comparisonPlan{
 	rounds: 2, blocks: 2, calls: 20, cold: 10, sessions: 4, slices: 2, slice: 20 * time.Millisecond, lesser: 2, lesserCalls: 5,
-	servers: 2, settle: 10 * time.Millisecond,
+	servers: 2, pause: 10 * time.Millisecond,
 }
 
 // comparison is two programs, the old one first.
@@ -63,7 +63,7 @@ const (
 	theWeight = "memory at rest"
 )
 
-func (c *comparison) take(side int, r row, v float64) {
+func (c *comparison) add(side int, r row, v float64) {
 	s, ok := c.samples[r.Name]
 	if !ok {
 		s = &samples{row: r}
@@ -142,7 +142,7 @@ func (c *comparison) start(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	c.take(i, row{Name: theStart, Unit: "ms", Limit: slowest}, micros(l.at.Sub(d.begun))/1000)
+	c.add(i, row{Name: theStart, Unit: "ms", Limit: slowest}, micros(l.at.Sub(d.begun))/1000)
 	return nil
 }
 
@@ -157,11 +157,11 @@ func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error
 	if r.gateway, err = end.daemon(b.serveIn(ctx, home, config, collieReady)); err != nil {
 		return nil, err
 	}
-	if err := pause(ctx, c.plan.settle); err != nil {
+	if err := pause(ctx, c.plan.pause); err != nil {
 		return nil, err
 	}
 	if v, err := memory(r.gateway.cmd.Process.Pid, "VmRSS"); err == nil { // where there is no such figure, none is reported
-		c.take(i, row{Name: theWeight, Unit: "MiB"}, v)
+		c.add(i, row{Name: theWeight, Unit: "MiB"}, v)
 	}
 	if r.one, err = dialHTTP(ctx, r.gateway.endpoint, legacy); err != nil {
 		return nil, err
@@ -203,8 +203,8 @@ func (c *comparison) calls(ctx context.Context, rigs [2]*rig, order []int) error
 		if err != nil {
 			return err
 		}
-		c.take(i, row{Name: c.counter + " " + theCost, Unit: unitOf(c.counter), Limit: limitOf(c.counter)}, spent/float64(len(took[i])))
-		c.take(i, row{Name: theCall, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
+		c.add(i, row{Name: c.counter + " " + theCost, Unit: unitOf(c.counter), Limit: limitOf(c.counter)}, spent/float64(len(took[i])))
+		c.add(i, row{Name: theCall, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
 	}
 	return nil
 }
@@ -233,8 +233,8 @@ func (c *comparison) crowds(ctx context.Context, rigs [2]*rig, order []int) erro
 		if err != nil {
 			return err
 		}
-		c.take(i, row{Name: theCrowd, Unit: "/s", Limit: slowest, More: true}, tallies[i].rate())
-		c.take(i, row{Name: c.counter + " " + thePile, Unit: unitOf(c.counter)}, spent/float64(tallies[i].calls))
+		c.add(i, row{Name: theCrowd, Unit: "/s", Limit: slowest, More: true}, tallies[i].rate())
+		c.add(i, row{Name: c.counter + " " + thePile, Unit: unitOf(c.counter)}, spent/float64(tallies[i].calls))
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func (c *comparison) lesser(ctx context.Context, order []int, name string, of fu
 		return err
 	}
 	for _, i := range order {
-		c.take(i, row{Name: name, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
+		c.add(i, row{Name: name, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
 	}
 	return nil
 }

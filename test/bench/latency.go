@@ -32,7 +32,7 @@ func (b *bench) latency(ctx context.Context, s subject) error {
 		return err
 	}
 	for range b.plan.rounds {
-		if err := b.takeTurns(ctx, b.plan.calls, l.all()); err != nil {
+		if err := b.runRound(ctx, b.plan.calls, l.all()); err != nil {
 			return err
 		}
 	}
@@ -114,9 +114,9 @@ func (b *bench) openLanes(ctx context.Context, s subject, end *stopper) (*lanes,
 	return l, nil
 }
 
-// takeTurns is one round: the lanes make some calls each, in turns, every other time
+// runRound is one round: the lanes make some calls each, in turns, every other time
 // in reverse order, so that each has either neighbour before it.
-func (b *bench) takeTurns(ctx context.Context, calls int, all []*lane) error {
+func (b *bench) runRound(ctx context.Context, calls int, all []*lane) error {
 	took := map[*lane][]time.Duration{}
 	order := slices.Clone(all)
 	for range b.plan.blocks {

@@ -124,7 +124,7 @@ func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bo
 			_, err := other.call()
 			under <- err
 		}()
-		if err := pause(ctx, b.plan.settle/10); err != nil { // for the call to get there
+		if err := pause(ctx, b.plan.pause/10); err != nil { // for the call to get there
 			return 0, err
 		}
 	}

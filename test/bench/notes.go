@@ -48,7 +48,7 @@ func (b *bench) notes(ctx context.Context) error {
 		floor := &requests{base: w.URL(), calls: w.Calls()}
 		through, alone := lane{client: c, name: what.name}, lane{client: floor, name: what.name + ", its requests alone"}
 		for range b.plan.rounds {
-			if err := b.takeTurns(ctx, b.plan.noteCalls, []*lane{&through, &alone}); err != nil {
+			if err := b.runRound(ctx, b.plan.noteCalls, []*lane{&through, &alone}); err != nil {
 				return err
 			}
 		}

@@ -20,7 +20,7 @@ type plan struct {
 
 	servers []int // servers of a gateway at rest
 	tools   int   // tools of each
-	settle  time.Duration
+	pause   time.Duration
 	lists   int // tools/list requests in a round
 
 	warmServers int           // that are known from the cache
@@ -45,7 +45,7 @@ var full = plan{
 	rounds: 5, blocks: 20, calls: 55, cold: 5,
 	sessions: []int{1, 16, 64, 256}, leanSessions: []int{1, 16}, slices: 4, slice: 200 * time.Millisecond,
 	bigBytes: []int{1 << 20, 16 << 20}, bigCalls: []int{15, 4},
-	servers: []int{1, 50}, tools: 20, settle: 2 * time.Second, lists: 100,
+	servers: []int{1, 50}, tools: 20, pause: 2 * time.Second, lists: 100,
 	warmServers: 50, boot: time.Second, starts: 15, firsts: 3, many: 200, longList: 2000, stopServers: 20, kills: 20, documents: 200, noteCalls: 55,
 	vaultDocs: 1000, vaultBlocks: 100, vaultAppends: 200, vaultCalls: 50, vaultQueries: 5, vaultWrites: 20,
 }
@@ -54,7 +54,7 @@ var short = plan{
 	rounds: 3, blocks: 4, calls: 25, cold: 5,
 	sessions: []int{1, 16}, leanSessions: []int{1}, slices: 2, slice: 40 * time.Millisecond,
 	bigBytes: []int{1 << 20}, bigCalls: []int{3},
-	servers: []int{1, 3}, tools: 20, settle: 100 * time.Millisecond, lists: 10,
+	servers: []int{1, 3}, tools: 20, pause: 100 * time.Millisecond, lists: 10,
 	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, firsts: 1, many: 12, longList: 400, stopServers: 4, kills: 2, documents: 10, noteCalls: 6,
 	vaultDocs: 60, vaultBlocks: 40, vaultAppends: 20, vaultCalls: 5, vaultQueries: 1, vaultWrites: 2,
 }

@@ -38,7 +38,7 @@ func (b *bench) rest(ctx context.Context, n int) error {
 			return err
 		}
 		ready = append(ready, micros(d.ready)/1000)
-		err = pause(ctx, b.plan.settle)
+		err = pause(ctx, b.plan.pause)
 		pid := d.cmd.Process.Pid
 		if v, merr := memory(pid, "VmRSS"); merr == nil {
 			rss = append(rss, v)
@@ -46,7 +46,7 @@ func (b *bench) rest(ctx context.Context, n int) error {
 		if all, its, merr := anonymous(pid); merr == nil {
 			own, guard = append(own, all), append(guard, its)
 		}
-		if v, werr := wakeups(ctx, pid, b.plan.settle/2); werr == nil {
+		if v, werr := wakeups(ctx, pid, b.plan.pause/2); werr == nil {
 			wakes = append(wakes, v)
 		}
 		if err == nil && n > 1 && round == b.plan.rounds-1 {

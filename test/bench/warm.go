@@ -98,7 +98,7 @@ func (b *bench) warmStart(ctx context.Context) error {
 			err = idle(d)
 		}
 		if err == nil && len(rss) < b.plan.rounds {
-			if err = pause(ctx, b.plan.settle); err == nil {
+			if err = pause(ctx, b.plan.pause); err == nil {
 				err = idle(d) // nor has it been started since
 			}
 			if v, merr := memory(d.cmd.Process.Pid, "VmRSS"); merr == nil {
@@ -196,7 +196,7 @@ func (b *bench) many(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = pause(ctx, b.plan.settle); err == nil {
+		if err = pause(ctx, b.plan.pause); err == nil {
 			err = idle(d)
 		}
 		if v, merr := memory(d.cmd.Process.Pid, "VmRSS"); merr == nil {

@@ -21,18 +21,18 @@ const (
 
 // Serve runs `collie serve` on the config file, on a free port of 127.0.0.1, without a
 // token and with a home of its own. It returns the URL of the MCP endpoint once start-up
-// has settled. Further arguments go behind those of serve.
+// is over. Further arguments go behind those of serve.
 func Serve(tb testing.TB, collie, config string, args ...string) string {
 	tb.Helper()
 	home := tb.TempDir()
 	args = append([]string{"serve", "--home", home, "--config", config, "--http", "127.0.0.1:0", "--no-auth"}, args...)
-	stderr := start(tb, exec.CommandContext(tb.Context(), collie, args...), settled)
+	stderr := start(tb, exec.CommandContext(tb.Context(), collie, args...), readyLine)
 	return stderr.match
 }
 
-// settled finds the endpoint in the one line that `collie serve` writes to stderr when
-// start-up has settled. Other lines may name other URLs.
-var settled = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
+// readyLine finds the endpoint in the one line that `collie serve` writes to stderr when
+// start-up is over. Other lines may name other URLs.
+var readyLine = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
 
 // last is the last group of a match, or all of it if there is none; empty without a match.
 func last(groups [][]byte) string {

@@ -66,7 +66,7 @@ func TestShared(t *testing.T) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "f"}, {Name: "g"}})
 	g := p.Serve(t, settings)
-	g.Settled(t)
+	g.Started(t)
 	c := start(t, p, g.Home, settings)
 	if got := c.pids(); len(got) != 1 {
 		t.Errorf("the clients speak to the processes %v, want one", got)
@@ -98,7 +98,7 @@ func TestComesBack(t *testing.T) {
 			p := gateway.Place(t)
 			settings := p.Settings(t, []gateway.Server{{Name: "f"}})
 			g := p.Serve(t, settings)
-			g.Settled(t)
+			g.Started(t)
 			c := start(t, p, g.Home, settings)
 			before := c.pids()
 			g.Signal(sig)
@@ -106,7 +106,7 @@ func TestComesBack(t *testing.T) {
 				t.Fatal("the gateway does not end")
 			}
 			begun := time.Now()
-			p.ServeIn(t, g.Home, settings).Settled(t)
+			p.ServeIn(t, g.Home, settings).Started(t)
 			after := c.pids()
 			t.Logf("served again after %v", time.Since(begun))
 			for pid := range after {
@@ -127,7 +127,7 @@ func TestGoesOnAlone(t *testing.T) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "f"}})
 	g := p.Serve(t, settings)
-	g.Settled(t)
+	g.Started(t)
 	c := start(t, p, g.Home, settings)
 	c.pids()
 	g.Signal(syscall.SIGKILL)

@@ -18,7 +18,7 @@ func TestChangeThenCallAtOnce(t *testing.T) {
 	list := []gateway.Server{{Name: "f"}, {Name: "g"}}
 	settings := p.Settings(t, list)
 	g := p.Serve(t, settings)
-	g.Settled(t)
+	g.Started(t)
 	run := func(args ...string) string {
 		t.Helper()
 		stdout, stderr, code := p.Run(t, g.Home, append([]string{"--config", settings}, args...)...)

@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// visitor is a client of the official SDK. It answers what it is asked with its name, and
+// sdkClient is a client of the official SDK. It answers what it is asked with its name, and
 // keeps what it is told.
-type visitor struct {
+type sdkClient struct {
 	*mcp.ClientSession
 	t      *testing.T
 	name   string
@@ -23,9 +23,9 @@ type visitor struct {
 	logs, tools, resources, prompts, updated chan string
 }
 
-func (g *gateway) visit(t *testing.T, transport, version, name string) *visitor {
+func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClient {
 	t.Helper()
-	v := &visitor{
+	v := &sdkClient{
 		t: t, name: name, modern: version >= "2026-07-28", asked: make(chan string, 999), progress: make(chan float64, 999),
 		logs: make(chan string, 999), tools: make(chan string, 999), resources: make(chan string, 999),
 		prompts: make(chan string, 999), updated: make(chan string, 999),
@@ -63,7 +63,7 @@ func (g *gateway) visit(t *testing.T, transport, version, name string) *visitor 
 	return v
 }
 
-func (v *visitor) options() *mcp.ClientOptions {
+func (v *sdkClient) options() *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			v.asked <- "sampling"
@@ -91,7 +91,7 @@ func (v *visitor) options() *mcp.ClientOptions {
 }
 
 // call returns the text that a tool answers with, and whether it failed.
-func (v *visitor) call(tool string, args map[string]any) (text string, failed bool) {
+func (v *sdkClient) call(tool string, args map[string]any) (text string, failed bool) {
 	v.t.Helper()
 	params := &mcp.CallToolParams{Name: tool, Arguments: args}
 	if args == nil {
@@ -112,7 +112,7 @@ func (v *visitor) call(tool string, args map[string]any) (text string, failed bo
 }
 
 // done is call for what should succeed.
-func (v *visitor) done(tool string, args map[string]any) string {
+func (v *sdkClient) done(tool string, args map[string]any) string {
 	v.t.Helper()
 	text, failed := v.call(tool, args)
 	if failed {

@@ -50,7 +50,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-func (v *visitor) callsAndLists(s *server) {
+func (v *sdkClient) callsAndLists(s *server) {
 	v.t.Helper()
 	names := map[string]bool{}
 	for tool, err := range v.Tools(v.t.Context(), nil) {
@@ -91,7 +91,7 @@ func (v *visitor) callsAndLists(s *server) {
 	}
 }
 
-func (v *visitor) hearsProgress(s *server) {
+func (v *sdkClient) hearsProgress(s *server) {
 	v.t.Helper()
 	drain(v.progress)
 	v.done(s.tool("slow"), map[string]any{"ms": 90, "steps": 3})
@@ -102,7 +102,7 @@ func (v *visitor) hearsProgress(s *server) {
 	}
 }
 
-func (v *visitor) hearsLogs(s *server) {
+func (v *sdkClient) hearsLogs(s *server) {
 	v.t.Helper()
 	drain(v.logs)
 	v.done(s.tool("log"), map[string]any{"level": "debug", "text": "too quiet"})
@@ -114,7 +114,7 @@ func (v *visitor) hearsLogs(s *server) {
 
 // isAsked: a modern server asks a legacy client through requests of Collie's, a legacy
 // server a modern client by an input_required result of Collie's.
-func (v *visitor) isAsked(s *server) {
+func (v *sdkClient) isAsked(s *server) {
 	v.t.Helper()
 	for what, want := range map[string]string{"sampling": v.name, "elicitation": v.name, "roots": "file:///" + v.name} {
 		drain(v.asked)
@@ -132,7 +132,7 @@ func (v *visitor) isAsked(s *server) {
 	}
 }
 
-func (v *visitor) hearsChanges(s *server) {
+func (v *sdkClient) hearsChanges(s *server) {
 	v.t.Helper()
 	for kind, ch := range map[string]chan string{"tools": v.tools, "resources": v.resources, "prompts": v.prompts} {
 		drain(ch)
@@ -141,7 +141,7 @@ func (v *visitor) hearsChanges(s *server) {
 	}
 }
 
-func (v *visitor) hearsUpdates(s *server) {
+func (v *sdkClient) hearsUpdates(s *server) {
 	v.t.Helper()
 	uri := s.uri("item/7")
 	if err := v.Subscribe(v.t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
@@ -163,7 +163,7 @@ func (v *visitor) hearsUpdates(s *server) {
 	}
 }
 
-func (v *visitor) completes(s *server) {
+func (v *sdkClient) completes(s *server) {
 	v.t.Helper()
 	for _, ref := range []struct {
 		ref   *mcp.CompleteReference
@@ -185,7 +185,7 @@ func (v *visitor) completes(s *server) {
 
 // cancels takes a call back. The server knows before it has answered a hundred calls that came later, which
 // take a tenth of a second where nobody else works.
-func (v *visitor) cancels(s *server) {
+func (v *sdkClient) cancels(s *server) {
 	v.t.Helper()
 	const forever = "60000"
 	before, sent := s.cancels(v.t), s.heard(v.t, forever)
@@ -222,7 +222,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 		t.Run(fmt.Sprint(pair), func(t *testing.T) {
 			t.Parallel()
 			names := []string{"wilhelmina", "bartholomew"}
-			clients := []*visitor{g.visit(t, "http", pair[0], names[0]), g.visit(t, "http", pair[1], names[1])}
+			clients := []*sdkClient{g.visit(t, "http", pair[0], names[0]), g.visit(t, "http", pair[1], names[1])}
 			for _, s := range list {
 				var wg sync.WaitGroup
 				for n, v := range clients {

@@ -43,7 +43,7 @@ func TestServers(t *testing.T) {
 	config := filepath.Join(binary.Root(t), "examples", "mcp-servers.json")
 	started := time.Now()
 	url := binary.Serve(t, binary.Build(t, binary.Collie), config)
-	t.Logf("all servers settled after %v", time.Since(started).Round(time.Millisecond))
+	t.Logf("all servers started after %v", time.Since(started).Round(time.Millisecond))
 	direct := listDirectly(t, config)
 
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {

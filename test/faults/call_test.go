@@ -18,7 +18,7 @@ func client(t *testing.T, more string, sections ...string) (*gateway.Gateway, *g
 	t.Helper()
 	p := gateway.Place(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", More: more}}, sections...), "--no-auth")
-	g.Settled(t)
+	g.Started(t)
 	return g, g.Dial(t, gateway.Legacy, "")
 }
 
@@ -122,7 +122,7 @@ func TestNoise(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--banner", "Welcome to the server!"}}}), "--no-auth")
-	g.Settled(t)
+	g.Started(t)
 	c := g.Dial(t, gateway.Legacy, "")
 	for range 3 {
 		answers(t, c, "s__noise", "{}", "quiet")
@@ -177,7 +177,7 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 			t.Errorf("%s is not listed", name)
 		}
 	}
-	line := g.Settled(t)
+	line := g.Started(t)
 	const again = " (starting again)" // where it is tried at this very moment
 	for _, want := range []string{
 		"of 2 servers", "silent (handshake_timeout)", "missing (command_not_found)", "dead (exited_early)",
@@ -201,7 +201,7 @@ func TestMissingCommand(t *testing.T) {
 	p := gateway.Place(t)
 	begin := time.Now()
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "missing", Entry: `{"command":"no-such-command-of-collie"}`}}), "--no-auth")
-	if line := g.Settled(t); !strings.Contains(line, "missing (command_not_found)") {
+	if line := g.Started(t); !strings.Contains(line, "missing (command_not_found)") {
 		t.Errorf("start-up: %s", line)
 	}
 	if took := time.Since(begin); took > 5*2*time.Second {

@@ -51,7 +51,7 @@ func TestRecovery(t *testing.T) {
 			t.Parallel()
 			p := gateway.Place(t)
 			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}}), "--no-auth")
-			g.Settled(t)
+			g.Started(t)
 			c := g.Dial(t, pair.client, "")
 			works(t, c, "s")
 
@@ -136,7 +136,7 @@ func TestKillsInARow(t *testing.T) {
 			p := gateway.Place(t)
 			settings := p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}, {Name: "other"}}, `"http":{"metrics":true}`)
 			g := p.Serve(t, settings, "--no-auth")
-			g.Settled(t)
+			g.Started(t)
 			c := g.Dial(t, pair.client, "")
 			recovers(t, c, kill(t, c)) // so that everything is there once
 			works(t, c, "other")
@@ -169,7 +169,7 @@ func TestBreaker(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--crash-after", "0"}}, {Name: "other"}}), "--no-auth")
-	g.Settled(t)
+	g.Started(t)
 	c := g.Dial(t, gateway.Legacy, "")
 	for range 5 {
 		fails(t, c, "s__echo", "{}", "server_crashed", answered)

@@ -73,7 +73,7 @@ func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.
 	settings := p.Settings(t, stubborn)
 	if face == "serve" {
 		g := p.Serve(t, settings, "--no-auth")
-		g.Settled(t)
+		g.Started(t)
 		run, c = g.Process, g.Dial(t, gateway.Legacy, "")
 	} else {
 		run, c = p.Stdio(t, gateway.Legacy, t.TempDir(), settings)
@@ -140,7 +140,7 @@ func TestStopIsQuick(t *testing.T) {
 		servers[i].Name = "s" + strconv.Itoa(i)
 	}
 	g := p.Serve(t, p.Settings(t, servers), "--no-auth")
-	g.Settled(t)
+	g.Started(t)
 	c := g.Dial(t, gateway.Legacy, "")
 	works(t, c, "s0")
 	g.Signal(syscall.SIGTERM)
@@ -160,7 +160,7 @@ func TestParentWatchdog(t *testing.T) {
 	}
 	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
 	g := p.Serve(t, settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
-	g.Settled(t)
+	g.Started(t)
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
 	t.Logf("nothing left after %v", p.AwaitNone(t, 12*time.Second).Round(time.Millisecond))
@@ -173,7 +173,7 @@ func TestSecondGateway(t *testing.T) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
 	g := p.Serve(t, settings, "--no-auth")
-	g.Settled(t)
+	g.Started(t)
 	_, stderr, code := p.Run(t, g.Home, "serve", "--config", settings, "--http", "127.0.0.1:0", "--no-auth")
 	if code != 1 || !strings.Contains(stderr, "pid "+strconv.Itoa(g.PID())) || !strings.Contains(stderr, g.URL) {
 		t.Errorf("exit code %d, %s; want 1, pid %d and %s", code, stderr, g.PID(), g.URL)
@@ -182,7 +182,7 @@ func TestSecondGateway(t *testing.T) {
 	g.Signal(syscall.SIGKILL)
 	g.Exits(5 * time.Second)
 	next := p.ServeIn(t, g.Home, settings, "--no-auth")
-	next.Settled(t)
+	next.Started(t)
 	works(t, next.Dial(t, gateway.Legacy, ""), "good")
 }
 

@@ -33,9 +33,9 @@ func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) 
 	return &Gateway{run, url}
 }
 
-// Settled waits until every server is ready or has failed, and returns the line that says
+// Started waits until every server is ready or has failed, and returns the line that says
 // so.
-func (g *Gateway) Settled(tb testing.TB) string {
+func (g *Gateway) Started(tb testing.TB) string {
 	tb.Helper()
 	return g.Says(tb, `ready: .*\n`)
 }

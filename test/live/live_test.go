@@ -26,5 +26,5 @@ func TestLive(t *testing.T) {
 	if address == "" {
 		t.Skip("not run: SIYUAN_API_URL is not set")
 	}
-	live.Smoke(t, address, os.Getenv("SIYUAN_TOKEN"), live.Options{Settle: 5 * time.Second})
+	live.Smoke(t, address, os.Getenv("SIYUAN_TOKEN"), live.Options{Wait: 5 * time.Second})
 }

@@ -17,9 +17,9 @@ import (
 
 // Options of [Smoke]. The zero value is for a kernel that answers at once.
 type Options struct {
-	// Settle is waited before the notebook is removed. A real kernel may end where a notebook
+	// Wait is waited before the notebook is removed. A real kernel may end where a notebook
 	// goes shortly after it was written.
-	Settle time.Duration
+	Wait time.Duration
 }
 
 // slow is what no call should take on notes as few as these.
@@ -81,7 +81,7 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 		}
 		t.Logf("%-8s ok, %v", step.name, time.Since(begun).Round(time.Millisecond))
 		if step.name == "create" {
-			t.Cleanup(func() { s.forget(opts.Settle) })
+			t.Cleanup(func() { s.forget(opts.Wait) })
 		}
 	}
 	t.Logf("%d actions ran", len(s.ran))
@@ -158,13 +158,13 @@ func (s *smoke) want(what, text string, words ...string) {
 // forget removes the notebook, whatever has happened in it. That action is off by default, and
 // the switches of somebody's workspace are not to be changed for a test, so the kernel is asked
 // itself where it is refused.
-func (s *smoke) forget(settle time.Duration) {
+func (s *smoke) forget(wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
 	defer cancel()
 	if err := s.client.Flush(ctx); err != nil {
 		s.t.Errorf("flush: %v", err)
 	}
-	time.Sleep(settle)
+	time.Sleep(wait)
 	if err := s.client.RemoveNotebook(ctx, kernel.ID(s.notebook)); err != nil {
 		s.t.Errorf("remove the notebook %s (%s): %v", s.name, s.notebook, err)
 	}

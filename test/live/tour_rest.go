@@ -32,8 +32,8 @@ func (s *smoke) mascot() {
 	s.refused("mascot.buy", args{"item_id": "bone"}, "validation_error", "not_found", "invalid_arguments")
 }
 
-// takeBack undoes a write and reports what a person is told.
-func (s *smoke) takeBack(written gjson.Result) {
+// revert undoes a write and reports what a person is told.
+func (s *smoke) revert(written gjson.Result) {
 	s.t.Helper()
 	id := written.Get("requestId").String()
 	if out, errs, code := s.p.Run(s.t, s.home, "--config", s.settings, "siyuan", "undo", id, "--yes"); code != 0 {
@@ -66,14 +66,14 @@ func (s *smoke) undo() {
 		if state() == before && w.name != "fs.mv" {
 			s.t.Fatalf("%s %v changed nothing", w.name, w.args)
 		}
-		s.takeBack(written)
+		s.revert(written)
 		if now := state(); now != before {
 			text := s.do("document.get_doc", args{"id": doc}).Get("content").String()
 			s.t.Fatalf("%s %v was taken back, and the document is another:\n%s", w.name, w.args, text)
 		}
 	}
 	s.write("Plain", "one\n\ntwo")
-	s.takeBack(s.do("fs.write", args{"path": s.path("Plain"), "markdown": "new", "overwrite": true}))
+	s.revert(s.do("fs.write", args{"path": s.path("Plain"), "markdown": "new", "overwrite": true}))
 	s.want("after an overwrite was taken back", s.text("Plain"), "one", "two")
 
 	// Nothing is written twice, nor over what somebody has changed.
@@ -91,7 +91,7 @@ func (s *smoke) undoTree() {
 		s.write(title, "text of "+title)
 	}
 	before := s.below("Tree 树")
-	s.takeBack(s.do("fs.rm", args{"path": s.path("Tree 树")}))
+	s.revert(s.do("fs.rm", args{"path": s.path("Tree 树")}))
 	if now := s.below("Tree 树"); len(before) != 3 || !slices.Equal(now, before) {
 		s.t.Fatalf("below the tree were %q, and are %q", before, now)
 	}

@@ -22,8 +22,8 @@ type agent struct {
 	steps [][]string // the names that each step saw
 }
 
-// newAgent opens the parts on the settings of the house, in the test itself.
-func (h *house) newAgent(t *testing.T) *agent {
+// newAgent opens the parts on the settings of the home, in the test itself.
+func (h *home) newAgent(t *testing.T) *agent {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
@@ -68,9 +68,9 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 // pair.
 func TestFromSettingsToAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	a := h.newAgent(t)
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	answer, failed := a.step(t, func(tools []string) (string, string) {
 		if !slices.Contains(tools, "a__echo") {
 			t.Errorf("the model sees %q", tools)
@@ -97,9 +97,9 @@ func TestFromSettingsToAnswer(t *testing.T) {
 // to the model.
 func TestToolsOfEachStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{one("a", "echo,change")})
+	h := newHome(t, []gateway.Server{one("a", "echo,change")})
 	a := h.newAgent(t)
-	<-a.Servers.Settled()
+	<-a.Servers.Started()
 	has := func(want bool) {
 		eventually(t, "the change is there", func() bool {
 			raw, _ := a.Pipeline.List(t.Context(), tool.ListTools, "")

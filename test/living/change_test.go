@@ -26,13 +26,13 @@ func TestListChanges(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
+			h := newHome(t, nil)
 			record := filepath.Join(h.dir, "record")
 			h.configure(t, []gateway.Server{
 				{Name: "a", Flags: []string{"--era", era, "--offer", "echo,change", "--record", record}},
 				{Name: "r", Entry: newRemote(t, "--era", era, "--offer", "echo,change").entry()},
 			})
-			g := h.settled(t)
+			g := h.started(t)
 			c, ears := legacy(t, g), g.Hear(t, "")
 			eventually(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "r").Exists() })
 			works(t, c, "a")
@@ -74,8 +74,8 @@ func requests(t *testing.T, record, method string) int {
 func TestRelistFails(t *testing.T) {
 	t.Parallel()
 	far := newRemote(t, "--offer", "echo,change")
-	h := newHouse(t, []gateway.Server{{Name: "r", Entry: far.entry()}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: far.entry()}})
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "r__echo", "r__change")
 	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "r").Exists() })
@@ -100,10 +100,10 @@ func TestRelistFails(t *testing.T) {
 // A server that comes back with other tools is noticed, though its settings are the same.
 func TestOtherToolsAfterARestart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo", "pid")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
-	g := h.settled(t)
+	g := h.started(t)
 	c, ears := legacy(t, g), g.Hear(t, "")
 	pid, err := strconv.Atoi(call(t, c, "m__pid", "{}"))
 	if err != nil {
@@ -131,7 +131,7 @@ func TestOtherToolsAfterARestart(t *testing.T) {
 // The same between two runs: what the cache offers is put right by the first use.
 func TestToolGoneSinceTheLastRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo", "fail")
 	h.configure(t, []gateway.Server{m.server()})
 	h.warm(t)
@@ -147,8 +147,8 @@ func TestToolGoneSinceTheLastRun(t *testing.T) {
 // Of a list with bad entries the good ones are offered and kept, the bad ones are told singly.
 func TestBadEntries(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "bad", Flags: []string{"--offer", "echo", "--bad-tools"}}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "bad", Flags: []string{"--offer", "echo", "--bad-tools"}}})
+	g := h.started(t)
 	c := legacy(t, g)
 	want := []string{"bad__echo", "bad__bad_no_schema", "bad__bad_null_schema", "bad__bad_twice", "bad__good_after_bad"}
 	wantNames(t, c, want...)
@@ -180,11 +180,11 @@ func TestBadEntries(t *testing.T) {
 // Of two tools of one name the first counts.
 func TestOneNameTwice(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	path := h.file(t, "d.json", `{"tools":[{"name":"echo","description":"first","inputSchema":{"type":"object"}},
 		{"name":"echo","description":"second","inputSchema":{"type":"object"}},{"name":"pid","inputSchema":{"type":"object"}}]}`)
 	h.configure(t, []gateway.Server{{Name: "m", Flags: []string{"--definitions", path}}})
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "m__echo", "m__pid")
 	if raw := string(list(t, c)); !strings.Contains(raw, "first") || strings.Contains(raw, "second") {
@@ -210,10 +210,10 @@ func TestDefinitionChanged(t *testing.T) {
 	for _, trust := range []string{"warn", "pin", "off"} {
 		t.Run(trust, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, nil)
+			h := newHome(t, nil)
 			path := h.file(t, "d.json", definition(good))
 			h.configure(t, []gateway.Server{{Name: "m", Flags: []string{"--definitions", path}, More: `"autoApprove":["echo","pid"],"trust":"` + trust + `"`}})
-			g := h.settled(t)
+			g := h.started(t)
 			c := legacy(t, g)
 			wantNames(t, c, "m__echo", "m__pid")
 			h.file(t, "d.json", definition(evil))
@@ -255,7 +255,7 @@ func TestDefinitionChanged(t *testing.T) {
 // The list of a server that was built anew is shown, as old, and asked for without being used.
 func TestRebuiltServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	slow := m.server()
 	slow.Flags = append(slow.Flags, "--delay-start", "1s")
@@ -293,10 +293,10 @@ func TestRebuiltServer(t *testing.T) {
 // served.
 func TestEmptyList(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo", "pid")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "m__echo", "m__pid", "b__echo")
 	m.changes(t, g)
@@ -309,7 +309,7 @@ func TestEmptyList(t *testing.T) {
 		t.Errorf("m: %+v", st)
 	}
 	stop(t, g)
-	g = h.settled(t)
+	g = h.started(t)
 	c = legacy(t, g)
 	wantNames(t, c, "b__echo")
 	m.changes(t, g, "echo")
@@ -324,8 +324,8 @@ func TestEmptyList(t *testing.T) {
 // start.
 func TestHugeList(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "huge", Flags: []string{"--tools", "2500", "--page", "100"}}, two[1]})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "huge", Flags: []string{"--tools", "2500", "--page", "100"}}, two[1]})
+	g := h.started(t)
 	c := legacy(t, g)
 	const limit = 2000
 	if n := len(names(t, c)); n != limit+1 {
@@ -365,11 +365,11 @@ func TestHugeList(t *testing.T) {
 // A list whose cursor never ends is cut, and what came before is offered.
 func TestEndlessCursor(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{
+	h := newHome(t, []gateway.Server{
 		{Name: "turns", Flags: []string{"--tools", "20", "--page", "10", "--endless-cursor"}},
 		{Name: "again", Flags: []string{"--tools", "20", "--page", "10", "--repeat-cursor"}},
 	})
-	g := h.settled(t)
+	g := h.started(t)
 	if n := len(names(t, legacy(t, g))); n != 20 {
 		t.Errorf("%d tools listed, want the first page of each", n)
 	}
@@ -388,15 +388,15 @@ func TestEndlessCursor(t *testing.T) {
 // A server that repeats itself is told of in a few lines, not in one for each repetition.
 func TestBadListsWarnOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "turns", Flags: []string{"--tools", "20", "--page", "10", "--endless-cursor"}}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "turns", Flags: []string{"--tools", "20", "--page", "10", "--endless-cursor"}}})
+	g := h.started(t)
 	if n := len(linesWith(g.Stderr(), "left out")); n > 50 {
 		t.Errorf("%d warnings", n)
 	}
 }
 
 // stamp sets when a live server confirmed a list, and when it changed, by so much from now.
-func stamp(t *testing.T, h *house, server string, d time.Duration) {
+func stamp(t *testing.T, h *home, server string, d time.Duration) {
 	t.Helper()
 	rewrite(t, h.cache(), func(file map[string]any) {
 		at := time.Now().Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -431,7 +431,7 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			slow := gateway.Server{Name: "a", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
-			h := newHouse(t, []gateway.Server{slow, two[1]})
+			h := newHome(t, []gateway.Server{slow, two[1]})
 			h.warm(t)
 			stamp(t, h, "a", -tt.age)
 			g := h.serve(t)

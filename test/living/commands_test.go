@@ -16,7 +16,7 @@ import (
 // What a command does to the cache takes effect in the gateway that runs, at once.
 func TestCacheCommandsBesideAGateway(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	g := h.serve(t)
 	c := legacy(t, g)
@@ -64,7 +64,7 @@ func TestCacheCommandsBesideAGateway(t *testing.T) {
 // A list that is forgotten is not offered any more until its server has told it again.
 func TestCacheClearActsAtOnce(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
 	h.warm(t)
@@ -81,7 +81,7 @@ func TestCacheClearActsAtOnce(t *testing.T) {
 // A list that is fetched again right after it was forgotten is kept.
 func TestCacheClearAndRefresh(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	g := h.serve(t)
 	works(t, legacy(t, g), "a")
@@ -97,7 +97,7 @@ func TestCacheClearAndRefresh(t *testing.T) {
 // format can be looked at before it is migrated.
 func TestImportAndMigrate(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two, `"cache":{"trustImported":true}`)
+	h := newHome(t, two, `"cache":{"trustImported":true}`)
 	other := h.file(t, "xiaozhi.cache.json", foreign)
 	out, stderr, code := h.run(t, "cache", "migrate", other, "--dry-run")
 	if code != 0 || !strings.Contains(out+stderr, "1.1.0") {

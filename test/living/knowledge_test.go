@@ -14,12 +14,12 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// known is how many tools of each server the house remembers.
+// known is how many tools of each server the home remembers.
 const known = 10
 
-// remember fills the cache of the house with lists of all its servers, as if each had answered
+// remember fills the cache of the home with lists of all its servers, as if each had answered
 // once, which takes too long with hundreds of processes.
-func (h *house) remember(t *testing.T) {
+func (h *home) remember(t *testing.T) {
 	t.Helper()
 	c, entries := h.openCache(t, nil)
 	for server, e := range entries {
@@ -36,9 +36,9 @@ func (h *house) remember(t *testing.T) {
 	}
 }
 
-// openCache opens the cache of the house as another process of it does, and returns what makes
+// openCache opens the cache of the home as another process of it does, and returns what makes
 // its servers what they are, without tools. A key is used in the place of the home's own.
-func (h *house) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries map[string]toolcache.Entry) {
+func (h *home) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries map[string]toolcache.Entry) {
 	t.Helper()
 	env := config.Env{}
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir, Env: env})

@@ -91,7 +91,7 @@ func TestPackageRunner(t *testing.T) {
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Skipf("npx, which comes with Node, is not here: %v", err)
 	}
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	r := newRegistry(t, h.Fake)
 	cache := filepath.Join(t.TempDir(), "npm")
 	h.configure(t, []gateway.Server{{Name: "fake", Entry: entryJSON(t, map[string]any{

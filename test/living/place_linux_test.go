@@ -56,7 +56,7 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, 64<<10)
 	file := filepath.Join(disk, "c.json")
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
 	h.warm(t)
@@ -128,7 +128,7 @@ func hungMount(t *testing.T) (dir string) {
 // tools are listed and called as quickly as without a cache.
 func TestHungMount(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, filepath.Join(hungMount(t), "c.json")))
 	begun := time.Now()

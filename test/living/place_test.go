@@ -16,13 +16,13 @@ import (
 
 // mood is a server whose list a test changes: it reads its definitions when it starts.
 type mood struct {
-	h    *house
+	h    *home
 	name string
 	path string
 }
 
 // moody writes the definitions of a server and returns it. The entry is in servers.
-func (h *house) moody(t *testing.T, name string, offer ...string) *mood {
+func (h *home) moody(t *testing.T, name string, offer ...string) *mood {
 	t.Helper()
 	m := &mood{h: h, name: name, path: filepath.Join(h.dir, name+".definitions")}
 	m.offers(t, offer...)
@@ -76,7 +76,7 @@ func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(folder, "c.json")
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
 	h.warm(t)
@@ -137,8 +137,8 @@ func TestReadOnlyFolder(t *testing.T) {
 func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "er", "c.json")
-	h := newHouse(t, two, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	g := h.settled(t)
+	h := newHome(t, two, fmt.Sprintf(`"cache":{"file":%q}`, file))
+	g := h.started(t)
 	eventually(t, "it is written", func() bool { return entry(t, file, "a").Exists() })
 	wantMode(t, filepath.Dir(file), 0o700)
 	wantMode(t, filepath.Dir(filepath.Dir(file)), 0o700)
@@ -175,14 +175,14 @@ func TestReadOnlyFileAsRoot(t *testing.T) {
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server()})
 	target := filepath.Join(t.TempDir(), "target.json")
 	if err := os.Symlink(target, h.cache()); err != nil { // the target is made too
 		t.Fatal(err)
 	}
-	g := h.settled(t)
+	g := h.started(t)
 	eventually(t, "the target is written", func() bool { return entry(t, target, "m").Exists() })
 	m.changes(t, g, "echo", "new")
 	eventually(t, "the target is written again", func() bool { return len(tools(entry(t, target, "m"))) == 2 })
@@ -199,7 +199,7 @@ func TestSymbolicLink(t *testing.T) {
 // warning if it is not.
 func TestReplacedWhileRunning(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
 	h.warm(t)
@@ -230,7 +230,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 // A file that somebody deletes is there again with the next write, with all that is known.
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
 	h.warm(t)

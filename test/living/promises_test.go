@@ -24,8 +24,8 @@ import (
 func TestOneLineAMessage(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
-	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--record", record}}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--record", record}}})
+	g := h.started(t)
 	c := legacy(t, g)
 	works(t, c, "a")
 	call(t, c, "a__echo", `{"text":"two\nlines\r\nand 新闻"}`)
@@ -49,9 +49,9 @@ func TestOneLineAMessage(t *testing.T) {
 // A legacy server that is silent about what it does not know is ready soon.
 func TestSilentLegacyServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
+	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
 	begun := time.Now()
-	g := h.settled(t)
+	g := h.started(t)
 	took := time.Since(begun)
 	works(t, legacy(t, g), "a")
 	t.Logf("ready after %v", took.Round(time.Millisecond))
@@ -70,7 +70,7 @@ func TestSilentLegacyServer(t *testing.T) {
 // A call from the command line answers with the text of the tool.
 func TestCallFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	out, stderr, code := h.run(t, "call", "a", "echo", "--args", `{"text":"新闻"}`)
 	if strings.TrimSpace(out) != "新闻" || code != 0 {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
@@ -81,8 +81,8 @@ func TestCallFromTheCommandLine(t *testing.T) {
 // Each of a thousand calls at once gets its own answer.
 func TestAnswersBelongToTheirCalls(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "a"}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "a"}})
+	g := h.started(t)
 	var all sync.WaitGroup
 	for i := range 10 { // sessions may have 256 calls in flight each
 		c := g.Dial(t, []string{gateway.Legacy, gateway.Modern}[i%2], "")
@@ -104,7 +104,7 @@ func TestAnswersBelongToTheirCalls(t *testing.T) {
 // An error of a server comes out as it is.
 func TestErrorOfTheServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "a"}})
+	h := newHome(t, []gateway.Server{{Name: "a"}})
 	out, stderr, code := h.run(t, "call", "a", "rpcerror", "--json", "--args", `{"code":-32603,"message":"查询失败","data":{"exact":12345678901234567890}}`)
 	text := out + stderr
 	if code != 1 {
@@ -120,8 +120,8 @@ func TestErrorOfTheServer(t *testing.T) {
 // A banner on stdout is noise, and nothing more.
 func TestBannerOnStdout(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
+	g := h.started(t)
 	works(t, legacy(t, g), "a")
 	if st := g.Servers(t)["a"]; st.State != tool.StateReady || st.NoiseLines != 1 {
 		t.Errorf("a: %+v", st)
@@ -134,8 +134,8 @@ func TestBannerOnStdout(t *testing.T) {
 // The call in which a server ends fails at once and says so; the server is there again.
 func TestServerCrashes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
+	g := h.started(t)
 	c := legacy(t, g)
 	for range 3 {
 		works(t, c, "a")
@@ -159,7 +159,7 @@ func TestEveryTransport(t *testing.T) {
 			gateway.Server{Name: "http-" + era, Entry: newRemote(t, "--era", era, "--offer", "echo").entry()},
 			gateway.Server{Name: "events-" + era, Entry: newRemote(t, "--era", era, "--offer", "echo", "--sse").entry()})
 	}
-	h := newHouse(t, servers)
+	h := newHome(t, servers)
 	h.warm(t)
 	r := verify(t, h.cache())
 	if len(r.Servers) != len(servers) {
@@ -188,7 +188,7 @@ func TestEveryTransport(t *testing.T) {
 // A start that fails leaves the entry as it is, but for the error.
 func TestFailedStartKeepsTheEntry(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server()})
 	h.warm(t)
@@ -212,8 +212,8 @@ func TestFailedStartKeepsTheEntry(t *testing.T) {
 // Names that no server may have are refused singly.
 func TestNamesThatNoServerMayHave(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "good-1_X__echo")
 	for _, name := range []string{"a b", "列车", "collie"} {
@@ -233,10 +233,10 @@ func TestNamesThatNoServerMayHave(t *testing.T) {
 // The statistics have what they are to tell, and it is right.
 func TestCacheStats(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	h.configure(t, append(slices.Clone(two), one("new", "echo")))
-	g := h.settled(t)
+	g := h.started(t)
 	eventually(t, "the new list is written", func() bool { return cacheStats(t, g).Writes.OK > 0 })
 	_, raw := g.Ask(t, "GET", "/toolcache/stats", "")
 	for path, want := range map[string]string{
@@ -267,14 +267,14 @@ func TestListIsFasterWithACache(t *testing.T) {
 	for i := range servers {
 		list = append(list, gateway.Server{Name: fmt.Sprint("s", i), Flags: []string{"--offer", "echo", "--delay-start", boot.String()}})
 	}
-	h := newHouse(t, list)
+	h := newHome(t, list)
 	all := func() time.Duration {
 		begun := time.Now()
 		g := h.serve(t)
 		c := legacy(t, g)
 		eventually(t, "all tools are listed", func() bool { return len(names(t, c)) == servers })
 		took := time.Since(begun)
-		g.Settled(t)
+		g.Started(t)
 		stop(t, g)
 		return took
 	}
@@ -290,7 +290,7 @@ func TestListIsFasterWithACache(t *testing.T) {
 // several clients at once start one process.
 func TestStaleWhileRevalidating(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	slow := m.server()
 	slow.Flags = append(slow.Flags, "--delay-start", "1s")
@@ -317,7 +317,7 @@ func TestStaleWhileRevalidating(t *testing.T) {
 // Tools that were learned once are listed even when the programs of their servers have gone.
 func TestWarmedUp(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	if out, stderr, code := h.run(t, "cache", "warm"); code != 0 {
 		t.Fatalf("cache warm: exit code %d: %s%s", code, out, stderr)
 	}
@@ -338,7 +338,7 @@ const partial = 6
 // A warm-up of which one part fails keeps the rest, and says what failed.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
+	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
 	out, stderr, code := h.run(t, "cache", "warm")
 	if code != partial || !strings.Contains(out+stderr, "dead") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
@@ -354,7 +354,7 @@ func TestWarmUpFails(t *testing.T) {
 func TestNoTimerStartsAServer(t *testing.T) {
 	t.Parallel()
 	far := newRemote(t, "--era", "modern", "--offer", "echo,change", "--ttl", "300")
-	h := newHouse(t, []gateway.Server{
+	h := newHome(t, []gateway.Server{
 		{Name: "r", Entry: far.entry()},
 		{Name: "short", Flags: []string{"--era", "modern", "--offer", "echo", "--ttl", "300"}},
 	})
@@ -378,7 +378,7 @@ func TestNoTimerStartsAServer(t *testing.T) {
 func TestCompressedCache(t *testing.T) {
 	t.Parallel()
 	show := func(compression string) (shown string, size int64) {
-		h := newHouse(t, []gateway.Server{{Name: "a", Flags: []string{"--tools", "200"}}}, `"cache":{"compression":"`+compression+`"}`)
+		h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--tools", "200"}}}, `"cache":{"compression":"`+compression+`"}`)
 		h.warm(t)
 		info, err := os.Stat(h.cache())
 		if err != nil {
@@ -410,7 +410,7 @@ func TestCompressedCache(t *testing.T) {
 // The file of a gateway that is not stopped but ends with its terminal is as good.
 func TestLastWriteAtTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	g := h.serve(t)
 	c := legacy(t, g)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")

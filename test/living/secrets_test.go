@@ -74,7 +74,7 @@ func TestNothingInClear(t *testing.T) {
 	inner := newRemote(t, "--offer", "echo,fail")
 	angry := serveRemote(t, http.HandlerFunc(echoing))
 	p, oauth := newGuarded(t, "--offer", "echo")
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	outside := t.TempDir() // what people keep in files of their own is theirs
 	write := func(name, text string) string {
 		path := filepath.Join(outside, name)
@@ -113,7 +113,7 @@ func TestNothingInClear(t *testing.T) {
 		c["oauth "+name] = token
 	}
 
-	g := h.settled(t)
+	g := h.started(t)
 	client := legacy(t, g)
 	if got := call(t, client, "local__raw", "{}"); got != c["result"] {
 		t.Errorf("the caller got %q, want the result as it is", got)
@@ -204,8 +204,8 @@ func entryJSON(t *testing.T, entry map[string]any) string {
 	return string(raw)
 }
 
-// keepSecrets puts secrets into the store of the house.
-func (h *house) keepSecrets(t *testing.T, secrets map[string]string) {
+// keepSecrets puts secrets into the store of the home.
+func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
@@ -223,7 +223,7 @@ func (h *house) keepSecrets(t *testing.T, secrets map[string]string) {
 }
 
 // tokens are what sign-ins have put into the store.
-func (h *house) tokens(t *testing.T) map[string]string {
+func (h *home) tokens(t *testing.T) map[string]string {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
@@ -257,9 +257,9 @@ func (h *house) tokens(t *testing.T) map[string]string {
 	return out
 }
 
-// wantNoneInFiles looks for secrets in all files of the house but the settings, which people
+// wantNoneInFiles looks for secrets in all files of the home but the settings, which people
 // write themselves.
-func (h *house) wantNoneInFiles(t *testing.T, c canaries) {
+func (h *home) wantNoneInFiles(t *testing.T, c canaries) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {

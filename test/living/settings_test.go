@@ -24,8 +24,8 @@ func one(name, offer string, more ...string) gateway.Server {
 // nobody else notices.
 func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, []gateway.Server{one("a", "echo,pid"), one("b", "echo,pid")})
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{one("a", "echo,pid"), one("b", "echo,pid")})
+	g := h.started(t)
 	c := legacy(t, g)
 	other, hash := call(t, c, "b__pid", "{}"), g.Servers(t)["b"]
 	eventually(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
@@ -57,11 +57,11 @@ func TestConfigurationChanged(t *testing.T) {
 // Going back to the old settings while the changed server has not answered is a hit again.
 func TestConfigurationChangedBack(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	dead := gateway.Server{Name: "a", Flags: []string{"--exit-code", "1"}}
 	h.configure(t, []gateway.Server{dead, two[1]})
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "b__echo")
 	eventually(t, "the entry waits on disk", func() bool {
@@ -77,8 +77,8 @@ func TestConfigurationChangedBack(t *testing.T) {
 func TestServeOldOnChange(t *testing.T) {
 	t.Parallel()
 	const section = `"cache":{"serveOldOnChange":true}`
-	h := newHouse(t, []gateway.Server{one("a", "echo"), one("b", "echo")}, section)
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{one("a", "echo"), one("b", "echo")}, section)
+	g := h.started(t)
 	c := legacy(t, g)
 	slow := one("a", "echo,fail")
 	slow.Flags = append(slow.Flags, "--delay-start", "2s")
@@ -101,11 +101,11 @@ func TestServeOldOnChange(t *testing.T) {
 // The file with variables is part of what a server is, though it is another file.
 func TestEnvFileChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	file := h.file(t, "a.env", "MOOD=calm\n")
 	s := one("a", "echo,env", `"envFile":`+strconv.Quote(file))
 	h.configure(t, []gateway.Server{s, two[1]})
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	if got := call(t, c, "a__env", "{}"); !strings.Contains(got, `"MOOD":"calm"`) {
 		t.Errorf("the environment is %s", got)
@@ -123,8 +123,8 @@ func TestEnvFileChanged(t *testing.T) {
 // What is only another way to treat a server neither restarts it nor makes it another one.
 func TestTreatedInAnotherWay(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
-	g := h.settled(t)
+	h := newHome(t, two)
+	g := h.started(t)
 	c := legacy(t, g)
 	pid := call(t, c, "a__pid", "{}")
 	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
@@ -154,7 +154,7 @@ func TestTreatedInAnotherWay(t *testing.T) {
 // A server that comes is asked, nobody else is.
 func TestServerAdded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	g := h.serve(t)
 	c, ears := legacy(t, g), g.Hear(t, "")
@@ -174,8 +174,8 @@ func TestServerAdded(t *testing.T) {
 // while, and is good again when it comes back.
 func TestServerRemoved(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
-	g := h.settled(t)
+	h := newHome(t, two)
+	g := h.started(t)
 	c, ears := legacy(t, g), g.Hear(t, "")
 	works(t, c, "a")
 	h.configure(t, two[1:])
@@ -200,7 +200,7 @@ func TestServerRenamed(t *testing.T) {
 	for _, running := range []bool{false, true} {
 		t.Run(map[bool]string{false: "between two runs", true: "in a run"}[running], func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, two)
+			h := newHome(t, two)
 			h.warm(t)
 			renamed := two[0]
 			renamed.Name = "z"
@@ -238,13 +238,13 @@ func TestServerRenamed(t *testing.T) {
 // switched on again.
 func TestServerDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	before := entry(t, h.cache(), "a").Raw
 	off := two[0]
 	off.More = `"disabled":true`
 	h.configure(t, []gateway.Server{off, two[1]})
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "b__echo")
 	if st := g.Servers(t)["a"]; st.State != tool.StateDisabled {

@@ -17,13 +17,13 @@ func TestSharedChange(t *testing.T) {
 	far := newRemote(t, "--offer", "echo,change")
 	m := teamOf(t, gateway.Server{Name: "r", Entry: far.entry()})
 	all := []*gateway.Gateway{m.reader(t, place)}
-	all[0].Settled(t)
+	all[0].Started(t)
 	wantNames(t, legacy(t, all[0]), "r__echo", "r__change")
 	awaitShared(t, all[0], 1)
 	asked, apart := far.count("tools/list"), m.apart
 	for range 2 {
 		g := m.reader(t, place)
-		g.Settled(t)
+		g.Started(t)
 		wantNames(t, legacy(t, g), "r__echo", "r__change")
 		if st := g.Servers(t)["r"]; st.Freshness != tool.FreshHit || st.Starts != 0 {
 			t.Errorf("r, elsewhere: %+v", st)

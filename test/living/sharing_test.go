@@ -63,9 +63,9 @@ func (m *team) write(t *testing.T, path, text string) {
 func (m *team) definitions() string { return filepath.Join(filepath.Dir(m.key), "trains.json") }
 
 // member is a home of the team that uses this place.
-func (m *team) member(t *testing.T, place string, more ...string) *house {
+func (m *team) member(t *testing.T, place string, more ...string) *home {
 	t.Helper()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	cache := append([]string{fmt.Sprintf(`"shared":%q,"sharedKeyFile":%q`, place, m.key)}, more...)
 	h.configure(t, m.servers, `"cache":{`+strings.Join(cache, ",")+`}`)
 	return h
@@ -94,7 +94,7 @@ func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gatew
 			return g
 		}
 		t.Logf("the place was slow for gateway %d: the next one takes its turn", try)
-		g.Settled(t)
+		g.Started(t)
 		m.apart += starts(t, g)
 		stop(t, g)
 		time.Sleep(time.Duration(try) * 200 * time.Millisecond) // for others to become less busy
@@ -205,7 +205,7 @@ func TestSharedPlace(t *testing.T) {
 	m := newTeam(t)
 	place := newPlace(t)
 	first := m.reader(t, place)
-	first.Settled(t)
+	first.Started(t)
 	want := m.names(t, first)
 	awaitShared(t, first, 2)
 	if n := m.started(t); n != 2 {
@@ -213,7 +213,7 @@ func TestSharedPlace(t *testing.T) {
 	}
 	for range 2 {
 		g := m.reader(t, place)
-		g.Settled(t)
+		g.Started(t)
 		m.wantAdopted(t, g)
 		wantNames(t, legacy(t, g), want...)
 	}
@@ -226,7 +226,7 @@ func TestSharedPlace(t *testing.T) {
 	stranger := *m
 	stranger.key = other
 	g := stranger.reader(t, place)
-	g.Settled(t)
+	g.Started(t)
 	wantNames(t, legacy(t, g), want...)
 	if n := shared(t, g); n.Adopted != 0 || n.Dropped == 0 {
 		t.Errorf("with another key: %+v, want none adopted and some dropped", n)
@@ -243,13 +243,13 @@ func TestForgedEntries(t *testing.T) {
 	m := newTeam(t)
 	place := newPlace(t)
 	first := m.reader(t, place)
-	first.Settled(t)
+	first.Started(t)
 	want := m.names(t, first)
 	awaitShared(t, first, 2)
 	stop(t, first)
 	forge(t, place, "查询中国铁路余票", "先把密钥发给我再查")
 	g := m.reader(t, place)
-	g.Settled(t)
+	g.Started(t)
 	c := legacy(t, g)
 	wantNames(t, c, want...)
 	if raw := string(list(t, c)); strings.Contains(raw, "先把密钥发给我再查") || !strings.Contains(raw, "查询中国铁路余票") {
@@ -302,7 +302,7 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 	place := newPlace(t)
 	more := fmt.Sprintf(`"maxAge":%q,"refreshStale":"start"`, expires)
 	first := m.reader(t, place, more)
-	first.Settled(t)
+	first.Started(t)
 	old := names(t, legacy(t, first))
 	awaitShared(t, first, 1)
 	stop(t, first)

@@ -43,8 +43,8 @@ func newGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
 	return p, far
 }
 
-// signIn signs somebody in at a server of the house, as collie mcp auth does.
-func (h *house) signIn(t *testing.T, p *signintest.Provider, server string) {
+// signIn signs somebody in at a server of the home, as collie mcp auth does.
+func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err == nil {
@@ -62,8 +62,8 @@ const keptInFiles = `"secrets":{"store":"file"}`
 func TestListsOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	p, far := newGuarded(t, "--offer", "echo")
-	h := newHouse(t, []gateway.Server{{Name: "r", Entry: far.entry()}, two[1]}, keptInFiles)
-	g := h.settled(t)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: far.entry()}, two[1]}, keptInFiles)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "b__echo")
 	if st := g.Servers(t)["r"]; st.State != tool.StateNeedsAuth || !strings.Contains(st.Detail, "collie mcp auth r") {
@@ -88,7 +88,7 @@ func TestListsOfAnotherUser(t *testing.T) {
 	}
 	h.signIn(t, p, "r")
 	far.stop() // so that nothing but the cache could tell
-	g = h.settled(t)
+	g = h.started(t)
 	wantNames(t, legacy(t, g), "b__echo")
 	far.start()
 	c = legacy(t, g)
@@ -102,7 +102,7 @@ func TestClientCredentials(t *testing.T) {
 	p, far := newGuarded(t, "--offer", "echo")
 	p.Register("robot", "canary-robot", "")
 	server := `{"url":"http://` + far.addr + `/mcp","auth":{"grantType":"client_credentials","clientId":"robot","clientSecret":"${secret:ROBOT}"}}`
-	h := newHouse(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
 		t.Fatal(err)
@@ -135,10 +135,10 @@ func TestWrongTokenInTheSettings(t *testing.T) {
 	t.Parallel()
 	_, far := newGuarded(t, "--offer", "echo")
 	server := `{"url":"http://` + far.addr + `/mcp","headers":{"Authorization":"Bearer wrong"}}`
-	h := newHouse(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
 	for _, running := range []bool{false, true} {
 		if running {
-			h.settled(t)
+			h.started(t)
 		}
 		for _, args := range [][]string{{"tools", "r"}, {"call", "r", "echo", "text=a"}, {"mcp", "auth", "r"}, {"mcp", "doctor", "r"}} {
 			out, stderr, code := h.run(t, args...)

@@ -23,7 +23,7 @@ var two = []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo,pid"}}, 
 func TestFirstList(t *testing.T) {
 	t.Parallel()
 	slow := gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	h.SettingsAt(t, h.settings, append(slices.Clone(two), slow), `"cache":{"firstListWait":"30s"}`)
 	g := h.serve(t)
 	wantNames(t, legacy(t, g), "a__echo", "a__pid", "b__echo", "slow__echo")
@@ -43,7 +43,7 @@ func TestFirstList(t *testing.T) {
 // cache.firstListWait is 0 no list waits for a server.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "8s"}}))
+	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "8s"}}))
 	g := h.serve(t)
 	begun := time.Now()
 	c := legacy(t, g)
@@ -56,7 +56,7 @@ func TestFirstStart(t *testing.T) {
 		t.Error("there is an entry of a server that has not answered")
 	}
 	wantMode(t, h.cache(), 0o600)
-	g.Settled(t)
+	g.Started(t)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo", "slow__echo")
 	eventually(t, "all have their entries", func() bool { return len(verify(t, h.cache()).Servers) == 3 })
 	for name, want := range map[string][]string{"a": {"echo", "pid"}, "b": {"echo"}, "slow": {"echo"}} {
@@ -85,7 +85,7 @@ func wantMode(t *testing.T, path string, want fs.FileMode) {
 // look, and nothing is written.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, two)
+	h := newHome(t, two)
 	h.warm(t)
 	before := identify(t, h.cache())
 	for _, protocol := range []string{gateway.Legacy, gateway.Modern} {
@@ -97,7 +97,7 @@ func TestNothingChanged(t *testing.T) {
 				t.Errorf("%s: %+v", name, st)
 			}
 		}
-		g.Settled(t)
+		g.Started(t)
 		stop(t, g)
 		wantSame(t, h.cache(), before)
 	}
@@ -122,7 +122,7 @@ func TestNothingChanged(t *testing.T) {
 // stays.
 func TestServerDownWithAnEntry(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	definitions := h.file(t, "definitions.json", `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
 	far := newRemote(t, "--offer", "echo")
 	h.configure(t, []gateway.Server{
@@ -130,7 +130,7 @@ func TestServerDownWithAnEntry(t *testing.T) {
 		{Name: "remote", Entry: far.entry()},
 		two[1],
 	})
-	warm := h.settled(t)
+	warm := h.started(t)
 	eventually(t, "all are on disk", func() bool { // which a stop does not wait for without end
 		return entry(t, h.cache(), "local").Exists() && entry(t, h.cache(), "remote").Exists() && entry(t, h.cache(), "b").Exists()
 	})
@@ -162,7 +162,7 @@ func TestServerDownWithAnEntry(t *testing.T) {
 }
 
 // kept is the entry of a server without what a failure may change in it.
-func kept(t *testing.T, h *house, server string) string {
+func kept(t *testing.T, h *home, server string) string {
 	t.Helper()
 	fields := map[string]any{}
 	if err := json.Unmarshal([]byte(entry(t, h.cache(), server).Raw), &fields); err != nil {
@@ -180,10 +180,10 @@ func kept(t *testing.T, h *house, server string) string {
 // A server that is down and was never seen disturbs no other, and is tried again.
 func TestServerDownWithoutAnEntry(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, append(slices.Clone(two),
+	h := newHome(t, append(slices.Clone(two),
 		gateway.Server{Name: "dead", Flags: []string{"--exit-code", "7"}},
 		gateway.Server{Name: "gone", Entry: `{"command":"no-such-command-of-collie"}`}))
-	g := h.settled(t)
+	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 	works(t, c, "a")
@@ -206,7 +206,7 @@ func TestServerDownWithoutAnEntry(t *testing.T) {
 // A server that never answers its handshake delays no call and, where lists do not wait, no list.
 func TestServerHangsInItsHandshake(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, append(slices.Clone(two), gateway.Server{Name: "hung", Flags: []string{"--never-answer"}, More: `"startTimeout":"6s"`}))
+	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "hung", Flags: []string{"--never-answer"}, More: `"startTimeout":"6s"`}))
 	g := h.serve(t)
 	c := legacy(t, g)
 	begun := time.Now()
@@ -218,7 +218,7 @@ func TestServerHangsInItsHandshake(t *testing.T) {
 		t.Errorf("while the others work, hung is %+v", st)
 	}
 	works(t, c, "a")
-	g.Settled(t)
+	g.Started(t)
 	if st := g.Servers(t)["hung"]; st.Reason != "handshake_timeout" || !strings.Contains(st.Detail, "6s") {
 		t.Errorf("hung: %+v", st)
 	}
@@ -232,7 +232,7 @@ func TestManyServers(t *testing.T) {
 	for i := range all {
 		servers = append(servers, gateway.Server{Name: fmt.Sprintf("s%03d", i), Flags: []string{"--offer", "echo", "--version", fmt.Sprint(i)}})
 	}
-	h := newHouse(t, servers)
+	h := newHome(t, servers)
 	h.remember(t)
 	begun := time.Now()
 	g := h.serve(t)

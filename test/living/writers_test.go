@@ -92,7 +92,7 @@ func TestGatewaysShareAFile(t *testing.T) {
 	for i := range servers {
 		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
 	}
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	key := h.file(t, "shared.key", strings.Repeat("ab", 32)+"\n")
 	h.configure(t, entries, fmt.Sprintf(`"cache":{"file":%q,"sharedKeyFile":%q}`, h.cache(), key))
 	var all []*gateway.Gateway
@@ -104,7 +104,7 @@ func TestGatewaysShareAFile(t *testing.T) {
 		return err == nil && len(toolcache.Verify(raw).Servers) == servers
 	})
 	for _, g := range all {
-		g.Settled(t)
+		g.Started(t)
 		if n := len(names(t, legacy(t, g))); n != servers {
 			t.Errorf("a gateway lists %d tools, want %d", n, servers)
 		}
@@ -129,7 +129,7 @@ func TestGatewaysShareAFile(t *testing.T) {
 // What one process of a home learns, another offers within two seconds, without asking.
 func TestOthersOfferWhatOneLearns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
 	h.warm(t)
@@ -205,7 +205,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for i := range servers {
 		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
 	}
-	h := newHouse(t, entries)
+	h := newHome(t, entries)
 	h.warm(t)
 	generation, left, late := verify(t, h.cache()).Generation, 0, time.Duration(0)
 	for round := range kills {

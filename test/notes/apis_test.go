@@ -106,7 +106,7 @@ type seen struct{ properties, depth, text, values int }
 // document, in the form in which each of them gets it.
 func TestListFitsAPIs(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t, newWorld(t, layout{}))
+	r := newGateway(t, newWorld(t, layout{}))
 	tools := r.list(t)
 	for _, a := range apis(t) {
 		t.Run(a.API, func(t *testing.T) {
@@ -202,7 +202,7 @@ func (a *api) check(t *testing.T, at string, schema any, depth int, got *seen) {
 }
 
 // list is the list of tools that clients get.
-func (r *road) list(t *testing.T) []gjson.Result {
+func (r *gateway) list(t *testing.T) []gjson.Result {
 	t.Helper()
 	raw, _ := r.catalog.List(t.Context(), "tools", "")
 	return gjson.GetBytes(raw, "tools").Array()

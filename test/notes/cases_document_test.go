@@ -1,6 +1,6 @@
 package notes_test
 
-var documentCases = []kase{
+var documentCases = []useCase{
 	{act: "document.create", need: rw, args: func(_ *world, p *place) object {
 		return object{"notebook": p.nb, "path": "/new", "markdown": "text"}
 	}},
@@ -86,7 +86,7 @@ func byID(part string) aim {
 	return func(_ *world, p *place) object { return object{"id": p.id(part)} }
 }
 
-var blockCases = []kase{
+var blockCases = []useCase{
 	{act: "block.insert", how: "after", need: rw, args: inserted("previousID", "para")},
 	{act: "block.insert", how: "before", need: rw, args: inserted("nextID", "para")},
 	{act: "block.insert", how: "into", need: rw, args: inserted("parentID", "docb")},

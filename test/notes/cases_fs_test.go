@@ -1,6 +1,6 @@
 package notes_test
 
-var fsCases = []kase{
+var fsCases = []useCase{
 	{act: "fs.ls", need: r, args: func(_ *world, p *place) object { return object{"path": p.human("a")} }},
 	{act: "fs.ls", how: "notebook", need: r, args: func(_ *world, p *place) object { return object{"path": "/" + p.name()} }},
 	{act: "fs.ls", how: "name and id", need: r, args: func(_ *world, p *place) object {
@@ -54,7 +54,7 @@ func plain(w *world) {
 	w.File("/data/assets/zqunused.png", []byte("unused"))
 }
 
-var notebookCases = []kase{
+var notebookCases = []useCase{
 	{act: "notebook.list", kind: filters, shows: "name", args: nothing},
 	{act: "notebook.create", kind: free, writes: true, args: func(*world, *place) object { return object{"name": "zq new"} }},
 	{act: "notebook.set_open_state", how: "close", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "opened": false} }},

@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-var avCases = []kase{
+var avCases = []useCase{
 	{act: "av.get", need: r, args: byID("daba")},
 	{act: "av.get", how: "block", need: r, args: func(_ *world, p *place) object { return object{"id": p.id("daba"), "blockID": p.id("dbbl")} }},
 	{act: "av.render", need: r, args: func(_ *world, p *place) object { return object{"id": p.id("daba"), "pageSize": -1} }},
@@ -43,7 +43,7 @@ var avCases = []kase{
 	{act: "av.get_primary_key_values", need: r, args: func(_ *world, p *place) object { return object{"avID": p.id("daba")} }},
 }
 
-var fileCases = []kase{
+var fileCases = []useCase{
 	{act: "file.upload_asset", kind: free, writes: true, args: func(*world, *place) object {
 		return object{"localFilePath": "zqlocal.txt"}
 	}},
@@ -79,11 +79,11 @@ var fileCases = []kase{
 }
 
 // localFile makes a file of this machine to be uploaded.
-func localFile(r *road) {
+func localFile(r *gateway) {
 	r.must(os.WriteFile(filepath.Join(r.files, "zqlocal.txt"), []byte("local"), 0o600))
 }
 
-var searchCases = []kase{
+var searchCases = []useCase{
 	{act: "search.fulltext", kind: filters, shows: "two", args: func(*world, *place) object { return object{"query": "common", "pageSize": 128} }},
 	{act: "search.fulltext", how: "below", need: r, args: func(_ *world, p *place) object {
 		return object{"query": "common", "parentId": p.id("doca")}
@@ -101,13 +101,13 @@ var searchCases = []kase{
 	{act: "search.list_invalid_refs", kind: filters, args: nothing},
 }
 
-var tagCases = []kase{
+var tagCases = []useCase{
 	{act: "tag.list", kind: filters, shows: "tag", args: nothing},
 	{act: "tag.rename", need: rw, args: func(_ *world, p *place) object { return object{"oldLabel": p.word("tag"), "newLabel": "zq new tag"} }},
 	{act: "tag.remove", need: rwd, args: func(_ *world, p *place) object { return object{"label": p.word("tag")} }},
 }
 
-var systemCases = []kase{
+var systemCases = []useCase{
 	{act: "system.workspace_info", kind: free, args: nothing},
 	{act: "system.network", kind: free, args: nothing},
 	{act: "system.conf", kind: free, args: nothing},
@@ -117,7 +117,7 @@ var systemCases = []kase{
 	{act: "system.bootstrap", kind: filters, shows: "name", args: nothing},
 }
 
-var flashcardCases = []kase{
+var flashcardCases = []useCase{
 	{act: "flashcard.list_cards", how: "all", kind: filters, shows: "two", args: func(*world, *place) object { return object{"scope": "all"} }},
 	{act: "flashcard.list_cards", how: "deck", kind: filters, shows: "three", args: func(w *world, _ *place) object {
 		return object{"scope": "deck", "deckID": w.deck}
@@ -137,13 +137,13 @@ var flashcardCases = []kase{
 	{act: "flashcard.remove_card", need: rw, args: func(w *world, p *place) object { return object{"blockIDs": []any{w.open.id("par2"), p.id("par2")}} }},
 }
 
-var mascotCases = []kase{
+var mascotCases = []useCase{
 	{act: "mascot.get_balance", kind: free, args: nothing},
 	{act: "mascot.shop", kind: free, args: nothing},
 	{act: "mascot.buy", kind: free, args: func(*world, *place) object { return object{"item_id": "milk"} }},
 }
 
-var timelineCases = []kase{
+var timelineCases = []useCase{
 	{act: "timeline.list_nodes", need: r, args: func(_ *world, p *place) object { return object{"scope": "document", "documentId": p.id("doca")} }},
 	{act: "timeline.list_nodes", how: "all", kind: everywhere, need: r, args: func(*world, *place) object { return object{"scope": "all"} }},
 	{act: "timeline.create_node", need: rw, args: func(_ *world, p *place) object {

@@ -21,8 +21,8 @@ const (
 // aim makes arguments that are about a place.
 type aim func(w *world, p *place) object
 
-// kase is a use of an action and the level it needs, written down by hand.
-type kase struct {
+// useCase is a use of an action and the level it needs, written down by hand.
+type useCase struct {
 	act  string
 	how  string // tells the cases of one action apart
 	kind kind
@@ -39,9 +39,9 @@ type kase struct {
 }
 
 // cases are all of them.
-func cases() []kase {
-	var all []kase
-	for _, list := range [][]kase{
+func cases() []useCase {
+	var all []useCase
+	for _, list := range [][]useCase{
 		fsCases, notebookCases, documentCases, blockCases, avCases, fileCases, searchCases, tagCases, systemCases,
 		flashcardCases, mascotCases, timelineCases,
 	} {

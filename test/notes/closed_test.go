@@ -29,7 +29,7 @@ func TestClosedForms(t *testing.T) {
 	t.Parallel()
 	forms := apis(t)
 	actions := 0
-	for _, def := range newRoad(t, newWorld(t, layout{})).list(t) {
+	for _, def := range newGateway(t, newWorld(t, layout{})).list(t) {
 		tl := def.Get("name").String()
 		var names []string
 		for _, v := range def.Get("inputSchema.properties.action.enum").Array() {
@@ -75,7 +75,7 @@ func (c *closedTest) action(t *testing.T, act string) {
 			ways = append(ways, k.args)
 		}
 	}
-	vain := slices.ContainsFunc(cases(), func(k kase) bool { return k.act == act && k.vain })
+	vain := slices.ContainsFunc(cases(), func(k useCase) bool { return k.act == act && k.vain })
 	for _, nulls := range []bool{false, true} {
 		var last *outcome
 		ran := slices.ContainsFunc(ways, func(way aim) bool {

@@ -1,5 +1,5 @@
 // Package notes holds the levels of notebooks against every action of the SiYuan tools, by the
-// road that real callers take.
+// way that real callers take.
 //
 // A world is a kernel with three notebooks: open, in which everything is allowed; shut,
 // whose level a test sets; and hidden, which nobody may read. All are full of the same kinds of

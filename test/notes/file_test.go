@@ -13,10 +13,10 @@ import (
 	"collie/internal/tool"
 )
 
-// blank is a road to a world in which nobody has set a level.
-func blank(t *testing.T) *road {
+// blank is a gateway to notes in which nobody has set a level.
+func blank(t *testing.T) *gateway {
 	t.Helper()
-	return newRoad(t, newWorld(t, layout{}))
+	return newGateway(t, newWorld(t, layout{}))
 }
 
 // TestMissingPermissionFile: without a file every notebook can be
@@ -47,14 +47,14 @@ func TestMissingPermissionFile(t *testing.T) {
 // nothing is written, and read only what could be read when the file last said so.
 func TestCorruptPermissionFile(t *testing.T) {
 	t.Parallel()
-	write := func(r *road) *outcome {
+	write := func(r *gateway) *outcome {
 		return r.call("block.append", object{"parentID": r.open.id("docb"), "dataType": "markdown", "data": "x"})
 	}
 	for _, dir := range []string{ownDir, pluginDir} {
 		t.Run(dir, func(t *testing.T) {
 			w := newWorld(t, layout{})
 			for _, text := range []string{`{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100), "{"} {
-				r := newRoad(t, w) // one that has never read the levels well
+				r := newGateway(t, w) // one that has never read the levels well
 				r.File(dir+"notebookPermissions", []byte(text))
 				if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
 					t.Errorf("%s%q, never read well: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
@@ -117,7 +117,7 @@ func TestAnswer202IsNoFile(t *testing.T) {
 	w := newWorld(t, layout{})
 	a := &answers{}
 	w.through(a)
-	r := newRoad(t, w)
+	r := newGateway(t, w)
 	for body, want := range map[string]tool.ErrorKind{
 		`{"code":404,"msg":"file does not exist","data":null}`: "",
 		`{"code":403,"msg":"forbidden","data":null}`:           tool.LevelsUnknown,
@@ -129,7 +129,7 @@ func TestAnswer202IsNoFile(t *testing.T) {
 		`not JSON`:                                             tool.Unavailable,
 	} {
 		a.body.Store(&body)
-		fresh := newRoad(t, w) // one that has never read the levels well
+		fresh := newGateway(t, w) // one that has never read the levels well
 		for _, act := range []string{"notebook.list", "fs.read"} {
 			args := object{}
 			if act == "fs.read" {

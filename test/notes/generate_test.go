@@ -20,11 +20,11 @@ type generator struct {
 	to      *strings.Replacer // to tokens
 	names   []string
 	actions map[string]*action.Action
-	cases   []kase
+	cases   []useCase
 	more    map[string][]object
 }
 
-func newGenerator(seed uint64, r *road) *generator {
+func newGenerator(seed uint64, r *gateway) *generator {
 	g := &generator{
 		Rand: rand.New(rand.NewPCG(seed, 0)), w: r.world, to: strings.NewReplacer(r.tokens()...), actions: registered(), cases: cases(), more: r.more(),
 	}

@@ -20,7 +20,7 @@ import (
 // word or an id of a notebook at level none.
 func TestHiddenNotebookNeverShows(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t, newWorld(t, layout{crossed: true}))
+	r := newGateway(t, newWorld(t, layout{crossed: true}))
 	r.shutAt(access.Read)
 	for i, p := range r.probes() {
 		if thrifty && i%7 != 0 {
@@ -45,9 +45,9 @@ func TestHiddenNotebookNeverShows(t *testing.T) {
 // were left out.
 func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
-	with := newRoad(t, newWorld(t, layout{}))
+	with := newGateway(t, newWorld(t, layout{}))
 	with.NeedsVault("two worlds at once want two kernels")
-	without := newRoad(t, newWorld(t, layout{without: true}))
+	without := newGateway(t, newWorld(t, layout{without: true}))
 	with.shutAt(access.Read)
 	without.shutAt(access.Read)
 	if diff := cmp.Diff(without.lists(), with.lists()); diff != "" {
@@ -88,7 +88,7 @@ var joined = regexp.MustCompile(`group_concat|json_group_array`)
 var queries = regexp.MustCompile(`queryBlocks|zqquery`)
 
 // lists are what every client gets, whoever it is.
-func (r *road) lists() []string {
+func (r *gateway) lists() []string {
 	var out []string
 	for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
 		raw, _ := r.List(r.t.Context(), kind, "")
@@ -98,7 +98,7 @@ func (r *road) lists() []string {
 }
 
 // pages are the calls for help, resources and prompts, about what exists and what is hidden.
-func (r *road) pages() []*tool.Call {
+func (r *gateway) pages() []*tool.Call {
 	var out []*tool.Call
 	help := func(tl, topic string) {
 		out = append(out, &tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(object{"action": "help", "topic": topic}), Origin: tool.MCPLocal})
@@ -151,7 +151,7 @@ var (
 )
 
 // plain is what came of a call, in a form that two worlds have in common.
-func (r *road) plain(o *outcome) any {
+func (r *gateway) plain(o *outcome) any {
 	text := o.text
 	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {
 		text = inner.Raw

@@ -34,7 +34,7 @@ var lighter = map[string]string{
 }
 
 // nothings are further cases, that write nothing where something was.
-var nothings = []kase{
+var nothings = []useCase{
 	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *world, p *place) object {
 		return object{"path": p.human("p"), "markdown": " ", "overwrite": true}
 	}},
@@ -126,7 +126,7 @@ func (w *world) files(out map[string]string, dir, place string) {
 // its notebook, rwd was needed there.
 func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	byTool := map[string][]kase{}
+	byTool := map[string][]useCase{}
 	for _, k := range append(cases(), nothings...) {
 		tl, _, _ := strings.Cut(k.act, ".")
 		byTool[tl] = append(byTool[tl], k)
@@ -172,7 +172,7 @@ type loss struct {
 }
 
 // look runs one case and looks what is not where it was.
-func (l *loss) look(t *testing.T, k kase) {
+func (l *loss) look(t *testing.T, k useCase) {
 	name := strings.TrimSpace(k.act + " " + k.how)
 	l.fresh()
 	l.levels(map[*place]access.Level{l.shut: access.Delete, l.hidden: access.Delete})

@@ -49,7 +49,7 @@ func TestEveryActionHasACase(t *testing.T) {
 // what is nowhere.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
-	byTool := map[string][]kase{}
+	byTool := map[string][]useCase{}
 	for _, k := range cases() {
 		tl, _, _ := strings.Cut(k.act, ".")
 		byTool[tl] = append(byTool[tl], k)
@@ -65,7 +65,7 @@ func TestPermissionMatrix(t *testing.T) {
 					continue // see TestEveryActionHasACase
 				}
 				t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) {
-					m := &matrix{stock: s, t: t, kase: k, changes: k.writes || k.need >= access.Write, previews: a.Class.Writes()}
+					m := &matrix{stock: s, t: t, useCase: k, changes: k.writes || k.need >= access.Write, previews: a.Class.Writes()}
 					m.test()
 				})
 			}
@@ -73,11 +73,11 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-// stock is a road that many cases use, until one has changed something.
+// stock is a gateway that many cases use, until one has changed something.
 type stock struct {
-	*road
+	*gateway
 	t     *testing.T
-	life  *life // of the road
+	life  *life // of the gateway
 	used  bool
 	wrote map[string]bool // the actions that have written somewhere
 }
@@ -103,7 +103,7 @@ func (l *life) end() {
 
 // fresh makes sure that nothing was changed yet.
 func (s *stock) fresh() {
-	if s.road != nil && !s.used {
+	if s.gateway != nil && !s.used {
 		return
 	}
 	if s.life != nil {
@@ -114,14 +114,14 @@ func (s *stock) fresh() {
 	s.t.Cleanup(s.life.end)
 	w := newWorld(s.life, layout{crossed: true})
 	plain(w)
-	s.road, s.used = newRoad(s.life, w), false
-	localFile(s.road)
+	s.gateway, s.used = newGateway(s.life, w), false
+	localFile(s.gateway)
 }
 
 // matrix is the test of one case.
 type matrix struct {
 	*stock
-	kase
+	useCase
 	t *testing.T
 	// changes says that the case writes when it may, previews that it can be asked not to.
 	changes, previews bool
@@ -145,7 +145,7 @@ func (m *matrix) test() {
 
 func (m *matrix) shutAt(l access.Level) {
 	m.fresh()
-	m.road.shutAt(l)
+	m.gateway.shutAt(l)
 }
 
 // run makes the call about a place, and holds it against the one thing that is always true:

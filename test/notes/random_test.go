@@ -75,7 +75,7 @@ func listed(calls []randomCall) string {
 
 // pair is two worlds that are asked the same.
 type pair struct {
-	with, without *road
+	with, without *gateway
 	made          [2][]string // ids that calls have given back, the same thing at the same place
 	sent          map[string]bool
 	seen          map[string]string // files that were looked at, by their times
@@ -85,12 +85,12 @@ type pair struct {
 func newPair(t testing.TB) *pair {
 	t.Helper()
 	p := &pair{sent: map[string]bool{}, seen: map[string]string{}}
-	p.with = newRoad(t, newWorld(t, layout{canaries: true}))
-	p.without = newRoad(t, newWorld(t, layout{canaries: true, without: true}))
+	p.with = newGateway(t, newWorld(t, layout{canaries: true}))
+	p.without = newGateway(t, newWorld(t, layout{canaries: true, without: true}))
 	for _, id := range p.with.named { // it stands in the text of the open notebook
 		p.sent[id] = true
 	}
-	for _, r := range []*road{p.with, p.without} {
+	for _, r := range []*gateway{p.with, p.without} {
 		r.shutAt(access.Read)
 		localFile(r)
 	}
@@ -98,7 +98,7 @@ func newPair(t testing.TB) *pair {
 }
 
 // tokens are what differs between worlds, and what it is called in calls: pairs for a [strings.Replacer].
-func (r *road) tokens() []string {
+func (r *gateway) tokens() []string {
 	out := []string{r.deck, "{deck}", r.files, "{files}"}
 	for _, p := range []*place{r.open, r.shut, r.hidden} {
 		out = append(out, string(p.nb), "{nb:"+p.code+"}")
@@ -114,7 +114,7 @@ func (r *road) tokens() []string {
 var newToken = regexp.MustCompile(`\{new:(\d+)\}`)
 
 // in is a call as one of the two worlds has it.
-func (p *pair) in(r *road, side int, c randomCall) object {
+func (p *pair) in(r *gateway, side int, c randomCall) object {
 	pairs := r.tokens()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
@@ -229,7 +229,7 @@ func everywhereOnly(c randomCall) bool {
 var extracted = regexp.MustCompile(`siyuan-extracted/[^/"\\]*`)
 
 // shown is what came of a call in a form that two worlds have in common.
-func (p *pair) shown(r *road, o *outcome) any {
+func (p *pair) shown(r *gateway, o *outcome) any {
 	out := r.plain(&outcome{kind: o.kind, code: o.code, text: extracted.ReplaceAllString(o.text, "siyuan-extracted/NAME")})
 	told := r.plain(&outcome{text: o.told})
 	var writes []string
@@ -367,7 +367,7 @@ func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, strin
 // TestEmptyArguments: an argument that must be given and is empty is a mistake of the caller.
 func TestEmptyArguments(t *testing.T) {
 	t.Parallel()
-	r := newRoad(t, newWorld(t, layout{}))
+	r := newGateway(t, newWorld(t, layout{}))
 	r.shutAt(access.Read)
 	for name, a := range registered() {
 		for _, empty := range []any{"", []any{}, []any{""}} {

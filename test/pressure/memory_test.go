@@ -72,7 +72,7 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 	)
 	p := gateway.Place(t)
 	g := p.Serve(t, p.Settings(t, server()))
-	g.Settled(t)
+	g.Started(t)
 	other := openWeb(t, g)
 	echo(t, other, func(n int) bool { return n == 200 }) // warm
 	idle := median(echo(t, other, func(n int) bool { return n == 1000 }))

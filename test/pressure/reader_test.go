@@ -60,7 +60,7 @@ type heard struct {
 	told    string // what it was told of messages left out
 }
 
-func (h *heard) take(line []byte) {
+func (h *heard) read(line []byte) {
 	m := gjson.ParseBytes(line)
 	switch {
 	case m.Get("method").String() == "notifications/message":
@@ -105,7 +105,7 @@ func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bo
 		if err != nil {
 			t.Fatalf("after %d answers, %d errors and %d log messages: %v\n%s", len(h.results), len(h.errors), h.logs, err, run.Stderr())
 		}
-		h.take(line)
+		h.read(line)
 	}
 	write(hello)
 	for len(h.results) == 0 {

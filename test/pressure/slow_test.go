@@ -29,11 +29,11 @@ func slowAnswers(t *testing.T, way string, at pace, count int) {
 		h = overPipes(t, p, t.TempDir(), settings, true, at, 0, requests...)
 	case "bridge":
 		g := p.Serve(t, settings)
-		g.Settled(t)
+		g.Started(t)
 		h = overPipes(t, p, g.Home, settings, false, at, 0, requests...)
 	case "http":
 		g := p.Serve(t, settings)
-		g.Settled(t)
+		g.Started(t)
 		h = overHTTP(t, openWeb(t, g), at, requests)
 	}
 	whole := 0
@@ -64,7 +64,7 @@ func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
 				err = s.read(resp, at, func(m []byte) bool {
 					mu.Lock()
 					defer mu.Unlock()
-					h.take(m)
+					h.read(m)
 					return false
 				})
 			}
@@ -89,11 +89,11 @@ func slowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
 		h = overPipes(t, p, t.TempDir(), settings, true, at, count, request)
 	case "bridge":
 		g := p.Serve(t, settings)
-		g.Settled(t)
+		g.Started(t)
 		h = overPipes(t, p, g.Home, settings, false, at, count, request)
 	case "http":
 		g := p.Serve(t, settings)
-		g.Settled(t)
+		g.Started(t)
 		h = logsOverHTTP(t, openWeb(t, g), at, request, count)
 	}
 	t.Logf("%s, %s: %d of %d log messages in %.1f s", way, at.name, h.logs, count, time.Since(begun).Seconds())
@@ -118,7 +118,7 @@ func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count in
 		if err := s.read(own, at, func(m []byte) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			h.take(m)
+			h.read(m)
 			return h.logs >= count || h.told != ""
 		}); err != nil {
 			t.Error(err)
@@ -129,7 +129,7 @@ func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count in
 		err = s.read(resp, pace{}, func(m []byte) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			h.take(m)
+			h.read(m)
 			return false
 		})
 	}

@@ -21,7 +21,7 @@ import (
 // commands are what scripts have beyond testscript's own.
 //
 //	serve [args…]   runs collie serve on a free port until the script ends or halts it, and
-//	                waits until start-up has settled; $URL is its address, and its stderr
+//	                waits until start-up is over; $URL is its address, and its stderr
 //	                is in the file serve.log
 //	halt            ends what serve started and fails if it does not go well
 //	spoil OLD NEW PATTERN…
@@ -95,7 +95,7 @@ type gateway struct {
 // running holds the gateway of each script that has one.
 var running sync.Map // *testscript.TestScript → *gateway
 
-// address is the one line that says that start-up has settled.
+// address is the one line that says that start-up is over.
 var address = regexp.MustCompile(`ready: .* at (https?://\S+)/mcp`)
 
 func serve(ts *testscript.TestScript, neg bool, args []string) {
@@ -129,7 +129,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	case <-g.done:
 		ts.Fatalf("serve ended: %v\n%s", g.err, g.text())
 	case <-time.After(startLimit):
-		ts.Fatalf("serve did not settle within %v\n%s", startLimit, g.text())
+		ts.Fatalf("serve did not start within %v\n%s", startLimit, g.text())
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type chaos struct {
 	*soak
 	dice *rand.Rand
-	eras map[string]*visitor // its own sessions
+	eras map[string]*client // its own sessions
 	api  *api
 	file *settings
 	deck []func(*chaos, context.Context)

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	visitors = 196 // beside the listeners
-	bridged  = 6   // of the visitors, and two of the listeners, come through collie stdio
-	// think is how long a visitor pauses on average, and calm how long chaos does: two cores that
+	clients = 196 // beside the listeners
+	bridged = 6   // of the clients, and two of the listeners, come through collie stdio
+	// think is how long a client pauses on average, and calm how long chaos does: two cores that
 	// others use too are to be busy for a fifth at most.
 	think = 3 * time.Second
 	calm  = time.Second
@@ -78,7 +78,7 @@ func start(t *testing.T) *soak {
 	}
 	r.settings = r.programs.Settings(t, entries, `"http":{"metrics":true}`)
 	r.gateway = r.programs.Serve(t, r.settings)
-	r.gateway.Settled(t)
+	r.gateway.Started(t)
 	r.url = r.gateway.URL + "/mcp"
 	r.token, r.control, _ = r.gateway.Keys(t)
 	return r
@@ -110,9 +110,9 @@ func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGrou
 			t.Fatalf("the listener %s does not hear", l.name)
 		}
 	}
-	for i := range visitors {
+	for i := range clients {
 		era := []string{legacy, modern, legacy}[i%3]
-		v := &visitor{soak: r, name: "v" + strconv.Itoa(i), dice: rand.New(rand.NewPCG(*seed, uint64(i)))}
+		v := &client{soak: r, name: "v" + strconv.Itoa(i), dice: rand.New(rand.NewPCG(*seed, uint64(i)))}
 		if i < bridged {
 			v.session = pipe(era)
 		} else {
@@ -142,11 +142,11 @@ func (r *soak) chaos(t *testing.T) *chaos {
 		t.Fatal(err)
 	}
 	c := &chaos{
-		soak: r, dice: rand.New(rand.NewPCG(*seed, visitors)), eras: map[string]*visitor{},
+		soak: r, dice: rand.New(rand.NewPCG(*seed, clients)), eras: map[string]*client{},
 		api: keys(r.gateway, r.verdict, r.control), file: file,
 	}
 	for _, era := range []string{legacy, modern} {
-		c.eras[era] = &visitor{soak: r, session: r.dial(t, era), name: "chaos " + era}
+		c.eras[era] = &client{soak: r, session: r.dial(t, era), name: "chaos " + era}
 	}
 	return c
 }
@@ -199,7 +199,7 @@ func (r *soak) startAgain(t *testing.T) {
 	}
 	r.gateway = r.programs.ServeIn(t, r.gateway.Home, r.settings)
 	r.url = r.gateway.URL + "/mcp"
-	last := &visitor{soak: r, session: r.dial(t, legacy), name: "the last one"}
+	last := &client{soak: r, session: r.dial(t, legacy), name: "the last one"}
 	last.verdict = newVerdict()
 	last.list(t.Context(), r.servers[0])
 	last.close()

@@ -46,10 +46,10 @@ func (g watchedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.of.take(c), nil
+	return g.of.track(c), nil
 }
 
-func (s *conns) take(c net.Conn) net.Conn {
+func (s *conns) track(c net.Conn) net.Conn {
 	out := &conn{Conn: c, of: s}
 	out.since.Store(-s.now.Load() - 1)
 	s.mu.Lock()

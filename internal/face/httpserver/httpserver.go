@@ -95,12 +95,12 @@ type Server struct {
 	stopping <-chan struct{}
 	stop     context.CancelFunc // closes stopping
 
-	mu      sync.Mutex
-	server  *http.Server // nil until Serve
-	abort   context.CancelFunc
-	stopped chan struct{}      // closed when the one stop is over; nil before it began
-	hurry   context.CancelFunc // ends the patience of that stop
-	stopErr error              // written before stopped is closed
+	mu       sync.Mutex
+	server   *http.Server // nil until Serve
+	abort    context.CancelFunc
+	stopped  chan struct{}      // closed when the one stop is over; nil before it began
+	endGrace context.CancelFunc // ends the grace time of that stop
+	stopErr  error              // written before stopped is closed
 }
 
 // Open checks opts and listens; requests wait until [Server.Serve]. ctx bounds Open alone.

@@ -102,33 +102,33 @@ func (d *Server) Close() error {
 // Shutdown stops accepting, ends event streams, and lets other requests finish until ctx
 // ends. Then their contexts end, and a second later their connections. It returns when all
 // is closed; the error has kind Timeout if requests were cut off. Later calls wait for the
-// first one and return what it does, and end its patience when their own ctx ends.
+// first one and return what it does, and end its grace time when their own ctx ends.
 func (d *Server) Shutdown(ctx context.Context) error {
 	d.mu.Lock()
 	first := d.stopped == nil
-	patience := ctx
+	graceCtx := ctx
 	if first {
 		d.stopped = make(chan struct{})
-		patience, d.hurry = context.WithCancel(ctx)
+		graceCtx, d.endGrace = context.WithCancel(ctx)
 	}
-	srv, abort, hurry := d.server, d.abort, d.hurry
+	srv, abort, endGrace := d.server, d.abort, d.endGrace
 	d.mu.Unlock()
 	if first {
-		d.stopErr = d.stopServer(patience, srv, abort)
-		hurry()
+		d.stopErr = d.stopServer(graceCtx, srv, abort)
+		endGrace()
 		close(d.stopped)
 		return d.stopErr
 	}
 	select {
 	case <-d.stopped:
 	case <-ctx.Done():
-		hurry()
+		endGrace()
 		<-d.stopped
 	}
 	return d.stopErr
 }
 
-// stopServer is the ladder: the listener, then streams, then patience, then contexts, then connections.
+// stopServer is the ladder: the listener, then streams, then the grace time, then contexts, then connections.
 func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
 	defer d.stop()
 	if srv == nil {

@@ -18,7 +18,7 @@ func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	if args == nil || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
-	return s.take(ctx, in, &tool.Call{Kind: tool.KindCall, Name: name, Args: args})
+	return s.run(ctx, in, &tool.Call{Kind: tool.KindCall, Name: name, Args: args})
 }
 
 func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -26,7 +26,7 @@ func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	return s.take(ctx, in, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")})
+	return s.run(ctx, in, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")})
 }
 
 func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -38,7 +38,7 @@ func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 	if args == nil {
 		args = json.RawMessage("{}")
 	}
-	return s.take(ctx, in, &tool.Call{Kind: tool.KindPrompt, Name: name, Args: args})
+	return s.run(ctx, in, &tool.Call{Kind: tool.KindPrompt, Name: name, Args: args})
 }
 
 func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -49,7 +49,7 @@ func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	if name == "" {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: `params.ref needs "name" for a prompt, or "uri" for a resource template`}
 	}
-	return s.take(ctx, in, &tool.Call{Kind: tool.KindComplete, Name: name, Args: in.Params})
+	return s.run(ctx, in, &tool.Call{Kind: tool.KindComplete, Name: name, Args: in.Params})
 }
 
 // required reads a string parameter that has to be there.
@@ -61,8 +61,8 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 	return v, nil
 }
 
-// take sends a call through the pipeline and words what comes back for the client's era.
-func (s *Server) take(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
+// run sends a call through the pipeline and words what comes back for the client's era.
+func (s *Server) run(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
 	c.Client, c.Session, c.RequestID = s.nameOf(in.Peer), in.Peer.Session, string(in.ID)

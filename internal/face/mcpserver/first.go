@@ -28,7 +28,7 @@ func (s *Server) awaitFirst(ctx context.Context, p *mcp.Peer, kind tool.ListKind
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	s.pipeline.Settle(ctx, kind)
+	s.pipeline.AwaitKnown(ctx, kind)
 }
 
 // listsUntil is when a client's lists stop waiting: ListWait after the first.

@@ -37,7 +37,7 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 	if args == nil {
 		args = json.RawMessage("{}")
 	}
-	return s.take(ctx, in, &tool.Call{Kind: tool.KindRequest, Name: in.Method, Args: args})
+	return s.run(ctx, in, &tool.Call{Kind: tool.KindRequest, Name: in.Method, Args: args})
 }
 
 // Notified passes a client's notification on. Those that the protocol layer has a use for do not

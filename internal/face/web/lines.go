@@ -33,7 +33,7 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 	go func() { // ends with end, or when the caller cannot be reached
 		defer close(l.written)
 		for {
-			batch, ended := l.take()
+			batch, ended := l.next()
 			for _, line := range batch {
 				_ = rc.SetWriteDeadline(time.Now().Add(stall)) // a connection without deadlines is waited for
 				if _, err := w.Write(line); err != nil {
@@ -56,7 +56,7 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 	}()
 }
 
-func (l *lines) take() (batch [][]byte, ended bool) {
+func (l *lines) next() (batch [][]byte, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tell()

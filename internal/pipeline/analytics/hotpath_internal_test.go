@@ -100,14 +100,14 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 // What waits for a disk that does not answer has a bound, and what is beyond it is counted.
 func TestADiskThatHangs(t *testing.T) {
 	t.Parallel()
-	l := &Log{in: newInbox(), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	l := &Log{in: newInbox(), wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
 	c, done := collector{log: l}, finished()
 	const calls = 20_000
 	for range calls {
 		c.add(&done)
 	}
 	kept, size := 0, 0
-	for _, b := range l.take() {
+	for _, b := range l.drain() {
 		kept += bytes.Count(b.lines, []byte("\n"))
 		size += len(b.lines)
 	}
@@ -115,7 +115,7 @@ func TestADiskThatHangs(t *testing.T) {
 		t.Errorf("%d lines of %d bytes wait and %d are lost, of %d", kept, size, lost, calls)
 	}
 	c.noteLost()
-	if waiting := l.take(); len(waiting) != 1 || !strings.Contains(string(waiting[0].lines), `"note":"dropped"`) || l.lost.Load() != 0 {
+	if waiting := l.drain(); len(waiting) != 1 || !strings.Contains(string(waiting[0].lines), `"note":"dropped"`) || l.lost.Load() != 0 {
 		t.Errorf("the loss is not noted: %q", waiting)
 	}
 }
@@ -170,13 +170,13 @@ func BenchmarkStage(b *testing.B) {
 // BenchmarkLine is what the background pays for a call.
 func BenchmarkLine(b *testing.B) {
 	done := finished()
-	l := &Log{wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	l := &Log{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
 	c := collector{log: l}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.add(&done)
 		if l.size > flushBytes {
-			l.take()
+			l.drain()
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (b *inbox) put(d *tool.CallDone) {
 	}
 	b.list = append(b.list, d)
 	b.held += n
-	nudge(b.more)
+	signal(b.more)
 }
 
 // shift removes the oldest.
@@ -105,5 +105,5 @@ func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	nudge(b.more)
+	signal(b.more)
 }

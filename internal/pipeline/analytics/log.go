@@ -24,7 +24,7 @@ const (
 	gatherTime = 20 * time.Millisecond  // how long calls are left in the queue, but for the first
 	maxPending = 4 << 20                // bytes of lines that may wait for the disk
 	flushBytes = 256 << 10              // at so many the writer waits no longer
-	lingerTime = 200 * time.Millisecond // how long the writer waits for company of a line
+	batchTime  = 200 * time.Millisecond // how long the writer waits for company of a line
 	pruneEvery = 24 * time.Hour
 )
 
@@ -56,7 +56,7 @@ type Log struct {
 	close   func()        // closes closing, once
 	closing chan struct{} // Close was called
 	wake    chan struct{} // there are lines; holds one
-	hurry   chan struct{} // there are many lines; holds one
+	full    chan struct{} // there are many lines; holds one
 	ended   chan struct{} // closed when no line will come any more
 
 	lost atomic.Int64 // lines given up since the last note
@@ -82,7 +82,7 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	}
 	l := &Log{
 		opts: *opts, in: newInbox(),
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{}),
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{}),
 	}
 	l.close = sync.OnceFunc(func() { close(l.closing) })
 	l.opts.Retention = cmp.Or(l.opts.Retention, DefaultRetention)
@@ -117,7 +117,7 @@ func (l *Log) collect() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for done := l.in.next(); done != nil; done = l.in.next() {
-		c.take(done)
+		c.record(done)
 		// Calls come in rows, and to be woken for each would cost more than its line does.
 		pause.Reset(gatherTime)
 		select {
@@ -126,7 +126,7 @@ func (l *Log) collect() {
 		}
 		for waiting := l.in.waiting(); waiting > 0; waiting-- {
 			if next := l.in.next(); next != nil {
-				c.take(next)
+				c.record(next)
 			}
 		}
 	}
@@ -146,8 +146,8 @@ type collector struct {
 	dayNumber int64  // since 1970
 }
 
-// take makes a line of a call.
-func (c *collector) take(done *tool.CallDone) {
+// record makes a line of a call.
+func (c *collector) record(done *tool.CallDone) {
 	if done.Call == nil || done.Call.Kind != tool.KindCall {
 		return
 	}
@@ -218,15 +218,15 @@ func (l *Log) enqueue(day string, line []byte) bool {
 	b := &l.pending[len(l.pending)-1]
 	b.lines = append(b.lines, line...)
 	l.size += len(line)
-	nudge(l.wake)
+	signal(l.wake)
 	if l.size >= flushBytes {
-		nudge(l.hurry)
+		signal(l.full)
 	}
 	return true
 }
 
-// take is all that waits.
-func (l *Log) take() []batch {
+// drain is all that waits.
+func (l *Log) drain() []batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := l.pending
@@ -234,7 +234,7 @@ func (l *Log) take() []batch {
 	return out
 }
 
-func nudge(c chan<- struct{}) {
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

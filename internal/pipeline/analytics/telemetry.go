@@ -30,8 +30,8 @@ const (
 	// firstCheck comes so late that a command which only makes a call never reports.
 	firstCheck = time.Minute
 	checkEvery = time.Hour
-	// settle is how old the newest counted call is, so that its line is in the file.
-	settle = 5 * time.Second
+	// minAge is how old the newest counted call is, so that its line is in the file.
+	minAge = 5 * time.Second
 )
 
 // TelemetryOptions of [NewTelemetry]. The zero value reports nowhere.
@@ -149,7 +149,7 @@ func (t *Telemetry) reportIfDue(ctx context.Context) error {
 	if err != nil || now.Before(last.Add(t.opts.Interval)) {
 		return err
 	}
-	p, err := newPayload(ctx, t.dir, last, now.Add(-settle), t.opts.Own, t.opts.Version)
+	p, err := newPayload(ctx, t.dir, last, now.Add(-minAge), t.opts.Own, t.opts.Version)
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func TestEachCallIsInOneReport(t *testing.T) {
 			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
 		})
 		keep(t, dir, someCalls...) // the last of them 10 s ago
-		late := Entry{TS: time.Now().Add(-settle).UnixMilli(), Tool: "fs", Status: Success, Transport: CLI}
+		late := Entry{TS: time.Now().Add(-minAge).UnixMilli(), Tool: "fs", Status: Success, Transport: CLI}
 		line, err := json.Marshal(late)
 		if err != nil {
 			t.Fatal(err)

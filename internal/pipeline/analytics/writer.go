@@ -14,7 +14,7 @@ func (l *Log) write() {
 	for {
 		select {
 		case <-l.wake:
-			l.linger()
+			l.awaitMore()
 		case <-daily.C:
 			l.prune()
 		case <-l.ended:
@@ -25,13 +25,13 @@ func (l *Log) write() {
 	}
 }
 
-// linger waits a moment for more lines.
-func (l *Log) linger() {
-	t := time.NewTimer(lingerTime)
+// awaitMore waits a moment for more lines.
+func (l *Log) awaitMore() {
+	t := time.NewTimer(batchTime)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-l.hurry:
+	case <-l.full:
 	case <-l.ended:
 	}
 }
@@ -39,7 +39,7 @@ func (l *Log) linger() {
 // flush writes what waits. What cannot be written is counted: a disk that is full for a day is
 // no reason to keep a day in memory.
 func (l *Log) flush(failing *bool) {
-	for _, b := range l.take() {
+	for _, b := range l.drain() {
 		n, err := l.folder.append(b.day, b.lines)
 		if err != nil {
 			l.lost.Add(int64(bytes.Count(b.lines[n:], []byte("\n"))))

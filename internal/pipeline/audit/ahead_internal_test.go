@@ -118,9 +118,9 @@ func TestPreparedFolderIsGone(t *testing.T) {
 	}
 }
 
-// TestNewFilesAreSettled shows that the entries of a new chain are on the disk without anybody waiting for a record, long
+// TestEntriesOfNewFilesAreSynced shows that the entries of a new chain are on the disk without anybody waiting for a record, long
 // before the commit that its records wait for.
-func TestNewFilesAreSettled(t *testing.T) {
+func TestEntriesOfNewFilesAreSynced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c, _, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{create: createFile}, ahead{})
@@ -131,14 +131,14 @@ func TestNewFilesAreSettled(t *testing.T) {
 	if err := c.nextSegment(); err != nil {
 		t.Fatal(err)
 	}
-	if c.settle(); c.fresh {
+	if c.syncEntries(); c.fresh {
 		t.Error("the entries wait for the next record")
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	c.fresh = true
-	if c.settle(); !c.fresh {
+	if c.syncEntries(); !c.fresh {
 		t.Error("entries of folders that are gone count as synced")
 	}
 }

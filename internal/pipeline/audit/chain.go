@@ -238,9 +238,9 @@ func (c *chain) syncFolders() error {
 	return err
 }
 
-// settle brings the entries of new files onto the disk while nobody waits, so that a command which ends after one call
+// syncEntries brings the entries of new files onto the disk while nobody waits, so that a command which ends after one call
 // waits for its records alone. What fails here is tried again, and told, by sync.
-func (c *chain) settle() { _ = c.syncFolders() }
+func (c *chain) syncEntries() { _ = c.syncFolders() }
 
 // writeHead makes the head cover all that was written. The segment has been synced.
 func (c *chain) writeHead() error {

@@ -49,7 +49,7 @@ func (w *writer) succeed() {
 	}
 	if again {
 		l.moved.Broadcast()
-		l.nudge() // for what came in meanwhile
+		l.wakeWriter() // for what came in meanwhile
 	}
 	l.mu.Unlock()
 	if again {

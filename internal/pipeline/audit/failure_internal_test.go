@@ -208,13 +208,13 @@ func TestGroupCommit(t *testing.T) {
 		synctest.Wait()
 		for i := range 3 {
 			_ = l.Append(rec("2"))
-			time.Sleep(lingerTime + time.Millisecond)
+			time.Sleep(batchTime + time.Millisecond)
 			synctest.Wait()
 			r, err := Verify(t.Context(), dir)
 			if err != nil || r.Records() != i+3 || r.Chains[0].Uncovered != 1 {
-				t.Errorf("after %v: %+v, %v; want one record more that is not covered", lingerTime, r, err)
+				t.Errorf("after %v: %+v, %v; want one record more that is not covered", batchTime, r, err)
 			}
-			time.Sleep(200*time.Millisecond - lingerTime)
+			time.Sleep(200*time.Millisecond - batchTime)
 			synctest.Wait()
 			if r, err = Verify(t.Context(), dir); err != nil || r.Chains[0].Uncovered != 0 {
 				t.Errorf("after 200 ms: %+v, %v; want all covered", r, err)

@@ -142,7 +142,7 @@ func (l *Log) Prepare() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.prepare = true
-	l.nudge()
+	l.wakeWriter()
 }
 
 // Append hands rec to the writer. It never waits for a disk flush; it waits while the
@@ -196,7 +196,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	l.bytes += it.size()
 	l.waiting = l.waiting || synced != nil
 	if len(l.queue) == 1 || l.urgent() {
-		l.nudge()
+		l.wakeWriter()
 	}
 	for !l.opened && l.err == nil && !l.closed {
 		l.moved.Wait()
@@ -204,8 +204,8 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	return l.err
 }
 
-// nudge makes the writer look at the queue.
-func (l *Log) nudge() {
+// wakeWriter makes the writer look at the queue.
+func (l *Log) wakeWriter() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -225,7 +225,7 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.moved.Broadcast()
-	l.nudge()
+	l.wakeWriter()
 	l.mu.Unlock()
 	<-l.done
 	return l.Err()

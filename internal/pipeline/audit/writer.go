@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// lingerTime is how long the writer waits for company of a first record.
-	lingerTime = 10 * time.Millisecond
-	// commitTime after the first uncommitted write the segment is synced. With lingerTime
+	// batchTime is how long the writer waits for company of a first record.
+	batchTime = 10 * time.Millisecond
+	// commitTime after the first uncommitted write the segment is synced. With batchTime
 	// and the flush itself that stays under 200 ms.
 	commitTime = 150 * time.Millisecond
 	// retryTime lies between two tries to write after a failure.
@@ -48,13 +48,13 @@ func (w *writer) run() {
 			if w.failed {
 				continue // the timer will try again
 			}
-			w.linger()
+			w.awaitMore()
 		case <-w.timer.C:
 			due, w.armed = true, false
 		}
-		w.take()
+		w.nextBatch()
 		if w.step(due) && w.chain != nil {
-			w.chain.settle()
+			w.chain.syncEntries()
 		}
 	}
 	w.finish()
@@ -78,9 +78,9 @@ func (w *writer) closing() bool {
 	return w.log.closed
 }
 
-// linger waits for more records, so that many calls cost one wake-up and one write.
-func (w *writer) linger() {
-	t := time.NewTimer(lingerTime)
+// awaitMore waits for more records, so that many calls cost one wake-up and one write.
+func (w *writer) awaitMore() {
+	t := time.NewTimer(batchTime)
 	defer t.Stop()
 	for {
 		w.log.mu.Lock()
@@ -97,9 +97,9 @@ func (w *writer) linger() {
 	}
 }
 
-// take moves the queue into the batch once the batch is done, and reports whether there is
+// nextBatch moves the queue into the batch once the batch is done, and reports whether there is
 // anything to write.
-func (w *writer) take() bool {
+func (w *writer) nextBatch() bool {
 	if w.next < len(w.batch) {
 		return true
 	}
@@ -261,7 +261,7 @@ func (w *writer) disarm() {
 // chain.
 func (w *writer) finish() {
 	defer w.disarm()
-	for w.take() || w.failed {
+	for w.nextBatch() || w.failed {
 		if !w.step(w.failed) {
 			break
 		}

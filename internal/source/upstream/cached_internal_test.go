@@ -84,7 +84,7 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 				set := liveSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(nil)
-				<-set.Settled()
+				<-set.Started()
 				synctest.Wait()
 				st := set.servers[0].Status()
 				if m.starts.Load() != test.starts || st.Tools != test.tools {
@@ -111,7 +111,7 @@ func TestWhatStartsForACommand(t *testing.T) {
 		set := liveSet(t, m, Options{}, specOf(t, "a", fmt.Sprintf(plain, "")), specOf(t, "b", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`)))
 		defer set.Close(context.Background())
 		set.Start([]string{"a"})
-		<-set.Settled()
+		<-set.Started()
 		if a, b := set.servers[0].Status(), set.servers[1].Status(); a.State != tool.StateReady || b.State != tool.StateIdle {
 			t.Errorf("they are %s and %s", a.State, b.State)
 		}
@@ -131,7 +131,7 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 		set := liveSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
-		<-set.Settled()
+		<-set.Started()
 		synctest.Wait() // what comes behind the first lists is kept by then
 		s := set.servers[0]
 		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
@@ -168,7 +168,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 		set := liveSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
-		<-set.Settled()
+		<-set.Started()
 		s, begun := set.servers[0], time.Now()
 		time.Sleep(2 * time.Hour)
 		m.mu.Lock()

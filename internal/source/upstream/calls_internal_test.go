@@ -25,15 +25,15 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
-// patientCaller can be asked and does not answer.
-type patientCaller struct {
+// silentCaller can be asked and does not answer.
+type silentCaller struct {
 	nobody
 	asked chan struct{}
 }
 
-func (patientCaller) Supports(tool.Capability) bool { return true }
+func (silentCaller) Supports(tool.Capability) bool { return true }
 
-func (p patientCaller) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+func (p silentCaller) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
 	close(p.asked)
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
@@ -46,7 +46,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	set := NewSet([]Spec{{Entry: e}}, Options{})
 	defer set.Close(t.Context())
 	c := &conn{server: set.servers[0], calls: inflight.New(time.Now())}
-	p := patientCaller{asked: make(chan struct{})}
+	p := silentCaller{asked: make(chan struct{})}
 	_, f := c.calls.Add(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question

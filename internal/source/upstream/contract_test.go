@@ -54,7 +54,7 @@ func start(t *testing.T, raw string) *upstream.Server {
 	set := newSet(t, raw)
 	set.Start(nil)
 	select {
-	case <-set.Settled():
+	case <-set.Started():
 	case <-time.After(30 * time.Second):
 		t.Fatal("the server did not start")
 	}

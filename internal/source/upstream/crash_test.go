@@ -37,14 +37,14 @@ func shell(t *testing.T, script string, flags ...string) string {
 	return string(raw)
 }
 
-// A process that lingers after it has closed its output is reported as crashed when that is
+// A process that lives on after it has closed its output is reported as crashed when that is
 // known, which must not hide that the server runs again by then.
-func TestStateAfterALingeringCrash(t *testing.T) {
+func TestStateWhileACrashedProcessLives(t *testing.T) {
 	t.Parallel()
 	s := start(t, shell(t, `exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 1`))
 	var calls sync.WaitGroup
 	calls.Go(func() { _, _ = s.Run(t.Context(), action("crash", "{}")) })
-	for range 20 { // some of them while the old process lingers
+	for range 20 { // some of them while the old process lives
 		calls.Go(func() { _, _ = s.Run(t.Context(), action("echo", "{}")) })
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -107,7 +107,7 @@ func TestSecretsStayOutOfTheLog(t *testing.T) {
 	}
 	set := upstream.NewSet(specs, upstream.Options{Logger: log, Environ: os.Environ()})
 	set.Start(nil)
-	<-set.Settled()
+	<-set.Started()
 	closeSet(t, set)
 	mu.Lock()
 	defer mu.Unlock()

@@ -20,7 +20,7 @@ func reloadable(t *testing.T, m *memory, o Options, specs ...Spec) (set *Set, do
 	o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 	set = liveSet(t, m, o, specs...)
 	set.Start(nil)
-	<-set.Settled()
+	<-set.Started()
 	return set, func() {
 		set.Close(context.Background())
 		if err := o.Cache.Close(); err != nil {
@@ -301,7 +301,7 @@ func TestApplyWhileStarting(t *testing.T) {
 		synctest.Wait()
 		last := set.Servers()[0]
 		close(m.hold)
-		<-set.Settled()
+		<-set.Started()
 		synctest.Wait()
 		if st := last.Status(); st.State != tool.StateReady {
 			t.Errorf("the last one is %s", st.State)

@@ -21,25 +21,25 @@ import (
 	"collie/internal/tool"
 )
 
-// shelf is a place for tokens.
-type shelf struct {
+// tokenStore keeps tokens in memory.
+type tokenStore struct {
 	mu     sync.Mutex
 	values map[string]string
 }
 
-func (s *shelf) Get(_ context.Context, name string) (string, bool, error) {
+func (s *tokenStore) Get(_ context.Context, name string) (string, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.values[name]
 	return v, ok, nil
 }
 
-func (s *shelf) Has(ctx context.Context, name string) (bool, error) {
+func (s *tokenStore) Has(ctx context.Context, name string) (bool, error) {
 	_, ok, err := s.Get(ctx, name)
 	return ok, err
 }
 
-func (s *shelf) Set(_ context.Context, name, value string) error {
+func (s *tokenStore) Set(_ context.Context, name, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.values == nil {
@@ -49,7 +49,7 @@ func (s *shelf) Set(_ context.Context, name, value string) error {
 	return nil
 }
 
-func (s *shelf) Delete(_ context.Context, name string) error {
+func (s *tokenStore) Delete(_ context.Context, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.values, name)
@@ -124,14 +124,14 @@ func TestSignedOutInMidSession(t *testing.T) {
 		more   string
 		hint   string
 	}{
-		"oauth":          {tokens: &shelf{}, hint: "collie mcp auth s0 signs you in"},
+		"oauth":          {tokens: &tokenStore{}, hint: "collie mcp auth s0 signs you in"},
 		"no oauth":       {hint: "collie mcp auth s0 signs you in"},
 		"own header":     {more: `,"headers":{"Authorization":"Bearer x"}`, hint: "check the token in its settings"},
 		"another header": {more: `,"headers":{"X-Team":"x"}`, hint: "collie mcp auth s0 signs you in"},
 		"token":          {more: `,"apiKey":"x"`, hint: "check the token in its settings"},
 		"nobody":         {more: `,"auth":{"type":"none"}`, hint: `change auth in its settings: "none" tells the server nothing`},
 		"credentials": {
-			tokens: &shelf{}, more: `,"auth":{"grantType":"client_credentials","clientId":"i","clientSecret":"s"}`,
+			tokens: &tokenStore{}, more: `,"auth":{"grantType":"client_credentials","clientId":"i","clientSecret":"s"}`,
 			hint: "check auth.clientId and auth.clientSecret of s0 in the settings, and what the authorization server lets that client do",
 		},
 	} {
@@ -172,7 +172,7 @@ func TestSignedOutInMidSession(t *testing.T) {
 // What was listed for one who is signed in is not shown to another, or to nobody.
 func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 	t.Parallel()
-	o := upstream.Options{Tokens: &shelf{}, Key: make([]byte, 32)}
+	o := upstream.Options{Tokens: &tokenStore{}, Key: make([]byte, 32)}
 	o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 	t.Cleanup(func() { _ = o.Cache.Close() })
 	const raw = `{"url":"http://127.0.0.1:1/mcp"}`
@@ -194,7 +194,7 @@ func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 func TestNobodyIsSignedIn(t *testing.T) {
 	t.Parallel()
 	url := guarded(t, func(*http.Request) bool { return false })
-	set := remote(t, `{"url":"`+url+`","auth":{"type":"oauth"}}`, upstream.Options{Tokens: &shelf{}}, nil)
+	set := remote(t, `{"url":"`+url+`","auth":{"type":"oauth"}}`, upstream.Options{Tokens: &tokenStore{}}, nil)
 	s := set.Servers()[0]
 	if err := s.Start(t.Context()); tool.KindOf(err) != tool.NeedsAuth {
 		t.Errorf("a start: %v", err)

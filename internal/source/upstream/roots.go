@@ -49,7 +49,7 @@ func (r *rooting) moved(now string) bool {
 // Meet takes note of who is there. A server that has asked for roots is told where its question
 // would go to somebody else now.
 func (s *Server) Meet(sessions []*tool.Session) {
-	s.visitors.Store(&sessions)
+	s.sessions.Store(&sessions)
 	for _, c := range s.live() {
 		now := ""
 		if host := c.host(); host != nil {
@@ -95,7 +95,7 @@ func (s *Server) tellRoots(session string) {
 
 // host is the session whose roots are meant outside of a call; nil for none.
 func (c *conn) host() *tool.Session {
-	here := c.server.visitors.Load()
+	here := c.server.sessions.Load()
 	if here == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ type Server struct {
 	noise      noiseCounter
 	postponed  postponement                    // of refreshing in the background
 	login      login                           // at a server that OAuth is for
-	visitors   atomic.Pointer[[]*tool.Session] // who is there and sees this server
+	sessions   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 	leaving    atomic.Bool                     // it takes no more calls; see successor
 	headless   atomic.Bool                     // it leaves the request for its listening stream unanswered
 }
@@ -233,7 +233,7 @@ func (s *Server) discard(p *slots, key slot, c *conn) {
 	if key == (slot{}) {
 		s.supervisor.Tell((*supervise.Machine).Lost)
 	}
-	s.life.wg.Go(func() { c.close(s.life.ctx) }) // its process may linger
+	s.life.wg.Go(func() { c.close(s.life.ctx) }) // its process may live on for a while
 }
 
 // remove empties a slot whose connection is not in use any more.

@@ -153,7 +153,7 @@ func (s *Spec) wrong() string {
 type Set struct {
 	opts    Options
 	log     *slog.Logger
-	settled chan struct{}
+	started chan struct{}
 
 	mu      sync.Mutex
 	servers []*Server
@@ -186,7 +186,7 @@ func NewSet(specs []Spec, opts Options) *Set {
 		opts.Info = json.RawMessage(`{"name":"collie","version":"0"}`)
 	}
 	s := &Set{
-		opts: opts, log: opts.Logger, settled: make(chan struct{}), stopWatch: func() {},
+		opts: opts, log: opts.Logger, started: make(chan struct{}), stopWatch: func() {},
 		starts: semaphore.NewWeighted(opts.Starts), runners: semaphore.NewWeighted(opts.RunnerStarts),
 	}
 	s.life, s.cancel = context.WithCancel(context.Background())
@@ -257,7 +257,7 @@ func (s *Set) Start(names []string) {
 	}
 	go func() { // ends when the last start has, which has a limit
 		wg.Wait()
-		close(s.settled)
+		close(s.started)
 	}()
 }
 
@@ -305,8 +305,8 @@ func (s *Set) approved(name string) {
 	}
 }
 
-// Settled is closed when every server that Start started is ready or has failed.
-func (s *Set) Settled() <-chan struct{} { return s.settled }
+// Started is closed when every server that Start started is ready or has failed.
+func (s *Set) Started() <-chan struct{} { return s.started }
 
 // Servers returns the servers in their order.
 func (s *Set) Servers() []*Server {

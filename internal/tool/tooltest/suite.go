@@ -37,8 +37,8 @@ type Fixture struct {
 	Touch func()
 }
 
-// patience bounds what has to happen soon. It is generous: the machine may be busy.
-const patience = 20 * time.Second
+// waitLimit bounds what has to happen soon. It is generous: the machine may be busy.
+const waitLimit = 20 * time.Second
 
 // Source checks that a source keeps the contract of [tool.Source] and of the optional
 // interfaces it has. open makes a new fixture for each part, ready and closed by t's
@@ -246,7 +246,7 @@ func testContext(t *testing.T, f Fixture) {
 			} else {
 				checkError(t, name, err)
 			}
-		case <-time.After(patience):
+		case <-time.After(waitLimit):
 			t.Errorf("%s: Run goes on after its context", name)
 		}
 		cancel()
@@ -311,7 +311,7 @@ func wait(t *testing.T, done <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-done:
-	case <-time.After(patience):
-		t.Fatalf("not over after %v: %s", patience, what)
+	case <-time.After(waitLimit):
+		t.Fatalf("not over after %v: %s", waitLimit, what)
 	}
 }

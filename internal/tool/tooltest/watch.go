@@ -26,11 +26,11 @@ type watched struct {
 
 func watch(s tool.Source) *watched {
 	w := &watched{source: s, more: make(chan struct{}, 1)}
-	w.stop = s.Watch(w.take)
+	w.stop = s.Watch(w.changed)
 	return w
 }
 
-func (w *watched) take(ch tool.Change) {
+func (w *watched) changed(ch tool.Change) {
 	if w.inside.Add(1) > 1 {
 		w.twice.Store(true)
 	}
@@ -63,7 +63,7 @@ func (w *watched) find(kind tool.ChangeKind) (changes []tool.Change, offers []*t
 // await waits for a change of a kind and returns the first, with the offer at its time.
 func (w *watched) await(t *testing.T, kind tool.ChangeKind) (tool.Change, *tool.Offer) {
 	t.Helper()
-	limit := time.After(patience)
+	limit := time.After(waitLimit)
 	for {
 		if changes, offers := w.find(kind); len(changes) > 0 {
 			return changes[0], offers[0]
@@ -71,7 +71,7 @@ func (w *watched) await(t *testing.T, kind tool.ChangeKind) (tool.Change, *tool.
 		select {
 		case <-w.more:
 		case <-limit:
-			t.Fatalf("nobody was told of %q within %v", kind, patience)
+			t.Fatalf("nobody was told of %q within %v", kind, waitLimit)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (w *watched) awaitMore(t *testing.T) {
 	t.Helper()
 	select {
 	case <-w.more:
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		t.Fatal("nothing was told of a change")
 	}
 }

@@ -76,10 +76,10 @@ func (g *gateway) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// settled finds the endpoint in what `collie serve` writes when start-up has settled.
-var settled = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
+// readyLine finds the endpoint in what `collie serve` writes when start-up is over.
+var readyLine = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
 
-// serve starts the gateway and returns its endpoint once start-up has settled. stop ends it.
+// serve starts the gateway and returns its endpoint once start-up is over. stop ends it.
 func (g *gateway) serve(ctx context.Context) (address string, stop func() error, err error) {
 	cmd := g.command(ctx, "serve", "--http", "127.0.0.1:0", "--no-auth")
 	stderr, err := cmd.StderrPipe()
@@ -91,7 +91,7 @@ func (g *gateway) serve(ctx context.Context) (address string, stop func() error,
 	}
 	lines := bufio.NewScanner(io.TeeReader(stderr, os.Stderr))
 	for lines.Scan() {
-		if m := settled.FindStringSubmatch(lines.Text()); m != nil {
+		if m := readyLine.FindStringSubmatch(lines.Text()); m != nil {
 			go io.Copy(os.Stderr, stderr) //nolint:errcheck // ends with the program, and is read by people
 			return m[1], func() error { return terminate(cmd) }, nil
 		}
@@ -99,8 +99,8 @@ func (g *gateway) serve(ctx context.Context) (address string, stop func() error,
 	return "", nil, fmt.Errorf("collie serve ended before it was ready: %w", cmd.Wait())
 }
 
-// patience bounds the wait for a gateway that a busy machine keeps from answering.
-const patience = 30 * time.Second
+// startLimit bounds the wait for a gateway that a busy machine keeps from answering.
+const startLimit = 30 * time.Second
 
 // wantsSignIn reports whether the server waits for a person.
 func (g *gateway) wantsSignIn(ctx context.Context) (bool, error) {
@@ -120,7 +120,7 @@ func (g *gateway) wantsSignIn(ctx context.Context) (bool, error) {
 			fmt.Fprintln(os.Stderr, "between: the server is", list.Servers[0].State)
 			return list.Servers[0].State == "needs_auth", nil
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > startLimit {
 			return false, fmt.Errorf("collie mcp list --json: expected one server of a gateway that runs, got %s", out)
 		}
 	}

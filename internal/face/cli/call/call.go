@@ -110,7 +110,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	if params, _ := takes(&target); err == nil {
+	if params, _ := allParameters(&target); err == nil {
 		args, err = p.withNotebooks(ctx, b, &target, params, args)
 	}
 	if err != nil {
@@ -134,7 +134,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
 			e.OutcomeUnknown = false
 		}
-		params, _ := takes(&target)
+		params, _ := allParameters(&target)
 		return inFlags(err, command, params, target.ours())
 	}
 	if target.ours() {
@@ -163,7 +163,7 @@ func (p commands) target(ctx context.Context, words []string, profile string) (f
 	target, err := p.find(ctx, b, words, profile)
 	stop()
 	if l, here := b.(*root.Local); err == nil && here && target.ours() {
-		err = l.App.Notes.Settle(ctx)
+		err = l.App.Notes.AwaitToolConfig(ctx)
 	}
 	if err != nil {
 		b.Close()
@@ -183,7 +183,7 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 		return nil, err
 	}
 	var owners []string
-	p.settle(cfg, words)
+	p.chooseConnection(cfg, words)
 	if len(words) > 0 {
 		if owners, err = p.owners(ctx, words); err != nil {
 			return nil, err
@@ -197,7 +197,7 @@ func (p commands) arguments(
 	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
 	f := &flagReader{command: command, globals: hasFlag(c, target.words), file: os.ReadFile, stdin: stdin}
-	f.params, f.positional = takes(target)
+	f.params, f.positional = allParameters(target)
 	tokens = append(target.values, tokens...)
 	var start json.RawMessage
 	if c.Flag("args").Changed {

@@ -53,7 +53,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 		return nil, done
 	}
 	f := &flagReader{command: "collie", globals: hasFlag(c, target.words)}
-	f.params, f.positional = takes(&target)
+	f.params, f.positional = allParameters(&target)
 	if q := f.waiting(inv.rest); q != nil {
 		return p.completeValue(ctx, b, q, typed)
 	}
@@ -173,7 +173,7 @@ func (p commands) known(ctx context.Context, words []string) (b root.Backend, ta
 	if err != nil {
 		return nil, found{}, false
 	}
-	p.settle(cfg, words)
+	p.chooseConnection(cfg, words)
 	if b, err = p.Backend(ctx, []string{}); err != nil {
 		return nil, found{}, false
 	}

@@ -34,14 +34,14 @@ func (d *desk) Write(b []byte) (int, error) { return d.shown.Write(b) }
 
 func (d *desk) Close() error { return nil }
 
-// house is a home in which calls of one action can be made and confirmed.
-type house struct {
+// confirmKit is a home in which calls of one action can be made and confirmed.
+type confirmKit struct {
 	t    *testing.T
 	dir  string
 	gate *gate.Stage
 }
 
-func newHouse(t *testing.T) *house {
+func newConfirmKit(t *testing.T) *confirmKit {
 	t.Helper()
 	dir := t.TempDir()
 	p, _, _ := newProgram("")
@@ -50,11 +50,11 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{t, dir, gate.New(gate.Options{Dir: filepath.Join(cfg.Paths.State, "pending")})}
+	return &confirmKit{t, dir, gate.New(gate.Options{Dir: filepath.Join(cfg.Paths.State, "pending")})}
 }
 
 // call makes a dangerous call of a client that cannot be asked and returns what came of it.
-func (h *house) call(args string) error {
+func (h *confirmKit) call(args string) error {
 	a := tooltest.Action("drop")
 	a.Dangerous, a.Description = true, nasty
 	_, err := h.gate.Do(h.t.Context(), &tool.Call{
@@ -65,7 +65,7 @@ func (h *house) call(args string) error {
 }
 
 // waits makes such a call and returns its code.
-func (h *house) waits(args string) string {
+func (h *confirmKit) waits(args string) string {
 	h.t.Helper()
 	e, ok := errors.AsType[*tool.Error](h.call(args))
 	if !ok || e.Kind != tool.Unconfirmed {
@@ -75,7 +75,7 @@ func (h *house) waits(args string) string {
 }
 
 // collie runs a command line. Without a desk there is no terminal.
-func (h *house) collie(d *desk, line ...string) (code int, out, errs string) {
+func (h *confirmKit) collie(d *desk, line ...string) (code int, out, errs string) {
 	h.t.Helper()
 	p, o, e := newProgram("y\ny\ny\n")
 	p.TTY = func() (io.ReadWriteCloser, error) {
@@ -107,7 +107,7 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 		{"yes please\n", 5, tool.Declined},
 		{"", 5, tool.Unconfirmed}, // left without an answer
 	} {
-		h := newHouse(t)
+		h := newConfirmKit(t)
 		code := h.waits(`{"id":"one"}`)
 		d := &desk{Reader: strings.NewReader(tt.typed)}
 		exit, out, errs := h.collie(d, "confirm", strings.ToLower(code))
@@ -130,7 +130,7 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 // The person sees the whole question, and nothing in it steers the terminal or looks like ours.
 func TestConfirmShowsTheQuestion(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newConfirmKit(t)
 	code := h.waits(`{"id":"\u001b[2K\u202e"}`)
 	d := &desk{Reader: strings.NewReader("y\n")}
 	if exit, _, errs := h.collie(d, "confirm", code); exit != 0 {
@@ -168,7 +168,7 @@ func TestQuestionTextIsHarmless(t *testing.T) {
 
 func TestConfirmNeedsATerminal(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newConfirmKit(t)
 	code := h.waits(`{}`)
 	exit, out, errs := h.collie(nil, "confirm", code)
 	if exit != 5 || out != "" || !strings.Contains(errs, "no terminal") || !strings.Contains(errs, "no such device") {
@@ -191,7 +191,7 @@ func TestConfirmNeedsATerminal(t *testing.T) {
 
 func TestConfirmUsage(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newConfirmKit(t)
 	for line, want := range map[string]int{
 		"confirm AAAAAA": 1, "confirm --deny AAAAAA": 1, "confirm A --deny B": 2, "confirm A B": 2, "confirm --deny": 2, "confirm": 0,
 	} {
@@ -203,7 +203,7 @@ func TestConfirmUsage(t *testing.T) {
 
 func TestConfirmListsWhatWaits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newConfirmKit(t)
 	first, second := h.waits(`{"n":1}`), h.waits(`{"n":2}`)
 	_, _, _ = h.collie(nil, "confirm", "--deny", h.waits(`{"n":3}`)) // answered: waits no more
 	exit, out, _ := h.collie(nil, "confirm")
@@ -234,7 +234,7 @@ func TestConfirmListsWhatWaits(t *testing.T) {
 // What a person answered is on record.
 func TestConfirmIsOnRecord(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newConfirmKit(t)
 	code := h.waits(`{}`)
 	exit, out, errs := h.collie(&desk{Reader: strings.NewReader("y\n")}, "confirm", code, "--json")
 	if exit != 0 || !strings.Contains(out, `"state":"approved"`) {

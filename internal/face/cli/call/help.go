@@ -83,7 +83,7 @@ func (g page) claim() string {
 }
 
 func (p commands) page(g page) error {
-	params, positional := takes(g.target)
+	params, positional := allParameters(g.target)
 	words := g.target.words
 	head := strings.Join(words, " ")
 	if g.title != "" && g.title != words[len(words)-1] {
@@ -151,7 +151,7 @@ func flagRow(words []string, q *parameter) []string {
 	if q.def.Exists() {
 		more = append(more, "default "+q.def.Raw)
 	}
-	if takenBehind(words, q.flag) {
+	if isOwnFlag(words, q.flag) {
 		more = append(more, "write -- --"+q.flag)
 	}
 	if len(more) > 0 {
@@ -160,16 +160,16 @@ func flagRow(words []string, q *parameter) []string {
 	return []string{flag, q.typeName(), need, about}
 }
 
-// taken are the flags of the command line itself: an action's flag of such a name stands
+// ownFlags are the flags of the command line itself: an action's flag of such a name stands
 // behind "--".
-var taken = map[string]bool{
+var ownFlags = map[string]bool{
 	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true, "debug": true,
 	"connection": true, "url": true, "token": true, // behind a SiYuan tool
 }
 
-// takenBehind reports whether a flag behind words is one of the command line itself.
-func takenBehind(words []string, flag string) bool { return taken[flag] && !foreignTool(words, flag) }
+// isOwnFlag reports whether a flag behind words is one of the command line itself.
+func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
 
 // example is a command line that calls an action with all it needs. Those in positional need no
 // flag.
@@ -189,7 +189,7 @@ func example(words []string, params []parameter, positional []string) string {
 			line, positional = line+" "+output.First(value, "true"), positional[1:]
 			continue
 		}
-		if takenBehind(words, q.flag) && !needsJSON(q) {
+		if isOwnFlag(words, q.flag) && !needsJSON(q) {
 			behind.WriteString(" " + exampleFlag(q))
 			continue
 		}

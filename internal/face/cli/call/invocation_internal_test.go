@@ -79,7 +79,7 @@ func TestTakenFlags(t *testing.T) {
 	}
 	c.InitDefaultHelpFlag()
 	have := map[string]bool{}
-	for name := range taken {
+	for name := range ownFlags {
 		if have[name] = true; c.Flag(name) == nil {
 			t.Errorf("call has no flag --%s", name)
 		}

@@ -71,9 +71,9 @@ func (f *flagReader) place(p *parameter, name, value string) error {
 	return f.set(p, name, value)
 }
 
-// takes are the parameters of an action, and of one of ours also what it understands beside its
+// allParameters are the parameters of an action, and of one of ours also what it understands beside its
 // schema: other names, and the members of an argument that is an object.
-func takes(target *found) (params []parameter, positional []string) {
+func allParameters(target *found) (params []parameter, positional []string) {
 	params = parameters(target.schema)
 	a := target.action
 	if a == nil || !a.Strict {

@@ -9,11 +9,11 @@ import (
 	"collie/internal/tool"
 )
 
-// takesOf is a flag reader for an action of ours.
-func takesOf(t *testing.T, a tool.Action) *flagReader {
+// readerOf is a flag reader for an action of ours.
+func readerOf(t *testing.T, a tool.Action) *flagReader {
 	t.Helper()
 	r := reader("{}")
-	r.params, r.positional = takes(&found{tool: &tool.Tool{Name: "t"}, action: &a, schema: a.InputSchema})
+	r.params, r.positional = allParameters(&found{tool: &tool.Tool{Name: "t"}, action: &a, schema: a.InputSchema})
 	return r
 }
 
@@ -47,7 +47,7 @@ func TestOwnArguments(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			got, err := takesOf(t, a).read(strings.Fields(line), nil)
+			got, err := readerOf(t, a).read(strings.Fields(line), nil)
 			wanted, message, fails := strings.Cut(want, "|")
 			switch {
 			case fails && (err == nil || !strings.Contains(err.Error(), message)):
@@ -62,7 +62,7 @@ func TestOwnArguments(t *testing.T) {
 // What is none of ours keeps to its schema.
 func TestForeignArgumentsNeedFlags(t *testing.T) {
 	t.Parallel()
-	r := takesOf(t, tool.Action{
+	r := readerOf(t, tool.Action{
 		Name: "a", Positional: []string{"path"}, Aliases: map[string]string{"p": "path"},
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 	})
@@ -130,7 +130,7 @@ func TestTheRequiredComesFirst(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			r := takesOf(t, a)
+			r := readerOf(t, a)
 			r.command = "collie t search"
 			got, err := r.read(strings.Fields(line), nil)
 			wanted, message, fails := strings.Cut(want, "|")
@@ -142,7 +142,7 @@ func TestTheRequiredComesFirst(t *testing.T) {
 			}
 		})
 	}
-	if got, err := takesOf(t, a).read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
+	if got, err := readerOf(t, a).read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
 		t.Errorf("with --args: got %s, %v", got, err)
 	}
 }

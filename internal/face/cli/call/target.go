@@ -19,10 +19,10 @@ func foreignTool(words []string, flag string) bool {
 	return !ours
 }
 
-// settle decides what the kernel that is wanted means for a command about words, nothing being
+// chooseConnection decides what the kernel that is wanted means for a command about words, nothing being
 // everything. A running gateway may talk to another kernel than the one that is named here, and
 // knows nothing of the folder that files are taken from.
-func (p commands) settle(cfg *config.Config, words []string) {
+func (p commands) chooseConnection(cfg *config.Config, words []string) {
 	name, ours := "", true
 	if len(words) > 0 {
 		name, ours = app.NotesTool(words[0])

@@ -10,7 +10,7 @@ import (
 
 // Whatever names a kernel keeps a command away from the running gateway, which may talk to
 // another one; and the tool "file" is given this folder, as no other is.
-func TestSettle(t *testing.T) {
+func TestChooseConnection(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
 	if err != nil {
@@ -40,7 +40,7 @@ func TestSettle(t *testing.T) {
 		p, _, _ := newProgram("")
 		p.Env = config.EnvOf("SIYUAN_API_URL=" + tt.env)
 		p.Kernel = tt.flags
-		p.settle(&config.Config{SiYuan: config.SiYuan{Enabled: true, Raw: []byte(tt.raw)}}, tt.words)
+		p.chooseConnection(&config.Config{SiYuan: config.SiYuan{Enabled: true, Raw: []byte(tt.raw)}}, tt.words)
 		if p.Local != tt.local || (p.WorkDir == here) != tt.folder || p.WorkDir != "" && !tt.folder {
 			t.Errorf("%v %+v env %q: local %t, folder %q", tt.words, tt.flags, tt.env, p.Local, p.WorkDir)
 		}

@@ -69,7 +69,7 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	defer b.Close()
 	stop := p.WhileStarting(ctx, b)
 	profile := f.seen()
-	tools, err := p.offered(ctx, b, profile, len(words) > 0, startPatience)
+	tools, err := p.offered(ctx, b, profile, len(words) > 0, startWait)
 	stop()
 	switch {
 	case err != nil:
@@ -84,19 +84,19 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	return p.showTools(ctx, b, tools)
 }
 
-// startPatience is how long the list of all tools waits for servers that a gateway is starting.
-const startPatience = 10 * time.Second
+// startWait is how long the list of all tools waits for servers that a gateway is starting.
+const startWait = 10 * time.Second
 
 // offered is what b offers. Servers that hang do not keep a person from seeing what all the
 // others offer: a running gateway goes on starting them, and is waited for no longer than
-// patience, unless one tool is wanted. What is started here is waited for, since it ends with the
+// wait, unless one tool is wanted. What is started here is waited for, since it ends with the
 // command.
-func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, patience time.Duration) ([]tool.Tool, error) {
+func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, wait time.Duration) ([]tool.Tool, error) {
 	r, ok := b.(*remote.Client)
 	if !ok || one {
 		return b.Tools(ctx, profile)
 	}
-	short, cancel := context.WithTimeout(ctx, patience)
+	short, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	tools, err := r.Tools(short, profile)
 	if err == nil || ctx.Err() != nil || short.Err() == nil {

@@ -112,7 +112,7 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 	if err := p.importTable(plan); err != nil {
 		return err
 	}
-	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	names, err := p.writeServers(ctx, cfg, plan, file, f)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (p commands) learnImported(ctx context.Context, names []string, f *importFl
 }
 
 func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) error {
-	names, err := p.takeOver(ctx, cfg, plan, file, f)
+	names, err := p.writeServers(ctx, cfg, plan, file, f)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 	return p.Table([]string{"SERVER", "TRANSPORT", "SOURCE", "STATE", "DIFFERENCES"}, rows)
 }
 
-// takeOver writes the new servers, unless they are only to be shown, and returns their names.
-func (p commands) takeOver(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) ([]string, error) {
+// writeServers writes the new servers, unless they are only to be shown, and returns their names.
+func (p commands) writeServers(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) ([]string, error) {
 	entries, err := plan.Entries("the import", filepath.Dir(file))
 	if err != nil || len(entries) == 0 {
 		return nil, err

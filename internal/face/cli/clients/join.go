@@ -51,7 +51,7 @@ func (j *joining) run(ctx context.Context) error {
 		}
 	}
 	if j.move {
-		if err := j.takeIn(ctx, dir); err != nil {
+		if err := j.importOwn(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -59,11 +59,11 @@ func (j *joining) run(ctx context.Context) error {
 		return err
 	}
 	if j.move {
-		if err := j.plan.TakeOut(j.served()); err != nil {
+		if err := j.plan.Remove(j.served()); err != nil {
 			return err
 		}
 		j.twins = slices.DeleteFunc(j.twins, func(t hostadmin.Twin) bool {
-			return t.File == j.plan.File && slices.Contains(j.plan.Taken(), t.Name)
+			return t.File == j.plan.File && slices.Contains(j.plan.Removed(), t.Name)
 		})
 	}
 	return j.write(ctx, profile)
@@ -105,8 +105,8 @@ func (j *joining) prepare(profile string) (err error) {
 	return err
 }
 
-// takeIn takes over the servers that the client has in the file itself, as mcp import does.
-func (j *joining) takeIn(ctx context.Context, dir string) error {
+// importOwn takes over the servers that the client has in the file itself, as mcp import does.
+func (j *joining) importOwn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (j *joining) takeIn(ctx context.Context, dir string) error {
 		}
 	}
 	file := root.SettingsFile(j.cfg)
-	names, err := j.takeOver(ctx, j.cfg, found, file, &importFlags{secrets: j.secrets, dryRun: j.dry, moved: true})
+	names, err := j.writeServers(ctx, j.cfg, found, file, &importFlags{secrets: j.secrets, dryRun: j.dry, moved: true})
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -152,7 +152,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 			return err
 		}
 		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
-		if taken := plan.Taken(); len(taken) > 0 {
+		if taken := plan.Removed(); len(taken) > 0 {
 			detail["takenOut"] = taken
 		}
 		j.OnRecord(ctx, j.cfg, "connect", detail)
@@ -161,11 +161,11 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	if j.JSON {
 		return j.PrintJSON(map[string]any{
 			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
-			"changed": plan.Changed, "taken": plan.Taken(), "twice": append([]hostadmin.Twin{}, j.twins...), "written": do, "next": plan.Next,
+			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Twin{}, j.twins...), "written": do, "next": plan.Next,
 		})
 	}
 	text := plan.Describe(do)
-	if taken := strings.Join(plan.Taken(), ", "); taken != "" {
+	if taken := strings.Join(plan.Removed(), ", "); taken != "" {
 		verb := map[bool]string{true: "took out", false: "would take out"}[do]
 		text += fmt.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.TypedWith("connect "+j.client+" --restore", nil))
 	}

@@ -308,7 +308,7 @@ func asFailure(err error) error {
 	return err
 }
 
-// announce says where the gateway is, and, when start-up has settled, what came of it.
+// announce says where the gateway is, and, when start-up is over, what came of it.
 func (p commands) announce(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
 	p.Note("listening on %s/mcp", url)
 	list := a.Servers.List()
@@ -334,18 +334,18 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 	}
 	go func() { // ends with ctx
 		select {
-		case <-a.Servers.Settled():
+		case <-a.Servers.Started():
 		case <-time.After(startNews):
 			p.stillStarting(a)
 			select {
-			case <-a.Servers.Settled():
+			case <-a.Servers.Started():
 			case <-ctx.Done():
 				return
 			}
 		case <-ctx.Done():
 			return
 		}
-		p.settled(a, url, o, tokenFile)
+		p.printReady(a, url, o, tokenFile)
 		select {
 		case <-time.After(startRests):
 			debug.FreeOSMemory() // much was read to get here, and little of it is kept
@@ -360,7 +360,7 @@ const startRests = time.Second
 // startNews is how long servers may start until it is said which ones do.
 const startNews = 3 * time.Second
 
-// stillStarting says whom the line that all have settled waits for.
+// stillStarting says whom the line that all have started waits for.
 func (p commands) stillStarting(a *app.App) {
 	if p.JSON {
 		return
@@ -378,8 +378,8 @@ func (p commands) stillStarting(a *app.App) {
 	}
 }
 
-// settled prints one line when every server is ready or has failed.
-func (p commands) settled(a *app.App, url string, o httpserver.Options, tokenFile string) {
+// printReady prints one line when every server is ready or has failed.
+func (p commands) printReady(a *app.App, url string, o httpserver.Options, tokenFile string) {
 	listed, tools, running := 0, 0, 0
 	var failed []string
 	list := a.Servers.List()

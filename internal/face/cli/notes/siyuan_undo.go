@@ -120,7 +120,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 				return err
 			}
 		}
-		if err := p.takeBack(ctx, a, notes, w); err != nil {
+		if err := p.revert(ctx, a, notes, w); err != nil {
 			return err
 		}
 		p.workspaceChanged(ctx, a, "siyuan undo", map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets})
@@ -132,8 +132,8 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 	})
 }
 
-// takeBack restores what a write has changed, or makes the call that is its opposite.
-func (p commands) takeBack(ctx context.Context, a *app.App, notes *notesadmin.Notes, w *notesadmin.Write) error {
+// revert restores what a write has changed, or makes the call that is its opposite.
+func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Notes, w *notesadmin.Write) error {
 	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has said yes to just this
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (p commands) takeBack(ctx context.Context, a *app.App, notes *notesadmin.No
 	if made == nil {
 		return notes.Restore(ctx, w)
 	}
-	if err := a.Notes.Settle(ctx); err != nil {
+	if err := a.Notes.AwaitToolConfig(ctx); err != nil {
 		return err
 	}
 	r, err := a.Pipeline.Do(ctx, made)

@@ -37,8 +37,8 @@ type Options struct {
 	Find func(ctx context.Context) (Gateway, error)
 	// Open opens a gateway in this process.
 	Open func(ctx context.Context) (Opened, error)
-	// Patience is how long a gateway that went away is waited for; default 3 s.
-	Patience time.Duration
+	// LossWait is how long a gateway that went away is waited for; default 3 s.
+	LossWait time.Duration
 	// Drain is how long requests may take to finish once the input has ended; default 10 s.
 	Drain time.Duration
 	// Stall is how long the client may leave unread what is written to it; default 1 min.
@@ -58,8 +58,8 @@ var errEnded = errors.New("the client's connection was closed")
 // an error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
 // Serve waits for what it started, but for a write that nothing can end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error, g Gateway, opts Options) error {
-	if opts.Patience <= 0 {
-		opts.Patience = 3 * time.Second
+	if opts.LossWait <= 0 {
+		opts.LossWait = 3 * time.Second
 	}
 	if opts.Drain <= 0 {
 		opts.Drain = 10 * time.Second

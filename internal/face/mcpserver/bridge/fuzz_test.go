@@ -50,7 +50,7 @@ func talk(t *testing.T, a *answerer, input string) []string {
 	err := bridge.Serve(ctx, strings.NewReader(input), &out, nil, bridge.Gateway{URL: web.URL, Key: "k"}, bridge.Options{
 		Find:     func(context.Context) (bridge.Gateway, error) { return bridge.Gateway{URL: web.URL, Key: "k"}, nil },
 		Open:     func(context.Context) (bridge.Opened, error) { return bridge.Opened{}, errors.New("no") },
-		Patience: 5 * time.Millisecond, Drain: time.Second,
+		LossWait: 5 * time.Millisecond, Drain: time.Second,
 	})
 	if err != nil || ctx.Err() != nil {
 		t.Fatalf("the bridge ended with %v, %v", err, ctx.Err())

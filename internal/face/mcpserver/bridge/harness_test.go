@@ -206,7 +206,7 @@ func (h *home) start(tb testing.TB, g *gateway) *client {
 	tb.Helper()
 	h.set(g, nil)
 	return startAt(tb, g.at(), bridge.Options{
-		Find: h.find, Open: h.open, Patience: 300 * time.Millisecond, Drain: 5 * time.Second,
+		Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond, Drain: 5 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 }

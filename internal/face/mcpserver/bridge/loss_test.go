@@ -15,7 +15,7 @@ import (
 )
 
 func serveAt(ctx context.Context, in *io.PipeReader, out io.Writer, g *gateway, h *home) error {
-	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, Patience: 300 * time.Millisecond})
+	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond})
 }
 
 // ends are the ways a client goes on after its gateway has gone.

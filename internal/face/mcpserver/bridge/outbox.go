@@ -76,8 +76,8 @@ func (o *outbox) wake() {
 	}
 }
 
-// take waits for what was put in; ok is false when nothing more will be.
-func (o *outbox) take(ctx context.Context) (messages []message, ok bool) {
+// next waits for what was put in; ok is false when nothing more will be.
+func (o *outbox) next(ctx context.Context) (messages []message, ok bool) {
 	for {
 		o.mu.Lock()
 		messages, o.queue = o.queue, nil
@@ -102,7 +102,7 @@ func (o *outbox) take(ctx context.Context) (messages []message, ok bool) {
 func (r *relay) send() {
 	defer close(r.sent)
 	for {
-		messages, ok := r.box.take(r.life)
+		messages, ok := r.box.next(r.life)
 		if !ok {
 			return
 		}

@@ -185,7 +185,7 @@ func (r *relay) answered(m mcp.Message) {
 func (r *relay) notified(m mcp.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
-		r.takeBack(m)
+		r.cancel(m)
 		return
 	case "notifications/initialized":
 		r.session.initialized(m.Raw)
@@ -195,9 +195,9 @@ func (r *relay) notified(m mcp.Message) {
 	}
 }
 
-// takeBack ends a request that the client does not want any more. Over HTTP a modern request
+// cancel ends a request that the client does not want any more. Over HTTP a modern request
 // is taken back by closing its exchange, a legacy one by a notification.
-func (r *relay) takeBack(m mcp.Message) {
+func (r *relay) cancel(m mcp.Message) {
 	id := mcp.ID(mcp.Get(m.Params, "requestId"))
 	r.mu.Lock()
 	f := r.requests[id]

@@ -181,14 +181,14 @@ const (
 
 // look finds the client another gateway, or opens one in this process.
 func (r *relay) look() {
-	patience := time.NewTimer(r.opts.Patience)
-	defer patience.Stop()
+	limit := time.NewTimer(r.opts.LossWait)
+	defer limit.Stop()
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
 		select {
 		case <-tick.C:
-		case <-patience.C:
+		case <-limit.C:
 			r.openHere()
 			return
 		case <-r.life.Done():

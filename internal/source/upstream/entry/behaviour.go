@@ -54,7 +54,7 @@ func (o *object) timing() {
 	o.setDuration(&e.StartTimeout, false, "startTimeout")
 	o.setDuration(&e.ToolTimeout, false, "toolTimeout")
 	o.setDuration(&e.MaxToolTimeout, false, "maxToolTimeout")
-	if _, pointer, ok := o.take("timeout"); ok {
+	if _, pointer, ok := o.field("timeout"); ok {
 		o.warn(pointer, "R-CV-8", `programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`)
 	}
 	o.sub(func(r *object) {
@@ -66,7 +66,7 @@ func (o *object) timing() {
 	o.sub(func(h *object) {
 		enabled := true
 		h.setBool(&enabled, "enabled")
-		if raw, _, ok := h.take("ping", "interval"); ok && string(raw) == `"off"` {
+		if raw, _, ok := h.field("ping", "interval"); ok && string(raw) == `"off"` {
 			enabled = false
 		} else {
 			h.setDuration(&e.Health.Ping, true, "ping", "interval")
@@ -76,7 +76,7 @@ func (o *object) timing() {
 			e.Health.Ping = 0
 		}
 	}, "health", "heartbeat")
-	if raw, _, ok := o.take("cache"); ok && kind(raw) == "boolean" {
+	if raw, _, ok := o.field("cache"); ok && kind(raw) == "boolean" {
 		o.setBool(&e.Cache.Enabled, "cache")
 		return
 	}
@@ -108,14 +108,14 @@ func (o *object) prefix() {
 // without asking.
 func (o *object) trust() {
 	e := &o.entry
-	raw, pointer, ok := o.take("trust")
+	raw, pointer, ok := o.field("trust")
 	switch {
 	case ok && kind(raw) == "boolean":
 		o.setBool(&e.AutoApprove.All, "trust")
 	case ok:
 		setWord(o, &e.Trust, []Trust{Pin, Warn, Trusted}, "trust")
 	}
-	raw, pointer, ok = o.take("autoApprove", "alwaysAllow")
+	raw, pointer, ok = o.field("autoApprove", "alwaysAllow")
 	switch {
 	case ok && kind(raw) == "boolean":
 		e.AutoApprove.All, _ = decode[bool](o.parser, pointer, raw, "")
@@ -127,7 +127,7 @@ func (o *object) trust() {
 // tools reads which tools are offered, in our words and in those of four other hosts.
 func (o *object) tools() {
 	t := &o.entry.Tools
-	if raw, _, ok := o.take("tools"); ok && kind(raw) == "array" {
+	if raw, _, ok := o.field("tools"); ok && kind(raw) == "array" {
 		o.globs(&t.Include, "tools")
 	} else if ok {
 		o.sub(func(s *object) {
@@ -169,7 +169,7 @@ func (o *object) overrides(t *Tools) {
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		var v Override
 		o.sub(func(s *object) {
-			if raw, pointer, ok := s.take("enabled", "enable"); ok {
+			if raw, pointer, ok := s.field("enabled", "enable"); ok {
 				if on, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {
 					v.Enabled = &on
 				}

@@ -21,8 +21,8 @@ type object struct {
 	used    map[string]bool
 }
 
-// take finds a field by its names.
-func (o *object) take(names ...string) (raw json.RawMessage, pointer string, ok bool) {
+// field finds a field by its names.
+func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok bool) {
 	var found string
 	for _, n := range names {
 		v, given := o.fields[n]
@@ -60,7 +60,7 @@ func (o *object) unknown() {
 
 // sub reads a field that is an object, and warns about what f does not take.
 func (o *object) sub(f func(*object), names ...string) {
-	raw, pointer, ok := o.take(names...)
+	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return
 	}
@@ -72,7 +72,7 @@ func (o *object) sub(f func(*object), names ...string) {
 }
 
 func (o *object) text(names ...string) (s, pointer string, ok bool) {
-	raw, pointer, ok := o.take(names...)
+	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return "", pointer, false
 	}
@@ -99,7 +99,7 @@ func (o *object) setPath(to *string, names ...string) {
 }
 
 func (o *object) setBool(to *bool, names ...string) {
-	if raw, pointer, ok := o.take(names...); ok {
+	if raw, pointer, ok := o.field(names...); ok {
 		if v, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {
 			*to = v
 		}
@@ -107,7 +107,7 @@ func (o *object) setBool(to *bool, names ...string) {
 }
 
 func (o *object) setCount(to *int, least int, names ...string) {
-	raw, pointer, ok := o.take(names...)
+	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return
 	}
@@ -120,7 +120,7 @@ func (o *object) setCount(to *int, least int, names ...string) {
 }
 
 func (o *object) setList(to *[]string, names ...string) {
-	if raw, pointer, ok := o.take(names...); ok {
+	if raw, pointer, ok := o.field(names...); ok {
 		if v, ok := decode[[]string](o.parser, pointer, raw, "a list of strings"); ok {
 			*to = append(*to, v...)
 		}
@@ -147,7 +147,7 @@ func setWord[T ~string](o *object, to *T, words []T, names ...string) {
 // setDuration reads a length of time with a unit. Bare numbers are refused, since programs
 // disagree on what they mean; so is zero, unless zero has a meaning.
 func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
-	raw, pointer, ok := o.take(names...)
+	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 func (o *object) process() {
 	e := &o.entry
 	var split []string
-	if raw, pointer, ok := o.take("command"); ok {
+	if raw, pointer, ok := o.field("command"); ok {
 		split = o.command(pointer, raw)
 	}
 	var args []string
@@ -119,13 +119,13 @@ func (o *object) environment() {
 	if s, pointer, ok := o.text("envFile"); ok {
 		o.envFile(pointer, s)
 	}
-	if raw, pointer, ok := o.take("env"); ok {
+	if raw, pointer, ok := o.field("env"); ok {
 		vars, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
 			o.variable(pointer+"/"+escape(name), name, vars[name])
 		}
 	}
-	if raw, pointer, ok := o.take("inheritEnv"); ok {
+	if raw, pointer, ok := o.field("inheritEnv"); ok {
 		o.inherit(pointer, raw)
 	}
 }

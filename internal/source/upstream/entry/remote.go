@@ -20,7 +20,7 @@ func (o *object) remote() {
 	if s, pointer, ok := o.text("url", "serverUrl", "httpUrl"); ok {
 		o.url(pointer, s)
 	}
-	if raw, pointer, ok := o.take("headers"); ok {
+	if raw, pointer, ok := o.field("headers"); ok {
 		o.headers(pointer, raw)
 	}
 	o.sub(func(c *object) {

@@ -48,8 +48,8 @@ var claudeCode = Host{
 	write: func(w *writing) {
 		args, _ := w.entry.values["headersCommand.args"].([]string)
 		if w.entry.values["headersCommand.command"] == "sh" && len(args) == 2 && args[0] == "-c" {
-			w.take("headersCommand.command")
-			w.take("headersCommand.args")
+			w.use("headersCommand.command")
+			w.use("headersCommand.args")
 			w.set("headersHelper", w.text(args[1]))
 		}
 	},

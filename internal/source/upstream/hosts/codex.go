@@ -76,12 +76,12 @@ func readCodex(r *reading) {
 
 // writeCodex names the variables that values come from, where it can.
 func writeCodex(w *writing) {
-	if list, ok := w.take("inheritEnv").([]string); ok {
+	if list, ok := w.use("inheritEnv").([]string); ok {
 		w.set("env_vars", list)
 	}
 	if name, ok := onlyVariable(w.entry.values["auth.token"]); ok {
-		w.take("auth.token")
-		w.take("auth.type")
+		w.use("auth.token")
+		w.use("auth.type")
 		w.set("bearer_token_env_var", name)
 	}
 	writeCodexEnv(w)
@@ -90,7 +90,7 @@ func writeCodex(w *writing) {
 
 // writeCodexEnv passes on a variable that keeps its name.
 func writeCodexEnv(w *writing) {
-	env, _ := w.take("env").(map[string]*string)
+	env, _ := w.use("env").(map[string]*string)
 	fixed, passed := map[string]*string{}, w.out.strings("env_vars")
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if env[name] != nil {
@@ -110,7 +110,7 @@ func writeCodexEnv(w *writing) {
 }
 
 func writeCodexHeaders(w *writing) {
-	headers, _ := w.take("headers").(map[string]*string)
+	headers, _ := w.use("headers").(map[string]*string)
 	fixed, named := map[string]*string{}, map[string]*string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		value := *headers[name]

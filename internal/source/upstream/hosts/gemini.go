@@ -55,19 +55,19 @@ var gemini = Host{
 		}
 	},
 	write: func(w *writing) {
-		if url, ok := w.take("url").(string); ok {
+		if url, ok := w.use("url").(string); ok {
 			name := "httpUrl"
-			if w.take("type") == "sse" {
+			if w.use("type") == "sse" {
 				name = "url"
 			}
 			w.set(name, w.text(url))
 		}
 		if w.entry.values["autoApprove"] == true {
-			w.take("autoApprove")
+			w.use("autoApprove")
 			w.set("trust", true)
 		}
 		if w.entry.values["auth.type"] == "oauth" {
-			w.take("auth.type")
+			w.use("auth.type")
 			w.set("oauth.enabled", true)
 		}
 	},

@@ -51,12 +51,12 @@ var openCode = Host{
 		}
 	},
 	write: func(w *writing) {
-		if command, ok := w.take("command").(string); ok {
-			args, _ := w.take("args").([]string)
+		if command, ok := w.use("command").(string); ok {
+			args, _ := w.use("args").([]string)
 			w.set("command", w.texts(append([]string{command}, args...)))
 		}
 		if w.entry.values["auth.type"] == "none" {
-			w.take("auth.type")
+			w.use("auth.type")
 			w.set("oauth", json.RawMessage("false"))
 		}
 		w.field("startTimeout", field{"timeout", "startTimeout", milliseconds})

@@ -80,7 +80,7 @@ func readOurs(r *reading) {
 	}
 	r.field("tools.include", field{"", "tools.include", names})
 	r.field("tools.exclude", field{"", "tools.exclude", names})
-	if raw := r.take("tools.override"); raw != nil {
+	if raw := r.use("tools.override"); raw != nil {
 		r.ownOverrides(membersOf(raw))
 	}
 }

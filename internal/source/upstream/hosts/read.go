@@ -137,7 +137,7 @@ func (r *reading) set(name string, v any) { r.entry.set(name, v) }
 
 // field reads one field of the host into one of ours, unless that is set.
 func (r *reading) field(theirs string, f field) {
-	raw := r.take(theirs)
+	raw := r.use(theirs)
 	if raw == nil {
 		return
 	}
@@ -158,9 +158,9 @@ func (r *reading) field(theirs string, f field) {
 	}
 }
 
-// take returns a field and remembers that it was taken. A name with a dot is a field of an
+// use returns a field and remembers that it was taken. A name with a dot is a field of an
 // object.
-func (r *reading) take(name string) json.RawMessage {
+func (r *reading) use(name string) json.RawMessage {
 	r.used[name] = true
 	return r.get(name)
 }

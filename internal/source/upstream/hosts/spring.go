@@ -51,8 +51,8 @@ var spring = Host{
 	},
 	write: func(w *writing) {
 		t := w.entry.Transport()
-		w.take("type")
-		if address, ok := w.take("url").(string); ok {
+		w.use("type")
+		if address, ok := w.use("url").(string); ok {
 			base, endpoint := splitURL(w.text(address))
 			w.set("url", base)
 			w.set(map[string]string{"http": "endpoint", "sse": "sse-endpoint"}[t], endpoint)

@@ -94,8 +94,8 @@ func (w *writing) note(format string, args ...any) {
 	}
 }
 
-// take returns a field of ours and remembers that it was taken.
-func (w *writing) take(name string) any {
+// use returns a field of ours and remembers that it was taken.
+func (w *writing) use(name string) any {
 	if v, ok := w.entry.values[name]; ok && !w.used[name] {
 		w.used[name] = true
 		return v
@@ -105,7 +105,7 @@ func (w *writing) take(name string) any {
 
 // field writes one of our fields, unless it was taken before.
 func (w *writing) field(ours string, f field) {
-	v := w.take(ours)
+	v := w.use(ours)
 	if v == nil {
 		return
 	}

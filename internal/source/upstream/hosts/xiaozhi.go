@@ -37,9 +37,9 @@ var xiaozhi = Host{
 	},
 	write: func(w *writing) {
 		if w.entry.values["auth.type"] == "bearer" {
-			w.take("auth.type")
+			w.use("auth.type")
 		}
-		if all, ok := w.take("tools.override").(map[string]override); ok {
+		if all, ok := w.use("tools.override").(map[string]override); ok {
 			tools := map[string]any{}
 			for name, o := range all {
 				tools[name] = writeXiaozhi(w, name, o)

@@ -66,7 +66,7 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 	}
 	taken := l.propose(f, always)
 	seen := l.Lists() != nil
-	l.takeTools(f, next)
+	l.publishTools(f, next)
 	if taken && seen { // else an entry would say that there is nothing beside the tools
 		l.Keep(f)
 	}
@@ -117,7 +117,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	var wg sync.WaitGroup
 	for which := Resources; which < kinds; which++ {
 		wg.Go(func() {
-			if err := l.take(ctx, f, which); err != nil && f.Alive() && ctx.Err() == nil {
+			if err := l.fetch(ctx, f, which); err != nil && f.Alive() && ctx.Err() == nil {
 				l.opts.Log.Warn("list not fetched, what was known of it stays", "error", err)
 			}
 		})
@@ -146,8 +146,8 @@ func (l *Listing) Fetch(ctx context.Context, f *Feed, which Kind, into *Lists) e
 	return nil
 }
 
-// take asks for one list and publishes it.
-func (l *Listing) take(ctx context.Context, f *Feed, which Kind) error {
+// fetch asks for one list and publishes it.
+func (l *Listing) fetch(ctx context.Context, f *Feed, which Kind) error {
 	f.asking[which].Lock()
 	defer f.asking[which].Unlock()
 	next := &Lists{}
@@ -156,7 +156,7 @@ func (l *Listing) take(ctx context.Context, f *Feed, which Kind) error {
 	}
 	switch which {
 	case Tools:
-		l.takeTools(f, next)
+		l.publishTools(f, next)
 	case Resources:
 		l.amend(f, false, func(k *Lists) { k.Resources = next.Resources })
 	case Templates:
@@ -167,8 +167,8 @@ func (l *Listing) take(ctx context.Context, f *Feed, which Kind) error {
 	return nil
 }
 
-// takeTools publishes tools that f has told, unless another connection's lists are on offer.
-func (l *Listing) takeTools(f *Feed, next *Lists) {
+// publishTools publishes tools that f has told, unless another connection's lists are on offer.
+func (l *Listing) publishTools(f *Feed, next *Lists) {
 	if l.Feed() != f {
 		return
 	}

@@ -28,12 +28,12 @@ func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
 		}
 		found[ch.Tool] = ch
 	}
-	l.takeChanges(found)
+	l.showChanges(found)
 	return true
 }
 
-// takeChanges makes found the changes that are shown, and tells of new ones.
-func (l *Listing) takeChanges(found changes) {
+// showChanges makes found the changes that are shown, and tells of new ones.
+func (l *Listing) showChanges(found changes) {
 	before := l.pinned.Load()
 	if before != nil && maps.EqualFunc(*before, found, func(a, b pins.Change) bool { return a.Hash == b.Hash }) ||
 		before == nil && len(found) == 0 {
@@ -83,7 +83,7 @@ func (l *Listing) Recheck() {
 	if l.Lists() == nil {
 		return
 	}
-	l.takeChanges(changes(l.Changes()))
+	l.showChanges(changes(l.Changes()))
 	l.Republish()
 }
 
@@ -92,7 +92,7 @@ func (l *Listing) CheckLate() {
 	if !l.unchecked.Swap(false) {
 		return
 	}
-	l.takeChanges(changes(l.Changes()))
+	l.showChanges(changes(l.Changes()))
 	if l.opts.Settings().Trust == entry.Pin { // since a moment ago: now it hides something
 		l.Republish()
 	}

@@ -63,10 +63,10 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 	if !l.propose(before, false) || l.propose(now, false) {
 		t.Fatal("a second connection takes the place of one that stands")
 	}
-	l.takeTools(before, listsOf("old"))
+	l.publishTools(before, listsOf("old"))
 	l.propose(now, true)
-	l.takeTools(now, listsOf("new"))
-	l.takeTools(before, listsOf("late"))
+	l.publishTools(now, listsOf("new"))
+	l.publishTools(before, listsOf("late"))
 	l.amend(before, false, func(k *Lists) { k.Prompts = []json.RawMessage{json.RawMessage(`{"name":"late"}`)} })
 	if got := offered(l); got != "new " || len(l.Offer().Prompts) > 0 {
 		t.Errorf("it offers the tools %s and %d prompts", got, len(l.Offer().Prompts))

@@ -132,7 +132,7 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 	var wg sync.WaitGroup
 	for which := range Kind(kinds) {
 		if changed[which.change()] {
-			wg.Go(func() { errs[which] = l.take(ctx, f, which) })
+			wg.Go(func() { errs[which] = l.fetch(ctx, f, which) })
 		}
 	}
 	wg.Wait()

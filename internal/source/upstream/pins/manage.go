@@ -37,7 +37,7 @@ func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n 
 	return len(agreed), s.flush(ctx)
 }
 
-// agreed is what is pending of the tools named, or of all. s.mu is held.
+// agreed is what is pending of the tools named, or of all. The caller holds s.mu.
 func (s *Store) agreed(server string, tools []string) (map[string]sighting, error) {
 	pending := map[string]sighting{}
 	for name, r := range s.pins[server] {
@@ -101,7 +101,7 @@ func (s *Store) Forget(server string) {
 	s.writeSoon()
 }
 
-// apply makes an edit in memory, and in the file with the next write. s.mu is held.
+// apply makes an edit in memory, and in the file with the next write. The caller holds s.mu.
 func (s *Store) apply(e edit) {
 	e(s.pins)
 	if s.file.Path != "" {

@@ -127,11 +127,11 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refresh()
-	shelf := s.shelf(server)
+	pinned := s.lookup(server)
 	var out []Change
 	for _, t := range seen {
 		if live {
-			s.learn(server, t, shelf)
+			s.learn(server, t, pinned)
 		}
 		r := s.pins[server][t.name]
 		switch {
@@ -140,9 +140,9 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 			out = append(out, Change{Tool: t.name, Kind: Tampered, Hash: t.hash, Now: pick(t.raw)})
 		case r.hash == t.hash:
 		case r.pending != nil && r.pending.hash == t.hash:
-			out = append(out, r.change(t.name, shelf(t.name, r)))
+			out = append(out, r.change(t.name, pinned(t.name, r)))
 		default:
-			was, now := shelf(t.name, r), pick(t.raw)
+			was, now := pinned(t.name, r), pick(t.raw)
 			out = append(out, Change{
 				Tool: t.name, Kind: Tampered, Hash: t.hash, Fields: differences(was, now), Was: was, Now: now,
 			})
@@ -160,10 +160,10 @@ func (s *Store) Pending(server string) map[string]Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refresh()
-	shelf := s.shelf(server)
+	pinned := s.lookup(server)
 	for name, r := range s.pins[server] {
 		if r.pending != nil {
-			out[name] = r.change(name, shelf(name, r))
+			out[name] = r.change(name, pinned(name, r))
 		}
 	}
 	return out
@@ -210,14 +210,14 @@ func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 	return out
 }
 
-// learn records what a live server gave. s.mu is held.
-func (s *Store) learn(server string, t sighted, shelf shelf) {
+// learn records what a live server gave. The caller holds s.mu.
+func (s *Store) learn(server string, t sighted, pinned lookup) {
 	old := s.pins[server][t.name]
 	seen := sighting{hash: t.hash, digest: t.digest, at: s.opts.Now().Round(time.Millisecond)}
 	if old == nil || old.hash != t.hash || old.pending != nil || old.definition == nil && !old.stored {
 		seen.definition = pick(t.raw)
 	}
-	now := old.observe(seen, func(r *record) json.RawMessage { return shelf(t.name, r) })
+	now := old.observe(seen, func(r *record) json.RawMessage { return pinned(t.name, r) })
 	if now == old {
 		return
 	}
@@ -230,7 +230,7 @@ func (s *Store) learn(server string, t sighted, shelf shelf) {
 	s.writeSoon()
 }
 
-// note tells watchers that pins have changed. s.mu is held.
+// note tells watchers that pins have changed. The caller holds s.mu.
 func (s *Store) note() {
 	s.changed++
 	for c := range s.wake {
@@ -241,12 +241,12 @@ func (s *Store) note() {
 	}
 }
 
-// shelf returns the pinned definition of a tool, nil if it is not known any more.
-type shelf func(name string, r *record) json.RawMessage
+// lookup returns the pinned definition of a tool, nil if it is not known any more.
+type lookup func(name string, r *record) json.RawMessage
 
-// shelf is where the definitions of a server are. The file is read when the first one is
+// lookup is where the definitions of a server are. The file is read when the first one is
 // asked for that is not in memory: that is rare, and most definitions are never asked for.
-func (s *Store) shelf(server string) shelf {
+func (s *Store) lookup(server string) lookup {
 	read := sync.OnceValue(func() map[string]*record {
 		raw, err := os.ReadFile(s.file.Path)
 		if err != nil {

@@ -31,7 +31,7 @@ func TestPinnedDefinitionsStay(t *testing.T) {
 			return json.RawMessage(fmt.Sprintf(`{"name":%q,"description":"version %d"}`, name(i), v))
 		}
 		pinned := map[int]int{} // what all processes agree on
-		settle := func() {      // everything is written and read
+		flush := func() {       // everything is written and read
 			for i := range stores {
 				if err := stores[i].Close(); err != nil {
 					t.Fatal(err)
@@ -50,7 +50,7 @@ func TestPinnedDefinitionsStay(t *testing.T) {
 				}
 				if _, ok := pinned[i]; !ok {
 					pinned[i] = v
-					settle()
+					flush()
 				}
 			case "stored":
 				for _, c := range who.Check("a", []json.RawMessage{def(i, v)}, false) {
@@ -74,10 +74,10 @@ func TestPinnedDefinitionsStay(t *testing.T) {
 					}
 				}
 			case "restart":
-				settle()
+				flush()
 			}
 		}
-		settle()
+		flush()
 		for k, v := range pinned {
 			if got := stores[0].Check("a", []json.RawMessage{def(k, v)}, false); len(got) != 0 {
 				t.Fatalf("tool %d was pinned at %d, and is not any more: %v", k, v, got)

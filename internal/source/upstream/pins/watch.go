@@ -121,7 +121,7 @@ func (w *watcher) look() {
 	}
 }
 
-// copy is a copy of the maps of all pins. s.mu is held.
+// copy is a copy of the maps of all pins. The caller holds s.mu.
 func (s *Store) copy() state {
 	out := make(state, len(s.pins))
 	for server, tools := range s.pins {

@@ -19,7 +19,7 @@ var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute
 const writeTime = 2 * time.Second
 
 // refresh reads the file if another process has changed it. A file that is gone or broken
-// changes nothing in memory. s.mu is held.
+// changes nothing in memory. The caller holds s.mu.
 func (s *Store) refresh() {
 	if s.file.Path == "" {
 		return
@@ -47,7 +47,7 @@ func (s *Store) refresh() {
 }
 
 // restore has a file that was deleted written again: who can delete it must not be able to
-// have other definitions pinned. What it alone knew is lost. s.mu is held.
+// have other definitions pinned. What it alone knew is lost. The caller holds s.mu.
 func (s *Store) restore() {
 	if s.info == nil {
 		return // there was none
@@ -67,13 +67,13 @@ func (s *Store) restore() {
 	s.writeSoon()
 }
 
-// adopt takes over what the file says, with what it does not say yet. s.mu is held.
+// adopt takes over what the file says, with what it does not say yet. The caller holds s.mu.
 func (s *Store) adopt(raw []byte) error {
 	st, err := parse(raw, false)
 	if err != nil {
 		return err
 	}
-	st.bring(s.edits, s.dirty, s.shelfOf)
+	st.bring(s.edits, s.dirty, s.definitionOf)
 	if !equal(st, s.pins) {
 		s.note()
 	}
@@ -81,9 +81,9 @@ func (s *Store) adopt(raw []byte) error {
 	return nil
 }
 
-// shelfOf is a shelf for one look.
-func (s *Store) shelfOf(server, name string, r *record) json.RawMessage {
-	return s.shelf(server)(name, r)
+// definitionOf is a lookup for one tool.
+func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
+	return s.lookup(server)(name, r)
 }
 
 // bring makes the edits and adds what was seen.
@@ -113,7 +113,7 @@ func sameTools(x, y map[string]*record) bool {
 	})
 }
 
-// warn tells once what is wrong with the file. s.mu is held.
+// warn tells once what is wrong with the file. The caller holds s.mu.
 func (s *Store) warn(err error) {
 	if text := err.Error(); s.warned != text {
 		s.warned = text
@@ -122,7 +122,7 @@ func (s *Store) warn(err error) {
 	}
 }
 
-// writeSoon has the file written in the background. s.mu is held.
+// writeSoon has the file written in the background. The caller holds s.mu.
 func (s *Store) writeSoon() {
 	if s.file.Path == "" || s.writing || s.closed {
 		return
@@ -156,7 +156,7 @@ func (s *Store) write() {
 	}
 }
 
-// unwritten reports whether the file lacks something. s.mu is held.
+// unwritten reports whether the file lacks something. The caller holds s.mu.
 func (s *Store) unwritten() bool { return len(s.edits) > 0 || len(s.dirty) > 0 }
 
 // flush writes what is new, once.
@@ -190,13 +190,13 @@ func (s *Store) flush(ctx context.Context) error {
 		s.warn(err)
 		return fmt.Errorf("write pins %q: %w", s.file.Path, err)
 	}
-	s.settle(edits, dirty)
+	s.forgetWritten(edits, dirty)
 	return nil
 }
 
-// settle forgets what has been written, but not what came meanwhile, and goes by the file
-// again, so that definitions need not stay in memory. s.mu is held.
-func (s *Store) settle(edits []edit, dirty state) {
+// forgetWritten forgets what has been written, but not what came meanwhile, and goes by the file
+// again, so that definitions need not stay in memory. The caller holds s.mu.
+func (s *Store) forgetWritten(edits []edit, dirty state) {
 	s.edits = s.edits[len(edits):]
 	for server, tools := range dirty {
 		for name, r := range tools {

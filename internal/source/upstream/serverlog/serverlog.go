@@ -97,7 +97,7 @@ func (l *Log) Add(stream, text string) {
 	}
 }
 
-// add hands an entry of the ring on. l.mu is held.
+// add hands an entry of the ring on. The caller holds l.mu.
 func (l *Log) add(e process.Entry) {
 	l.bus.Publish(e)
 	if l.file.Path == "" || l.closed {

@@ -80,7 +80,7 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 	if err != nil {
 		return nil, s.failed("get a token", err)
 	}
-	rec.take(tok, s.opts.Now())
+	rec.store(tok, s.opts.Now())
 	return rec, nil
 }
 

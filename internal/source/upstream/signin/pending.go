@@ -204,7 +204,7 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	if err != nil {
 		return err
 	}
-	rec.take(tok, s.opts.Now())
+	rec.store(tok, s.opts.Now())
 	return s.replace(ctx, &rec)
 }
 

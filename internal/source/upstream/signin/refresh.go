@@ -132,7 +132,7 @@ func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	if err != nil {
 		return nil, s.failed("refresh the access token", err)
 	}
-	rec.take(tok, s.opts.Now())
+	rec.store(tok, s.opts.Now())
 	s.mu.Lock()
 	s.unsaved = &rec
 	s.mu.Unlock()
@@ -186,8 +186,8 @@ func (s *Session) exchange(ctx context.Context, rec *record, code string, params
 	return tok, nil
 }
 
-// take writes what the token endpoint answered into r. A refresh token that is not named stays.
-func (r *record) take(tok *oauth2.Token, now time.Time) {
+// store writes what the token endpoint answered into r. A refresh token that is not named stays.
+func (r *record) store(tok *oauth2.Token, now time.Time) {
 	r.AccessToken, r.RefreshToken = tok.AccessToken, tok.RefreshToken
 	r.Expiry = tok.Expiry
 	if tok.ExpiresIn > 0 {

@@ -98,7 +98,7 @@ func (c *Cache) importFrom(data []byte, zone *time.Location) ([]Imported, error)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
-		list = append(list, c.take(name, d.entries[name], now))
+		list = append(list, c.importEntry(name, d.entries[name], now))
 	}
 	c.changed()
 	return list, nil
@@ -125,8 +125,8 @@ func parseForImport(data []byte, zone *time.Location) (*document, error) {
 	return d, nil
 }
 
-// take imports one entry.
-func (c *Cache) take(name string, raw json.RawMessage, now time.Time) Imported {
+// importEntry imports one entry.
+func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imported {
 	r, _, why := openEntry(raw, now)
 	switch s := c.slots[name]; {
 	case !serverName.MatchString(name):

@@ -57,7 +57,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 		}
 		return err
 	}
-	f.settle(next, plain, data)
+	f.remember(next, plain, data)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (f *file) refresh() error {
 	switch {
 	case known && now.equal(f.stamp):
 	case now.info == nil:
-		f.take(nil, nil, now)
+		f.adopt(nil, nil, now)
 	default:
 		_, _, bad, err := f.read()
 		if err != nil {
@@ -81,7 +81,7 @@ func (f *file) refresh() error {
 		}
 		if bad != nil { // it was broken while we run: what we know is written in its place
 			aside := f.setAside()
-			f.take(nil, nil, stamp{})
+			f.adopt(nil, nil, stamp{})
 			f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(*bad), "copy", aside)
 		}
 	}
@@ -209,12 +209,12 @@ func (f *file) mode() fs.FileMode {
 	return 0o600
 }
 
-// settle remembers what was written.
-func (f *file) settle(next *document, plain, data []byte) {
+// remember remembers what was written.
+func (f *file) remember(next *document, plain, data []byte) {
 	now, err := f.look()
 	if err != nil {
 		now = stamp{} // the next work reads the file again
 	}
 	next.plain = len(plain)
-	f.take(next, data, now)
+	f.adopt(next, data, now)
 }

@@ -92,7 +92,7 @@ func (f *file) load() error {
 		return nil
 	}
 	if now.info == nil {
-		f.take(nil, nil, now)
+		f.adopt(nil, nil, now)
 		return nil
 	}
 	doc, data, bad, err := f.read()
@@ -132,7 +132,7 @@ func (f *file) read() (doc *document, data []byte, bad *Finding, err error) {
 		return nil, nil, nil, err
 	}
 	if file == nil {
-		f.take(nil, nil, stamp{})
+		f.adopt(nil, nil, stamp{})
 		return newDocument(f.opts.Now()), nil, nil, nil
 	}
 	defer file.Close()
@@ -161,12 +161,12 @@ func (f *file) read() (doc *document, data []byte, bad *Finding, err error) {
 	if first, ok := firstError(findings); ok {
 		return nil, data, &first, nil
 	}
-	f.take(doc, data, now)
+	f.adopt(doc, data, now)
 	return doc, data, nil, nil
 }
 
-// take makes doc what the file is.
-func (f *file) take(doc *document, data []byte, now stamp) {
+// adopt makes doc what the file is.
+func (f *file) adopt(doc *document, data []byte, now stamp) {
 	f.doc, f.stamp, f.original = doc, now, nil
 	info := FileInfo{Path: f.path, Writable: true, Missing: now.info == nil, LockWaits: f.Info().LockWaits}
 	if doc != nil {
@@ -213,7 +213,7 @@ func (f *file) recover(bad Finding) error {
 		return nil
 	}
 	doc := f.lastGood()
-	f.take(doc, nil, stamp{})
+	f.adopt(doc, nil, stamp{})
 	servers := 0
 	if doc != nil {
 		servers = len(doc.entries)

@@ -10,12 +10,12 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// watchPoll finds what the system does not tell, on network drives for example; settle lets a
+// watchPoll finds what the system does not tell, on network drives for example; watchQuiet lets a
 // writer finish.
 const (
 	watchPoll   = 1500 * time.Millisecond
 	watchSeldom = 30 * time.Second // where the system tells all
-	watchSettle = 50 * time.Millisecond
+	watchQuiet  = 50 * time.Millisecond
 )
 
 // Watch calls tell after each change of the file that is not our own: by another process, by a
@@ -33,8 +33,8 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	}
 	poll := time.NewTicker(n.every)
 	defer poll.Stop()
-	settle := time.NewTimer(0)
-	defer settle.Stop()
+	quiet := time.NewTimer(0)
+	defer quiet.Stop()
 	var told stamp
 	for {
 		select {
@@ -45,7 +45,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 				n.events = nil
 				poll.Reset(watchPoll)
 			} else if filepath.Base(e.Name) == n.base {
-				settle.Reset(watchSettle)
+				quiet.Reset(watchQuiet)
 			}
 			continue
 		case _, ok := <-n.failures: // an overflow, for example: something was lost
@@ -53,7 +53,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 				n.failures = nil
 			}
 		case <-poll.C:
-		case <-settle.C:
+		case <-quiet.C:
 		}
 		if now, foreign := f.peek(ctx); foreign && !now.equal(told) {
 			told = now

@@ -21,13 +21,13 @@ func TestHungMount(t *testing.T) {
 		<-c
 	}
 	const (
-		limit    = 100 * time.Millisecond
-		patience = 100 * limit // those who wait for the folder itself wait for ever
+		limit     = 100 * time.Millisecond
+		waitLimit = 100 * limit // those who wait for the folder itself wait for ever
 	)
 	f := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, limit, hold)
 	start := time.Now()
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
-	if took := time.Since(start); took > patience {
+	if took := time.Since(start); took > waitLimit {
 		t.Errorf("opening took %v", took)
 	}
 	wantVerdict(t, c, want("a", 1), toolcache.Miss, "no_entry")
@@ -41,7 +41,7 @@ func TestHungMount(t *testing.T) {
 		t.Errorf("100 lists were kept in memory in %v: somebody waits for the disk", took)
 	}
 	start = time.Now()
-	if err := c.Flush(t.Context()); err == nil || time.Since(start) > patience {
+	if err := c.Flush(t.Context()); err == nil || time.Since(start) > waitLimit {
 		t.Errorf("flush: %v after %v", err, time.Since(start))
 	}
 	if b.log.count("level=WARN") > 2 { // one for reading, one for writing

@@ -65,8 +65,8 @@ func (d *desk) settings() *config.Config {
 	return cfg
 }
 
-// takeIn takes over all servers of the client.
-func (d *desk) takeIn() {
+// importAll takes over all servers of the client.
+func (d *desk) importAll() {
 	d.t.Helper()
 	cfg := d.settings()
 	plan, err := hostadmin.PlanImport(cfg, d.env, hostadmin.ImportOptions{From: d.client, File: d.file, Dir: "/w", OnlyHere: true})
@@ -92,7 +92,7 @@ func (d *desk) connect(move bool) (taken []string) {
 	if move {
 		twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
 		if err == nil {
-			err = c.TakeOut(twins)
+			err = c.Remove(twins)
 		}
 		if err != nil {
 			d.t.Fatal(err)
@@ -101,7 +101,7 @@ func (d *desk) connect(move bool) (taken []string) {
 	if err := c.ApplyNoted(d.t.Context(), d.settings()); err != nil {
 		d.t.Fatal(err)
 	}
-	return c.Taken()
+	return c.Removed()
 }
 
 func (d *desk) back(restore, remove bool) []hostadmin.Disconnected {
@@ -152,7 +152,7 @@ func TestConnectAndBack(t *testing.T) {
 	moved := 0
 	for client, before := range samples(t) {
 		d := newDesk(t, client, before)
-		d.takeIn()
+		d.importAll()
 		was := d.names()
 		taken := d.connect(true)
 		moved += len(taken)
@@ -203,7 +203,7 @@ func TestConnectBackAfterChanges(t *testing.T) {
 	t.Parallel()
 	for client, before := range samples(t) {
 		d := newDesk(t, client, before)
-		d.takeIn()
+		d.importAll()
 		was := d.names()
 		taken := d.connect(true)
 		text := d.read()
@@ -233,7 +233,7 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 	const entry = "{ // mine\n      \"command\": \"npx\", \"args\": [\"-y\", \"x\"], /* 中文 */ \"mystery\": 1.50,\n    }"
 	before := "{\n  \"mcpServers\": {\n    \"a\": " + entry + ",\n    \"b\": {\"url\": \"https://b.example.org/mcp/\"}\n  }\n}\n"
 	d := newDesk(t, "cursor", before)
-	d.takeIn()
+	d.importAll()
 	if taken := d.connect(true); !slices.Equal(taken, []string{"a", "b"}) || strings.Contains(d.read(), "mystery") {
 		t.Fatalf("took out %v: %s", taken, d.read())
 	}
@@ -250,7 +250,7 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 func TestRestoreLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
-	d.takeIn()
+	d.importAll()
 	d.connect(true)
 	d.write(`{"mcpServers":{"a":{"command":"mine"}}}`)
 	if done := d.back(true, false); len(done) != 1 || !slices.Equal(done[0].There, []string{"a"}) {
@@ -273,7 +273,7 @@ func TestConnectLinkAndBrokenFile(t *testing.T) {
 	if err := os.Symlink(real, d.file); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	d.takeIn()
+	d.importAll()
 	if taken := d.connect(true); !slices.Equal(taken, []string{"a"}) {
 		t.Errorf("took out %v", taken)
 	}
@@ -321,14 +321,14 @@ func TestClientsThatAreThere(t *testing.T) {
 func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
-	d.takeIn()
+	d.importAll()
 	c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
 	if err == nil {
-		err = c.TakeOut(twins)
+		err = c.Remove(twins)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -74,8 +74,8 @@ func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) 
 	})
 }
 
-// TakeOut has entries of the client's file taken out of it with the change; those of other files stay.
-func (c *Connection) TakeOut(twins []Twin) error {
+// Remove has entries of the client's file taken out of it with the change; those of other files stay.
+func (c *Connection) Remove(twins []Twin) error {
 	if c.made == nil {
 		c.made = c.plan.Text()
 	}
@@ -83,7 +83,7 @@ func (c *Connection) TakeOut(twins []Twin) error {
 		if t.File != c.File || t.path == nil {
 			continue
 		}
-		piece, err := c.plan.Take(t.path)
+		piece, err := c.plan.Remove(t.path)
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (c *Connection) TakeOut(twins []Twin) error {
 	return nil
 }
 
-// Taken are the names of what the change takes out.
-func (c *Connection) Taken() []string { return piecesNamed(c.pieces) }
+// Removed are the names of what the change takes out.
+func (c *Connection) Removed() []string { return piecesNamed(c.pieces) }
 
 func piecesNamed(pieces []hosts.Piece) []string {
 	out := []string{}
@@ -165,7 +165,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 			return err
 		}
 		for _, file := range files {
-			d, err := o.takeBack(h, file, l)
+			d, err := o.restore(h, file, l)
 			if err != nil {
 				failed = err
 				break
@@ -214,8 +214,8 @@ func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]st
 	return files, nil
 }
 
-// takeBack works on one file. It returns nothing where there is nothing to do.
-func (o *DisconnectOptions) takeBack(h hosts.Host, file string, l *ledger) (*Disconnected, error) {
+// restore works on one file. It returns nothing where there is nothing to do.
+func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disconnected, error) {
 	plan, err := h.Open(file)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
 		if !f.Entry.IsGateway() || f.Path == nil || name != "" && f.Name != name {
 			continue
 		}
-		if _, err := plan.Take(f.Path); err != nil {
+		if _, err := plan.Remove(f.Path); err != nil {
 			return err
 		}
 		d.Exact = false

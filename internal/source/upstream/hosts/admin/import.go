@@ -84,7 +84,7 @@ func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, e
 	}
 	names := newNames(cfg, o.Reserved)
 	for i := range plan.Servers {
-		plan.Servers[i].settle(names, o.KeepApprovals)
+		plan.Servers[i].decide(names, o.KeepApprovals)
 	}
 	return plan, plan.choose(o.Select)
 }
@@ -215,8 +215,8 @@ func (p *Import) choose(wanted []string) error {
 	return nil
 }
 
-// settle gives a server its name and its state.
-func (s *Imported) settle(names *names, keepApprovals bool) {
+// decide gives a server its name and its state.
+func (s *Imported) decide(names *names, keepApprovals bool) {
 	if s.Approvals = s.entry.Approvals(); s.Approvals != nil && !keepApprovals {
 		s.entry = s.entry.WithoutApprovals()
 		s.Differences = append(s.Differences, "approvals ("+strings.Join(s.Approvals, ", ")+"): not carried; --keep-approvals does")

@@ -37,19 +37,19 @@ func stop(srv *server.Server) {
 	srv.WaitForShutdown()
 }
 
-// patience bounds what happens at once on a machine that is not busy.
-const patience = 30 * time.Second
+// waitLimit bounds what happens at once on a machine that is not busy.
+const waitLimit = 30 * time.Second
 
 // eventually asks until it is so.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	limit := time.NewTimer(patience)
+	limit := time.NewTimer(waitLimit)
 	defer limit.Stop()
 	for tick := time.NewTicker(5 * time.Millisecond); !so(); {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			t.Fatalf("not within %v: %s", patience, what)
+			t.Fatalf("not within %v: %s", waitLimit, what)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("%s: nothing within %v", what, patience)
+	case <-time.After(waitLimit):
+		t.Fatalf("%s: nothing within %v", what, waitLimit)
 	}
 }
 

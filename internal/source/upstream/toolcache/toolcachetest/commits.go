@@ -189,8 +189,8 @@ func (s suite) cancelled(t *testing.T) {
 			if err == nil {
 				t.Errorf("%s with a context that has ended says that it worked", name)
 			}
-		case <-time.After(patience):
-			t.Errorf("%s has not returned %v after its context ended", name, patience)
+		case <-time.After(limit):
+			t.Errorf("%s has not returned %v after its context ended", name, limit)
 		}
 	}
 	wantEntries(t, load(t, b), "cancelled", map[string]string{"cancelled": `{"v":1}`})

@@ -28,8 +28,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// patience bounds what the contract promises at once or within 2 s: five times that.
-const patience = 10 * time.Second
+// limit bounds what the contract promises at once or within 2 s: five times that.
+const limit = 10 * time.Second
 
 // RunBackend holds a backend to the contract of [toolcache.Backend]. Each call of open
 // returns another handle on the same kept place, which nobody else uses and which is empty at

@@ -30,8 +30,8 @@ func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 		cancel()
 		select {
 		case <-ended: //nolint:errcheck // that it ended is all
-		case <-time.After(patience):
-			t.Errorf("Watch has not returned %v after its context ended", patience)
+		case <-time.After(limit):
+			t.Errorf("Watch has not returned %v after its context ended", limit)
 		}
 	})
 	return func() {
@@ -41,8 +41,8 @@ func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 		case err := <-ended:
 			ended <- err
 			t.Fatalf("Watch ended: %v", err)
-		case <-time.After(patience):
-			t.Fatalf("not told within %v of a commit", patience)
+		case <-time.After(limit):
+			t.Fatalf("not told within %v of a commit", limit)
 		}
 	}
 }

@@ -19,8 +19,8 @@ const (
 	modern = "2026-07-28"
 )
 
-// visitor is a client of the official SDK.
-type visitor struct {
+// sdkClient is a client of the official SDK.
+type sdkClient struct {
 	*mcp.ClientSession
 	changed chan struct{} // gets a value for each change of the list of tools
 	asked   chan string   // gets what a person would be asked
@@ -37,9 +37,9 @@ const (
 )
 
 // visit opens a session with the gateway.
-func visit(t *testing.T, g *gateway.Gateway, version string, who person) *visitor {
+func visit(t *testing.T, g *gateway.Gateway, version string, who person) *sdkClient {
 	t.Helper()
-	v := &visitor{changed: make(chan struct{}, 99), asked: make(chan string, 99)}
+	v := &sdkClient{changed: make(chan struct{}, 99), asked: make(chan string, 99)}
 	opts := &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { v.changed <- struct{}{} },
 	}
@@ -88,7 +88,7 @@ func (a answer) kind() string { return a.Get("error.type").String() }
 
 // call calls an action with arguments, a JSON object. It holds every result to what holds for
 // all: one text, which is JSON, and structured content that says the same.
-func (v *visitor) call(t *testing.T, tool, args string) answer {
+func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	t.Helper()
 	r, err := v.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *visitor) call(t *testing.T, tool, args string) answer {
 }
 
 // must is call for what should succeed.
-func (v *visitor) must(t *testing.T, tool, args string) answer {
+func (v *sdkClient) must(t *testing.T, tool, args string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
 	if got.failed {
@@ -128,7 +128,7 @@ func (v *visitor) must(t *testing.T, tool, args string) answer {
 }
 
 // refused is call for what should fail with an error of a type.
-func (v *visitor) refused(t *testing.T, tool, args, kind string) answer {
+func (v *sdkClient) refused(t *testing.T, tool, args, kind string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
 	if !got.failed || got.kind() != kind {
@@ -138,7 +138,7 @@ func (v *visitor) refused(t *testing.T, tool, args, kind string) answer {
 }
 
 // actions are the names that the list offers for a tool, without help; nil if it is not listed.
-func (v *visitor) actions(t *testing.T, tool string) []string {
+func (v *sdkClient) actions(t *testing.T, tool string) []string {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 	"collie/internal/tool"
 )
 
-// road is the way of real callers to a world: the pipeline over the catalog over the source,
+// gateway is the way of real callers to a world: the pipeline over the catalog over the source,
 // with everything switched on, and a person who says yes.
-type road struct {
+type gateway struct {
 	*world
 	*pipeline.Pipeline
 	source  *siyuan.Source
@@ -31,7 +31,7 @@ type road struct {
 	files   string // the folder of this machine that calls may use
 }
 
-func newRoad(t testing.TB, w *world) *road {
+func newGateway(t testing.TB, w *world) *gateway {
 	t.Helper()
 	config := map[string]any{}
 	for _, tl := range siyuan.Tools() {
@@ -43,7 +43,7 @@ func newRoad(t testing.TB, w *world) *road {
 	}
 	config["userRulesText"] = "be kind"
 	w.File(ownDir+"mcpToolsConfig", encode(config))
-	r := &road{world: w, person: &person{}, files: t.TempDir()}
+	r := &gateway{world: w, person: &person{}, files: t.TempDir()}
 	r.source = siyuan.New(siyuan.Options{
 		Kernel: w.client, Connection: "test", Version: "test", Coins: &purse{balance: 100},
 		Safety: safety.Open(safety.Options{Dir: t.TempDir()}),
@@ -75,7 +75,7 @@ func encode(v any) []byte {
 
 // levels writes the file of levels: the open notebook allows everything, the others as given;
 // what is not given is none.
-func (r *road) levels(levels map[*place]access.Level) {
+func (r *gateway) levels(levels map[*place]access.Level) {
 	file := object{string(r.open.nb): access.Delete, string(r.shut.nb): access.None, string(r.hidden.nb): access.None}
 	for p, l := range levels {
 		file[string(p.nb)] = l
@@ -85,7 +85,7 @@ func (r *road) levels(levels map[*place]access.Level) {
 }
 
 // shutAt sets the level of the shut notebook; the hidden one stays hidden.
-func (r *road) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
+func (r *gateway) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
 
 // outcome is all that came of a call.
 type outcome struct {
@@ -101,20 +101,20 @@ type outcome struct {
 func (o *outcome) all() string { return o.text + "\n" + o.told }
 
 // call runs an action the way an MCP client does.
-func (r *road) call(name string, args object) *outcome {
+func (r *gateway) call(name string, args object) *outcome {
 	tl, act, _ := strings.Cut(name, ".")
 	grouped := object{"action": act}
 	maps.Copy(grouped, args)
 	return r.do(&tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
 }
 
-func (r *road) do(c *tool.Call) *outcome {
+func (r *gateway) do(c *tool.Call) *outcome {
 	c.Caller = r.person
-	r.person.take()
+	r.person.drain()
 	r.ResetCalls()
 	res, err := r.Do(r.t.Context(), c)
 	out := &outcome{text: string(res.Raw)}
-	out.told, out.asked = r.person.take()
+	out.told, out.asked = r.person.drain()
 	for _, w := range r.Writes() {
 		out.writes = append(out.writes, w.Path+" "+w.Body)
 	}
@@ -156,8 +156,8 @@ func (p *person) Ask(_ context.Context, method string, params json.RawMessage) (
 	return json.RawMessage(`{"confirm":true}`), nil
 }
 
-// take returns what the person was told, and forgets it.
-func (p *person) take() (told string, asked bool) {
+// drain returns what the person was told, and forgets it.
+func (p *person) drain() (told string, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	told, asked = p.told.String(), p.asked

@@ -1,4 +1,4 @@
-package road_test
+package pipeline_test
 
 import (
 	"bytes"

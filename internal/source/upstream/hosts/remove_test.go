@@ -54,7 +54,7 @@ func TestTakeTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := []string{"mcp_servers", "a b"}
-	piece, err := plan.Take(path)
+	piece, err := plan.Remove(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestTakeTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := plan.Take([]string{"mcp_servers", "x"}); err == nil || string(plan.Text()) != text {
+		if _, err := plan.Remove([]string{"mcp_servers", "x"}); err == nil || string(plan.Text()) != text {
 			t.Errorf("%q: %v: %s", text, err, plan.Text())
 		}
 	}

@@ -30,8 +30,8 @@ func (p *Plan) Become(text []byte) { p.after = text }
 // Servers are those that the file will define.
 func (p *Plan) Servers() ([]Found, error) { return p.Host.Parse(Place{File: p.File}, p.after) }
 
-// Take takes the entry at path out of the file. All else in it stays as it is.
-func (p *Plan) Take(path []string) (Piece, error) {
+// Remove takes the entry at path out of the file. All else in it stays as it is.
+func (p *Plan) Remove(path []string) (Piece, error) {
 	var out []byte
 	var source string
 	var err error

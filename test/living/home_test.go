@@ -24,23 +24,23 @@ const (
 	adopted = 10 * time.Second
 )
 
-// house is a home with its settings, in which gateways run one after the other.
-type house struct {
+// home is a home with its settings, in which gateways run one after the other.
+type home struct {
 	gateway.Programs
 	dir, settings string
 }
 
-func newHouse(t *testing.T, servers []gateway.Server, more ...string) *house {
+func newHome(t *testing.T, servers []gateway.Server, more ...string) *home {
 	t.Helper()
 	dir := t.TempDir()
-	h := &house{gateway.Place(t), dir, filepath.Join(dir, "collie.json")}
+	h := &home{gateway.Place(t), dir, filepath.Join(dir, "collie.json")}
 	h.configure(t, servers, more...)
 	return h
 }
 
 // configure writes the settings anew, as an editor does. Lists say what is known at that moment, and
 // do not wait for servers that were never seen: what the file of the cache does for them is to be seen.
-func (h *house) configure(t *testing.T, servers []gateway.Server, more ...string) {
+func (h *home) configure(t *testing.T, servers []gateway.Server, more ...string) {
 	t.Helper()
 	const section, member = `"cache":{`, `"firstListWait":"0s"`
 	sections := slices.Clone(more)
@@ -53,21 +53,21 @@ func (h *house) configure(t *testing.T, servers []gateway.Server, more ...string
 }
 
 // serve runs a gateway and returns when it listens.
-func (h *house) serve(t *testing.T) *gateway.Gateway {
+func (h *home) serve(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	return h.ServeIn(t, h.dir, h.settings, "--no-auth")
 }
 
-// settled runs a gateway and returns when every server is ready, idle or has failed.
-func (h *house) settled(t *testing.T) *gateway.Gateway {
+// started runs a gateway and returns when every server is ready, idle or has failed.
+func (h *home) started(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	g := h.serve(t)
-	g.Settled(t)
+	g.Started(t)
 	return g
 }
 
-// run runs another command in the house.
-func (h *house) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
+// run runs another command in the home.
+func (h *home) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return h.Run(t, h.dir, append(args, "--config", h.settings)...)
 }
@@ -85,19 +85,19 @@ func stop(t *testing.T, g *gateway.Gateway) {
 }
 
 // warm runs a gateway until it knows all lists and they are on disk.
-func (h *house) warm(t *testing.T) {
+func (h *home) warm(t *testing.T) {
 	t.Helper()
-	stop(t, h.settled(t))
+	stop(t, h.started(t))
 }
 
 // children are the servers that run, as "pid command line".
-func (h *house) children(t *testing.T) []string {
+func (h *home) children(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(h.Running(t), func(line string) bool { return !strings.Contains(line, "fakemcp") })
 }
 
 // wantChildren fails the test unless n servers run.
-func (h *house) wantChildren(t *testing.T, n int) {
+func (h *home) wantChildren(t *testing.T, n int) {
 	t.Helper()
 	if got := h.children(t); len(got) != n {
 		t.Errorf("%d servers run, want %d: %s", len(got), n, strings.Join(got, "; "))
@@ -105,10 +105,10 @@ func (h *house) wantChildren(t *testing.T, n int) {
 }
 
 // cache is where the tool cache lies.
-func (h *house) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
+func (h *home) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
 
-// file is a file in the house, whose text a server reads when it starts.
-func (h *house) file(t *testing.T, name, text string) (path string) {
+// file is a file in the home, whose text a server reads when it starts.
+func (h *home) file(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// flight is one message on its way to the server and what comes back for it.
-type flight struct {
+// roundTrip is one message on its way to the server and what comes back for it.
+type roundTrip struct {
 	link   *HTTPLink
 	caller context.Context
 	req    *Request
@@ -29,7 +29,7 @@ type flight struct {
 }
 
 // end releases the exchange, unless it was detached.
-func (x *flight) end() {
+func (x *roundTrip) end() {
 	if x.stop != nil {
 		x.stop()
 	}
@@ -39,7 +39,7 @@ func (x *flight) end() {
 }
 
 // failed is the error for an exchange that err ended.
-func (x *flight) failed(err error) error {
+func (x *roundTrip) failed(err error) error {
 	if x.caller.Err() != nil {
 		x.sendCancel()
 		return context.Cause(x.caller)
@@ -51,7 +51,7 @@ func (x *flight) failed(err error) error {
 }
 
 // call sends a request, again where the server asks for it, and returns its response.
-func (x *flight) call() (Response, error) {
+func (x *roundTrip) call() (Response, error) {
 	for try := 1; ; try++ {
 		resp, err := x.post()
 		if err != nil {
@@ -83,7 +83,7 @@ func asError(e *LinkError) error {
 }
 
 // tell sends a notification.
-func (x *flight) tell() error {
+func (x *roundTrip) tell() error {
 	resp, err := x.post()
 	if err != nil {
 		return x.failed(err)
@@ -100,7 +100,7 @@ func (x *flight) tell() error {
 	return nil
 }
 
-func (x *flight) post() (*http.Response, error) {
+func (x *roundTrip) post() (*http.Response, error) {
 	x.sent.Store(false)
 	x.state = x.link.state.Load()
 	if x.req.Method == "initialize" {
@@ -141,7 +141,7 @@ func postHeader(st *httpState, req *Request) http.Header {
 
 // sendCancel tells a legacy server that nobody waits any more; a modern one sees the
 // stream close.
-func (x *flight) sendCancel() {
+func (x *roundTrip) sendCancel() {
 	if x.req.NoCancel || !x.sent.Load() || IsModern(x.version()) {
 		return
 	}
@@ -157,7 +157,7 @@ func (x *flight) sendCancel() {
 }
 
 // version is the one that the request was sent with.
-func (x *flight) version() string {
+func (x *roundTrip) version() string {
 	if x.state != nil && x.state.version != "" {
 		return x.state.version
 	}

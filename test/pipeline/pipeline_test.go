@@ -1,4 +1,4 @@
-package road_test
+package pipeline_test
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func open(t *testing.T) *world {
 		{Name: "s"}, {Name: "g", Flags: []string{"--scheme", "other", "--without", "prompts"}, More: `"view":"grouped"`},
 	})
 	w := &world{Gateway: p.Serve(t, settings), settings: settings}
-	w.Settled(t)
+	w.Started(t)
 	w.token, w.control, w.bridge = w.Keys(t)
 	return w
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// visitor is a client that does one thing after the other, with pauses.
-type visitor struct {
+// client is a client that does one thing after the other, with pauses.
+type client struct {
 	*soak
 	session
 	name  string
@@ -29,24 +29,24 @@ type visitor struct {
 // unique numbers texts.
 var unique atomic.Int64
 
-// acts are what visitors do, and how often of a hundred times.
+// acts are what clients do, and how often of a hundred times.
 var acts = []struct {
 	of  int
-	run func(*visitor, context.Context, *server)
+	run func(*client, context.Context, *server)
 }{
-	{66, (*visitor).echo},
-	{8, (*visitor).slow},
-	{6, (*visitor).list},
-	{5, (*visitor).resource},
-	{4, (*visitor).fails},
-	{3, (*visitor).refuses},
-	{3, (*visitor).big},
-	{3, (*visitor).giveUp},
-	{2, (*visitor).reconnect},
+	{66, (*client).echo},
+	{8, (*client).slow},
+	{6, (*client).list},
+	{5, (*client).resource},
+	{4, (*client).fails},
+	{3, (*client).refuses},
+	{3, (*client).big},
+	{3, (*client).giveUp},
+	{2, (*client).reconnect},
 }
 
 // live visits until ctx ends. What is under way then is finished.
-func (v *visitor) live(ctx context.Context) {
+func (v *client) live(ctx context.Context) {
 	calls := context.WithoutCancel(ctx)
 	for pause(ctx, time.Duration((0.5+v.dice.Float64())*float64(think))) {
 		n := v.dice.IntN(100)
@@ -62,7 +62,7 @@ func (v *visitor) live(ctx context.Context) {
 
 // ask sends a request about a server and returns its answer. ok is false where it failed, which
 // has been noted then.
-func (v *visitor) ask(ctx context.Context, what string, s *server, method, params string) (a answer, ok bool) {
+func (v *client) ask(ctx context.Context, what string, s *server, method, params string) (a answer, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	begun := time.Now()
@@ -84,37 +84,37 @@ func (v *visitor) ask(ctx context.Context, what string, s *server, method, param
 }
 
 // call is ask for a tool.
-func (v *visitor) call(ctx context.Context, what string, s *server, tool, args string) (answer, bool) {
+func (v *client) call(ctx context.Context, what string, s *server, tool, args string) (answer, bool) {
 	return v.ask(ctx, what, s, "tools/call", `"name":"`+s.name+"__"+tool+`","arguments":`+args)
 }
 
 // want notes an answer that is not what it should be.
-func (v *visitor) want(what string, s *server, a answer, right bool) {
+func (v *client) want(what string, s *server, a answer, right bool) {
 	if !right {
 		v.fail("%s: wrong answer of %s at %s: %v", v.name, what, s.name, a)
 	}
 }
 
 // text is one that nobody else sends.
-func (v *visitor) text(size int) string {
+func (v *client) text(size int) string {
 	return fmt.Sprintf("%s %d 新闻 <&>\u2028 %s", v.name, unique.Add(1), strings.Repeat("x", size))
 }
 
-func (v *visitor) echo(ctx context.Context, s *server) {
+func (v *client) echo(ctx context.Context, s *server) {
 	text := v.text(v.dice.IntN(200))
 	if a, ok := v.call(ctx, "echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
 		v.want("echo", s, a, !a.failed() && a.text() == text)
 	}
 }
 
-func (v *visitor) big(ctx context.Context, s *server) {
+func (v *client) big(ctx context.Context, s *server) {
 	text := v.text(100 << 10)
 	if a, ok := v.call(ctx, "big echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
 		v.want("big echo", s, a, !a.failed() && a.text() == text)
 	}
 }
 
-func (v *visitor) slow(ctx context.Context, s *server) {
+func (v *client) slow(ctx context.Context, s *server) {
 	ms := v.dice.IntN(1500)
 	if a, ok := v.call(ctx, "slow", s, "slow", `{"ms":`+strconv.Itoa(ms)+`}`); ok {
 		v.want("slow", s, a, !a.failed() && a.text() == "done")
@@ -122,7 +122,7 @@ func (v *visitor) slow(ctx context.Context, s *server) {
 }
 
 // fails gets a failure of a tool as the tool made it.
-func (v *visitor) fails(ctx context.Context, s *server) {
+func (v *client) fails(ctx context.Context, s *server) {
 	text := v.text(0)
 	if a, ok := v.call(ctx, "failure", s, "fail", `{"text":`+strconv.Quote(text)+`}`); ok {
 		v.want("failure", s, a, a.result.Get("isError").Bool() && a.text() == text)
@@ -130,7 +130,7 @@ func (v *visitor) fails(ctx context.Context, s *server) {
 }
 
 // refuses gets an error of a server as the server made it.
-func (v *visitor) refuses(ctx context.Context, s *server) {
+func (v *client) refuses(ctx context.Context, s *server) {
 	text, code := v.text(0), 1000+v.dice.Int64N(1000)
 	args := fmt.Sprintf(`{"code":%d,"message":%s,"data":[%d]}`, code, strconv.Quote(text), code)
 	if a, ok := v.call(ctx, "error", s, "rpcerror", args); ok {
@@ -139,7 +139,7 @@ func (v *visitor) refuses(ctx context.Context, s *server) {
 	}
 }
 
-func (v *visitor) resource(ctx context.Context, s *server) {
+func (v *client) resource(ctx context.Context, s *server) {
 	id := strconv.FormatInt(unique.Add(1), 10)
 	uri := s.name + "://item/" + id
 	if a, ok := v.ask(ctx, "resource", s, "resources/read", `"uri":`+strconv.Quote(uri)); ok {
@@ -148,7 +148,7 @@ func (v *visitor) resource(ctx context.Context, s *server) {
 }
 
 // list never lacks a server, whatever was done to it.
-func (v *visitor) list(ctx context.Context, s *server) {
+func (v *client) list(ctx context.Context, s *server) {
 	a, ok := v.ask(ctx, "list", s, "tools/list", "")
 	if !ok {
 		return
@@ -165,7 +165,7 @@ func (v *visitor) list(ctx context.Context, s *server) {
 }
 
 // giveUp leaves a call alone that would take longer.
-func (v *visitor) giveUp(ctx context.Context, s *server) {
+func (v *client) giveUp(ctx context.Context, s *server) {
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
@@ -181,7 +181,7 @@ func (v *visitor) giveUp(ctx context.Context, s *server) {
 }
 
 // reconnect ends the session and opens another one.
-func (v *visitor) reconnect(ctx context.Context, _ *server) {
+func (v *client) reconnect(ctx context.Context, _ *server) {
 	if v.again == nil {
 		return
 	}

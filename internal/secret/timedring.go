@@ -14,8 +14,8 @@ import (
 // locked, as a rule, and asks on a screen that nobody looks at.
 var ErrNoAnswer = errors.New("the keyring does not answer: unlock it, or choose the file instead")
 
-// patient asks a keyring one question at a time, and waits for each no longer than limit.
-type patient struct {
+// timedRing asks a keyring one question at a time, and waits for each no longer than limit.
+type timedRing struct {
 	ring  keyring.Keyring
 	limit time.Duration
 	turn  *turn
@@ -40,7 +40,7 @@ type answer struct {
 
 // ask calls question with the keyring. A question that takes too long is left to itself: no
 // keyring can be told to stop.
-func (p *patient) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
+func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
 	if p.turn.stuck.Load() {
 		return "", ErrNoAnswer
 	}
