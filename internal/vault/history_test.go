@@ -30,12 +30,10 @@ func TestWhatAChangeReplacesIsKept(t *testing.T) {
 		{"attributes of many", "/api/attr/batchSetBlockAttrs", `{"blockAttrs":[{"id":"` + text + `","attrs":{"memo":"m"}}]}`},
 		{"title", "/api/filetree/renameDocByID", `{"id":"` + doc + `","title":"New"}`},
 		{"heading to document", "/api/filetree/heading2Doc", `{"srcHeadingID":"` + head + `","targetNoteBook":"%s","targetPath":"/"}`},
-		{"item to document", "/api/filetree/li2Doc", `{"srcListItemID":"` + item + `","targetNoteBook":"%s","targetPath":"/"}`},
 		{"references", "/api/block/transferBlockRef", `{"fromID":"` + text + `","toID":"` + head + `"}`},
 		{"replacement", "/api/search/findReplace", `{"k":"before","r":"after","ids":["` + text + `"],"replaceTypes":{"text":true}}`},
 		{"replaced title", "/api/search/findReplace", `{"k":"Old","r":"New","ids":["` + doc + `"],"replaceTypes":{"docTitle":true}}`},
 		{"tag", "/api/tag/renameTag", `{"oldLabel":"tag","newLabel":"other"}`},
-		{"tag gone", "/api/tag/removeTag", `{"label":"tag"}`},
 		{"asset", "/api/asset/renameAsset", `{"oldPath":"assets/a.png","newName":"b"}`},
 		{"update", "/api/block/updateBlock", `{"id":"` + text + `","dataType":"markdown","data":"after"}`},
 	}

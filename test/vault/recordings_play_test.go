@@ -7,10 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tidwall/sjson"
+
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
 	"collie/internal/vault/api"
 	"collie/internal/vault/av"
+	"collie/internal/vault/workspace"
 )
 
 // step is how a recorded step in scope did.
@@ -64,6 +67,28 @@ func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	return steps
 }
 
+// joinRecords adds what the recordings do to decks and tags of snapshots and no tool does.
+func joinRecords(mux *api.Mux) {
+	mux.Write("/api/riff/renameRiffDeck", func(tx *workspace.Tx, req api.Request) api.Reply {
+		if r := tx.Record("deck", req.Str("deckID")); r != nil {
+			r.Body, _ = sjson.SetBytes(r.Body, "name", req.Str("name"))
+			tx.PutRecord(*r)
+		}
+		return api.Done()
+	})
+	mux.Write("/api/riff/removeRiffDeck", func(tx *workspace.Tx, req api.Request) api.Reply {
+		for _, card := range tx.Records("card", req.Str("deckID")) {
+			tx.RemoveRecord("card", card.ID)
+		}
+		tx.RemoveRecord("deck", req.Str("deckID"))
+		return api.Done()
+	})
+	mux.Write("/api/repo/removeRepoTagSnapshot", func(tx *workspace.Tx, req api.Request) api.Reply {
+		tx.RemoveRecord("snapshot-tag", req.Str("tag"))
+		return api.Done()
+	})
+}
+
 // playedVault makes an empty vault. Beside its own routes it answers those of the editor that the recordings build their
 // databases with.
 func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
@@ -79,6 +104,7 @@ func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
 	}
 	editor := api.New(w, nil)
 	av.JoinEditor(editor)
+	joinRecords(editor)
 	own := vault.Endpoints()
 	routes = map[string]bool{}
 	for _, route := range slices.Concat(editor.Routes(), own) {

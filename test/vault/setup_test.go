@@ -36,6 +36,34 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 	"/api/block/batchUpdateTaskListItemMarker": repeatOperations,
 	"/api/transactions/undo":                   repeatOperations,
 	"/api/transactions/redo":                   repeatOperations,
+	"/api/asset/removeUnusedAssets": func(_, answer gjson.Result) []call {
+		var calls []call
+		for _, at := range answer.Get("data.paths").Array() {
+			calls = append(calls, call{endpoint: "/api/asset/removeUnusedAsset", body: object{"path": strings.TrimPrefix(at.Str, "/workspace/data/")}})
+		}
+		return calls
+	},
+	"/api/filetree/li2Doc": func(body, _ gjson.Result) []call {
+		item := body.Get("srcListItemID").Str
+		return []call{{endpoint: "/api/block/deleteBlock", body: object{"id": item}}, {endpoint: "/api/filetree/createDocWithMd", body: object{
+			"notebook": body.Get("targetNoteBook").Str, "path": "/item one", "markdown": "", "id": item,
+		}}}
+	},
+	"/api/tag/removeTag": func(body, _ gjson.Result) []call {
+		if body.Get("label").Str != "另一个" {
+			return nil // there was none
+		}
+		return []call{{endpoint: "/api/block/updateBlock", body: object{
+			"dataType": "markdown", "data": "#subject/renamed 改名# 另一个 #subject#", "id": "20261121033124-hl6swmh",
+		}}}
+	},
+	"/api/search/removeTemplate": func(body, _ gjson.Result) []call {
+		at, ok := strings.CutPrefix(body.Get("path").Str, "/workspace/data/templates/")
+		if !ok {
+			return nil // the kernel removed it all the same
+		}
+		return []call{{endpoint: "/api/file/removeFile", body: object{"path": "/data/templates/" + at}}}
+	},
 	"/api/filetree/renameDoc": func(body, _ gjson.Result) []call {
 		return []call{{endpoint: "/api/filetree/renameDocByID", body: object{"id": idOf(body.Get("path")), "title": body.Get("title").Str}}}
 	},

@@ -24,6 +24,8 @@ func TestMeetsRecordings(t *testing.T) {
 		Scenarios: []string{"riff"}, Endpoints: families(t).Routes(),
 		Skip: map[string]string{
 			"riff#20": "the index of the vault never lags",
+			"riff#22": "follows the renaming of a deck, which no tool does",
+			"riff#71": "follows the removal of a deck, which no tool does",
 			"riff#34": "cards that are due at one moment come in any order",
 			"riff#62": "counts cards by notebook, which nobody asks for",
 			"riff#70": "a block that has just been removed is still listed",

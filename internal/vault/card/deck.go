@@ -95,24 +95,3 @@ func listDecks(tx *workspace.Tx, _ api.Request) api.Reply {
 func createDeck(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(makeDeck(tx, tx.NewID(), req.Str("name")).shown(tx))
 }
-
-func renameDeck(tx *workspace.Tx, req api.Request) api.Reply {
-	id, name := req.Str("deckID"), req.Str("name")
-	if d := findDeck(tx, id); d != nil {
-		d.Name = name
-		d.touch(tx)
-	}
-	return api.Done()
-}
-
-// removeDeck removes a deck with its cards. The attribute of their blocks keeps its id, as in SiYuan.
-func removeDeck(tx *workspace.Tx, req api.Request) api.Reply {
-	id := req.Str("deckID")
-	for _, r := range tx.Records(cardKind, id) {
-		if r.Owner == id { // an empty id means every deck to Records, and none here
-			tx.RemoveRecord(cardKind, r.ID)
-		}
-	}
-	tx.RemoveRecord(deckKind, id)
-	return api.Done()
-}

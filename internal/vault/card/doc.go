@@ -21,8 +21,6 @@ import (
 func Join(mux *api.Mux) {
 	mux.Read("/api/riff/getRiffDecks", listDecks)
 	mux.Write("/api/riff/createRiffDeck", createDeck)
-	mux.Write("/api/riff/renameRiffDeck", renameDeck)
-	mux.Write("/api/riff/removeRiffDeck", removeDeck)
 
 	mux.Write("/api/riff/addRiffCards", func(tx *workspace.Tx, req api.Request) api.Reply {
 		return add(tx, req.Str("deckID"), req.Strs("blockIDs"))

@@ -18,21 +18,6 @@ func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	if h == nil || h.Kind != tree.Heading {
 		return api.Notice(blockNotFound, brief)
 	}
-	return becomeDocument(tx, req, h, h, slices.Clone(h.Section()))
-}
-
-// li2Doc makes a list item a document with the item's id: its first block gives the title, the others stay its blocks.
-func li2Doc(tx *workspace.Tx, req api.Request) api.Reply {
-	item := tx.Block(req.ID("srcListItemID"))
-	if item == nil || item.Kind != tree.Item || len(item.Children) == 0 {
-		return api.Notice(blockNotFound, brief)
-	}
-	return becomeDocument(tx, req, item, item.Children[0], slices.Clone(item.Children[1:]))
-}
-
-// becomeDocument takes b and blocks out of their document and makes them one where the request asks for it, with b's
-// id and the text of named as its title.
-func becomeDocument(tx *workspace.Tx, req api.Request, b, named *tree.Block, blocks []*tree.Block) api.Reply {
 	box := tx.OpenNotebook(req.Str("targetNoteBook"))
 	if box == nil {
 		return api.Notice(notebookFailed, brief)
@@ -46,13 +31,14 @@ func becomeDocument(tx *workspace.Tx, req api.Request, b, named *tree.Block, blo
 	if !fits(parent, 1) {
 		return api.Notice(treeTooDeep, brief)
 	}
-	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(named), "/", ""))
-	edit.KeepBefore(tx, b.Doc)
+	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(h), "/", ""))
+	blocks := slices.Clone(h.Section())
+	edit.KeepBefore(tx, h.Doc)
 	for _, below := range blocks {
 		below.Cut()
 	}
-	edit.Detach(tx, b)
-	tx.AddDocument(box, parent, title, b.ID, blocks)
+	edit.Detach(tx, h)
+	tx.AddDocument(box, parent, title, h.ID, blocks)
 	return api.Done()
 }
 

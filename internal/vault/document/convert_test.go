@@ -35,21 +35,6 @@ func TestHeadingBecomesDocument(t *testing.T) {
 	})
 }
 
-func TestListItemBecomesDocument(t *testing.T) {
-	t.Parallel()
-	v := newVault(t)
-	box := v.notebook("N")
-	doc := v.document(box, "/Doc", "- one\n\n  more\n- two")
-	item := v.find(doc, "onemore")
-	v.Ask("filetree/li2Doc", object{"srcListItemID": item, "targetNoteBook": box, "targetPath": "/"})
-	if got := v.Text(doc); got != "- two" {
-		t.Errorf("what is left is %q", got)
-	}
-	if got, at := v.Text(item), v.Ask("filetree/getHPathByID", object{"id": item}).Str; got != "more" || at != "/one" {
-		t.Errorf("%s is %q", at, got)
-	}
-}
-
 func TestDocumentBecomesHeading(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -32,7 +32,6 @@ func Join(mux *api.Mux) {
 	mux.Write("/api/filetree/duplicateDoc", duplicateDoc)
 	mux.Write("/api/filetree/changeSort", changeSort)
 	mux.Write("/api/filetree/heading2Doc", heading2Doc)
-	mux.Write("/api/filetree/li2Doc", li2Doc)
 	mux.Write("/api/filetree/doc2Heading", doc2Heading)
 	mux.Write("/api/filetree/createDailyNote", createDailyNote)
 	mux.Write("/api/block/appendDailyNoteBlock", func(tx *workspace.Tx, req api.Request) api.Reply {

@@ -2,7 +2,9 @@ package document
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
+	"time"
 
 	"collie/internal/sorting"
 	"collie/internal/vault/api"
@@ -119,4 +121,42 @@ func sortDocuments(list []*tree.Document, mode int) {
 	if by := orders[mode]; by != nil {
 		sorting.Stable(list, by)
 	}
+}
+
+// humanSize is a number of bytes the way listings show it.
+func humanSize(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// humanTime is a time the way listings show it.
+func humanTime(t time.Time) string { return t.Format(time.DateTime) + ", " + ago(time.Since(t)) }
+
+// ago is how long ago something was, in the largest unit that fits.
+func ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		name string
+		span time.Duration
+	}{
+		{"year", 365 * day},
+		{"month", 30 * day},
+		{"day", day},
+		{"hour", time.Hour},
+		{"minute", time.Minute},
+		{"second", time.Second},
+	} {
+		switch n := d / unit.span; {
+		case n == 1:
+			return "1 " + unit.name + " ago"
+		case n > 1:
+			return fmt.Sprintf("%d %ss ago", n, unit.name)
+		}
+	}
+	return "now"
 }

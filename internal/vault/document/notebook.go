@@ -14,7 +14,6 @@ import (
 func joinNotebooks(mux *api.Mux) {
 	mux.Read("/api/notebook/lsNotebooks", lsNotebooks)
 	mux.Read("/api/notebook/getNotebookConf", getNotebookConf)
-	mux.Read("/api/notebook/getNotebookInfo", getNotebookInfo)
 	mux.Write("/api/notebook/createNotebook", createNotebook)
 	mux.Write("/api/notebook/renameNotebook", renameNotebook)
 	mux.Write("/api/notebook/setNotebookIcon", setNotebookIcon)

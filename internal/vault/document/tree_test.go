@@ -135,7 +135,6 @@ func TestListsAreFast(t *testing.T) {
 		{"filetree/listDocsByPath", object{"notebook": box, "path": path}},
 		{"filetree/searchDocs", object{"k": "doc 9"}},
 		{"filetree/getIDsByHPath", object{"notebook": box, "path": "/Top/doc 9"}},
-		{"notebook/getNotebookInfo", object{"notebook": box}},
 		{"notebook/lsNotebooks", object{}},
 	} {
 		took := time.Hour

@@ -76,10 +76,8 @@ func takers(w *world, doc, p string) []func() {
 		send("/api/asset/renameAsset", object{"oldPath": p, "newName": "x"}),
 		send("/api/asset/renameAsset", object{"oldPath": "assets/x.png", "newName": p}),
 		send("/api/asset/setImageOCRText", object{"path": p, "text": "x"}),
-		send("/api/search/removeTemplate", object{"path": p}),
 		send("/api/template/render", object{"id": doc, "path": p}),
 		send("/api/filetree/upsertIndexes", object{"paths": []string{p}}),
-		send("/api/filetree/removeIndexes", object{"paths": []string{p}}),
 		send("/api/export/exportResources", object{"paths": []string{}, "name": p}),
 		func() {
 			w.form("/api/asset/upload", map[string]string{"assetsDirPath": p}, "file[]", "x", []byte("x"))

@@ -4,8 +4,8 @@
 // Files are rows of the workspace; nothing of the machine's own files is ever seen or touched. Paths are of the
 // workspace: absolute, with slashes, taken as they are written (an escape such as %2e is three characters). Notebooks
 // and documents appear as the files they would be in a SiYuan workspace, but only to be read: they are changed through
-// their own endpoints. Where SiYuan removes whatever a path leads to (removeTemplate, removeUnusedAsset), the vault
-// refuses everything but templates and assets.
+// their own endpoints. Where SiYuan removes whatever a path leads to (removeUnusedAsset), the vault refuses
+// everything but assets.
 //
 // Entry point: [Join].
 package file
@@ -20,21 +20,18 @@ func Join(mux *api.Mux) {
 	mux.Write("/api/file/removeFile", removeFile)
 
 	mux.Write("/api/filetree/upsertIndexes", upsertIndexes)
-	mux.Write("/api/filetree/removeIndexes", removeIndexes)
 
 	mux.Write("/api/asset/upload", upload)
 	mux.Read("/api/asset/getDocAssets", getDocAssets)
 	mux.Read("/api/asset/getDocImageAssets", getDocImageAssets)
 	mux.Read("/api/asset/getUnusedAssets", getUnusedAssets)
 	mux.Write("/api/asset/removeUnusedAsset", removeUnusedAsset)
-	mux.Write("/api/asset/removeUnusedAssets", removeUnusedAssets)
 	mux.Read("/api/asset/resolveAssetPath", resolveAssetPath)
 	mux.Write("/api/asset/renameAsset", renameAsset)
 	mux.Read("/api/asset/getImageOCRText", getImageOCRText)
 	mux.Write("/api/asset/setImageOCRText", setImageOCRText)
 
 	mux.Read("/api/search/searchTemplate", searchTemplate)
-	mux.Write("/api/search/removeTemplate", removeTemplate)
 	mux.Read("/api/template/render", render)
 	mux.Read("/api/template/renderSprig", renderSprig)
 

@@ -55,23 +55,3 @@ func adopt(tx *workspace.Tx, p string) {
 	}
 	maps.Copy(d.Root.Attrs, attrs)
 }
-
-// removeIndexes takes documents, with all below them, out of the tree and leaves the files they were.
-func removeIndexes(tx *workspace.Tx, req api.Request) api.Reply {
-	for _, p := range req.Strs("paths") {
-		boxID, rest, ok := splitNote(path.Join("/data", p))
-		if !ok || escapes(p) {
-			continue
-		}
-		d := tx.DocumentAt(boxID, rest)
-		if d == nil || d.Hidden() {
-			continue
-		}
-		for _, gone := range tx.Below(d) {
-			tx.Load(gone)
-			tx.WriteFile("/data/"+boxID+gone.Path(), markup.SY(gone), gone.Changed)
-		}
-		tx.RemoveDocument(d)
-	}
-	return api.Done()
-}

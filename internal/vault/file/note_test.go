@@ -90,12 +90,16 @@ func TestIndex(t *testing.T) {
 	w.call(0, "/api/attr/setBlockAttrs", object{"id": child, "attrs": object{"custom-x": "y", "icon": "1f4d8"}})
 	before := w.kramdown(child)
 	paths := []string{"/" + box + "/" + up + ".sy"}
-	w.call(0, "/api/filetree/removeIndexes", object{"paths": paths})
+	files := map[string]string{}
+	for _, p := range append(paths, "/"+box+at) {
+		files[p], _ = w.get("/data" + p)
+	}
+	w.call(0, "/api/filetree/removeDocByID", object{"id": up})
 	if w.kramdown(child) != "" {
 		t.Fatal("the document is still in the tree")
 	}
-	if _, ok := w.get("/data/" + box + at); !ok {
-		t.Fatal("its file is gone")
+	for p, sy := range files {
+		w.put("/data"+p, sy)
 	}
 	w.call(0, "/api/filetree/upsertIndexes", object{"paths": append([]string{"/" + box + at}, paths...)})
 	if diff := cmp.Diff(attrsOf(before), attrsOf(w.kramdown(child))); diff != "" {
@@ -315,10 +319,4 @@ func TestTemplates(t *testing.T) {
 	for _, statement := range []string{"DELETE FROM blocks", "SELECT body FROM record", "SELECT data FROM file", "ATTACH 'x' AS y", "SELECT * FROM blocks; DROP TABLE node", "PRAGMA writable_schema = 1"} {
 		w.call(-1, "/api/template/renderSprig", object{"template": `{{ queryBlocks "` + statement + `" }}`})
 	}
-	w.call(0, "/api/search/removeTemplate", object{"path": at})
-	w.call(0, "/api/search/removeTemplate", object{"path": at})
-	if _, ok := w.get("/data/templates/会议/Weekly.md"); ok {
-		t.Error("the template is still there")
-	}
-	w.call(-1, "/api/search/removeTemplate", object{"path": "/workspace/data/templates/notes.txt"})
 }

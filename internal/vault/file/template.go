@@ -54,18 +54,6 @@ func templateFile(shown string) (p string, ok bool) {
 	return p, ok && strings.HasPrefix(p, templates+"/") && path.Ext(p) == templateExt && readable(p)
 }
 
-// removeTemplate removes a template; one that is not there is no error. SiYuan would remove any file.
-func removeTemplate(tx *workspace.Tx, req api.Request) api.Reply {
-	shown := req.Str("path")
-	p, ok := templateFile(shown)
-	f := tx.Stat(p)
-	if !ok || f != nil && f.Dir {
-		return api.Fail(-1, "Path ["+shown+"] is not a template")
-	}
-	tx.RemoveFile(p)
-	return api.Done()
-}
-
 // render renders a template for a block as DOM.
 func render(tx *workspace.Tx, req api.Request) api.Reply {
 	id, shown := req.ID("id"), req.Str("path")

@@ -21,8 +21,7 @@ func getUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
 }
 
 // unusedAssets are the files in folders of assets, and the folders below data/assets, that nothing names, by path. As in
-// SiYuan a use that is written with an escape does not count here; removeUnusedAssets knows better. What was marked in a
-// PDF goes with it.
+// SiYuan a use that is written with an escape does not count here. What was marked in a PDF goes with it.
 func unusedAssets(tx *workspace.Tx) []string {
 	var files, folders []string
 	used := map[string]bool{} // addresses as documents write them; the folders of used files as well
@@ -84,30 +83,6 @@ func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	removeAsset(tx, p)
 	return api.OK(map[string]any{"path": api.Root + p})
-}
-
-// removeUnusedAssets removes what getUnusedAssets lists, but for what is used after all.
-func removeUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
-	unused := unusedAssets(tx)
-	kept := map[string]bool{}
-	for a := range mentioned(tx, addresses(unused), true) {
-		markUsed(kept, a)
-	}
-	gone := []string{}
-	for _, a := range unused {
-		p := "/data/" + a
-		if kept[address(a)] || kept[strings.TrimSuffix(address(a), annotationExt)] || holdsMore(tx, p, unused) {
-			continue
-		}
-		removeAsset(tx, p)
-		gone = append(gone, api.Root+p)
-	}
-	return api.OK(map[string]any{"paths": gone})
-}
-
-// holdsMore reports whether a folder holds something that is not in a list, as the list may have been cut.
-func holdsMore(tx *workspace.Tx, p string, list []string) bool {
-	return slices.ContainsFunc(assetsBelow(tx, p), func(a string) bool { return !slices.Contains(list, a) })
 }
 
 // assetsBelow are the addresses of the files below a folder.

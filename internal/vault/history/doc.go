@@ -29,7 +29,6 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/repo/getRepoSnapshots", listSnapshots)
 	mux.Write("/api/repo/tagSnapshot", tag)
 	mux.Read("/api/repo/getRepoTagSnapshots", listTags)
-	mux.Write("/api/repo/removeRepoTagSnapshot", untag)
 	mux.Read("/api/repo/diffRepoSnapshots", diff)
 	mux.Read("/api/repo/openRepoSnapshotFile", openFile)
 	mux.Write("/api/repo/rollbackRepoSnapshotFile", rollbackFile)

@@ -181,8 +181,4 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s: %s", body, got.Raw)
 		}
 	}
-	w.must("repo/removeRepoTagSnapshot", `{"tag":"a"}`)
-	if got := w.must("repo/getRepoTagSnapshots", `{}`).Get("snapshots.#").Int(); got != 1 {
-		t.Errorf("%d tags", got)
-	}
 }

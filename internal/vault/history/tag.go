@@ -26,11 +26,6 @@ func tag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-func untag(tx *workspace.Tx, req api.Request) api.Reply {
-	tx.RemoveRecord(tagKind, req.NeedText("tag"))
-	return api.Done()
-}
-
 // listTags answers the tags by name, each with its snapshot.
 func listTags(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !ready(tx) {

@@ -32,6 +32,7 @@ func TestMeetsRecordings(t *testing.T) {
 		Skip: map[string]string{
 			"refs_tags_outline#11": "ids in no order",
 			"refs_tags_outline#36": "rows without an order, one of which changed while they were recorded",
+			"refs_tags_outline#56": "follows the removal of a tag, which no tool does",
 			"refs_tags_outline#66": "the heading was moved by an endpoint that no tool uses",
 			"search#26":            "hits of one sort have no order",
 			"search#82":            "lists the assets of other scenarios",

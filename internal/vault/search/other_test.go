@@ -64,17 +64,13 @@ func TestTags(t *testing.T) {
 	if diff := cmp.Diff([]string{"b 0", "- b/c 3", "c 1", "中文 1", "甲 0", "- 甲/x 1"}, tags(0)); diff != "" {
 		t.Error(diff)
 	}
-	v.Ask("/api/tag/removeTag", object{"label": "b/c"})
-	if diff := cmp.Diff([]string{"c 1", "中文 1", "甲 0", "- 甲/x 1"}, tags(0)); diff != "" {
-		t.Error(diff)
-	}
-	if got := v.Block(blocks[0]).Text; got != "one b/c and #甲/x#" {
+	if got := v.Block(blocks[0]).Text; got != "one #b/c# and #甲/x#" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.Block(blocks[1]).Text; got != "two b/c `#b#`" {
+	if got := v.Block(blocks[1]).Text; got != "two #b/c# `#b#`" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.Block(doc).Attrs["tags"]; got != "c" {
+	if got := v.Block(doc).Attrs["tags"]; got != "b/c,c" {
 		t.Errorf("the document has the tags %q", got)
 	}
 }

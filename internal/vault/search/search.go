@@ -23,5 +23,4 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/sqlite/flushTransaction", flushTransaction)
 	mux.ReadFirst("/api/tag/getTag", getTag) // it keeps the order it is given
 	mux.Write("/api/tag/renameTag", renameTag)
-	mux.Write("/api/tag/removeTag", removeTag)
 }

@@ -106,28 +106,17 @@ func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	if i := strings.IndexAny(label, marks); i >= 0 {
 		return api.Notice("Do not include Markdown syntax marker ["+label[i:i+1]+"]", 5000)
 	}
-	retag(tx, old, func(tag string) (string, bool) {
-		switch {
-		case tag == old:
-			return label, true
-		case strings.HasPrefix(tag, old+"/"):
-			return label + tag[len(old):], true
+	retag(tx, old, func(tag string) string {
+		if tag == old || strings.HasPrefix(tag, old+"/") {
+			return label + tag[len(old):]
 		}
-		return tag, true
+		return tag
 	})
 	return api.Done()
 }
 
-// removeTag makes plain text of a tag.
-func removeTag(tx *workspace.Tx, req api.Request) api.Reply {
-	label := req.NeedText("label")
-	retag(tx, label, func(tag string) (string, bool) { return tag, tag != label })
-	return api.Done()
-}
-
-// retag gives the tags of blocks that have one which begins with prefix another label; what is not a tag any more stays as
-// text.
-func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string, stays bool)) {
+// retag gives the tags of blocks that have one which begins with prefix another label.
+func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string)) {
 	var ids []string
 	tx.Rows(func(row workspace.Row) bool {
 		ids = append(ids, row.Text(0))
@@ -149,10 +138,10 @@ func retag(tx *workspace.Tx, prefix string, change func(tag string) (label strin
 }
 
 // retagList changes the tags of a document: a, b.
-func retagList(list string, change func(tag string) (string, bool)) string {
+func retagList(list string, change func(tag string) string) string {
 	var kept []string
 	for tag := range strings.SplitSeq(list, ",") {
-		if label, stays := change(strings.TrimSpace(tag)); stays && label != "" {
+		if label := change(strings.TrimSpace(tag)); label != "" {
 			kept = append(kept, label)
 		}
 	}
@@ -160,17 +149,13 @@ func retagList(list string, change func(tag string) (string, bool)) string {
 }
 
 // retagText changes the tags in the text of a leaf.
-func retagText(text string, change func(tag string) (string, bool)) string {
+func retagText(text string, change func(tag string) string) string {
 	var out strings.Builder
 	for _, s := range markup.Spans(text) {
-		label, stays := change(s.Content)
-		switch {
-		case s.Kind != "tag" || stays && label == s.Content:
-			out.WriteString(s.Markdown)
-		case stays:
+		if label := change(s.Content); s.Kind == "tag" && label != s.Content {
 			out.WriteString("#" + label + "#")
-		default:
-			out.WriteString(label)
+		} else {
+			out.WriteString(s.Markdown)
 		}
 	}
 	return out.String()
