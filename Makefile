@@ -11,7 +11,7 @@ COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.co
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
-.PHONY: help build run test flake cover size stories soak crash clients conformance live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test flake cover size stories soak crash clients conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,10 @@ clients: ## of the stories only the clients that people use, from npm
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
+
+catalogs: ## record again what the public servers of test/catalogs list; needs npm
+	npm ci --prefix test/catalogs --ignore-scripts --no-audit --no-fund
+	cd test/catalogs && go run ./record
 
 live: ## work in a notebook of its own at the SiYuan that SIYUAN_API_URL and SIYUAN_TOKEN name
 	go test -tags live -count=1 -v -timeout 10m ./test/live
