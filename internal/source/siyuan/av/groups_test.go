@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
@@ -43,9 +44,9 @@ func (g *grouped) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // newGrouped is a world whose database is the recorded one.
-func newGrouped(t *testing.T) (*world, *grouped) {
+func newGrouped(t *testing.T) (*workspace, *grouped) {
 	t.Helper()
-	w, g := newWorld(t), &grouped{}
+	w, g := newWorkspace(t), &grouped{}
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Scenario != "av" {
 			continue
@@ -117,7 +118,7 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 // such rows out, and not their group; cards have what their blocks say.
 func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	refs := w.child(kernel.ID(w.Doc(string(w.home), "/Refs", fmt.Sprintf("copied ((%s 'hidden row 暗'))", w.hidden))))
 	const rowC, of = kernel.ID("20240801130000-rowcccc"), "20240801140000-group0"
 	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{map[string]any{"itemID": rowC, "id": refs, "isDetached": false}}})
@@ -187,10 +188,10 @@ func TestAddRowsToAGroup(t *testing.T) {
 		}
 	}
 	a := act(t, "add_rows")
-	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", ghost), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", actiontest.Nowhere), tool.Invalid)
 	for _, v := range stored.Views {
 		if v.ID != view {
-			w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", group, "viewID", v.ID), tool.Invalid)
+			w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", group, "viewID", v.ID), tool.Invalid)
 		}
 	}
 	w.ResetCalls()

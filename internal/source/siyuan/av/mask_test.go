@@ -11,7 +11,7 @@ import (
 )
 
 // leaks fails if a result tells anything of the hidden row.
-func (w *world) leaks(name string, got gjson.Result, more ...string) {
+func (w *workspace) leaks(name string, got gjson.Result, more ...string) {
 	w.t.Helper()
 	for _, secret := range append([]string{"hidden row", "暗", string(w.hidden), string(rowS), "Geheim", string(w.secret), "classified"}, more...) {
 		if strings.Contains(got.Raw, secret) {
@@ -23,7 +23,7 @@ func (w *world) leaks(name string, got gjson.Result, more ...string) {
 // Rows bound to blocks that may not be read are not there, in no answer.
 func TestHiddenRows(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.cell(db, rowS, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "classified"}})
 	calls := map[string]string{
 		"get":                    args("id", db, "verbose", true),
@@ -68,7 +68,7 @@ func TestHiddenRows(t *testing.T) {
 // Pages are of what may be read: none is shorter for what is hidden.
 func TestHiddenRowsLeaveNoGaps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
 	got := w.Must(t, act(t, "render"), args("id", db, "pageSize", 2))
 	if got.Get("table.rows.#").Int() != 2 || got.Get("pageCount").Int() != 1 || got.Get("table.rowCount").Int() != 2 {
@@ -82,15 +82,15 @@ func TestHiddenRelations(t *testing.T) {
 	const targetA, targetB = "20240801130100-second1", "20240801130101-second2"
 	for _, c := range []struct {
 		name  string
-		place func(w *world) kernel.ID // where the other database is shown
-		seen  string                   // of the relation
+		place func(w *workspace) kernel.ID // where the other database is shown
+		seen  string                       // of the relation
 	}{
-		{"a row of a readable database", func(w *world) kernel.ID { return w.home }, `["target A"]`},
-		{"a database that is hidden", func(w *world) kernel.ID { return w.secret }, `null`},
+		{"a row of a readable database", func(w *workspace) kernel.ID { return w.home }, `["target A"]`},
+		{"a database that is hidden", func(w *workspace) kernel.ID { return w.secret }, `null`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorkspace(t)
 			relation := w.relation(c.place(w))
 			w.cell(db, rowA, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{targetA}}})
 			numbers := w.columnOf(other, "number")
@@ -131,7 +131,7 @@ func TestHiddenRelations(t *testing.T) {
 // calls no function that reads.
 func TestTemplatesThatReadOtherThings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	template := w.column("template")
 	for source, harmless := range map[string]bool{
 		"text of queryBlocks": true, "text": true,
@@ -155,7 +155,7 @@ func TestTemplatesThatReadOtherThings(t *testing.T) {
 // A template shows what the other cells of its row hold, whichever columns come first.
 func TestTemplatesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	template := w.column("template")
 	relation := w.relation(w.home)
 	nested, rollup := w.columnOf(other, "template"), w.column("rollup")
@@ -174,7 +174,7 @@ func TestTemplatesOfWhatIsHidden(t *testing.T) {
 // A search finds no row by what is hidden in it.
 func TestSearchesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.relation(w.home)
 	render := func(query string) gjson.Result {
 		return w.Must(t, act(t, "render"), args("id", db, "query", query, "verbose", true))
@@ -197,7 +197,7 @@ func TestSearchesOfWhatIsHidden(t *testing.T) {
 // what those are would take a look at every database.
 func TestRollupsOfWhatIsComputed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	relation := w.relation(w.home)
 	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
 	template, rollup := w.columnOf(other, "template"), w.column("rollup")

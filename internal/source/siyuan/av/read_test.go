@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/av"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -24,7 +25,7 @@ func texts(list gjson.Result) []string {
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "get"), args("id", db))
 	if got.Get("av.id").Str != string(db) || got.Get("av.keyValues.#").Int() != 4 {
 		t.Errorf("av: %s", got.Raw)
@@ -50,8 +51,8 @@ func TestGet(t *testing.T) {
 func TestReadsMakeNothing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort"} {
-		w := newWorld(t)
-		w.refused(act(t, name), args("id", ghost), tool.Unknown)
+		w := newWorkspace(t)
+		w.Refused(w.t, act(t, name), args("id", actiontest.Nowhere), tool.Unknown)
 		for _, c := range w.Calls() {
 			if strings.HasPrefix(c.Path, "/api/av/") {
 				t.Errorf("%s asked %s for a database that does not exist", name, c.Path)
@@ -68,17 +69,17 @@ func TestReadsMakeNothing(t *testing.T) {
 
 func TestBlockIDDecides(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "get")
 	w.Must(t, a, args("id", db, "blockID", dbBlock))
-	e := w.refusal(a, args("id", db, "blockID", w.open), tool.Invalid)
+	e := w.Refused(w.t, a, args("id", db, "blockID", w.open), tool.Invalid)
 	if e.Fields[0].Path != "/blockID" {
 		t.Errorf("fields %v", e.Fields)
 	}
 	w.Levels[w.secret] = access.None
-	hidden := w.refusal(a, args("id", db, "blockID", w.hidden), tool.Unknown)
-	missing := w.refusal(a, args("id", db, "blockID", ghost), tool.Unknown)
-	same(t, hidden, missing, w.hidden, ghost)
+	hidden := w.Refused(w.t, a, args("id", db, "blockID", w.hidden), tool.Unknown)
+	missing := w.Refused(w.t, a, args("id", db, "blockID", actiontest.Nowhere), tool.Unknown)
+	actiontest.SameRefusal(t, hidden, missing, string(w.hidden), actiontest.Nowhere)
 }
 
 // The blocks that show a database decide, not those that its rows are bound to.
@@ -86,10 +87,10 @@ func TestBlockIDDecides(t *testing.T) {
 // lowest level counts, whichever block the caller names.
 func TestLowestOwnerDecides(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "rename")
 	w.Levels[w.home] = access.Read // the secret notebook, where a row is bound, allows everything
-	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
+	w.Refused(w.t, a, args("avID", db, "name", "x"), tool.Denied)
 	mirror := kernel.ID("20240801120000-avblk09")
 	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
 	for _, through := range []kernel.ID{"", mirror, dbBlock} {
@@ -97,10 +98,10 @@ func TestLowestOwnerDecides(t *testing.T) {
 		if through != "" {
 			pairs = append(pairs, "blockID", through)
 		}
-		w.refused(a, args(pairs...), tool.Denied)
+		w.Refused(w.t, a, args(pairs...), tool.Denied)
 	}
 	w.Levels[w.home], w.Levels[w.secret] = access.Write, access.Read
-	w.refused(a, args("avID", db, "name", "x"), tool.Denied)
+	w.Refused(w.t, a, args("avID", db, "name", "x"), tool.Denied)
 	w.Levels[w.secret] = access.Write
 	w.Must(t, a, args("avID", db, "name", "by both"))
 	for _, hidden := range []kernel.ID{w.home, w.secret} {
@@ -110,8 +111,8 @@ func TestLowestOwnerDecides(t *testing.T) {
 			"rename": args("avID", db, "name", "x"), "get": args("id", db), "render": args("id", db, "blockID", mirror),
 			"get_primary_key_values": args("avID", db),
 		} {
-			e := w.refusal(act(t, name), call, tool.Unknown)
-			same(t, e, w.refusal(act(t, name), strings.ReplaceAll(call, string(db), string(ghost)), tool.Unknown), db, ghost)
+			e := w.Refused(w.t, act(t, name), call, tool.Unknown)
+			actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, name), strings.ReplaceAll(call, string(db), string(actiontest.Nowhere)), tool.Unknown), string(db), actiontest.Nowhere)
 		}
 		if got := w.Must(t, act(t, "search"), args("keyword", "by both")); got.Get("results.#").Int() != 0 || got.Get("filteredOutCount").Exists() {
 			t.Errorf("search: %s", got.Raw)
@@ -121,22 +122,22 @@ func TestLowestOwnerDecides(t *testing.T) {
 
 func TestOrphans(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	if err := w.Client.Delete(t.Context(), dbBlock); err != nil {
 		t.Fatal(err)
 	}
-	e := w.refusal(act(t, "get"), args("id", db), tool.Unknown)
+	e := w.Refused(w.t, act(t, "get"), args("id", db), tool.Unknown)
 	if e.Code != "av_owner_missing" {
 		t.Errorf("code %q: %v", e.Code, e)
 	}
 	w.Levels[w.secret] = access.None // now it may be a hidden one
-	e = w.refusal(act(t, "get"), args("id", db), tool.Unknown)
-	same(t, e, w.refusal(act(t, "get"), args("id", ghost), tool.Unknown), db, ghost)
+	e = w.Refused(w.t, act(t, "get"), args("id", db), tool.Unknown)
+	actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "get"), args("id", actiontest.Nowhere), tool.Unknown), string(db), actiontest.Nowhere)
 }
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "get_attribute_view_keys"), args("avID", db))
 	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, texts(got.Get("keys.#.type"))); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
@@ -146,7 +147,7 @@ func TestKeys(t *testing.T) {
 
 func TestFilterSort(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db))
 	if got.Get("filters.#").Int() != 1 || got.Get("sorts").Raw != "[]" {
 		t.Errorf("got %s", got.Raw)
@@ -156,7 +157,7 @@ func TestFilterSort(t *testing.T) {
 
 func TestPrimaryKeyValues(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "get_primary_key_values")
 	got := w.Must(t, a, args("avID", db, "pageSize", 2, "page", 9))
 	if got.Get("total").Int() != 3 || got.Get("page").Int() != 2 || got.Get("rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
@@ -174,7 +175,7 @@ func TestPrimaryKeyValues(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "search")
 	w.Must(t, act(t, "rename"), args("avID", db, "name", "Project list 项目表"))
 	got := w.Must(t, a, args("keyword", "项目"))
@@ -201,7 +202,7 @@ func TestSearch(t *testing.T) {
 // What no block shows is counted, never named, and the search by rows ends somewhere.
 func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	raw, err := w.Client.ReadFile(t.Context(), "/data/storage/av/"+string(db)+".json")
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func render(p patience) *action.Action {
 		},
 		Endpoints: []string{
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/renderAttributeView", "av/getAttributeView",
-			"lute/spinBlockDOM", "transactions",
+			"lute/spinBlockDOM", "block/appendBlock", "transactions",
 		},
 		Aliases: map[string]string{"avID": "id"}, Positional: []string{"id"},
 		Result:  renderResult{},

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/av"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
@@ -16,7 +17,7 @@ import (
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.cell(db, own, w.number, map[string]any{"type": "number", "number": map[string]any{"content": 42.5, "isNotEmpty": true}})
 	w.cell(db, own, w.choice, map[string]any{"type": "select", "mSelect": []any{map[string]any{"content": "进行", "color": "2"}}})
 	got := w.Must(t, act(t, "render"), args("avID", db))
@@ -38,16 +39,16 @@ func TestRender(t *testing.T) {
 		t.Errorf("verbose: %s", verbose.Raw)
 	}
 	w.guarded(act(t, "render"), access.Read, func(id kernel.ID) string { return args("id", id) })
-	w.refused(act(t, "render"), args("id", db, "pageSize", 0), tool.Invalid)
+	w.Refused(w.t, act(t, "render"), args("id", db, "pageSize", 0), tool.Invalid)
 }
 
 func TestRenderPages(t *testing.T) {
 	t.Parallel()
 	for name, restricted := range map[string]bool{"all readable": false, "restricted": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorkspace(t)
 			if restricted {
-				w.Levels[ghost] = access.None // some notebook is hidden, none of ours
+				w.Levels[actiontest.Nowhere] = access.None // some notebook is hidden, none of ours
 			}
 			a := act(t, "render")
 			got := w.Must(t, a, args("id", db, "page", 99, "pageSize", 2))
@@ -74,35 +75,35 @@ func TestRenderPages(t *testing.T) {
 // The kernel shows another view instead of one that is not there, and overlooks groups that are not.
 func TestRenderOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for path, call := range map[string]string{
-		"/viewID":      args("id", db, "viewID", ghost),
-		"/groupPaging": args("id", db, "groupPaging", map[string]any{string(ghost): map[string]any{"page": 1, "pageSize": 1}}),
+		"/viewID":      args("id", db, "viewID", actiontest.Nowhere),
+		"/groupPaging": args("id", db, "groupPaging", map[string]any{string(actiontest.Nowhere): map[string]any{"page": 1, "pageSize": 1}}),
 	} {
-		if e := w.refusal(act(t, "render"), call, tool.Invalid); e.Fields[0].Path != path {
+		if e := w.Refused(w.t, act(t, "render"), call, tool.Invalid); e.Fields[0].Path != path {
 			t.Errorf("%s: %v", call, e)
 		}
 	}
-	e := w.refusal(act(t, "render"), args("id", dbBlock), tool.Unknown) // lists of blocks give that id
+	e := w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.Unknown) // lists of blocks give that id
 	if !strings.Contains(e.Hint, string(db)) {
 		t.Errorf("the hint does not name the database: %q", e.Hint)
 	}
 	w.Levels[w.home] = access.None
-	same(t, w.refusal(act(t, "render"), args("id", dbBlock), tool.Unknown), w.refusal(act(t, "render"), args("id", ghost), tool.Unknown), dbBlock, ghost)
+	actiontest.SameRefusal(t, w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.Unknown), w.Refused(w.t, act(t, "render"), args("id", actiontest.Nowhere), tool.Unknown), string(dbBlock), actiontest.Nowhere)
 }
 
 func TestRenderCreates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "render")
 	fresh := kernel.NewID()
-	w.refused(a, args("id", fresh, "createIfNotExist", true), tool.Conflicting)
+	w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true), tool.Conflicting)
 	w.Levels[w.home] = access.Read
-	w.refused(a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Denied)
+	w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Denied)
 	w.Levels[w.home] = access.None
-	hidden := w.refusal(a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Unknown)
-	missing := w.refusal(a, args("id", fresh, "createIfNotExist", true, "blockID", ghost), tool.Unknown)
-	same(t, hidden, missing, w.open, ghost)
+	hidden := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Unknown)
+	missing := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", actiontest.Nowhere), tool.Unknown)
+	actiontest.SameRefusal(t, hidden, missing, string(w.open), actiontest.Nowhere)
 	delete(w.Levels, w.home)
 
 	got := w.Must(t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open))
@@ -120,14 +121,14 @@ func TestRenderCreates(t *testing.T) {
 			t.Errorf("once it is there, rendering writes %d times: %s", n, got.Raw)
 		}
 	}
-	w.refused(a, args("id", fresh, "blockID", w.open), tool.Invalid)
-	w.refused(a, args("id", w.open, "createIfNotExist", true, "blockID", w.open), tool.Invalid) // a block has that id
+	w.Refused(w.t, a, args("id", fresh, "blockID", w.open), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.open, "createIfNotExist", true, "blockID", w.open), tool.Invalid) // a block has that id
 }
 
 // A list holds items only, so that a block beside an item goes into it.
 func TestRenderCreatesInList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	list := w.child(kernel.ID(w.Doc(string(w.home), "/List", "* one\n* two")))
 	item := w.child(list)
 	got := w.Must(t, act(t, "render"), args("id", kernel.NewID(), "createIfNotExist", true, "blockID", item))
@@ -140,9 +141,9 @@ func TestRenderCreatesInList(t *testing.T) {
 // A block may show a database that was never rendered: there is no file yet.
 func TestRenderCreatesInItsBlock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.show(other, otherB, w.doc)
-	w.refused(act(t, "render"), args("id", other), tool.Unknown)
+	w.Refused(w.t, act(t, "render"), args("id", other), tool.Unknown)
 	got := w.Must(t, act(t, "render"), args("id", other, "createIfNotExist", true, "blockID", otherB))
 	if got.Get("blockID").Str != string(otherB) {
 		t.Errorf("created: %s", got.Raw)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -85,7 +86,7 @@ func TestSetCells(t *testing.T) {
 	} {
 		t.Run(c.valueType, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newWorkspace(t)
 			column := w.column(c.column)
 			a := act(t, "set_cells")
 			cell := append([]any{"rowID", own, "columnID", column, "valueType", c.valueType}, c.members...)
@@ -123,7 +124,7 @@ func TestSetCells(t *testing.T) {
 
 func TestSetCellsRelation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	column := w.relation(w.secret)
 	a := act(t, "set_cells")
 	call := func(row string) string {
@@ -133,36 +134,36 @@ func TestSetCellsRelation(t *testing.T) {
 	if v := w.stored(rowA, column); len(v.Relation.RowIDs) != 1 {
 		t.Errorf("stored %+v", v)
 	}
-	e := w.refusal(a, call(string(w.hidden)), tool.Invalid)
+	e := w.Refused(w.t, a, call(string(w.hidden)), tool.Invalid)
 	if e.Code != "row_id_alias_detected" || e.Fields[0].Path != "/relationBlockIDs/0" || !strings.Contains(e.Hint, string(other)) {
 		t.Errorf("a bound block: %s %v, hint %q", e.Code, e.Fields, e.Hint)
 	}
-	w.refused(a, call(string(own)), tool.Invalid) // a row of the wrong database
+	w.Refused(w.t, a, call(string(own)), tool.Invalid) // a row of the wrong database
 	w.Levels[w.secret] = access.None
-	if e := w.refusal(a, call("20240801130100-second1"), tool.Denied); strings.Contains(string(e.Payload()), string(other)) {
+	if e := w.Refused(w.t, a, call("20240801130100-second1"), tool.Denied); strings.Contains(string(e.Payload()), string(other)) {
 		t.Errorf("the other database is named: %s", e.Payload())
 	}
 	w.Levels[w.secret] = access.Read // a two-way relation writes there too
 	w.Must(t, a, call("20240801130100-second1"))
 	w.do(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": true, "backRelationKeyID": kernel.NewID()})
-	w.refused(a, call("20240801130100-second1"), tool.Denied)
-	w.refused(a, args("avID", db, "rowID", own, "columnID", w.column("relation"), "valueType", "relation", "relationBlockIDs", []string{"x"}), tool.Invalid)
+	w.Refused(w.t, a, call("20240801130100-second1"), tool.Denied)
+	w.Refused(w.t, a, args("avID", db, "rowID", own, "columnID", w.column("relation"), "valueType", "relation", "relationBlockIDs", []string{"x"}), tool.Invalid)
 }
 
 func TestSetCellsRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "set_cells")
 	computed := w.column("created")
 	cell := func(pairs ...any) string { return args(append([]any{"avID", db, "rowID", own}, pairs...)...) }
-	w.refused(a, args("avID", db), tool.Conflicting)
-	w.refused(a, cell("columnID", w.text, "valueType", "text", "text", "a", "cells", []any{map[string]any{"rowID": own}}), tool.Conflicting)
+	w.Refused(w.t, a, args("avID", db), tool.Conflicting)
+	w.Refused(w.t, a, cell("columnID", w.text, "valueType", "text", "text", "a", "cells", []any{map[string]any{"rowID": own}}), tool.Conflicting)
 	for _, c := range []struct {
 		path string
 		args string
 	}{
 		{"/columnID", cell("valueType", "text", "text", "a")},
-		{"/columnID", cell("columnID", ghost, "valueType", "text", "text", "a")},
+		{"/columnID", cell("columnID", actiontest.Nowhere, "valueType", "text", "text", "a")},
 		{"/valueType", cell("columnID", w.text, "text", "a")},
 		{"/valueType", cell("columnID", w.number, "valueType", "text", "text", "a")},
 		{"/columnID", args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "a")},
@@ -190,11 +191,11 @@ func TestSetCellsRefuses(t *testing.T) {
 			map[string]any{"rowID": own, "columnID": w.number, "valueType": "text", "text": "b"},
 		})},
 	} {
-		if e := w.refusal(a, c.args, tool.Invalid); len(e.Fields) == 0 || e.Fields[0].Path != c.path {
+		if e := w.Refused(w.t, a, c.args, tool.Invalid); len(e.Fields) == 0 || e.Fields[0].Path != c.path {
 			t.Errorf("%s: fields %v, want %s", c.args, e.Fields, c.path)
 		}
 	}
-	e := w.refusal(a, args("avID", db, "cells", []any{
+	e := w.Refused(w.t, a, args("avID", db, "cells", []any{
 		map[string]any{"rowID": own, "columnID": w.text, "valueType": "text", "text": "a"},
 		map[string]any{"rowID": own, "columnID": w.text, "valueType": "text", "text": "b"},
 	}), tool.Invalid)
@@ -212,7 +213,7 @@ func TestSetCellsRefuses(t *testing.T) {
 // Several cells go in one transaction, and an option that the column has keeps its colour.
 func TestSetCellsTogether(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.do(kernel.Operation{"action": "updateAttrViewColOptions", "avID": db, "id": w.choice, "data": []any{map[string]any{"name": "Done", "color": "9", "desc": ""}}})
 	w.ResetCalls()
 	w.Must(t, act(t, "set_cells"), args("avID", db, "cells", []any{
@@ -233,7 +234,7 @@ func TestSetCellsTogether(t *testing.T) {
 // A kernel may write texts in a form of its own, which is not a failure.
 func TestKernelsForm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.OwnForm(t, "/api/transactions", " spaced  text ", "spaced text")
 	w.Must(t, act(t, "set_cells"), args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", " spaced  text "))
 	w.Must(t, act(t, "rename"), args("avID", db, "name", " spaced  text "))
@@ -242,7 +243,7 @@ func TestKernelsForm(t *testing.T) {
 // The kernel merges what it is told into what a cell has: nothing of a range may stay behind.
 func TestSetCellsOverARange(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a, column := act(t, "set_cells"), w.column("date")
 	cell := func(pairs ...any) string {
 		return args(append([]any{"avID", db, "rowID", own, "columnID", column, "valueType", "date"}, pairs...)...)
@@ -262,13 +263,13 @@ func TestSetCellsOverARange(t *testing.T) {
 // A row that is bound to no block is called what its primary cell says.
 func TestSetCellsOfThePrimaryColumn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "set_cells")
 	w.Must(t, a, args("avID", db, "rowID", own, "columnID", w.primary, "valueType", "text", "text", "umbenannt 改名"))
 	if v := w.stored(own, w.primary); v.Block.Content != "umbenannt 改名" || v.Block.ID != "" || !v.Detached {
 		t.Errorf("stored %+v, %+v", v, v.Block)
 	}
-	e := w.refusal(a, args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "x"), tool.Invalid)
+	e := w.Refused(w.t, a, args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "x"), tool.Invalid)
 	if !strings.Contains(e.Message, string(w.open)) {
 		t.Errorf("the block to edit is not named: %v", e)
 	}

@@ -9,26 +9,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
 // columns are the ids of the columns in the order of the view.
-func (w *world) columns() []string {
+func (w *workspace) columns() []string {
 	w.t.Helper()
 	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.columns.#.id"))
 }
 
 // rows are the ids of the rows in the order of the view.
-func (w *world) rows() []string {
+func (w *workspace) rows() []string {
 	w.t.Helper()
 	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.rows.#.id"))
 }
 
 func TestRename(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "rename")
 	got := w.Must(t, a, args("avID", db, "name", "Projekte 项目"))
 	if !got.Get("success").Bool() || got.Get("blockID").Str != string(dbBlock) {
@@ -48,7 +49,7 @@ func TestRename(t *testing.T) {
 // A write that the kernel echoes and does not do is told from one that it did.
 func TestWritesThatDoNotShow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.FreezeDatabases(true)
 	for name, call := range map[string]string{
 		"rename":        args("avID", db, "name", "x"),
@@ -74,7 +75,7 @@ func TestWritesThatDoNotShow(t *testing.T) {
 // An id that is empty is not a database, for no action.
 func TestEmptyIDs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for name, call := range map[string]string{
 		"get":                            args("id", ""),
 		"render":                         args("id", "", "createIfNotExist", true),
@@ -89,17 +90,17 @@ func TestEmptyIDs(t *testing.T) {
 		"duplicate":                      args("avID", ""),
 		"get_primary_key_values":         args("avID", ""),
 	} {
-		w.refused(act(t, name), call, tool.Unknown)
+		w.Refused(w.t, act(t, name), call, tool.Unknown)
 	}
 }
 
 // Lost answers are never tried again.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/transactions", 1, kerneltest.FailLost)
 	w.ResetCalls()
-	_ = w.Refused(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), tool.OutcomeUnknown)
+	_ = w.Failed(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), tool.OutcomeUnknown)
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
 	}
@@ -110,7 +111,7 @@ func TestLostAnswer(t *testing.T) {
 
 func TestAddRows(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "add_rows")
 	doc := kernel.ID(w.Doc(string(w.home), "/New", "new row"))
 	got := w.Must(t, a, args("avID", db, "blockIDs", []kernel.ID{doc, w.open}, "primaryKeyTexts", []string{"first", "第二"}))
@@ -138,36 +139,36 @@ func TestAddRows(t *testing.T) {
 
 func TestAddRowsRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "add_rows")
-	w.refused(a, args("avID", db), tool.Conflicting)
-	w.refused(a, args("avID", db, "primaryKeyTexts", []string{""}), tool.Invalid)
-	w.refused(a, args("avID", db, "primaryKeyTexts", []string{" \t"}), tool.Invalid)
-	w.refused(a, args("avID", db, "blockIDs", []kernel.ID{""}), tool.Invalid) // not a row that is bound to nothing
-	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", ghost), tool.Invalid)
-	w.refused(a, args("avID", db, "blockIDs", []kernel.ID{ghost}), tool.Unknown)
-	w.refused(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "viewID", ghost), tool.Invalid)
-	e := w.refusal(a, args("avID", db, "primaryKeyTexts", []string{"x"}, "previousID", w.open), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db), tool.Conflicting)
+	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{""}), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{" \t"}), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{""}), tool.Invalid) // not a row that is bound to nothing
+	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", actiontest.Nowhere), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.Unknown)
+	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "viewID", actiontest.Nowhere), tool.Invalid)
+	e := w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "previousID", w.open), tool.Invalid)
 	if e.Code != "row_id_alias_detected" || e.Facts["suggestedRowID"] != rowA {
 		t.Errorf("previousID: %v %v", e.Code, e.Facts)
 	}
 	w.Levels[w.secret] = access.None // blocks to bind must be readable
 	doc := kernel.ID(w.Doc(string(w.secret), "/More", "secret"))
-	hidden := w.refusal(a, args("avID", db, "blockIDs", []kernel.ID{doc}), tool.Unknown)
-	missing := w.refusal(a, args("avID", db, "blockIDs", []kernel.ID{ghost}), tool.Unknown)
-	same(t, hidden, missing, doc, ghost)
+	hidden := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{doc}), tool.Unknown)
+	missing := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.Unknown)
+	actiontest.SameRefusal(t, hidden, missing, string(doc), actiontest.Nowhere)
 }
 
 func TestRemoveRows(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "remove_rows")
 	call := args("avID", db, "srcIDs", []kernel.ID{own, rowA})
 	r := w.Request(t, a, call)
 	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), "2 rows") || r.Targets("srcIDs")[0].Subject != `"own 游离"` {
 		t.Errorf("effect %q on %v: %v", a.Effect(r), r.Targets("srcIDs"), err)
 	}
-	r = w.Request(t, a, args("avID", db, "srcIDs", []kernel.ID{ghost}))
+	r = w.Request(t, a, args("avID", db, "srcIDs", []kernel.ID{actiontest.Nowhere}))
 	if err := r.Check(t.Context()); tool.KindOf(err) != tool.Invalid {
 		t.Errorf("a person would be asked about a row that is not there: %v", err)
 	}
@@ -186,7 +187,7 @@ func TestRemoveRows(t *testing.T) {
 
 func TestRowIDMistakes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.cell(db, rowA, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "x"}})
 	value := w.stored(rowA, w.text).ID
 	for _, c := range []struct {
@@ -197,7 +198,7 @@ func TestRowIDMistakes(t *testing.T) {
 	}{
 		{w.open, "row_id_alias_detected", "suggestedRowID", rowA},
 		{value, "row_id_alias_detected", "suggestedRowID", rowA},
-		{ghost, "row_id_not_canonical", "candidateRowIDs", []kernel.ID{own, rowA, rowS}},
+		{actiontest.Nowhere, "row_id_not_canonical", "candidateRowIDs", []kernel.ID{own, rowA, rowS}},
 		{"", "row_id_required", "candidateRowIDs", []kernel.ID{own, rowA, rowS}},
 	} {
 		for name, call := range map[string]string{
@@ -207,7 +208,7 @@ func TestRowIDMistakes(t *testing.T) {
 				map[string]any{"rowID": c.id, "columnID": w.text, "valueType": "text", "text": "b"},
 			}),
 		} {
-			e := w.refusal(act(t, name), call, tool.Invalid)
+			e := w.Refused(w.t, act(t, name), call, tool.Invalid)
 			if e.Code != c.code || e.Facts["reason"] != c.code {
 				t.Errorf("%s with %q: %s, want %s", name, c.id, e.Code, c.code)
 			}
@@ -218,8 +219,8 @@ func TestRowIDMistakes(t *testing.T) {
 	}
 	w.Levels[w.secret] = access.None // a hidden row is not a row, under none of its ids
 	for _, id := range []kernel.ID{rowS, w.hidden} {
-		e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
-		same(t, e, w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{ghost}), tool.Invalid), id, ghost)
+		e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
+		actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{actiontest.Nowhere}), tool.Invalid), string(id), actiontest.Nowhere)
 		if strings.Contains(strings.ReplaceAll(string(e.Payload()), string(id), ""), string(rowS)) {
 			t.Errorf("the hidden row is named: %s", e.Payload())
 		}
@@ -236,7 +237,7 @@ func sorted(fact any) any {
 
 func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.NeedsVault("it keeps databases in memory, and makes no two rows of one id")
 	file := "/data/storage/av/" + string(db) + ".json"
 	raw, err := w.Client.ReadFile(t.Context(), file)
@@ -244,11 +245,11 @@ func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.File(file, []byte(strings.ReplaceAll(string(raw), string(rowS), string(rowA))))
-	if e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{rowA}), tool.Invalid); e.Code != "row_id_ambiguous" {
+	if e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{rowA}), tool.Invalid); e.Code != "row_id_ambiguous" {
 		t.Errorf("code %s", e.Code)
 	}
 	w.File(file, []byte(strings.ReplaceAll(string(raw), string(w.hidden), string(w.open))))
-	e := w.refusal(act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{w.open}), tool.Invalid)
+	e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{w.open}), tool.Invalid)
 	if diff := cmp.Diff([]kernel.ID{rowA, rowS}, sorted(e.Facts["candidateRowIDs"])); e.Code != "row_id_alias_ambiguous" || diff != "" {
 		t.Errorf("code %s, candidates (-want +got):\n%s", e.Code, diff)
 	}
@@ -256,7 +257,7 @@ func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 
 func TestAddColumn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "add_column")
 	for _, kind := range a.Param("keyType").Enum {
 		got := w.Must(t, a, args("avID", db, "keyName", "Feld "+kind, "keyType", kind))
@@ -273,21 +274,21 @@ func TestAddColumn(t *testing.T) {
 	if got := w.Must(t, a, args("avID", db, "keyName", "several", "type", "multi_select")); got.Get("keyType").Str != "mSelect" {
 		t.Errorf("in the word of set_cells: %s", got.Raw)
 	}
-	w.refused(a, args("avID", db, "keyName", " ", "keyType", "text"), tool.Invalid)
-	w.refused(act(t, "rename"), args("avID", db, "name", " \t"), tool.Invalid)
-	w.refused(a, args("avID", db, "keyName", "again", "keyType", "text", "keyID", after.Get("keyID").Str), tool.Invalid)
-	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "keyID", "x"), tool.Invalid)
-	w.refused(a, args("avID", db, "keyName", "bad", "keyType", "text", "previousKeyID", ghost), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyName", " ", "keyType", "text"), tool.Invalid)
+	w.Refused(w.t, act(t, "rename"), args("avID", db, "name", " \t"), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyName", "again", "keyType", "text", "keyID", after.Get("keyID").Str), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyName", "bad", "keyType", "text", "keyID", "x"), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyName", "bad", "keyType", "text", "previousKeyID", actiontest.Nowhere), tool.Invalid)
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyName", "x", "keyType", "text") })
 }
 
 func TestRemoveColumn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "remove_column")
-	w.refused(a, args("avID", db, "keyID", ghost), tool.Invalid)
-	w.refused(a, args("avID", db, "keyID", w.primary), tool.Invalid)
-	w.refused(a, args("avID", db, "keyID", "", "removeRelationDest", true), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyID", actiontest.Nowhere), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyID", w.primary), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "keyID", "", "removeRelationDest", true), tool.Invalid)
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyID", w.text) })
 	r := w.Request(t, a, args("avID", db, "keyID", w.text))
 	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), `"Col text"`) {
@@ -302,14 +303,14 @@ func TestRemoveColumn(t *testing.T) {
 // Removing the other end of a relation writes to the other database.
 func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "remove_column")
 	key := w.relation(w.secret)
 	call := args("avID", db, "keyID", key, "removeRelationDest", true)
 	w.Levels[w.secret] = access.Read
-	w.refused(a, call, tool.Denied)
+	w.Refused(w.t, a, call, tool.Denied)
 	w.Levels[w.secret] = access.None
-	if e := w.refusal(a, call, tool.Denied); strings.Contains(string(e.Payload()), string(other)) {
+	if e := w.Refused(w.t, a, call, tool.Denied); strings.Contains(string(e.Payload()), string(other)) {
 		t.Errorf("the other database is named: %s", e.Payload())
 	}
 	delete(w.Levels, w.secret)
@@ -318,7 +319,7 @@ func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
 
 // relation adds a relation to a second database in a notebook, with two rows, and relates the
 // first database's own row to both.
-func (w *world) relation(notebook kernel.ID) (column kernel.ID) {
+func (w *workspace) relation(notebook kernel.ID) (column kernel.ID) {
 	w.t.Helper()
 	w.database(other, otherB, kernel.ID(w.Doc(string(notebook), "/Other", "other")))
 	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": other, "blockID": otherB, "srcs": []any{
@@ -335,7 +336,7 @@ func (w *world) relation(notebook kernel.ID) (column kernel.ID) {
 
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	a := act(t, "duplicate")
 	got := w.Must(t, a, args("avID", db))
 	id, block := kernel.ID(got.Get("avID").Str), kernel.ID(got.Get("blockID").Str)
@@ -355,17 +356,17 @@ func TestDuplicate(t *testing.T) {
 	}
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id) })
 	w.Levels[w.secret] = access.Read
-	w.refused(a, args("avID", db, "previousID", w.hidden), tool.Denied)
+	w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.Denied)
 	w.Levels[w.secret] = access.None
-	hidden := w.refusal(a, args("avID", db, "previousID", w.hidden), tool.Unknown)
-	same(t, hidden, w.refusal(a, args("avID", db, "previousID", ghost), tool.Unknown), w.hidden, ghost)
+	hidden := w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.Unknown)
+	actiontest.SameRefusal(t, hidden, w.Refused(w.t, a, args("avID", db, "previousID", actiontest.Nowhere), tool.Unknown), string(w.hidden), actiontest.Nowhere)
 }
 
 func TestDuplicateWithoutBlock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/lute/spinBlockDOM", 1, kerneltest.FailMessage("no"))
-	err := w.Refused(t, act(t, "duplicate"), args("avID", db), tool.API)
+	err := w.Failed(t, act(t, "duplicate"), args("avID", db), tool.API)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 )
 
 func TestAppendAndPrepend(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	last := w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "two\n\nthree", "parentID", w.doc))
 	first := w.Must(t, act(t, "prepend"), args("dataType", "markdown", "data", "zero", "parentID", w.doc))
-	if diff := cmp.Diff([]string{"zero", "one", "two", "three"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"zero", "one", "two", "three"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	now := w.children(w.doc)
+	now := w.Children(w.t, w.doc)
 	if first.Get("id").Str != string(now[0]) {
 		t.Errorf("prepend: %s", first.Raw)
 	}
@@ -27,32 +27,32 @@ func TestAppendAndPrepend(t *testing.T) {
 }
 
 func TestAppendTakesDOMWithoutIDs(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	got := w.Must(t, act(t, "append"), args("dataType", "dom", "data", "no tags", "parentID", w.doc))
-	if got.Get("id").Str != string(w.children(w.doc)[1]) {
-		t.Errorf("result %s, children %s", got.Raw, idList(w.children(w.doc)...))
+	if got.Get("id").Str != string(w.Children(w.t, w.doc)[1]) {
+		t.Errorf("result %s, children %s", got.Raw, idList(w.Children(w.t, w.doc)...))
 	}
 }
 
 func TestAppendRefusesLeavesAndNotebooks(t *testing.T) {
-	w := newWorld(t, "# head\n\npara")
+	w := newWorkspace(t, "# head\n\npara")
 	for _, name := range []string{"append", "prepend"} {
 		a := act(t, name)
 		w.ResetCalls()
 		for _, id := range w.blocks {
-			err := toolError(t, w.Refused(t, a, args("dataType", "markdown", "data", "x", "parentID", id), tool.Invalid))
+			err := toolError(t, w.Failed(t, a, args("dataType", "markdown", "data", "x", "parentID", id), tool.Invalid))
 			if !strings.Contains(err.Hint, `block(action="insert", previousID="`+string(id)+`"`) {
 				t.Errorf("%s: the hint says nothing of insert: %s", name, err.Hint)
 			}
 		}
-		w.refused(a, args("dataType", "markdown", "data", "x", "parentID", w.nb), tool.Invalid)
-		w.refused(a, args("dataType", "markdown", "parentID", w.doc), tool.Invalid)
+		w.Refused(w.t, a, args("dataType", "markdown", "data", "x", "parentID", w.nb), tool.Invalid)
+		w.Refused(w.t, a, args("dataType", "markdown", "parentID", w.doc), tool.Invalid)
 		w.guarded(a, access.Write, w.doc, args("dataType", "markdown", "data", "x", "parentID", w.doc))
 	}
 }
 
 func TestAppendShowsTheDocumentAgain(t *testing.T) {
-	w := newWorld(t, "- one")
+	w := newWorkspace(t, "- one")
 	w.ResetCalls()
 	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- two", "parentID", w.blocks[0]))
 	for _, c := range w.Calls() {

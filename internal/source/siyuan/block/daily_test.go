@@ -7,12 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestAddToDailyNote(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	a := act(t, "add_to_daily_note")
 	first := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "b", "position", "append"))
 	second := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "a\n\n第二", "position", "prepend"))
@@ -21,7 +22,7 @@ func TestAddToDailyNote(t *testing.T) {
 		t.Fatalf("two notes of one day: %s, %s", first.Raw, second.Raw)
 	}
 	var texts []string
-	for _, text := range w.texts(doc) {
+	for _, text := range w.Texts(w.t, doc) {
 		if text != "" { // a new note begins with an empty paragraph
 			texts = append(texts, text)
 		}
@@ -35,23 +36,23 @@ func TestAddToDailyNote(t *testing.T) {
 }
 
 func TestAddToDailyNoteRefuses(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	a := act(t, "add_to_daily_note")
 	call := args("notebook", w.nb, "dataType", "markdown", "data", "x", "position", "append")
-	w.refused(a, args("notebook", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
-	w.refused(a, args("notebook", nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.Unknown)
+	w.Refused(w.t, a, args("notebook", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
+	w.Refused(w.t, a, args("notebook", actiontest.Nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.Unknown)
 	w.guarded(a, access.Write, w.nb, call)
 	if err := w.Client.CloseNotebook(t.Context(), w.nb); err != nil {
 		t.Fatal(err)
 	}
-	if e := w.refused(a, call, tool.API); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
+	if e := w.Refused(w.t, a, call, tool.API); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
 		t.Errorf("closed: %s", e.Payload())
 	}
 }
 
 // TestAddToDailyNoteThatReadsEverything: the kernel renders the path and template of a notebook, which can read all.
 func TestAddToDailyNoteThatReadsEverything(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	hidden := kernel.ID(w.Notebook("CANARY"))
 	w.Levels[hidden] = access.None
 	w.File("/data/templates/query.md", []byte(`.action{ querySQL "SELECT * FROM blocks" }`))
@@ -62,7 +63,7 @@ func TestAddToDailyNoteThatReadsEverything(t *testing.T) {
 		if _, err := w.Client.SetNotebookConf(t.Context(), w.nb, conf); err != nil {
 			t.Fatal(err)
 		}
-		if e := w.refused(act(t, "add_to_daily_note"), call, tool.Denied); !strings.Contains(e.Message, "querySQL") {
+		if e := w.Refused(w.t, act(t, "add_to_daily_note"), call, tool.Denied); !strings.Contains(e.Message, "querySQL") {
 			t.Errorf("%s: %s", setting, e.Payload())
 		}
 	}

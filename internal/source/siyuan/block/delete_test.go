@@ -11,20 +11,20 @@ import (
 )
 
 func TestDeleteIsDoneWhenItReturns(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo")
+	w := newWorkspace(t, "one\n\ntwo")
 	got := w.Must(t, act(t, "delete"), args("id", w.blocks[0]))
-	if diff := cmp.Diff([]string{"two"}, w.texts(w.doc)); diff != "" || got.Get("id").Str != string(w.blocks[0]) {
+	if diff := cmp.Diff([]string{"two"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("id").Str != string(w.blocks[0]) {
 		t.Errorf("result %s, document (-want +got):\n%s", got.Raw, diff)
 	}
-	w.refused(act(t, "delete"), args("id", w.blocks[0]), tool.Unknown)
+	w.Refused(w.t, act(t, "delete"), args("id", w.blocks[0]), tool.Unknown)
 }
 
 func TestDeleteLeavesDocumentsToTheDocumentTool(t *testing.T) {
-	w := newWorld(t, "one")
-	e := w.refused(act(t, "delete"), args("id", w.doc), tool.Invalid)
+	w := newWorkspace(t, "one")
+	e := w.Refused(w.t, act(t, "delete"), args("id", w.doc), tool.Invalid)
 	if !strings.Contains(e.Hint, `document(action="remove", id="`+string(w.doc)+`")`) {
 		t.Errorf("hint: %s", e.Hint)
 	}
-	w.refused(act(t, "delete"), args("id", w.nb), tool.Invalid)
+	w.Refused(w.t, act(t, "delete"), args("id", w.nb), tool.Invalid)
 	w.guarded(act(t, "delete"), access.Delete, w.blocks[0], args("id", w.blocks[0]))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // types are those of the blocks right below id.
-func (w *world) types(id kernel.ID) []string {
+func (w *workspace) types(id kernel.ID) []string {
 	w.t.Helper()
 	list, err := w.Client.ChildBlocks(w.t.Context(), id)
 	if err != nil {
@@ -41,13 +41,13 @@ func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 		{"text appended", "append", "parentID", "x", "- a\n- b\n- x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, "- a\n- b\n\nend")
+			w := newWorkspace(t, "- a\n- b\n\nend")
 			at := w.blocks[0]
 			if c.anchor != "parentID" {
-				at = w.children(at)[0]
+				at = w.Children(w.t, at)[0]
 			}
 			got := w.Must(t, act(t, c.action), args("dataType", "markdown", "data", c.data, c.anchor, at))
-			if diff := cmp.Diff([]string{c.want, "end"}, w.texts(w.doc)); diff != "" {
+			if diff := cmp.Diff([]string{c.want, "end"}, w.Texts(w.t, w.doc)); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}
 			for _, typ := range w.types(w.blocks[0]) {
@@ -55,7 +55,7 @@ func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 					t.Errorf("the list holds %v", w.types(w.blocks[0]))
 				}
 			}
-			now := w.children(w.blocks[0])
+			now := w.Children(w.t, w.blocks[0])
 			for _, id := range ids(got.Get("createdBlockIDs")) {
 				if !contains(now, id) {
 					t.Errorf("created %s, the list has %v", got.Get("createdBlockIDs"), now)
@@ -73,64 +73,64 @@ func contains(list []kernel.ID, id kernel.ID) bool {
 }
 
 func TestNewItemsAreOfTheKindOfTheirList(t *testing.T) {
-	w := newWorld(t, "1. a\n2. b\n\n- [ ] c\n- [X] d")
+	w := newWorkspace(t, "1. a\n2. b\n\n- [ ] c\n- [X] d")
 	numbered, tasks := w.blocks[0], w.blocks[1]
 	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "e\n\nf", "parentID", numbered))
 	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- g", "parentID", numbered))
 	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "h", "parentID", tasks))
 	want := []string{"1. a\n2. b\n3. e\n\n   f\n4. g", "- [ ] c\n- [X] d\n- [ ] h"}
-	if diff := cmp.Diff(want, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff(want, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
 
 func TestListsHoldItemsOnly(t *testing.T) {
-	w := newWorld(t, "- a\n\npara")
-	item := w.children(w.blocks[0])[0]
-	w.refused(act(t, "insert"), args("dataType", "markdown", "data", "- x\n\ny", "previousID", item), tool.Invalid)
+	w := newWorkspace(t, "- a\n\npara")
+	item := w.Children(w.t, w.blocks[0])[0]
+	w.Refused(w.t, act(t, "insert"), args("dataType", "markdown", "data", "- x\n\ny", "previousID", item), tool.Invalid)
 	const p = `<div data-node-id="20240801120000-aaaaaaa" data-type="NodeParagraph" class="p"><div contenteditable="true">x</div></div>`
 	const li = `<div data-marker="*" data-subtype="u" data-node-id="20240801120000-bbbbbbb" data-type="NodeListItem" class="li">` + p + `</div>`
-	w.refused(act(t, "append"), args("dataType", "dom", "data", p, "parentID", w.blocks[0]), tool.Invalid)
-	w.refused(act(t, "update"), args("id", item, "dataType", "dom", "data", p), tool.Invalid)
-	w.refused(act(t, "insert"), args("dataType", "dom", "data", li, "previousID", w.blocks[1]), tool.Invalid)
-	w.refused(act(t, "update"), args("id", w.blocks[1], "dataType", "dom", "data", li), tool.Invalid)
+	w.Refused(w.t, act(t, "append"), args("dataType", "dom", "data", p, "parentID", w.blocks[0]), tool.Invalid)
+	w.Refused(w.t, act(t, "update"), args("id", item, "dataType", "dom", "data", p), tool.Invalid)
+	w.Refused(w.t, act(t, "insert"), args("dataType", "dom", "data", li, "previousID", w.blocks[1]), tool.Invalid)
+	w.Refused(w.t, act(t, "update"), args("id", w.blocks[1], "dataType", "dom", "data", li), tool.Invalid)
 	w.Must(t, act(t, "append"), args("dataType", "dom", "data", li, "parentID", w.blocks[0]))
-	if diff := cmp.Diff([]string{"- a\n- x", "para"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"- a\n- x", "para"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
 
 func TestUpdateOfAnItemIsAnItem(t *testing.T) {
-	w := newWorld(t, "1. a\n2. b\n\n- [X] c\n- [ ] d")
-	b, c := w.children(w.blocks[0])[1], w.children(w.blocks[1])[0]
+	w := newWorkspace(t, "1. a\n2. b\n\n- [X] c\n- [ ] d")
+	b, c := w.Children(w.t, w.blocks[0])[1], w.Children(w.t, w.blocks[1])[0]
 	w.setAttrs(b, map[string]string{"memo": "m"})
 	a := act(t, "update")
 	w.Must(t, a, args("id", b, "dataType", "markdown", "data", "plain 文\n\nmore"))
 	w.Must(t, a, args("id", c, "dataType", "markdown", "data", "done"))
 	want := []string{"1. a\n2. plain 文\n\n   more", "- [X] done\n- [ ] d"}
-	if diff := cmp.Diff(want, w.texts(w.doc)); diff != "" || w.attrs(b)["memo"] != "m" {
+	if diff := cmp.Diff(want, w.Texts(w.t, w.doc)); diff != "" || w.attrs(b)["memo"] != "m" {
 		t.Errorf("attributes %v, document (-want +got):\n%s", w.attrs(b), diff)
 	}
 	w.Must(t, a, args("id", b, "dataType", "markdown", "data", "- bullet\n  - below"))
 	w.Must(t, a, args("id", c, "dataType", "markdown", "data", "- [ ] not done"))
 	want = []string{"1. a\n2. bullet\n\n   - below", "- [ ] not done\n- [ ] d"}
-	if diff := cmp.Diff(want, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff(want, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
 
 // SiYuan 3.7.3 answers with all blocks and writes the first, as into a super block.
 func TestInsertFirstIntoASuperBlock(t *testing.T) {
-	w := newWorld(t, "{{{row\na\n\nb\n}}}")
+	w := newWorkspace(t, "{{{row\na\n\nb\n}}}")
 	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny", "parentID", w.blocks[0]))
-	if diff := cmp.Diff([]string{"x", "y", "a", "b"}, w.texts(w.blocks[0])); diff != "" || got.Get("createdBlockIDs.#").Int() != 2 {
+	if diff := cmp.Diff([]string{"x", "y", "a", "b"}, w.Texts(w.t, w.blocks[0])); diff != "" || got.Get("createdBlockIDs.#").Int() != 2 {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
 
 // dropping is a kernel that answers with all that it was given and writes the first block of it.
 type dropping struct {
-	w    *world
+	w    *workspace
 	once bool
 	then func() // after that, if it is set
 }
@@ -173,16 +173,19 @@ func TestInsertAddsWhatTheKernelDropped(t *testing.T) {
 		{"items", "- x\n- y\n\n  z\n- u", "- x\n- y\n\n  z\n- u"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, "- a\n\nend")
+			w := newWorkspace(t, "- a\n\nend")
 			w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: &dropping{w: w}})
 			t.Cleanup(w.Client.Close)
 			at := w.blocks[0]
 			want := "- a|" + c.want + "|end"
 			if c.name == "items" {
-				at, want = w.children(at)[0], "- a\n"+c.want+"|end"
+				at, want = w.Children(w.t, at)[0], "- a\n"+c.want+"|end"
 			}
-			got := w.Kit.Must(t, act(t, "insert"), args("dataType", "markdown", "data", c.data, "previousID", at))
-			if diff := cmp.Diff(want, join(w.texts(w.doc))); diff != "" || got.Get("createdBlockIDs.#").Int() != 3 {
+			got, err := w.Do(t, act(t, "insert"), args("dataType", "markdown", "data", c.data, "previousID", at))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, join(w.Texts(w.t, w.doc))); diff != "" || got.Get("createdBlockIDs.#").Int() != 3 {
 				t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 			}
 		})
@@ -190,11 +193,11 @@ func TestInsertAddsWhatTheKernelDropped(t *testing.T) {
 }
 
 func TestInsertReportsWhatItCouldNotAdd(t *testing.T) {
-	w := newWorld(t, "a")
+	w := newWorkspace(t, "a")
 	d := &dropping{w: w, then: func() { w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no")) }}
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: d})
 	t.Cleanup(w.Client.Close)
-	e := toolError(t, w.Refused(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), tool.API))
+	e := toolError(t, w.Failed(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), tool.API))
 	rest, _ := e.Facts["notWritten"].(string)
 	if len(kernel.ParseDOM(rest)) != 2 || len(e.Facts["createdBlockIDs"].([]kernel.ID)) != 1 {
 		t.Errorf("error: %s", e.Payload())

@@ -6,16 +6,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
-	w := newWorld(t, "a\n\nb\n\nc\n\nd")
+	w := newWorkspace(t, "a\n\nb\n\nc\n\nd")
 	a := act(t, "move")
 	b := w.blocks
 	got := w.Must(t, a, args("ids", []kernel.ID{b[2], b[0]}, "previousID", b[3]))
-	if diff := cmp.Diff([]string{"b", "d", "c", "a"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"b", "d", "c", "a"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("after d (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]kernel.ID{b[2], b[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("count").Int() != 2 {
@@ -25,87 +26,87 @@ func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
 		t.Errorf("apiCallOrder (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("ids", []kernel.ID{b[0], b[3]}, "parentID", w.doc))
-	if diff := cmp.Diff([]string{"a", "d", "b", "c"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "d", "b", "c"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("first in the document (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("id", b[3], "previousID", b[2], "parentID", w.doc)) // previousID counts
-	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "c", "d"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("with both anchors (-want +got):\n%s", diff)
 	}
 }
 
 func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) {
-	w := newWorld(t, "a\n\nb")
+	w := newWorkspace(t, "a\n\nb")
 	a := act(t, "move")
 	other := kernel.ID(w.Notebook("Other"))
 	doc := w.add(other, "/O", "o")
 	call := args("id", w.blocks[0], "parentID", doc)
 	w.Levels[w.nb], w.Levels[other] = access.Write, access.Write
-	e := w.refused(a, call, tool.Denied)
+	e := w.Refused(w.t, a, call, tool.Denied)
 	if e.Facts["required_permission"] != "delete" || e.Facts["notebook"] != w.nb {
 		t.Errorf("error: %s", e.Payload())
 	}
 	w.Must(t, a, args("id", w.blocks[0], "previousID", w.blocks[1])) // within the notebook w is enough
 	w.Levels[w.nb] = access.Delete
 	w.Must(t, a, call)
-	if diff := cmp.Diff([]string{"a", "o"}, w.texts(doc)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "o"}, w.Texts(w.t, doc)); diff != "" {
 		t.Errorf("other notebook (-want +got):\n%s", diff)
 	}
 	w.Levels[other] = access.Read
-	w.refused(a, args("id", w.blocks[1], "parentID", doc), tool.Denied)
+	w.Refused(w.t, a, args("id", w.blocks[1], "parentID", doc), tool.Denied)
 	w.Levels[other] = access.None
-	w.refused(a, args("id", w.blocks[1], "parentID", doc), tool.Unknown)
+	w.Refused(w.t, a, args("id", w.blocks[1], "parentID", doc), tool.Unknown)
 }
 
 func TestMoveRefuses(t *testing.T) {
-	w := newWorld(t, "a\n\nb\n\n- list")
+	w := newWorkspace(t, "a\n\nb\n\n- list")
 	a := act(t, "move")
 	b := w.blocks
-	w.refused(a, args("id", b[0]), tool.Conflicting)
-	w.refused(a, args("previousID", b[0]), tool.Conflicting)
-	w.refused(a, args("id", b[0], "ids", []kernel.ID{b[1]}, "previousID", b[2]), tool.Conflicting)
-	w.refused(a, args("ids", []kernel.ID{b[0], b[1]}, "previousID", b[1]), tool.Invalid)
-	w.refused(a, args("ids", []kernel.ID{b[0], b[0]}, "previousID", b[1]), tool.Invalid)
-	w.refused(a, args("id", w.doc, "previousID", b[1]), tool.Invalid)
-	w.refused(a, args("id", b[0], "previousID", w.doc), tool.Invalid)
-	w.refused(a, args("id", b[0], "parentID", w.nb), tool.Invalid)
-	w.refused(a, args("id", b[0], "previousID", nowhere), tool.Unknown)
+	w.Refused(w.t, a, args("id", b[0]), tool.Conflicting)
+	w.Refused(w.t, a, args("previousID", b[0]), tool.Conflicting)
+	w.Refused(w.t, a, args("id", b[0], "ids", []kernel.ID{b[1]}, "previousID", b[2]), tool.Conflicting)
+	w.Refused(w.t, a, args("ids", []kernel.ID{b[0], b[1]}, "previousID", b[1]), tool.Invalid)
+	w.Refused(w.t, a, args("ids", []kernel.ID{b[0], b[0]}, "previousID", b[1]), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.doc, "previousID", b[1]), tool.Invalid)
+	w.Refused(w.t, a, args("id", b[0], "previousID", w.doc), tool.Invalid)
+	w.Refused(w.t, a, args("id", b[0], "parentID", w.nb), tool.Invalid)
+	w.Refused(w.t, a, args("id", b[0], "previousID", actiontest.Nowhere), tool.Unknown)
 	w.guarded(a, access.Write, b[0], args("id", b[0], "previousID", b[1]))
-	w.Refused(t, a, args("id", b[0], "parentID", b[1]), tool.Invalid) // a leaf
+	w.Failed(t, a, args("id", b[0], "parentID", b[1]), tool.Invalid) // a leaf
 }
 
 func TestMoveSeesThatABlockStayed(t *testing.T) {
-	w := newWorld(t, "- a\n\npara")
-	item := w.children(w.blocks[0])[0]
-	w.Refused(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), tool.Mismatch)
+	w := newWorkspace(t, "- a\n\npara")
+	item := w.Children(w.t, w.blocks[0])[0]
+	w.Failed(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), tool.Mismatch)
 }
 
 // A kernel that puts a block elsewhere than asked for has moved it: that is a warning.
 func TestMoveSaysWhereABlockWentAstray(t *testing.T) {
-	w := newWorld(t, "a\n\nb\n\nc")
+	w := newWorkspace(t, "a\n\nb\n\nc")
 	b := w.blocks
 	w.OwnForm(t, "/api/block/moveBlock", `"previousID":"`+string(b[2]), `"previousID":"`+string(b[1]))
 	got := w.Must(t, act(t, "move"), args("id", b[0], "previousID", b[2]))
-	if diff := cmp.Diff([]string{"b", "a", "c"}, w.texts(w.doc)); diff != "" || got.Get("warning").String() == "" {
+	if diff := cmp.Diff([]string{"b", "a", "c"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("warning").String() == "" {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
 
 // A kernel would put an item into a document as it is, and anything into a list.
 func TestMoveKeepsListsWhole(t *testing.T) {
-	w := newWorld(t, "1. a\n2. b\n3. c\n\npara\n\n> quote\n\n- [ ] d")
+	w := newWorkspace(t, "1. a\n2. b\n3. c\n\npara\n\n> quote\n\n- [ ] d")
 	a := act(t, "move")
 	list, para, quote, tasks := w.blocks[0], w.blocks[1], w.blocks[2], w.blocks[3]
-	items := w.children(list)
+	items := w.Children(w.t, list)
 	w.setAttrs(items[2], map[string]string{"memo": "m"})
 	got := w.Must(t, a, args("ids", []kernel.ID{items[2], items[0]}, "previousID", para))
-	if diff := cmp.Diff([]string{"2. b", "para", "3. c\n1. a", "> quote", "- [ ] d"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"2. b", "para", "3. c\n1. a", "> quote", "- [ ] d"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("behind a paragraph (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]kernel.ID{items[2], items[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("warning").Exists() || w.attrs(items[2])["memo"] != "m" {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
-	w.Must(t, a, args("id", w.children(tasks)[0], "parentID", quote))
+	w.Must(t, a, args("id", w.Children(w.t, tasks)[0], "parentID", quote))
 	if diff := cmp.Diff([]string{"lt", "p"}, w.types(quote)); diff != "" {
 		t.Errorf("first in a quote (-want +got):\n%s", diff)
 	}
@@ -114,8 +115,8 @@ func TestMoveKeepsListsWhole(t *testing.T) {
 		t.Errorf("into a list (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("id", para, "parentID", items[1]))
-	w.refused(a, args("id", quote, "previousID", items[1]), tool.Invalid)
-	w.refused(a, args("id", quote, "parentID", w.children(w.doc)[0]), tool.Invalid)
-	w.refused(a, args("ids", []kernel.ID{items[0], para}, "previousID", quote), tool.Invalid)
-	w.refused(a, args("id", items[0], "parentID", para), tool.Invalid) // a leaf
+	w.Refused(w.t, a, args("id", quote, "previousID", items[1]), tool.Invalid)
+	w.Refused(w.t, a, args("id", quote, "parentID", w.Children(w.t, w.doc)[0]), tool.Invalid)
+	w.Refused(w.t, a, args("ids", []kernel.ID{items[0], para}, "previousID", quote), tool.Invalid)
+	w.Refused(w.t, a, args("id", items[0], "parentID", para), tool.Invalid) // a leaf
 }

@@ -9,21 +9,21 @@ import (
 )
 
 func TestUpdateOfADocumentOverwritesIt(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo")
+	w := newWorkspace(t, "one\n\ntwo")
 	w.setAttrs(w.doc, map[string]string{"custom-d": "1"})
 	got := w.Must(t, act(t, "update"), args("id", w.doc, "dataType", "markdown", "data", "# 新\n\nbody"))
-	if diff := cmp.Diff([]string{"# 新", "body"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"# 新", "body"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(w.children(w.doc), ids(got.Get("createdBlockIDs"))); diff != "" || w.attrs(w.doc)["custom-d"] != "1" {
+	if diff := cmp.Diff(w.Children(w.t, w.doc), ids(got.Get("createdBlockIDs"))); diff != "" || w.attrs(w.doc)["custom-d"] != "1" {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
 
 func TestUpdateOfADocumentProtectsWhatIsMoreThanText(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo")
+	w := newWorkspace(t, "one\n\ntwo")
 	a := act(t, "update")
-	w.refused(a, args("id", w.doc, "dataType", "dom", "data", "<div></div>"), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.doc, "dataType", "dom", "data", "<div></div>"), tool.Invalid)
 	w.setAttrs(w.blocks[1], map[string]string{"bookmark": "b"})
 	w.ResetCalls()
 	if _, err := w.Do(t, a, args("id", w.doc, "dataType", "markdown", "data", "new")); err == nil {
@@ -32,7 +32,7 @@ func TestUpdateOfADocumentProtectsWhatIsMoreThanText(t *testing.T) {
 	if len(w.Writes()) != 0 {
 		t.Errorf("writes: %v", w.Writes())
 	}
-	if diff := cmp.Diff([]string{"one", "two"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"one", "two"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestReadersNeedReadAndKeepHiddenBlocksHidden(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	id := w.blocks[0]
 	for _, name := range []string{"get_kramdown", "get_children", "get_attrs", "info", "breadcrumb", "dom"} {
 		w.Must(t, act(t, name), args("id", id))
 		w.guarded(act(t, name), access.Read, id, args("id", id))
-		w.refused(act(t, name), args("id", "x' OR 1=1"), tool.Unknown)
-		w.refused(act(t, name), args(), tool.Invalid)
+		w.Refused(w.t, act(t, name), args("id", "x' OR 1=1"), tool.Unknown)
+		w.Refused(w.t, act(t, name), args(), tool.Invalid)
 	}
 	for _, name := range []string{"word_count", "docs_info"} {
 		w.guarded(act(t, name), access.Read, id, args("ids", []kernel.ID{w.blocks[0]}))
@@ -28,7 +29,7 @@ func TestReadersNeedReadAndKeepHiddenBlocksHidden(t *testing.T) {
 }
 
 func TestGetKramdown(t *testing.T) {
-	w := newWorld(t, "文\u200b字")
+	w := newWorkspace(t, "文\u200b字")
 	got := w.Must(t, act(t, "get_kramdown"), args("id", w.blocks[0]))
 	text := got.Get("kramdown").Str
 	if !strings.HasPrefix(text, "文字\n{:") || !strings.Contains(text, string(w.blocks[0])) {
@@ -45,12 +46,12 @@ func TestGetKramdown(t *testing.T) {
 }
 
 func TestBatchKramdownFailsEachAlone(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	other := kernel.ID(w.Notebook("Other"))
-	hidden := w.children(w.add(other, "/O", "secret"))[0]
+	hidden := w.Children(w.t, w.add(other, "/O", "secret"))[0]
 	w.Levels[other] = access.None
 	a := act(t, "batch_kramdown")
-	got := w.Must(t, a, args("ids", []kernel.ID{w.blocks[0], hidden, nowhere, "bad", w.blocks[0]}))
+	got := w.Must(t, a, args("ids", []kernel.ID{w.blocks[0], hidden, actiontest.Nowhere, "bad", w.blocks[0]}))
 	var ok []bool
 	for _, item := range got.Get("items").Array() {
 		ok = append(ok, item.Get("ok").Bool())
@@ -62,7 +63,7 @@ func TestBatchKramdownFailsEachAlone(t *testing.T) {
 		t.Errorf("the text of a hidden block: %s", got.Raw)
 	}
 	h, m := got.Get("items.1.error").Raw, got.Get("items.2.error").Raw
-	if strings.ReplaceAll(h, string(hidden), nowhere) != m || got.Get("items.1.error.type").Str != string(tool.Unknown) {
+	if strings.ReplaceAll(h, string(hidden), actiontest.Nowhere) != m || got.Get("items.1.error.type").Str != string(tool.Unknown) {
 		t.Errorf("hidden %s\nmissing %s", h, m)
 	}
 	if got.Get("requested").Int() != 5 || got.Get("succeeded").Int() != 2 || got.Get("failed").Int() != 3 || !got.Get("partial").Bool() {
@@ -75,7 +76,7 @@ func TestBatchKramdownFailsEachAlone(t *testing.T) {
 }
 
 func TestGetChildrenPages(t *testing.T) {
-	w := newWorld(t, "a\n\nb\n\nc")
+	w := newWorkspace(t, "a\n\nb\n\nc")
 	a := act(t, "get_children")
 	got := w.Must(t, a, args("id", w.doc, "pageSize", 2))
 	if diff := cmp.Diff(w.blocks[:2], ids(got.Get("data.#.id"))); diff != "" || !got.Get("hasNextPage").Bool() || got.Get("hint").Str == "" {
@@ -91,7 +92,7 @@ func TestGetChildrenPages(t *testing.T) {
 }
 
 func TestGetAttrsInfoAndBreadcrumb(t *testing.T) {
-	w := newWorld(t, "# 标题\n\npara")
+	w := newWorkspace(t, "# 标题\n\npara")
 	w.setAttrs(w.blocks[1], map[string]string{"memo": "备注"})
 	if got := w.Must(t, act(t, "get_attrs"), args("id", w.blocks[1])); got.Get("memo").Str != "备注" || got.Get("id").Str != string(w.blocks[1]) {
 		t.Errorf("attributes: %s", got.Raw)
@@ -106,7 +107,7 @@ func TestGetAttrsInfoAndBreadcrumb(t *testing.T) {
 }
 
 func TestDOMIsCutAtABlock(t *testing.T) {
-	w := newWorld(t, "- "+strings.Repeat(strings.Repeat("长", 500)+"\n- ", 60)+"end")
+	w := newWorkspace(t, "- "+strings.Repeat(strings.Repeat("长", 500)+"\n- ", 60)+"end")
 	got := w.Must(t, act(t, "dom"), args("id", w.blocks[0]))
 	dom := got.Get("dom").Str
 	if !got.Get("truncated").Bool() || len(dom) > 64<<10 || int(got.Get("totalBytes").Int()) <= len(dom) {
@@ -118,13 +119,13 @@ func TestDOMIsCutAtABlock(t *testing.T) {
 	if blocks := kernel.ParseDOM(dom); len(blocks) != 1 || len(blocks[0].Blocks) < 10 {
 		t.Errorf("the cut left %d blocks", len(blocks))
 	}
-	if got := w.Must(t, act(t, "dom"), args("id", w.children(w.blocks[0])[0])); got.Get("truncated").Bool() || got.Get("totalBytes").Exists() {
+	if got := w.Must(t, act(t, "dom"), args("id", w.Children(w.t, w.blocks[0])[0])); got.Get("truncated").Bool() || got.Get("totalBytes").Exists() {
 		t.Errorf("a short DOM was cut: %s", got.Raw)
 	}
 }
 
 func TestRecentUpdatedGroupsAndFilters(t *testing.T) {
-	w := newWorld(t, "aa\n\nbb\n\ncc\n\ndd")
+	w := newWorkspace(t, "aa\n\nbb\n\ncc\n\ndd")
 	other := kernel.ID(w.Notebook("Other"))
 	w.add(other, "/Secret", "secret text")
 	w.Levels[other] = access.None
@@ -155,9 +156,9 @@ func TestRecentUpdatedGroupsAndFilters(t *testing.T) {
 
 // The kernel answers both for a web page.
 func TestNamesAreText(t *testing.T) {
-	w := newWorld(t, "x")
+	w := newWorkspace(t, "x")
 	doc := w.add(w.nb, `/R&D "q" 'a' <b> 😀`, "# P & <Q>\n\nit's \"so\" & 1 < 2")
-	got := w.Must(t, act(t, "breadcrumb"), args("id", w.children(doc)[1]))
+	got := w.Must(t, act(t, "breadcrumb"), args("id", w.Children(w.t, doc)[1]))
 	if got.Get("0.name").Str != `Notes 笔记/R&D "q" 'a' <b> 😀` || got.Get("1.name").Str != "P & <Q>" {
 		t.Errorf("breadcrumb: %s", got.Raw)
 	}
@@ -169,7 +170,7 @@ func TestNamesAreText(t *testing.T) {
 }
 
 func TestWordCount(t *testing.T) {
-	w := newWorld(t, "two words\n\n三个字")
+	w := newWorkspace(t, "two words\n\n三个字")
 	got := w.Must(t, act(t, "word_count"), args("ids", w.blocks))
 	if got.Get("blockCount").Int() != 2 || got.Get("wordCount").Int() != 5 {
 		t.Errorf("result: %s", got.Raw)
@@ -178,14 +179,14 @@ func TestWordCount(t *testing.T) {
 		t.Errorf("alias id: %s", got.Raw)
 	}
 	other := kernel.ID(w.Notebook("Other"))
-	hidden := w.children(w.add(other, "/O", "x"))[0]
+	hidden := w.Children(w.t, w.add(other, "/O", "x"))[0]
 	w.guarded(act(t, "word_count"), access.Read, hidden, args("ids", []kernel.ID{w.blocks[0], hidden}))
 	refs := w.add(w.nb, "/Refs", fmt.Sprintf("see ((%s 'what it says'))", hidden))
 	if got := w.Must(t, act(t, "word_count"), args("id", refs)); got.Get("wordCount").Int() != 4 {
 		t.Errorf("readable: %s", got.Raw)
 	}
 	w.Levels[other] = access.None
-	for _, id := range append(w.children(refs), refs) { // how long a text is must not tell either
+	for _, id := range append(w.Children(w.t, refs), refs) { // how long a text is must not tell either
 		got := w.Must(t, act(t, "word_count"), args("id", id))
 		if got.Get("wordCount").Exists() || got.Get("runeCount").Exists() || got.Get("refCount").Int() != 1 || got.Get("hint").Str == "" {
 			t.Errorf("of a reference to what is hidden: %s", got.Raw)
@@ -197,11 +198,11 @@ func TestWordCount(t *testing.T) {
 }
 
 func TestDocsInfoCountsOnlyReadableReferences(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	ref := "see ((" + string(w.doc) + " \"x\"))"
-	seen := w.children(w.add(w.nb, "/Seen", ref))[0]
+	seen := w.Children(w.t, w.add(w.nb, "/Seen", ref))[0]
 	other := kernel.ID(w.Notebook("Other"))
-	hidden := w.children(w.add(other, "/Hidden", ref))[0]
+	hidden := w.Children(w.t, w.add(other, "/Hidden", ref))[0]
 	a := act(t, "docs_info")
 	call := args("id", w.blocks[0], "refCount", true)
 	if got := w.Must(t, a, call); got.Get("0.refCount").Int() != 2 || got.Get("0.id").Str != string(w.doc) {
@@ -212,12 +213,12 @@ func TestDocsInfoCountsOnlyReadableReferences(t *testing.T) {
 	if diff := cmp.Diff([]kernel.ID{seen}, ids(got.Get("0.refIDs"))); diff != "" || got.Get("0.refCount").Int() != 1 || strings.Contains(got.Raw, string(hidden)) {
 		t.Errorf("one hidden: %s (-want +got):\n%s", got.Raw, diff)
 	}
-	w.refused(a, args(), tool.Conflicting)
-	w.refused(a, args("id", w.doc, "ids", []kernel.ID{w.doc}), tool.Conflicting)
+	w.Refused(w.t, a, args(), tool.Conflicting)
+	w.Refused(w.t, a, args("id", w.doc, "ids", []kernel.ID{w.doc}), tool.Conflicting)
 }
 
 func TestSetFoldState(t *testing.T) {
-	w := newWorld(t, "# h\n\npara")
+	w := newWorkspace(t, "# h\n\npara")
 	a := act(t, "set_fold_state")
 	w.Must(t, a, args("id", w.blocks[0], "folded", true))
 	if w.attrs(w.blocks[0])["fold"] != "1" {
@@ -226,14 +227,14 @@ func TestSetFoldState(t *testing.T) {
 	if got := w.Must(t, a, args("id", w.blocks[0], "folded", "false")); got.Get("folded").Bool() || w.attrs(w.blocks[0])["fold"] == "1" {
 		t.Error("not unfolded")
 	}
-	w.refused(a, args("id", w.blocks[0]), tool.Invalid)
-	w.refused(a, args("id", w.doc, "folded", true), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.blocks[0]), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.doc, "folded", true), tool.Invalid)
 	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "folded", true))
 }
 
 // Which databases a block is a row of tells of databases that may be hidden.
 func TestReadsNameNoDatabases(t *testing.T) {
-	w := newWorld(t, "a row")
+	w := newWorkspace(t, "a row")
 	const db = "20240801120000-avsecre"
 	for _, id := range []kernel.ID{w.blocks[0], w.doc} {
 		if err := w.Client.SetAttrs(t.Context(), id, map[string]string{"custom-avs": db, "memo": "mine"}); err != nil {

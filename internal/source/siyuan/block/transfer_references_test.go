@@ -15,24 +15,24 @@ import (
 
 // refWorld has two targets in its document and a block that refers to the first in each of
 // three notebooks.
-func refWorld(t *testing.T) (w *world, refs, notebooks []kernel.ID) {
+func refWorld(t *testing.T) (w *workspace, refs, notebooks []kernel.ID) {
 	t.Helper()
-	w = newWorld(t, "from\n\nto")
+	w = newWorkspace(t, "from\n\nto")
 	notebooks = []kernel.ID{w.nb, kernel.ID(w.Notebook("Second")), kernel.ID(w.Notebook("Third"))}
 	for _, nb := range notebooks {
 		doc := w.add(nb, "/Refs", "see (("+string(w.blocks[0])+" \"x\"))")
-		refs = append(refs, w.children(doc)[0])
+		refs = append(refs, w.Children(w.t, doc)[0])
 	}
 	return w, refs, notebooks
 }
 
-func (w *world) refersTo(ref, id kernel.ID) bool {
+func (w *workspace) refersTo(ref, id kernel.ID) bool {
 	w.t.Helper()
 	at, err := w.Client.Place(w.t.Context(), ref)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return cmp.Equal(w.texts(at.Root), []string{"see ((" + string(id) + " \"x\"))"})
+	return cmp.Equal(w.Texts(w.t, at.Root), []string{"see ((" + string(id) + " \"x\"))"})
 }
 
 func TestTransferReferences(t *testing.T) {
@@ -70,15 +70,15 @@ func TestTransferReferencesOfSomeBlocks(t *testing.T) {
 	if w.refersTo(refs[0], w.blocks[1]) || !w.refersTo(refs[1], w.blocks[1]) {
 		t.Error("another block than the one that was named changed")
 	}
-	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[1]}), tool.Invalid)
-	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[0]), tool.Invalid)
+	w.Refused(w.t, a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[1]}), tool.Invalid)
+	w.Refused(w.t, a, args("fromID", w.blocks[0], "toID", w.blocks[0]), tool.Invalid)
 	w.Levels[notebooks[2]] = access.Read
-	w.refused(a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[2]}), tool.Denied)
+	w.Refused(w.t, a, args("fromID", w.blocks[0], "toID", w.blocks[1], "refIDs", []kernel.ID{refs[2]}), tool.Denied)
 	w.guarded(a, access.Write, w.blocks[1], args("fromID", w.blocks[0], "toID", w.blocks[1]))
 }
 
 func TestTransferReferencesWithoutAnyWritesNothing(t *testing.T) {
-	w := newWorld(t, "from\n\nto")
+	w := newWorkspace(t, "from\n\nto")
 	w.ResetCalls()
 	got := w.Must(t, act(t, "transfer_references"), args("fromID", w.blocks[0], "toID", w.blocks[1]))
 	if got.Get("count").Int() != 0 || len(w.Writes()) != 0 {

@@ -7,17 +7,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
 func TestUpdateKeepsIDAndAttributes(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo")
+	w := newWorkspace(t, "one\n\ntwo")
 	id := w.blocks[0]
 	w.setAttrs(id, map[string]string{"custom-k": "值", "memo": "m", "bookmark": "b"})
 	got := w.Must(t, act(t, "update"), args("id", id, "dataType", "markdown", "data", "## 新"))
-	if diff := cmp.Diff([]string{"## 新", "two"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"## 新", "two"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	attrs := w.attrs(id)
@@ -33,7 +34,7 @@ func TestUpdateKeepsIDAndAttributes(t *testing.T) {
 }
 
 func TestUpdateLetsTheContentSetAttributes(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "old", "name": "n"})
 	w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new\n{: memo=\"new\"}"))
 	if got := w.attrs(w.blocks[0]); got["memo"] != "new" || got["name"] != "n" {
@@ -42,13 +43,13 @@ func TestUpdateLetsTheContentSetAttributes(t *testing.T) {
 }
 
 func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
-	w := newWorld(t, "one\n\nlast")
+	w := newWorkspace(t, "one\n\nlast")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "m"})
 	got := w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\n- b\n- c\n\nd"))
-	if diff := cmp.Diff([]string{"a", "- b\n- c", "d", "last"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "- b\n- c", "d", "last"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	now := w.children(w.doc)
+	now := w.Children(w.t, w.doc)
 	if diff := cmp.Diff(now[1:3], ids(got.Get("createdBlockIDs"))); diff != "" || now[0] != w.blocks[0] {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
@@ -61,36 +62,36 @@ func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
 }
 
 func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), tool.API))
+	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), tool.API))
 	if rest, _ := err.Facts["notWritten"].(string); !strings.Contains(rest, "b text") {
 		t.Errorf("the error does not carry the rest: %s", err.Payload())
 	}
-	if diff := cmp.Diff([]string{"a"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"a"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 }
 
 func TestUpdateReportsAttributesItCouldNotRestore(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "mine"})
 	w.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Refused(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), tool.Mismatch))
+	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), tool.Mismatch))
 	if !strings.Contains(string(err.Payload()), `"memo":"mine"`) {
 		t.Errorf("the error does not carry the attributes: %s", err.Payload())
 	}
 }
 
 func TestUpdateItems(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo\n\nthree")
+	w := newWorkspace(t, "one\n\ntwo\n\nthree")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "a"})
 	w.setAttrs(w.blocks[2], map[string]string{"memo": "c"})
 	got := w.Must(t, act(t, "update"), args("items", []any{
 		map[string]any{"id": w.blocks[0], "dataType": "markdown", "data": "1"},
 		map[string]any{"id": w.blocks[2], "dataType": "markdown", "data": "3\n\n4"},
 	}))
-	if diff := cmp.Diff([]string{"1", "two", "3", "4"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"1", "two", "3", "4"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	if w.attrs(w.blocks[0])["memo"] != "a" || w.attrs(w.blocks[2])["memo"] != "c" {
@@ -102,19 +103,19 @@ func TestUpdateItems(t *testing.T) {
 }
 
 func TestUpdateKeepsBlocksInAContainer(t *testing.T) {
-	w := newWorld(t, "- a\n- b")
+	w := newWorkspace(t, "- a\n- b")
 	list := w.blocks[0]
-	items := w.children(list)
+	items := w.Children(w.t, list)
 	w.setAttrs(items[1], map[string]string{"custom-x": "1"})
 	text, err := w.Client.Kramdown(t.Context(), list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", strings.Replace(text, "}a", "}A", 1)))
-	if diff := cmp.Diff(items, w.children(list)); diff != "" || w.attrs(items[1])["custom-x"] != "1" {
+	if diff := cmp.Diff(items, w.Children(w.t, list)); diff != "" || w.attrs(items[1])["custom-x"] != "1" {
 		t.Errorf("items got other ids or lost attributes %v (-want +got):\n%s", w.attrs(items[1]), diff)
 	}
-	if diff := cmp.Diff([]string{"- A\n- b"}, w.texts(w.doc)); diff != "" || got.Get("warning").Exists() {
+	if diff := cmp.Diff([]string{"- A\n- b"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("warning").Exists() {
 		t.Errorf("warning %q, document (-want +got):\n%s", got.Get("warning").Str, diff)
 	}
 	got = w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", "- c"))
@@ -124,27 +125,27 @@ func TestUpdateKeepsBlocksInAContainer(t *testing.T) {
 }
 
 func TestUpdateRefuses(t *testing.T) {
-	w := newWorld(t, "- a\n- b\n\npara")
+	w := newWorkspace(t, "- a\n- b\n\npara")
 	a := act(t, "update")
-	item := w.children(w.blocks[0])[0]
-	w.refused(a, args("id", item, "dataType", "markdown", "data", "- x\n- y"), tool.Invalid)
+	item := w.Children(w.t, w.blocks[0])[0]
+	w.Refused(w.t, a, args("id", item, "dataType", "markdown", "data", "- x\n- y"), tool.Invalid)
 	w.Must(t, a, args("id", item, "dataType", "markdown", "data", "- x\n  - y"))
 	p := w.blocks[1]
-	w.refused(a, args("id", p, "dataType", "markdown"), tool.Invalid)
-	w.refused(a, args("id", p, "data", "x"), tool.Invalid)
-	w.refused(a, args("dataType", "markdown", "data", "x"), tool.Invalid)
+	w.Refused(w.t, a, args("id", p, "dataType", "markdown"), tool.Invalid)
+	w.Refused(w.t, a, args("id", p, "data", "x"), tool.Invalid)
+	w.Refused(w.t, a, args("dataType", "markdown", "data", "x"), tool.Invalid)
 	one := map[string]any{"id": p, "dataType": "markdown", "data": "x"}
-	w.refused(a, args("id", p, "items", []any{one}), tool.Conflicting)
-	w.refused(a, args("items", []any{one, one}), tool.Invalid)
-	w.refused(a, args("items", []any{one, map[string]any{"id": w.doc, "dataType": "markdown", "data": "x"}}), tool.Invalid)
-	w.refused(a, args("id", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
-	w.refused(a, args("id", nowhere, "dataType", "markdown", "data", "x"), tool.Unknown)
+	w.Refused(w.t, a, args("id", p, "items", []any{one}), tool.Conflicting)
+	w.Refused(w.t, a, args("items", []any{one, one}), tool.Invalid)
+	w.Refused(w.t, a, args("items", []any{one, map[string]any{"id": w.doc, "dataType": "markdown", "data": "x"}}), tool.Invalid)
+	w.Refused(w.t, a, args("id", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
+	w.Refused(w.t, a, args("id", actiontest.Nowhere, "dataType", "markdown", "data", "x"), tool.Unknown)
 	w.guarded(a, access.Write, p, args("id", p, "dataType", "markdown", "data", "x"))
 	w.guarded(a, access.Write, p, args("items", []any{one}))
 }
 
 func TestUpdateTellsOfADatabase(t *testing.T) {
-	w := newWorld(t, "one")
+	w := newWorkspace(t, "one")
 	dom := `<div data-node-id="20240801120000-avblk01" data-type="NodeAttributeView" data-av-id="20240801120000-avmain1" ` +
 		`data-av-type="table" class="av"></div>`
 	done, err := w.Client.Append(t.Context(), w.doc, "dom", dom)
@@ -159,7 +160,7 @@ func TestUpdateTellsOfADatabase(t *testing.T) {
 
 // Text that was read and is written again carries the time of the last change, which a kernel keeps.
 func TestUpdateIsAChangeOfNow(t *testing.T) {
-	w := newWorld(t, "one\n\ntwo\n\nthree")
+	w := newWorkspace(t, "one\n\ntwo\n\nthree")
 	const old = "20240101000000"
 	for _, id := range w.blocks {
 		w.setAttrs(id, map[string]string{"updated": old, "memo": "m"})
@@ -173,7 +174,7 @@ func TestUpdateIsAChangeOfNow(t *testing.T) {
 	got := w.Must(t, a, args("id", w.blocks[0], "dataType", "markdown", "data", strings.Replace(text, "one", "eins", 1)))
 	w.Must(t, a, args("id", w.blocks[1], "dataType", "dom", "data", strings.Replace(dom, "two", "zwei", 1)))
 	w.Must(t, act(t, "replace"), args("id", w.blocks[2], "edit", map[string]any{"old": "three", "new": "drei"}))
-	if diff := cmp.Diff([]string{"eins", "zwei", "drei"}, w.texts(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"eins", "zwei", "drei"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	for _, id := range w.blocks {

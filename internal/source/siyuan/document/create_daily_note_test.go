@@ -23,7 +23,7 @@ func TestCreateDailyNote(t *testing.T) {
 	if _, err := k.Client.SetNotebookConf(t.Context(), kernel.ID(nb), map[string]any{"dailyNoteSavePath": ""}); err != nil {
 		t.Fatal(err)
 	}
-	k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), tool.API)
+	k.Failed(t, act(t, "create_daily_note"), args("notebook", nb), tool.API)
 	k.Refused(t, act(t, "create_daily_note"), `{}`, tool.Invalid)
 	on, missing := byNotebook("notebook")
 	guarded(t, "create_daily_note", access.Write, on, missing)

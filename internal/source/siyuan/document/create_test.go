@@ -82,7 +82,7 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Invalid, args("notebook", nb, "path", "/\u200b\u200d")}, // "Untitled"
 		{tool.Conflicting, args("notebook", nb, "parentPath", inOther, "title", "B")},
 		{tool.Conflicting, args("notebook", nb, "parentPath", other, "title", "B")},
-		{tool.Unknown, args("notebook", nb, "parentPath", ghost, "title", "B")},
+		{tool.Unknown, args("notebook", nb, "parentPath", actiontest.Nowhere, "title", "B")},
 		{tool.Invalid, args("notebook", nb, "parentPath", "/", "title", "a/b")},
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
@@ -90,7 +90,7 @@ func TestCreateRefused(t *testing.T) {
 		{tool.InvalidPath, args("notebook", nb, "path", path(inOther))},
 		{tool.Unknown, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
 		{tool.Unknown, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
-		{tool.Unknown, args("notebook", nb, "parentPath", path(ghost), "title", "B")},
+		{tool.Unknown, args("notebook", nb, "parentPath", path(actiontest.Nowhere), "title", "B")},
 	} {
 		k.Refused(t, act(t, "create"), c.call, c.kind)
 	}
@@ -172,13 +172,13 @@ func TestCreateTooDeep(t *testing.T) {
 	nb := k.Notebook("A")
 	id := k.Doc(nb, "/1/2/3/4/5/6/7", "")
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), tool.API))
+	e, ok := errors.AsType[*tool.Error](k.Failed(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), tool.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 	other := k.Doc(nb, "/O", "")
 	k.Fail("/api/filetree/moveDocsByID", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok = errors.AsType[*tool.Error](k.Refused(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), tool.API))
+	e, ok = errors.AsType[*tool.Error](k.Failed(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), tool.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
@@ -211,15 +211,15 @@ func TestCreateAnswerLost(t *testing.T) {
 		t.Errorf("created %s", got.Raw)
 	}
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailClose)
-	k.Refused(t, act(t, "create"), args("notebook", nb, "path", "/E"), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "create"), args("notebook", nb, "path", "/E"), tool.OutcomeUnknown)
 }
 
 func TestCreateReference(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "markdown", "see (("+ghost+"))"))
-	if !strings.Contains(got.Get("warnings").Raw, ghost) {
+	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "markdown", "see (("+actiontest.Nowhere+"))"))
+	if !strings.Contains(got.Get("warnings").Raw, actiontest.Nowhere) {
 		t.Errorf("a reference to nothing goes without a word: %s", got.Raw)
 	}
 }

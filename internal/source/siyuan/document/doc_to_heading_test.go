@@ -43,7 +43,7 @@ func TestDocToHeadingRefused(t *testing.T) {
 		{tool.Invalid, args("targetID", block)},
 		{tool.Conflicting, args("srcID", src, "targetID", children(t, k, src)[0])},
 		{tool.Conflicting, args("srcID", parent, "targetID", block)},
-		{tool.Unknown, args("srcID", ghost, "targetID", block)},
+		{tool.Unknown, args("srcID", actiontest.Nowhere, "targetID", block)},
 	} {
 		k.Refused(t, act(t, "doc_to_heading"), c.call, c.kind)
 	}
@@ -64,7 +64,7 @@ func TestDocToHeadingGuarded(t *testing.T) {
 		return args("srcID", id, "targetID", block), []string{id}
 	}, func(k *actiontest.Kit) string {
 		_, block := open(k)
-		return args("srcID", ghost, "targetID", block)
+		return args("srcID", actiontest.Nowhere, "targetID", block)
 	})
 	guarded(t, "doc_to_heading", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		doc, _ := open(k)
@@ -72,6 +72,6 @@ func TestDocToHeadingGuarded(t *testing.T) {
 		return args("srcID", doc, "targetID", block), []string{block}
 	}, func(k *actiontest.Kit) string {
 		doc, _ := open(k)
-		return args("srcID", doc, "targetID", ghost)
+		return args("srcID", doc, "targetID", actiontest.Nowhere)
 	})
 }

@@ -84,7 +84,7 @@ func TestHeadingToDocRefused(t *testing.T) {
 		{tool.Invalid, args("headingID", id, "targetNotebook", nb)},
 		{tool.Invalid, args("headingID", blocks[1])},
 		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
-		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", ghost)},
+		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", actiontest.Nowhere)},
 		{tool.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
 		{tool.Conflicting, args("headingID", blocks[1], "targetNotebook", nb, "previousPath", "/"+id+"/"+below+".sy")},
 	} {
@@ -100,26 +100,23 @@ func TestHeadingToDocGuarded(t *testing.T) {
 	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		h := children(t, k, k.Doc(nb, "/D", "# H"))[0]
 		return args("headingID", h, "targetNotebook", k.Notebook("Open")), []string{h}
-	}, func(k *actiontest.Kit) string { return args("headingID", ghost, "targetNotebook", k.Notebook("Open")) })
+	}, func(k *actiontest.Kit) string {
+		return args("headingID", actiontest.Nowhere, "targetNotebook", k.Notebook("Open"))
+	})
 	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		h := children(t, k, k.Doc(k.Notebook("Open"), "/D", "# H"))[0]
 		return args("headingID", h, "targetNotebook", nb), []string{nb}
 	}, func(k *actiontest.Kit) string {
 		h := children(t, k, k.Doc(k.Notebook("Open"), "/D", "# H"))[0]
-		return args("headingID", h, "targetNotebook", ghost)
+		return args("headingID", h, "targetNotebook", actiontest.Nowhere)
 	})
 }
 
 // children are the ids of the blocks of a document.
-func children(t testing.TB, k *actiontest.Kit, id string) []string {
+func children(t testing.TB, k *actiontest.Kit, id string) (out []string) {
 	t.Helper()
-	blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(id))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, b := range blocks {
-		out = append(out, string(b.ID))
+	for _, child := range k.Children(t, kernel.ID(id)) {
+		out = append(out, string(child))
 	}
 	return out
 }

@@ -74,7 +74,7 @@ func TestLookupRefused(t *testing.T) {
 	} {
 		k.Refused(t, act(t, "lookup"), call, tool.Conflicting)
 	}
-	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", ghost)} {
+	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", actiontest.Nowhere)} {
 		k.Refused(t, act(t, "lookup"), call, tool.Unknown)
 	}
 	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), tool.InvalidPath)
@@ -134,14 +134,14 @@ func TestLookupGuarded(t *testing.T) {
 	guarded(t, "lookup", access.Read, func(k *actiontest.Kit, nb string) (string, []string) {
 		k.Doc(nb, "/D", "")
 		return args("notebook", nb, "hpath", "/D"), []string{nb}
-	}, func(*actiontest.Kit) string { return args("notebook", ghost, "hpath", "/D") })
+	}, func(*actiontest.Kit) string { return args("notebook", actiontest.Nowhere, "hpath", "/D") })
 	// A storage path in a notebook that may be read, of a document in one that may not.
 	k := actiontest.New(t)
 	nb, hidden := k.Notebook("A"), k.Notebook("Secret")
 	id := k.Doc(hidden, "/D", "")
 	k.Levels[kernel.ID(hidden)] = access.None
 	a := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(id)), tool.Unknown), id)
-	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(ghost)), tool.Unknown), ghost)
+	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.Unknown), actiontest.Nowhere)
 	if a != b || strings.Contains(a, "Secret") {
 		t.Errorf("a hidden document is told from none:\n%s\n%s", a, b)
 	}

@@ -70,8 +70,8 @@ func TestMoveRefused(t *testing.T) {
 		{tool.Conflicting, args("fromIDs", []string{up})},
 		{tool.Conflicting, args("fromIDs", []string{up}, "toNotebook", nb, "toPath", "/")},
 		{tool.Conflicting, args("fromPaths", []string{path(up)}, "toNotebook", nb)},
-		{tool.Unknown, args("fromIDs", []string{up}, "toID", ghost)},
-		{tool.Unknown, args("fromPaths", []string{path(up)}, "toNotebook", nb, "toPath", path(ghost))},
+		{tool.Unknown, args("fromIDs", []string{up}, "toID", actiontest.Nowhere)},
+		{tool.Unknown, args("fromPaths", []string{path(up)}, "toNotebook", nb, "toPath", path(actiontest.Nowhere))},
 		{tool.Invalid, args("fromIDs", []string{nb}, "toID", up)},
 	} {
 		k.Refused(t, act(t, "move"), c.call, c.kind)
@@ -87,14 +87,14 @@ func TestMoveGuarded(t *testing.T) {
 	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		id := k.Doc(nb, "/D", "")
 		return args("fromIDs", []string{id}, "toID", open(k)), []string{id}
-	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{ghost}, "toID", open(k)) })
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{actiontest.Nowhere}, "toID", open(k)) })
 	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		id := k.Doc(nb, "/D", "")
 		return args("fromIDs", []string{open(k)}, "toID", id), []string{id}
-	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", ghost) })
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", actiontest.Nowhere) })
 	guarded(t, "move", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		return args("fromIDs", []string{open(k)}, "toID", nb), []string{nb}
-	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", ghost) })
+	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", actiontest.Nowhere) })
 }
 
 // The kernel says yes and does nothing now and then: that is told.

@@ -34,13 +34,13 @@ func TestReorderRefused(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	id := k.Doc(nb, "/D", "")
-	k.Refused(t, act(t, "reorder"), args("parentID", nb, "orderedIDs", []string{id, ghost}), tool.Conflicting)
+	k.Refused(t, act(t, "reorder"), args("parentID", nb, "orderedIDs", []string{id, actiontest.Nowhere}), tool.Conflicting)
 	k.Refused(t, act(t, "reorder"), args("orderedIDs", []string{id}), tool.Invalid)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
-	on, missing := byID("parentID", "orderedIDs", []string{ghost})
+	on, missing := byID("parentID", "orderedIDs", []string{actiontest.Nowhere})
 	guarded(t, "reorder", access.Write, on, missing)
-	on, missing = byNotebook("parentID", "orderedIDs", []string{ghost})
+	on, missing = byNotebook("parentID", "orderedIDs", []string{actiontest.Nowhere})
 	guarded(t, "reorder", access.Write, on, missing)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
@@ -32,7 +33,7 @@ func TestAssetLevels(t *testing.T) {
 		for open := access.None; open <= access.Delete; open++ {
 			for other := access.None; other <= access.Delete; other++ {
 				t.Run(need.name+" "+open.String()+" "+other.String(), func(t *testing.T) {
-					w := newWorld(t)
+					w := newWorkspace(t)
 					w.Levels[w.nb], w.Levels[w.other] = open, other
 					allowed := min(open, other) >= need.level
 					switch {
@@ -52,12 +53,12 @@ func TestAssetLevels(t *testing.T) {
 // TestHiddenAsset: an asset that a hidden notebook uses, alone or with others, is as one that is not there, also by the
 // folder of such a notebook.
 func TestHiddenAsset(t *testing.T) {
-	w := newWorld(t).hide()
+	w := newWorkspace(t).hide()
 	for _, need := range needs {
 		missing := w.refused(need.name, need.args(nothing), tool.Unknown)
 		for _, p := range []string{secret, w.own, shared} {
 			hidden := w.refused(need.name, need.args(p), tool.Unknown)
-			same(t, hidden, missing, p, nothing)
+			actiontest.SameRefusal(t, hidden, missing, p, nothing)
 		}
 	}
 }
@@ -68,7 +69,7 @@ func TestSpellings(t *testing.T) {
 		"assets/%E7%BA%A2%20x.png", "assets/红%20x.png", "assets/%e7%ba%a2%20x.png", "assets/%E7%BA%A2%20x.png?page=1", "assets/红%20x.png#top",
 	} {
 		t.Run(markdown, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorkspace(t)
 			w.File("/data/assets/红 x.png", []byte("x"))
 			w.Doc(string(w.other), "/Use", "![x]("+markdown+")")
 			w.hide()
@@ -84,7 +85,7 @@ func TestSpellings(t *testing.T) {
 // TestMentionedAsset makes sure that a use the index of assets does not have still protects:
 // the cover of a document in another notebook.
 func TestMentionedAsset(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	if err := w.Client.SetAttrs(t.Context(), w.their, map[string]string{"title-img": `background-image:url(` + shown + `)`}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,13 +93,13 @@ func TestMentionedAsset(t *testing.T) {
 	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Denied)
 	w.hide()
 	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
-	same(t, w.refused("get_image_ocr_text", args("path", shown), tool.Unknown), missing, shown, nothing) // though the open notebook shows it
+	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", shown), tool.Unknown), missing, shown, nothing) // though the open notebook shows it
 	w.refused("delete_asset", args("path", shown, "force", true), tool.Unknown)
 }
 
 // TestUnownedAsset: what no document shows and SiYuan does not call unused may be anyone's.
 func TestUnownedAsset(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.run("get_image_ocr_text", args("path", loose))
 	w.hide()
 	w.run("get_image_ocr_text", args("path", loose)) // unused, so nobody's
@@ -108,7 +109,7 @@ func TestUnownedAsset(t *testing.T) {
 	}
 	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
 	for _, p := range []string{secret, loose} { // both may be the closed one's
-		same(t, w.refused("get_image_ocr_text", args("path", p), tool.Unknown), missing, p, nothing)
+		actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", p), tool.Unknown), missing, p, nothing)
 		w.refused("delete_asset", args("path", p), tool.Unknown)
 	}
 	w.Levels[w.other] = access.Read
@@ -117,7 +118,7 @@ func TestUnownedAsset(t *testing.T) {
 
 // TestLateUse: a use that the index does not have yet counts.
 func TestLateUse(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.DelayIndex(true)
 	w.Doc(string(w.other), "/Late", "![x]("+shown+")") // as a person would write it, in the editor
 	w.hide()
@@ -126,7 +127,7 @@ func TestLateUse(t *testing.T) {
 
 // TestHiddenFolder: a path that begins with a hidden notebook does not exist, whoever shows it.
 func TestHiddenFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Doc(string(w.nb), "/Show", "![x](assets/own-20240101120000-fffffff.png)")
 	w.run("get_image_ocr_text", args("path", w.own))
 	w.hide()
@@ -134,7 +135,7 @@ func TestHiddenFolder(t *testing.T) {
 }
 
 func TestNotebookFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Levels[w.other] = access.Read
 	w.run("get_image_ocr_text", args("path", w.own))
 	w.refused("rename_asset", args("oldPath", w.own, "newName", "x"), tool.Denied)
@@ -146,7 +147,7 @@ func TestNotebookFolder(t *testing.T) {
 // TestRemnants: the index keeps rows of a notebook that somebody else has removed. It made a hidden notebook's asset one
 // of a notebook that can be read.
 func TestRemnants(t *testing.T) {
-	w := newWorld(t).hide()
+	w := newWorkspace(t).hide()
 	gone := w.Notebook("Gone")
 	w.Doc(gone, "/Doc", "![c]("+secret+")")
 	w.DelayIndex(true)
@@ -157,5 +158,5 @@ func TestRemnants(t *testing.T) {
 	_ = answer.Body.Close()
 	w.Fail("/api/sqlite/flushTransaction", 2, kerneltest.FailEmpty) // which would not help at a real kernel
 	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
-	same(t, w.refused("get_image_ocr_text", args("path", secret), tool.Unknown), missing, secret, nothing)
+	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", secret), tool.Unknown), missing, secret, nothing)
 }

@@ -2,7 +2,6 @@ package file_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,16 +11,15 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
-const ghost = "20990101000000-zzzzzzz"
-
 // TestDeleteAsset: the kernel would delete any path, used or not.
 func TestDeleteAsset(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.refused("delete_asset", args("path", shown), tool.Conflicting)
 	w.refused("delete_asset", args("path", spaced), tool.Conflicting) // SiYuan calls it unused, since it is written as %20
 	w.refused("delete_asset", args("path", "assets/sub"), tool.Unknown)
@@ -37,15 +35,15 @@ func TestDeleteAsset(t *testing.T) {
 }
 
 func TestDeleteAssetWithoutEffect(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/asset/removeUnusedAsset", 1, kerneltest.FailMessage("permission denied"))
-	w.Refused(t, act(t, "delete_asset"), args("path", loose), tool.API)
+	w.Failed(t, act(t, "delete_asset"), args("path", loose), tool.API)
 	w.Fail("/api/asset/removeUnusedAsset", 1, kerneltest.FailLost)
-	w.Refused(t, act(t, "delete_asset"), args("path", loose), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "delete_asset"), args("path", loose), tool.OutcomeUnknown)
 }
 
 func TestRenameAsset(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "rename_asset"), args("oldPath", shown, "newName", "新 plan.PNG"))
 	renamed := got.Get("newPath").String()
 	if !strings.HasPrefix(renamed, "assets/新 plan-") || !strings.HasSuffix(renamed, ".png") || !w.exists(renamed) || w.exists(shown) {
@@ -56,7 +54,7 @@ func TestRenameAsset(t *testing.T) {
 
 // TestRenameAssetOverNone: a name that ends in an id would write over the asset that has it.
 func TestRenameAssetOverNone(t *testing.T) {
-	w := newWorld(t).hide()
+	w := newWorkspace(t).hide()
 	for _, name := range []string{"CANARY-20240101120000-ddddddd", "CANARY-20240101120000-ddddddd.png", "CANARY_2024010112000#0-ddddddd"} {
 		if strings.Contains(name, "#") {
 			w.refused("rename_asset", args("oldPath", shown, "newName", name), tool.Invalid)
@@ -76,7 +74,7 @@ func TestRenameAssetOverNone(t *testing.T) {
 
 // TestRenameAssetInFolder: an asset in the folder of a notebook or document is known to SiYuan by what documents write.
 func TestRenameAssetInFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	id := kernel.ID(w.Doc(string(w.other), "/Show", "![x](assets/own-20240101120000-fffffff.png)"))
 	got := w.Must(t, act(t, "rename_asset"), args("oldPath", w.own, "newName", "自己的"))
 	renamed := got.Get("newPath").Str
@@ -92,7 +90,7 @@ func TestRenameAssetInFolder(t *testing.T) {
 
 // TestRenameAssetOfAnotherFolder: of several files that documents write alike SiYuan renames one, whoever's it is.
 func TestRenameAssetOfAnotherFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	alike := strings.Replace(w.own, string(w.other), string(w.nb), 1)
 	deep := string(w.nb) + "/" + string(w.doc) + "/assets/own-20240101120000-fffffff.png"
 	for _, p := range []string{alike, deep} {
@@ -116,7 +114,7 @@ func TestRenameAssetOfAnotherFolder(t *testing.T) {
 
 // TestChangesInClosedNotebooks: SiYuan rewrites closed notebooks, of which no index tells what they use.
 func TestChangesInClosedNotebooks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +129,7 @@ func TestChangesInClosedNotebooks(t *testing.T) {
 
 // TestChangesInDatabases: a database of a notebook without the level uses the asset as well.
 func TestChangesInDatabases(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	const database = "20240801120000-avmain1"
 	w.File("/data/storage/av/"+database+".json", []byte(`{"id":"`+database+`","spec":5,"name":"`+shown+`","keyValues":[],"views":[]}`))
 	show := func(doc kernel.ID, block string) {
@@ -154,7 +152,7 @@ func TestChangesInDatabases(t *testing.T) {
 
 // TestRenameAssetKeepsBlocks: what of a block would be read anew as several is kept.
 func TestRenameAssetKeepsBlocks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	escaped := strings.ReplaceAll(spaced, " ", "%20")
 	id := kernel.ID(w.Doc(string(w.nb), "/HTML", "first"))
 	html := `<div data-node-id="20240801120000-htmlblk" data-type="NodeHTMLBlock" class="render-node" data-subtype="block"><div class="protyle-icons"></div><div>` +
@@ -181,7 +179,7 @@ func TestRenameAssetKeepsBlocks(t *testing.T) {
 
 // TestRenameAssetEverywhere: blocks that write the path with escapes follow as well.
 func TestRenameAssetEverywhere(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	escaped := strings.ReplaceAll(spaced, " ", "%20")
 	full := "assets/%E7%BA%A2%20plan-20240101120000-bbbbbbb.png"
 	id := kernel.ID(w.Doc(string(w.nb), "/Uses", strings.Join([]string{
@@ -195,7 +193,10 @@ func TestRenameAssetEverywhere(t *testing.T) {
 	plain := w.Client
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: literal{plain, uses}})
 	t.Cleanup(w.Client.Close)
-	got := w.Must(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "新 名字"))
+	got, err := w.Do(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "新 名字"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	renamed := got.Get("newPath").Str
 	after, err := w.Client.Kramdown(t.Context(), id)
 	if err != nil || got.Get("staleBlocks").Exists() || got.Get("warning").Exists() {
@@ -240,14 +241,14 @@ func (l literal) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestRenameAssetNames holds new names to a form: the kernel takes anything.
 func TestRenameAssetNames(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, name := range []string{" ", "..", "../x", "a/b", `a\b`, ".hidden", "a\x00b", "a%2fb", "．．", "x.", "a:b", "x.sy", "con", strings.Repeat("a", 300), "#", ".png"} {
 		w.refused("rename_asset", args("oldPath", shown, "newName", name), tool.Invalid)
 	}
 }
 
 func TestListUnusedAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	// The folder assets/sub and the asset that is written as %20 are in the kernel's list.
 	w.run("list_unused_assets", "{}").is(args("assets", []string{w.own, loose}, "count", 2))
 	w.hide()
@@ -266,7 +267,7 @@ func TestListUnusedAssets(t *testing.T) {
 // TestRemoveUnusedAssets needs d in every notebook, and what is used stays although
 // the kernel calls it unused.
 func TestRemoveUnusedAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, low := range []access.Level{access.None, access.Read, access.Write} {
 		w.Levels[w.other] = low
 		e := w.refused("remove_unused_assets", "{}", tool.Denied)
@@ -284,7 +285,7 @@ func TestRemoveUnusedAssets(t *testing.T) {
 // TestRemoveUnusedAssetsKeeps: what a document names is never removed, however it writes the name, though the kernel
 // sees none of these uses.
 func TestRemoveUnusedAssetsKeeps(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	kept := []string{"assets/f h.png", "assets/html b.png", "assets/link 中.pdf", "assets/video v.mp4"}
 	for _, p := range append(kept, "assets/closed c.png") {
 		w.File("/data/"+p, []byte(p))
@@ -310,7 +311,7 @@ func TestRemoveUnusedAssetsKeeps(t *testing.T) {
 
 // TestRemoveUnusedAssetsBeyondTheList: the kernel names 512 at most, and would remove the others as well.
 func TestRemoveUnusedAssetsBeyondTheList(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	const many = kernel.MaxUnusedAssets + 20
 	for i := range many {
 		if err := w.Client.WriteFile(t.Context(), fmt.Sprintf("/data/assets/data/many-%04d.txt", i), []byte{byte(i), byte(i >> 8)}); err != nil {
@@ -334,12 +335,12 @@ func TestRemoveUnusedAssetsBeyondTheList(t *testing.T) {
 
 // TestRemoveUnusedAssetsPartly: what is gone is told although the rest failed.
 func TestRemoveUnusedAssetsPartly(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.File("/data/assets/first.txt", []byte("1"))
 	before := w.Client
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: failing{loose}})
 	t.Cleanup(w.Client.Close)
-	err := w.Refused(t, act(t, "remove_unused_assets"), "{}", tool.API)
+	err := w.Failed(t, act(t, "remove_unused_assets"), "{}", tool.API)
 	e, ok := errors.AsType[*tool.Error](err)
 	if removed, _ := e.Facts["removed"].([]string); !ok || !slices.Contains(removed, "assets/first.txt") {
 		t.Errorf("%v: %v", err, e.Facts)
@@ -371,7 +372,7 @@ func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestUnusedAssetsOfDatabases: a database that writes a name with escapes uses the asset.
 func TestUnusedAssetsOfDatabases(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.File("/data/assets/data base.png", []byte("x"))
 	w.File("/data/storage/av/20240801120000-avmain1.json", []byte(`{"id":"20240801120000-avmain1","spec":5,"name":"assets/data%20base.png","keyValues":[],"views":[]}`))
 	w.refused("delete_asset", args("path", "assets/data base.png"), tool.Conflicting)
@@ -382,7 +383,7 @@ func TestUnusedAssetsOfDatabases(t *testing.T) {
 }
 
 func TestRemoveUnusedAssetsAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.run("delete_asset", args("path", spaced, "force", true))
 	w.Must(t, act(t, "remove_unused_assets"), "{}")
 	w.run("remove_unused_assets", "{}").is(args("success", true, "removed", []string{}, "count", 0))
@@ -392,7 +393,7 @@ func TestRemoveUnusedAssetsAtOnce(t *testing.T) {
 }
 
 func TestGetDocAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	escaped := strings.ReplaceAll(spaced, " ", "%20")
 	w.run("get_doc_assets", args("id", w.doc)).is(args("id", w.doc, "assets", []string{shown, escaped, shared}, "count", 3, "assetType", "all"))
 	w.run("get_doc_assets", args("id", w.doc, "assetType", "image")).is(args("assets", []string{shown, escaped}, "count", 2))
@@ -403,14 +404,14 @@ func TestGetDocAssets(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run("get_doc_assets", args("id", blocks[0].ID)).is(args("id", w.doc, "count", 3))
-	missing := w.refused("get_doc_assets", args("id", ghost), tool.Unknown)
+	missing := w.refused("get_doc_assets", args("id", actiontest.Nowhere), tool.Unknown)
 	w.hide()
-	same(t, w.refused("get_doc_assets", args("id", w.their), tool.Unknown), missing, string(w.their), ghost)
+	actiontest.SameRefusal(t, w.refused("get_doc_assets", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
 	w.refused("get_doc_assets", args("id", "x"), tool.Unknown)
 }
 
 func TestGetImageOCRText(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.recognised(spaced, "识别 text")
 	for _, p := range []string{spaced, strings.ReplaceAll(spaced, " ", "%20")} {
 		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", "识别 text"))
@@ -421,11 +422,7 @@ func TestGetImageOCRText(t *testing.T) {
 }
 
 // recognised sets the text of an image as SiYuan's interface does.
-func (w *world) recognised(path, text string) {
+func (w *workspace) recognised(path, text string) {
 	w.t.Helper()
-	body, err := json.Marshal(map[string]string{"path": path, "text": text})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.post("/api/asset/setImageOCRText", string(body))
+	w.Post(w.t, "/api/asset/setImageOCRText", map[string]any{"path": path, "text": text})
 }

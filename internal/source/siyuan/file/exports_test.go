@@ -9,26 +9,27 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
 func TestExportMD(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "export_md"), args("id", w.doc))
 	if got.Get("hPath").String() != "/Doc 文档" || !strings.Contains(got.Get("content").String(), "![plan]("+shown) {
 		t.Errorf("exported: %s", got.Raw)
 	}
-	missing := w.refused("export_md", args("id", ghost), tool.Unknown)
+	missing := w.refused("export_md", args("id", actiontest.Nowhere), tool.Unknown)
 	w.hide()
-	same(t, w.refused("export_md", args("id", w.their), tool.Unknown), missing, string(w.their), ghost)
+	actiontest.SameRefusal(t, w.refused("export_md", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
 }
 
 // TestExportHidesOthers: the kernel writes into an export what references point to and what
 // queries find, from any notebook.
 func TestExportHidesOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	embed := kernel.ID(w.Doc(string(w.nb), "/Embed", "{{select * from blocks where id='"+string(w.their)+"'}}"))
 	w.ResetCalls()
 	w.run("export_md", args("id", embed))
@@ -51,7 +52,7 @@ func TestExportHidesOthers(t *testing.T) {
 
 // TestExportResources exports only assets, emojis and templates, and a level for each.
 func TestExportResources(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spaced, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))
 	if p := got.Get("path").String(); !strings.HasPrefix(p, "temp/export/") || !strings.HasSuffix(p, "-我的 zip.zip") {
 		t.Errorf("exported: %s", got.Raw)
@@ -74,15 +75,15 @@ func TestExportResources(t *testing.T) {
 
 // TestExportResourcesFolder: a folder may hold anyone's assets.
 func TestExportResourcesFolder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.run("export_resources", args("paths", []string{"/data/assets/", "/data/" + string(w.other) + "/assets"}))
 	w.hide()
 	w.run("export_resources", args("paths", []string{shown, "/data/emojis"}))
 	w.refused("export_resources", args("paths", []string{shown, "/data/assets"}), tool.Denied)
 	w.refused("export_resources", args("paths", []string{"/data/assets/sub"}), tool.Denied)
-	missing := w.refused("export_resources", args("paths", []string{"/data/" + ghost + "/assets"}), tool.Unknown)
+	missing := w.refused("export_resources", args("paths", []string{"/data/" + actiontest.Nowhere + "/assets"}), tool.Unknown)
 	hidden := w.refused("export_resources", args("paths", []string{"/data/" + string(w.other) + "/assets"}), tool.Unknown)
-	same(t, hidden, missing, string(w.other), ghost)
+	actiontest.SameRefusal(t, hidden, missing, string(w.other), actiontest.Nowhere)
 
 	w.Levels[w.other] = access.Delete
 	w.Symlink("/data/assets/sub/link.json", []byte("token"))
@@ -92,7 +93,7 @@ func TestExportResourcesFolder(t *testing.T) {
 }
 
 func TestExportResourcesOutput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	out := filepath.Join(w.dir, "out", "x.zip")
 	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown}, "outputPath", "out/x.zip"))
 	info, err := os.Stat(out)
@@ -116,7 +117,7 @@ func TestExportResourcesOutput(t *testing.T) {
 // TestExportShowsNoCopies: an export prints the rows of databases, and anchors of references as links of which nothing
 // tells where they begin.
 func TestExportShowsNoCopies(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	base := kernel.ID(w.Doc(string(w.nb), "/Base", `<div data-type="NodeAttributeView" data-av-id="20240101120000-avavava" data-av-type="table"></div>`))
 	refs := kernel.ID(w.Doc(string(w.nb), "/Refs", "# Top\n\nsee (("+string(w.their)+" 'a] [CANARY')) and (("+string(w.their)+` "own [words]")) and ((`+string(w.doc)+" 'Doc'))"))
 	if got := w.Must(t, act(t, "export_md"), args("id", refs)); !strings.Contains(got.Raw, "CANARY") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -31,7 +32,7 @@ func tree(t *testing.T, dir string) []string {
 }
 
 func TestExtractDoc(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	name := "Doc 文档-" + string(w.doc[len(w.doc)-7:])
 	dir := filepath.Join(w.dir, "siyuan-extracted", name)
 	want := []string{".collie-extract", "Doc 文档.md", shared, shown, spaced}
@@ -48,9 +49,9 @@ func TestExtractDoc(t *testing.T) {
 	if err != nil || string(raw) != "content of "+spaced {
 		t.Errorf("asset: %q, %v", raw, err)
 	}
-	missing := w.refused("extract_doc", args("id", ghost), tool.Unknown)
+	missing := w.refused("extract_doc", args("id", actiontest.Nowhere), tool.Unknown)
 	w.hide()
-	same(t, w.refused("extract_doc", args("id", w.their), tool.Unknown), missing, string(w.their), ghost)
+	actiontest.SameRefusal(t, w.refused("extract_doc", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
 	if got := tree(t, w.dir); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CANARY") }) {
 		t.Errorf("a hidden document was written: %q", got)
 	}
@@ -62,7 +63,7 @@ func TestExtractDoc(t *testing.T) {
 // TestExtractDocKeeps: nothing that was not made by an extraction is ever removed
 // or written over.
 func TestExtractDocKeeps(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.local("out/mine.txt", "mine")
 	name := "out/Doc 文档-" + string(w.doc[len(w.doc)-7:])
 	w.local(name+"/mine.txt", "mine") // a folder of that name which is somebody's
@@ -85,7 +86,7 @@ func TestExtractDocKeeps(t *testing.T) {
 
 // TestExtractDocLinks: a folder that leads elsewhere is not written to.
 func TestExtractDocLinks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	outside := t.TempDir()
 	name := "Doc 文档-" + string(w.doc[len(w.doc)-7:])
 	if err := os.Symlink(outside, filepath.Join(w.dir, name)); err != nil {
@@ -110,7 +111,7 @@ func TestExtractDocLinks(t *testing.T) {
 // TestExtractDocAssets: an asset is found however a text writes it, and no name leads anywhere
 // else.
 func TestExtractDocAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.File("/data/assets/tag-20240101120000-aaaaaaa.png", []byte("t"))
 	w.File("/data/conf.json", []byte("token"))
 	md := strings.Join([]string{
@@ -142,7 +143,7 @@ func exists(p string) bool {
 }
 
 func TestExtractDocLocalFilesOff(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Files.Allowed = false
 	w.refused("extract_doc", args("id", w.doc), tool.Denied)
 	w.Files.Allowed = true

@@ -44,7 +44,7 @@ var hostile = []string{
 // TestHostilePaths: every way to write a path that leads elsewhere is
 // refused, by every action that takes a path, and nothing is written, read or made.
 func TestHostilePaths(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Lenient() // what the kernel would make of it is not the point
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "passwd"), []byte("root"), 0o600); err != nil {
@@ -81,7 +81,7 @@ func TestHostilePaths(t *testing.T) {
 
 // TestSymlinks: a link in the workspace may lead to any file.
 func TestSymlinks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Symlink("/data/assets/link", nil)
 	w.File("/data/assets/link/passwd", []byte("root"))
 	w.Symlink("/data/assets/link.png", []byte("root"))
@@ -92,7 +92,7 @@ func TestSymlinks(t *testing.T) {
 }
 
 // refusesPath holds every action that takes a path of the workspace, or a local one, to refusing p.
-func (w *world) refusesPath(p string) {
+func (w *workspace) refusesPath(p string) {
 	w.t.Helper()
 	for name, make := range map[string]func(path string) string{
 		"delete_asset":       func(p string) string { return args("path", p, "force", true) },
@@ -139,7 +139,7 @@ func hostileLocal(outside string, upload bool) []string {
 
 // TestSymlinkedTemplate: a link among them may lead to any file.
 func TestSymlinkedTemplate(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Symlink("/data/templates/link.md", []byte("token"))
 	w.refused("read_template", args("path", "link.md"), tool.InvalidPath)
 	w.refused("render", args("engine", "template", "id", w.doc, "path", "link.md"), tool.InvalidPath)
@@ -147,7 +147,7 @@ func TestSymlinkedTemplate(t *testing.T) {
 
 // TestUnicodeNames makes sure that the rules against disguises let ordinary names through.
 func TestUnicodeNames(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.named(
 		"assets/你好。世界.png", "assets/和／或-20240101120000-aaaaaaa.png", "assets/等等….png", "assets/a b c.png", "assets/naïve é.png",
 		"assets/sub/deep/x.pdf", "assets/no-ending", string(w.nb)+"/20240101120000-abcdefg/assets/x.png",
@@ -156,13 +156,13 @@ func TestUnicodeNames(t *testing.T) {
 
 // TestOddNames is about names that files have which a person put into the workspace.
 func TestOddNames(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.NeedsVault("its file API takes no such names")
 	w.named("assets/100%.png", "assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png")
 }
 
 // named makes assets and asks for them by their names.
-func (w *world) named(paths ...string) {
+func (w *workspace) named(paths ...string) {
 	w.t.Helper()
 	w.Levels[w.nb] = access.Read
 	for _, p := range paths {

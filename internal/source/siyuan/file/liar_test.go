@@ -25,7 +25,7 @@ func (l liar) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestReadBack: the kernel says yes to much that it does not do.
 func TestReadBack(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	p := w.local("x.png", "x")
 	for _, tt := range []struct {
 		liar

@@ -12,7 +12,7 @@ import (
 
 // TestUploadPipe: what is not a regular file is not opened, which might never return.
 func TestUploadPipe(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	if err := syscall.Mkfifo(filepath.Join(w.dir, "pipe"), 0o600); err != nil {
 		t.Skip("no pipes here")
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
 func TestListTemplates(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.File("/data/templates/b.md", []byte("b"))
 	got := w.Must(t, act(t, "list_templates"), args("pageSize", 1))
 	if got.Get("total").Int() != 2 || !got.Get("hasNextPage").Bool() || got.Get("data.0.relativePath").String() != "b.md" {
@@ -28,7 +29,7 @@ func TestListTemplates(t *testing.T) {
 }
 
 func TestReadTemplate(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	const path, text = "work/meeting 会议.md", "# .action{.title}\n\n会议 notes"
 	w.run("read_template", args("path", path)).is(args("markdown", text, "totalChars", 27, "truncated", false))
 	whole := w.Must(t, act(t, "list_templates"), args("query", "会议")).Get("data.0.path").Str
@@ -43,7 +44,7 @@ func TestReadTemplate(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "render"), args("engine", "template", "id", w.doc, "path", "work/meeting 会议.md"))
 	if content := got.Get("content").String(); !strings.Contains(content, "Doc 文档") || !strings.Contains(content, "data-node-id") {
 		t.Errorf("rendered: %s", got.Raw)
@@ -63,13 +64,13 @@ func TestRender(t *testing.T) {
 	} {
 		w.refused("render", a, tool.Conflicting)
 	}
-	w.refused("render", args("engine", "template", "id", ghost, "path", "x.md"), tool.Unknown)
+	w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.Unknown)
 }
 
 // TestRenderReadsEverything: templates can query all notes, so one that does more than texts, numbers and dates needs
 // that none is hidden. All others may be rendered by anyone.
 func TestRenderReadsEverything(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	const query = `{{ range queryBlocks "SELECT * FROM blocks WHERE type='d' LIMIT 9" }}{{ .Content }} {{ end }}`
 	w.File("/data/templates/query.md", []byte(`.action{ range queryBlocks "SELECT * FROM blocks LIMIT 9" }.action{ .Content } .action{ end }`))
 	got := w.Must(t, act(t, "render"), args("engine", "sprig", "template", query))
@@ -99,14 +100,14 @@ func TestRenderReadsEverything(t *testing.T) {
 	}
 	w.run("render", args("engine", "sprig", "template", `{{ upper "abc" }}`)).is(args("content", "ABC"))
 	w.run("render", args("engine", "template", "id", w.doc, "path", "work/meeting 会议.md"))
-	missing := w.refused("render", args("engine", "template", "id", ghost, "path", "x.md"), tool.Unknown)
-	same(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), ghost)
+	missing := w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.Unknown)
+	actiontest.SameRefusal(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
 }
 
 // TestRenderOfReferences: a kernel fills in the anchor of a reference that a template leaves to it, and shows none of what
 // is hidden.
 func TestRenderOfReferences(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.File("/data/templates/refs.md", []byte("see (("+string(w.their)+")) and (("+string(w.doc)+"))"))
 	w.hide()
 	got := w.Must(t, act(t, "render"), args("engine", "template", "id", w.doc, "path", "refs.md"))
@@ -117,7 +118,7 @@ func TestRenderOfReferences(t *testing.T) {
 
 // TestRenderOfBlock: a template for a block is one for its document, which alone has a title.
 func TestRenderOfBlock(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	blocks, err := w.Client.ChildBlocks(t.Context(), w.doc)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +131,7 @@ func TestRenderOfBlock(t *testing.T) {
 
 // TestRenderOnce: a template that keeps the kernel busy is not given to it again.
 func TestRenderOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, ReadTimeout: time.Second})
 	t.Cleanup(w.Client.Close)
 	w.Fail("/api/template/renderSprig", 4, kerneltest.FailHang)

@@ -8,12 +8,13 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
 
 func TestUploadAsset(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	content := strings.Repeat("图 picture ", 10000)
 	p := w.local("pictures/图 plan.png", content)
 	got := w.Must(t, act(t, "upload_asset"), args("localFilePath", p))
@@ -45,7 +46,7 @@ func TestUploadAsset(t *testing.T) {
 
 // TestUploadOverNone: a file whose name ends in an id would be written over the asset that has it.
 func TestUploadOverNone(t *testing.T) {
-	w := newWorld(t).hide()
+	w := newWorkspace(t).hide()
 	for name, sent := range map[string]string{
 		"CANARY-20240101120000-ddddddd.png":                        "CANARY.png",
 		"CANARY_20240101120000-ddddddd.png":                        "CANARY.png",
@@ -66,7 +67,7 @@ func TestUploadOverNone(t *testing.T) {
 
 // TestUploadOddNames: what SiYuan makes of a name is told, whatever it is.
 func TestUploadOddNames(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, name := range []string{"a b.png", "中文 😀.png", "a#b.png", "a%20b.png", "a&b=c.png", "it's.png", "(1)[2].png", "x.tar.gz", "noext", "a+b~c.png"} {
 		got := w.Must(t, act(t, "upload_asset"), args("localFilePath", w.local(name, name)))
 		if !w.exists(got.Get("path").Str) || got.Get("errFiles.#").Int() != 0 {
@@ -77,7 +78,7 @@ func TestUploadOddNames(t *testing.T) {
 
 // TestUploadLevels: an upload needs no level, and local files are asked for first.
 func TestUploadLevels(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Default = access.None
 	w.run("upload_asset", args("localFilePath", w.local("x.png", "x")))
 }
@@ -85,7 +86,7 @@ func TestUploadLevels(t *testing.T) {
 // TestUploadLocalFiles: only below allowed folders, links followed, no
 // hidden files and no keys, and nothing at all where local files are off.
 func TestUploadLocalFiles(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, name := range []string{
 		".env", ".ssh/id.txt", "a/.git/config", "id_rsa", "ID_ED25519.pub", "server.pem", "tls.KEY", "vault.kdbx", "my credentials.txt", "passwords.csv",
 		"cookies.sqlite", "Login Data", "wallet.dat", "prod.env", "secrets.yaml", "kubeconfig", "conf/conf.json", "20240101120000-abcdefg.sy", "token.json",
@@ -98,7 +99,7 @@ func TestUploadLocalFiles(t *testing.T) {
 	}
 	there := w.refused("upload_asset", args("localFilePath", outside), tool.InvalidPath)
 	missing := w.refused("upload_asset", args("localFilePath", outside+"2"), tool.InvalidPath)
-	same(t, there, missing, outside, outside+"2")
+	actiontest.SameRefusal(t, there, missing, outside, outside+"2")
 
 	w.local("keys/.hidden/a.txt", "x")
 	w.local("plain.txt", "x")
@@ -126,7 +127,7 @@ func TestUploadLocalFiles(t *testing.T) {
 }
 
 func TestUploadSize(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Config.UploadMB = 1
 	p := w.local("big.bin", strings.Repeat("x", 1<<20+1))
 	w.ResetCalls()
@@ -146,7 +147,7 @@ func TestUploadSize(t *testing.T) {
 }
 
 func TestUploadFailures(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	p := w.local("x.png", "x")
 	for mode, want := range map[kerneltest.Mode]tool.ErrorKind{
 		kerneltest.FailLost: tool.OutcomeUnknown, kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailServer: tool.OutcomeUnknown,
@@ -154,7 +155,7 @@ func TestUploadFailures(t *testing.T) {
 	} {
 		w.Fail("/api/asset/upload", 1, mode)
 		w.ResetCalls()
-		w.Refused(t, act(t, "upload_asset"), args("localFilePath", p), want)
+		w.Failed(t, act(t, "upload_asset"), args("localFilePath", p), want)
 		if n := len(w.Calls()); n != 1 {
 			t.Errorf("%s: %d requests, want 1: a write is never repeated", mode, n)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
@@ -13,7 +14,7 @@ import (
 // decksAttr is the attribute of a block that lists its decks.
 const decksAttr = "custom-riff-decks"
 
-func (w *world) decks(id kernel.ID) string {
+func (w *workspace) decks(id kernel.ID) string {
 	w.t.Helper()
 	attrs, err := w.Client.Attrs(w.t.Context(), id)
 	if err != nil {
@@ -23,7 +24,7 @@ func (w *world) decks(id kernel.ID) string {
 }
 
 func TestCreateCard(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create := act(t, "create_card")
 	got := w.Must(t, create, args("deckID", w.deck, "blockIDs", []any{w.text, w.cloze}))
 	if !got.Get("success").Bool() || got.Get("deck").Str != "Geo 地理" || got.Get("blockIDs.#").Int() != 2 {
@@ -33,6 +34,7 @@ func TestCreateCard(t *testing.T) {
 		t.Errorf("decks of a block that is a card of two: %q", got)
 	}
 	for _, empty := range []string{args("blockIDs", w.answer), args("deckID", "", "blockIDs", w.answer)} {
+		w.ResetCalls()
 		if got := w.Must(t, create, empty); got.Get("deckID").Str != string(kernel.BuiltInDeck) {
 			t.Errorf("without a deck: %s", got.Raw)
 		}
@@ -49,16 +51,16 @@ func TestCreateCard(t *testing.T) {
 }
 
 func TestCreateCardBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create := act(t, "create_card")
-	w.refused(create, `{}`, tool.Invalid)
-	e := w.refused(create, args("blockIDs", []any{w.text, w.doc}), tool.Invalid)
+	w.Refused(w.t, create, `{}`, tool.Invalid)
+	e := w.Refused(w.t, create, args("blockIDs", []any{w.text, w.doc}), tool.Invalid)
 	if !strings.Contains(e.Error(), "is a document") || !strings.Contains(e.Error(), "get_children") {
 		t.Errorf("%v", e)
 	}
-	w.refused(create, args("blockIDs", []any{w.text, nowhere}), tool.Unknown)
+	w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.Unknown)
 	// The kernel answers code 0 and writes the id of the deck into the block.
-	w.refused(create, args("deckID", nowhere, "blockIDs", w.text), tool.Unknown)
+	w.Refused(w.t, create, args("deckID", actiontest.Nowhere, "blockIDs", w.text), tool.Unknown)
 	if got := w.decks(w.text); got != "" {
 		t.Errorf("the block belongs to %q", got)
 	}
@@ -66,22 +68,22 @@ func TestCreateCardBadInput(t *testing.T) {
 
 // TestCreateCardVerifies: an answer of code 0 is not proof.
 func TestCreateCardVerifies(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailMessage("disk full"))
-	w.Refused(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.API)
+	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.API)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailLost)
-	w.Refused(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.OutcomeUnknown)
 }
 
 // TestCreateCardNeedsWrite: a card is an attribute of its block.
 func TestCreateCardNeedsWrite(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create := act(t, "create_card")
 	_, block, _ := w.hidden(w.deck)
-	hidden := w.refused(create, args("blockIDs", []any{w.text, block}), tool.Unknown)
-	w.same(hidden, block, w.refused(create, args("blockIDs", []any{w.text, nowhere}), tool.Unknown), nowhere)
+	hidden := w.Refused(w.t, create, args("blockIDs", []any{w.text, block}), tool.Unknown)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.Unknown), string(block), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
-	w.refused(create, args("blockIDs", w.text), tool.Denied)
+	w.Refused(w.t, create, args("blockIDs", w.text), tool.Denied)
 	w.Levels[w.nb] = access.Write
 	w.Must(t, create, args("blockIDs", w.text))
 }

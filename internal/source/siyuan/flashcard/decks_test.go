@@ -11,7 +11,7 @@ import (
 )
 
 func TestGetDecks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.Must(t, act(t, "get_decks"), `{}`).Get("decks")
 	if diff := cmp.Diff([]string{string(kernel.BuiltInDeck), string(w.deck)}, strs(got.Get("#.id"))); diff != "" {
 		t.Error(diff)
@@ -31,7 +31,7 @@ func TestGetDecks(t *testing.T) {
 // TestGetDecksHidesSizes: the size of a deck would count cards of hidden notebooks, and its time would tell
 // of changes to them.
 func TestGetDecksHidesSizes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.hidden(w.deck)
 	got := w.Must(t, act(t, "get_decks"), `{}`)
 	if strings.Contains(got.Raw, `"size"`) || strings.Contains(got.Raw, `"updated"`) {

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestGetCards(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	get := act(t, "get_cards")
 	got := w.Must(t, get, args("deckID", kernel.BuiltInDeck))
 	blocks := strs(got.Get("data.#.blockID"))
@@ -39,13 +40,13 @@ func TestGetCards(t *testing.T) {
 }
 
 func TestGetCardsPages(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	get := act(t, "get_cards")
 	var text strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&text, "n ==%d==\n\n", i)
 	}
-	w.add(w.deck, w.children(kernel.ID(w.Doc(string(w.nb), "/Many", text.String())))...)
+	w.add(w.deck, w.Children(w.t, kernel.ID(w.Doc(string(w.nb), "/Many", text.String())))...)
 	seen := map[string]bool{}
 	for page := 1; page <= 3; page++ {
 		got := w.Must(t, get, args("deckID", w.deck, "page", page, "pageSize", 4))
@@ -66,22 +67,22 @@ func TestGetCardsPages(t *testing.T) {
 }
 
 func TestGetCardsBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	get := act(t, "get_cards")
-	w.refused(get, `{}`, tool.Invalid)
-	w.refused(get, args("deckID", nowhere), tool.Unknown)
-	w.refused(get, args("deckID", "Geo"), tool.Unknown)
+	w.Refused(w.t, get, `{}`, tool.Invalid)
+	w.Refused(w.t, get, args("deckID", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, get, args("deckID", "Geo"), tool.Unknown)
 }
 
 // TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are not there.
 func TestGetCardsDropsUnreadable(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	nb, block, card := w.hidden(w.deck)
-	w.add(w.deck, nowhere)
+	w.add(w.deck, actiontest.Nowhere)
 	get := act(t, "get_cards")
 	for _, deck := range []kernel.ID{w.deck, ""} {
 		got := w.Must(t, get, args("deckID", deck))
-		for _, leak := range []string{string(nb), string(block), string(card), "Hidden", "launch", nowhere} {
+		for _, leak := range []string{string(nb), string(block), string(card), "Hidden", "launch", actiontest.Nowhere} {
 			if strings.Contains(got.Raw, leak) {
 				t.Errorf("deck %q shows %q: %s", deck, leak, got.Raw)
 			}

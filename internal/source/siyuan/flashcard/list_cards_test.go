@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -33,7 +34,7 @@ func sorted(ids ...kernel.ID) []string {
 
 // TestListCardsByScope holds the scopes to what they say: the kernel's own know the built-in deck only.
 func TestListCardsByScope(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	other := w.block(w.nb, "/Other", "b ==c==")
 	below := w.block(w.nb, "/Deck doc/Below", "d ==e==")
 	elsewhere := w.block(kernel.ID(w.Notebook("Else")), "/E", "f ==g==")
@@ -64,7 +65,7 @@ func TestListCardsByScope(t *testing.T) {
 }
 
 func TestListCardsShowsFrontAndBack(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	cards := map[string]gjson.Result{}
 	w.add(kernel.BuiltInDeck, w.text)
 	for _, c := range w.Must(t, act(t, "list_cards"), args("scope", "all")).Get("cards").Array() {
@@ -97,11 +98,11 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 
 // TestListCardsMarks: a mark is what SiYuan shows as one.
 func TestListCardsMarks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc := kernel.ID(w.Doc(string(w.nb), "/Marks", strings.Join([]string{
 		"**==bold==** and ==E=mc²== and `==code==` and a == b == c", "```\n==code==\n```", "$$\na==b==c\n$$", "1. one\n2. two",
 	}, "\n\n")))
-	blocks := w.children(doc)
+	blocks := w.Children(w.t, doc)
 	w.add(kernel.BuiltInDeck, blocks...)
 	got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", doc))
 	for i, want := range []string{
@@ -118,7 +119,7 @@ func TestListCardsMarks(t *testing.T) {
 }
 
 func TestListCardsFilters(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	id := w.card(kernel.BuiltInDeck, w.cloze)
 	if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestListCardsFilters(t *testing.T) {
 	if got := w.Must(t, list, args("scope", "all")); got.Get("total").Int() != 2 {
 		t.Errorf("a card that was rated is still due: %s", got.Raw)
 	}
-	w.post("/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
+	w.Post(w.t, "/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
 	for filter, want := range map[string][]string{
 		"due": sorted(w.cloze, w.list, w.heading), "new": sorted(w.list, w.heading), "old": sorted(w.cloze),
 	} {
@@ -147,14 +148,14 @@ func TestListCardsFilters(t *testing.T) {
 }
 
 // many makes a document of n cards and returns it with its blocks.
-func (w *world) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, blocks []kernel.ID) {
+func (w *workspace) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, blocks []kernel.ID) {
 	w.t.Helper()
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "n ==%d==\n\n", i)
 	}
 	doc = kernel.ID(w.Doc(string(nb), hpath, text.String()))
-	blocks = w.children(doc)
+	blocks = w.Children(w.t, doc)
 	w.add(deck, blocks...)
 	return doc, blocks
 }
@@ -162,7 +163,7 @@ func (w *world) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, bl
 // TestListCardsCutsAtTwenty: what is due is counted whole and comes in an order, though SiYuan names twenty new cards
 // at most, by lot.
 func TestListCardsCutsAtTwenty(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 30)
 	list := act(t, "list_cards")
 	seen := []any{}
@@ -196,7 +197,7 @@ func TestListCardsCutsAtTwenty(t *testing.T) {
 
 // TestListCardsInTurn: what was learned before comes first.
 func TestListCardsInTurn(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	_, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 3)
 	for _, b := range []kernel.ID{blocks[2], blocks[0]} {
 		id := w.card(kernel.BuiltInDeck, b)
@@ -206,7 +207,7 @@ func TestListCardsInTurn(t *testing.T) {
 		for at := time.Now().UnixMilli(); time.Now().UnixMilli() == at; { // when a card was learned is told in milliseconds
 			runtime.Gosched()
 		}
-		w.post("/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
+		w.Post(w.t, "/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
 	}
 	got := strs(w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards.#.blockID"))
 	if len(got) != 5 || got[0] != string(blocks[2]) || got[1] != string(blocks[0]) {
@@ -216,7 +217,7 @@ func TestListCardsInTurn(t *testing.T) {
 
 // TestListCardsBesideMany: cards that are not meant or may not be read take no place from those that are.
 func TestListCardsBesideMany(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	list := act(t, "list_cards")
 	for _, deck := range []kernel.ID{kernel.BuiltInDeck, w.deck} {
 		secret := kernel.ID(w.Notebook("Secret"))
@@ -243,7 +244,7 @@ func TestListCardsBesideMany(t *testing.T) {
 
 // TestListCardsOfClosedNotebook: SiYuan answers such a scope with what is due anywhere.
 func TestListCardsOfClosedNotebook(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	closed := kernel.ID(w.Notebook("Closed"))
 	w.add(kernel.BuiltInDeck, w.block(closed, "/C", "a ==b=="))
 	if err := w.Client.CloseNotebook(t.Context(), closed); err != nil {
@@ -256,31 +257,31 @@ func TestListCardsOfClosedNotebook(t *testing.T) {
 }
 
 func TestListCardsBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	list := act(t, "list_cards")
 	for _, scope := range []string{"deck", "notebook", "tree"} {
-		w.refused(list, args("scope", scope), tool.Invalid)
+		w.Refused(w.t, list, args("scope", scope), tool.Invalid)
 	}
-	w.refused(list, args("filter", "due"), tool.Invalid)
-	w.refused(list, args("scope", "deck", "deckID", nowhere), tool.Unknown)
-	w.refused(list, args("scope", "notebook", "notebook", nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("filter", "due"), tool.Invalid)
+	w.Refused(w.t, list, args("scope", "deck", "deckID", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.Unknown)
 	// An unknown root would get the cards of all trees from the kernel.
-	w.refused(list, args("scope", "tree", "rootID", nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.Unknown)
 }
 
 // TestListCardsDropsUnreadable: neither a card of a hidden notebook nor its part in any count shows.
 func TestListCardsDropsUnreadable(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	nb, block, card := w.hidden(kernel.BuiltInDeck)
 	_, block2, card2 := w.hidden(w.deck)
-	w.add(w.deck, nowhere) // a card whose block is gone
+	w.add(w.deck, actiontest.Nowhere) // a card whose block is gone
 	list := act(t, "list_cards")
 	for _, a := range []string{
 		args("scope", "all"), args("scope", "deck", "deckID", kernel.BuiltInDeck), args("scope", "deck", "deckID", w.deck),
 		args("scope", "notebook", "notebook", w.nb), args("scope", "tree", "rootID", w.doc),
 	} {
 		got := w.Must(t, list, a)
-		for _, leak := range []string{string(nb), string(block), string(card), string(block2), string(card2), "Secret", "Hidden", "launch", nowhere} {
+		for _, leak := range []string{string(nb), string(block), string(card), string(block2), string(card2), "Secret", "Hidden", "launch", actiontest.Nowhere} {
 			if strings.Contains(got.Raw, leak) {
 				t.Errorf("%s shows %q: %s", a, leak, got.Raw)
 			}
@@ -297,14 +298,14 @@ func TestListCardsDropsUnreadable(t *testing.T) {
 	if got := w.Must(t, list, args("scope", "notebook", "notebook", w.nb)); got.Get("partial").Exists() {
 		t.Errorf("the scope of one notebook tells of another: %s", got.Raw)
 	}
-	hiddenRoot := w.refused(list, args("scope", "tree", "rootID", block), tool.Unknown)
-	w.same(hiddenRoot, block, w.refused(list, args("scope", "tree", "rootID", nowhere), tool.Unknown), nowhere)
-	hiddenNotebook := w.refused(list, args("scope", "notebook", "notebook", nb), tool.Unknown)
-	w.same(hiddenNotebook, nb, w.refused(list, args("scope", "notebook", "notebook", nowhere), tool.Unknown), nowhere)
+	hiddenRoot := w.Refused(w.t, list, args("scope", "tree", "rootID", block), tool.Unknown)
+	actiontest.SameRefusal(w.t, hiddenRoot, w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.Unknown), string(block), actiontest.Nowhere)
+	hiddenNotebook := w.Refused(w.t, list, args("scope", "notebook", "notebook", nb), tool.Unknown)
+	actiontest.SameRefusal(w.t, hiddenNotebook, w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.Unknown), string(nb), actiontest.Nowhere)
 }
 
 func TestListCardsNeedsOnlyRead(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Levels[w.nb] = access.Read
 	if got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", w.doc)); got.Get("total").Int() != 3 {
 		t.Errorf("%s", got.Raw)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestRemoveCard(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.add(w.deck, w.cloze)
 	remove := act(t, "remove_card")
 	got := w.Must(t, remove, args("deckID", kernel.BuiltInDeck, "blockIDs", []any{w.cloze}))
@@ -29,12 +30,12 @@ func TestRemoveCard(t *testing.T) {
 }
 
 func TestRemoveCardBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	remove := act(t, "remove_card")
-	w.refused(remove, `{}`, tool.Invalid)
-	w.refused(remove, args("blockIDs", nowhere), tool.Unknown)
-	w.refused(remove, args("deckID", nowhere, "blockIDs", w.cloze), tool.Unknown)
-	e := w.refused(remove, args("blockIDs", []any{w.cloze, w.text}), tool.Invalid)
+	w.Refused(w.t, remove, `{}`, tool.Invalid)
+	w.Refused(w.t, remove, args("blockIDs", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, remove, args("deckID", actiontest.Nowhere, "blockIDs", w.cloze), tool.Unknown)
+	e := w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, w.text}), tool.Invalid)
 	if !strings.Contains(e.Error(), string(w.text)) {
 		t.Errorf("%v does not name the block that is not a card", e)
 	}
@@ -45,13 +46,13 @@ func TestRemoveCardBadInput(t *testing.T) {
 
 // TestRemoveCardNeedsWrite: a card is an attribute of its block.
 func TestRemoveCardNeedsWrite(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	remove := act(t, "remove_card")
 	_, block, _ := w.hidden(kernel.BuiltInDeck)
-	hidden := w.refused(remove, args("blockIDs", []any{w.cloze, block}), tool.Unknown)
-	w.same(hidden, block, w.refused(remove, args("blockIDs", []any{w.cloze, nowhere}), tool.Unknown), nowhere)
+	hidden := w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, block}), tool.Unknown)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, actiontest.Nowhere}), tool.Unknown), string(block), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
-	w.refused(remove, args("blockIDs", w.cloze), tool.Denied)
+	w.Refused(w.t, remove, args("blockIDs", w.cloze), tool.Denied)
 	w.Levels[w.nb] = access.Write
 	w.Must(t, remove, args("blockIDs", w.cloze))
 }

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
 func TestReviewCard(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	review := act(t, "review_card")
 	card := w.card(w.deck, w.heading)
 	got := w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", 3))
@@ -32,7 +33,7 @@ func TestReviewCard(t *testing.T) {
 	if got := w.Must(t, review, args("deckID", w.deck, "cardID", card, "rating", "skip")); !got.Get("skipped").Bool() {
 		t.Errorf("skip: %s", got.Raw)
 	}
-	w.refused(review, args("deckID", w.deck, "cardID", card, "rating", "so so"), tool.Invalid)
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", "so so"), tool.Invalid)
 	skipped := w.card(kernel.BuiltInDeck, w.cloze)
 	if got := w.Must(t, review, args("deckID", kernel.BuiltInDeck, "cardID", skipped, "skip", true)); !got.Get("skipped").Bool() || got.Get("rating").Exists() {
 		t.Errorf("%s", got.Raw)
@@ -48,30 +49,30 @@ func TestReviewCard(t *testing.T) {
 }
 
 func TestReviewCardBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	review := act(t, "review_card")
 	card := w.card(w.deck, w.heading)
-	w.refused(review, args("deckID", w.deck, "cardID", card), tool.Conflicting)
-	w.refused(review, args("deckID", w.deck, "cardID", card, "rating", 3, "skip", true), tool.Conflicting)
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", card), tool.Conflicting)
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", 3, "skip", true), tool.Conflicting)
 	// The kernel takes any number, and forgets the history of a card for one it does not know.
 	for _, rating := range []int{-1, 5, 9} {
-		w.refused(review, args("deckID", w.deck, "cardID", card, "rating", rating), tool.Invalid)
+		w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", rating), tool.Invalid)
 	}
-	w.refused(review, args("deckID", w.deck, "rating", 3), tool.Invalid)
+	w.Refused(w.t, review, args("deckID", w.deck, "rating", 3), tool.Invalid)
 	// The kernel says yes to all of these.
-	w.refused(review, args("deckID", w.deck, "cardID", nowhere, "rating", 3), tool.Unknown)
-	w.refused(review, args("deckID", nowhere, "cardID", card, "rating", 3), tool.Unknown)
-	w.refused(review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.Unknown) // in another deck
-	w.refused(review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.Unknown)
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.Unknown)
+	w.Refused(w.t, review, args("deckID", actiontest.Nowhere, "cardID", card, "rating", 3), tool.Unknown)
+	w.Refused(w.t, review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.Unknown) // in another deck
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.Unknown)
 }
 
 // TestReviewCardNeedsRead: who may not read a block may not review its card.
 func TestReviewCardNeedsRead(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	review := act(t, "review_card")
 	_, _, card := w.hidden(w.deck)
-	hidden := w.refused(review, args("deckID", w.deck, "cardID", card, "rating", 3), tool.Unknown)
-	w.same(hidden, card, w.refused(review, args("deckID", w.deck, "cardID", nowhere, "rating", 3), tool.Unknown), nowhere)
+	hidden := w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", 3), tool.Unknown)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.Unknown), string(card), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
 	w.Must(t, review, args("deckID", w.deck, "cardID", w.card(w.deck, w.heading), "rating", 1))
 }

@@ -1,6 +1,7 @@
 package fs_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -37,11 +38,8 @@ func document(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, mark
 	return id
 }
 
-// args is a JSON object of pairs of names and values.
-func args(t testing.TB, pairs ...any) string {
-	t.Helper()
-	return encode(t, pairs...)
-}
+// args is a JSON object of names and values in turn.
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
 // texts are the values at a path of a result.
 func texts(v gjson.Result, path string) []string {
@@ -61,5 +59,7 @@ func asked(kit *actiontest.Kit) []string {
 	return out
 }
 
-// reset forgets calls and makes the next call read everything anew.
-func reset(kit *actiontest.Kit) { kit.ResetCalls() }
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}

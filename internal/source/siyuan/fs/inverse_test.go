@@ -49,11 +49,11 @@ func TestOrderCanBeTakenBack(t *testing.T) {
 	for _, hpath := range []string{"/乙", "/B", "/Twice", "/Twice"} {
 		kit.Doc(work, hpath, "x")
 	}
-	before := texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work")), "items.#.path")
+	before := texts(kit.Must(t, act(t, "ls"), args("path", "/Work")), "items.#.path")
 	order := slices.Clone(before)
 	slices.Reverse(order)
 	reorder := act(t, "reorder")
-	r := kit.Request(t, reorder, args(t, "path", "/Work", "orderedPaths", order))
+	r := kit.Request(t, reorder, args("path", "/Work", "orderedPaths", order))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestOrderCanBeTakenBack(t *testing.T) {
 	if _, err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	now := func() []string { return texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work")), "items.#.path") }
+	now := func() []string { return texts(kit.Must(t, act(t, "ls"), args("path", "/Work")), "items.#.path") }
 	if diff := cmp.Diff(order, now()); diff != "" {
 		t.Errorf("ordered: -want +got:\n%s", diff)
 	}

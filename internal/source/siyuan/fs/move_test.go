@@ -27,14 +27,14 @@ func TestMv(t *testing.T) {
 		{"/Archive 归档/Old/Plan", "/Work", "/Work/Plan", "/Work/Plan/Sub"},
 		{"/Work/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan/Sub"},
 	} {
-		got := kit.Must(t, act(t, "mv"), args(t, "from", step.from, "to", step.to))
+		got := kit.Must(t, act(t, "mv"), args("from", step.from, "to", step.to))
 		if !got.Get("success").Bool() || got.Get("movedTo").String() != step.moved || got.Get("path").String() != step.from || got.Get("id").String() != string(doc) {
 			t.Errorf("%s to %s: %s", step.from, step.to, got.Raw)
 		}
 		if text := shown(t, kit, step.child); text != "y" {
 			t.Errorf("%s holds %q", step.child, text)
 		}
-		kit.Refused(t, act(t, "read"), args(t, "path", step.from), tool.Unknown)
+		kit.Refused(t, act(t, "read"), args("path", step.from), tool.Unknown)
 	}
 }
 
@@ -52,11 +52,11 @@ func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kit.Must(t, act(t, "mv"), args(t, "from", "/Work/Plan", "to", "/Archive"))
+	kit.Must(t, act(t, "mv"), args("from", "/Work/Plan", "to", "/Archive"))
 	add(doc, "elsewhere")
 	add(sub, "elsewhere")
-	reset(kit)
-	kit.Must(t, act(t, "mv"), args(t, "from", "/Archive/Plan", "to", "/Work"))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "mv"), args("from", "/Archive/Plan", "to", "/Work"))
 	add(doc, "after")
 	add(sub, "after")
 	for path, want := range map[string]string{"/Work/Plan": "x\n\nelsewhere\n\nafter", "/Work/Plan/Sub": "y\n\nelsewhere\n\nafter"} {
@@ -76,8 +76,8 @@ func TestMvOnlyRenamesWhatStays(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/A/B", "x")
-	reset(kit)
-	kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A/B", "to", "/Work/A/C"))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "mv"), args("from", "/Work/A/B", "to", "/Work/A/C"))
 	var writes []string
 	for _, c := range kit.Writes() {
 		writes = append(writes, c.Path)
@@ -94,7 +94,7 @@ func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 	document(t, kit, nb, "/A", "x")
 	document(t, kit, nb, "/B", "y")
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
-	got := kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A", "to", "/Work/B/C"))
+	got := kit.Must(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/C"))
 	if !got.Get("partial").Bool() || got.Get("success").Bool() || got.Get("movedTo").String() != "/Work/B/A" || got.Get("warning").String() == "" {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -102,7 +102,7 @@ func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 		t.Errorf("it holds %q", text)
 	}
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
-	kit.Refused(t, act(t, "mv"), args(t, "from", "/Work/B", "to", "/Work/D"), tool.API)
+	kit.Failed(t, act(t, "mv"), args("from", "/Work/B", "to", "/Work/D"), tool.API)
 }
 
 func TestMvRefusals(t *testing.T) {
@@ -114,7 +114,7 @@ func TestMvRefusals(t *testing.T) {
 	document(t, kit, low, "/A", "x")
 	document(t, kit, hidden, "/S", "x")
 	kit.Levels[low], kit.Levels[hidden] = access.Read, access.None
-	reset(kit)
+	kit.ResetCalls()
 	for _, c := range []struct {
 		from, to string
 		kind     tool.ErrorKind
@@ -137,7 +137,7 @@ func TestMvRefusals(t *testing.T) {
 		{"/Work/C", "/Hidden", tool.InvalidPath},
 		{"/Work/A", "/Work", tool.Conflicting},
 	} {
-		kit.Refused(t, act(t, "mv"), args(t, "from", c.from, "to", c.to), c.kind)
+		kit.Refused(t, act(t, "mv"), args("from", c.from, "to", c.to), c.kind)
 	}
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
@@ -152,21 +152,21 @@ func TestRm(t *testing.T) {
 	document(t, kit, nb, "/A/B", "x")
 	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied, access.Write: tool.Denied} {
 		kit.Levels[nb] = level
-		reset(kit)
-		kit.Refused(t, act(t, "rm"), args(t, "path", "/Work/A"), kind)
+		kit.ResetCalls()
+		kit.Refused(t, act(t, "rm"), args("path", "/Work/A"), kind)
 		if writes := kit.Writes(); len(writes) > 0 {
 			t.Errorf("%s: wrote %v", level, writes)
 		}
 	}
 	kit.Levels[nb] = access.Delete
 	for _, path := range []string{"/", "/Work"} {
-		kit.Refused(t, act(t, "rm"), args(t, "path", path), tool.InvalidPath)
+		kit.Refused(t, act(t, "rm"), args("path", path), tool.InvalidPath)
 	}
-	got := kit.Must(t, act(t, "rm"), args(t, "path", "/Work/A"))
+	got := kit.Must(t, act(t, "rm"), args("path", "/Work/A"))
 	if !got.Get("success").Bool() || got.Get("path").String() != "/Work/A" || got.Get("id").String() != string(doc) {
 		t.Errorf("got %s", got.Raw)
 	}
-	kit.Refused(t, act(t, "read"), args(t, "path", "/Work/A/B"), tool.Unknown)
+	kit.Refused(t, act(t, "read"), args("path", "/Work/A/B"), tool.Unknown)
 	if a := act(t, "rm"); !a.Dangerous || !act(t, "mv").Dangerous {
 		t.Error("rm and mv are dangerous")
 	}
@@ -179,38 +179,38 @@ func TestReorder(t *testing.T) {
 	for _, name := range []string{"/P/A", "/P/B", "/P/C 丙"} {
 		document(t, kit, nb, name, "x")
 	}
-	got := kit.Must(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}))
+	got := kit.Must(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}))
 	want := []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}
 	if diff := cmp.Diff(want, texts(got, "order")); diff != "" || !got.Get("orderChanged").Bool() || len(texts(got, "previousOrder")) != 3 {
 		t.Errorf("-want +got:\n%s\n%s", diff, got.Raw)
 	}
-	if diff := cmp.Diff(want, texts(kit.Must(t, act(t, "ls"), args(t, "path", "/Work/P")), "items.#.path")); diff != "" {
+	if diff := cmp.Diff(want, texts(kit.Must(t, act(t, "ls"), args("path", "/Work/P")), "items.#.path")); diff != "" {
 		t.Errorf("ls: -want +got:\n%s", diff)
 	}
-	if again := kit.Must(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", []string{"C 丙", "A", "B"})); again.Get("orderChanged").Bool() {
+	if again := kit.Must(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"C 丙", "A", "B"})); again.Get("orderChanged").Bool() {
 		t.Errorf("the same order again: %s", again.Raw)
 	}
-	reset(kit)
+	kit.ResetCalls()
 	for _, bad := range [][]string{
 		{"/Work/P/A", "/Work/P/B"},
 		{"/Work/P/A", "/Work/P/B", "/Work/P/B", "/Work/P/C 丙"},
 		{"/Work/P/A", "/Work/P/B", "/Work/P/C 丙", "/Work/P"},
 		{"/Work/P/A", "/Work/P/B", "/Other/P/C 丙"},
 	} {
-		e := failure(t, kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", bad), tool.Conflicting))
+		e := failure(t, kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", bad), tool.Conflicting))
 		if !strings.Contains(e.Hint, "fs(") {
 			t.Errorf("%v: %s", bad, e.Payload())
 		}
 	}
 	kit.Levels[nb] = access.Read
-	kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", want), tool.Denied)
+	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Denied)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "reorder"), args(t, "path", "/Work/P", "orderedPaths", want), tool.Unknown)
+	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Unknown)
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
 	}
 	kit.Levels[nb] = access.Write
-	kit.Must(t, act(t, "reorder"), args(t, "path", "/Work", "orderedPaths", []string{"/Work/P"}))
+	kit.Must(t, act(t, "reorder"), args("path", "/Work", "orderedPaths", []string{"/Work/P"}))
 }
 
 // A kernel may write a title in a form of its own, which is not a failure.
@@ -219,10 +219,10 @@ func TestMvTakesTheKernelsForm(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/A", "x")
 	kit.OwnForm(t, "/api/filetree/renameDocByID", "two  spaces", "two spaces")
-	got := kit.Must(t, act(t, "mv"), args(t, "from", "/Work/A", "to", "/Work/two  spaces"))
+	got := kit.Must(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/two  spaces"))
 	if got.Get("movedTo").String() != "/Work/two spaces" || got.Get("partial").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
 	between(t, kit, accepts("/api/filetree/renameDocByID"))
-	kit.Refused(t, act(t, "mv"), args(t, "from", "/Work/two spaces", "to", "/Work/B"), tool.Mismatch)
+	kit.Refused(t, act(t, "mv"), args("from", "/Work/two spaces", "to", "/Work/B"), tool.Mismatch)
 }

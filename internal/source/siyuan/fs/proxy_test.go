@@ -52,7 +52,7 @@ func TestReplaceNoticesAKernelThatDoesNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
 	between(t, kit, accepts("/api/block/updateBlock"))
-	kit.Refused(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "two", false)), tool.Mismatch)
+	kit.Refused(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), tool.Mismatch)
 }
 
 func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
@@ -60,7 +60,7 @@ func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
 	kit.Fail("/api/block/updateBlock", 1, kerneltest.FailLost)
-	e := failure(t, kit.Refused(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "two", false)), tool.OutcomeUnknown))
+	e := failure(t, kit.Failed(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), tool.OutcomeUnknown))
 	if !e.OutcomeUnknown {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -81,7 +81,7 @@ func TestReplaceRestoresAttributesThatAKernelLoses(t *testing.T) {
 		}
 		return body, ""
 	})
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "two", false)))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)))
 	attrs, err := kit.Client.Attrs(t.Context(), para)
 	if err != nil || attrs["memo"] != "keep 记" || attrs["custom-a"] != "b" {
 		t.Errorf("attributes %v, %v", attrs, err)
@@ -93,8 +93,8 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
 	between(t, kit, accepts("/api/block/appendBlock"))
-	reset(kit)
-	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch)
+	kit.ResetCalls()
+	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch)
 	if text := shown(t, kit, "/Work/Doc"); text != "old" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -118,7 +118,7 @@ func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 		}
 		return body, ""
 	})
-	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.API)
+	kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.API)
 	if text := shown(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -129,7 +129,7 @@ func TestOverwriteNoticesAKernelThatDeletesNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
 	between(t, kit, accepts("/api/block/deleteBlock"))
-	e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch))
+	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch))
 	if e.Facts["recovery"] != "old" {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -142,7 +142,7 @@ func TestMvNoticesAKernelThatMovesNothing(t *testing.T) {
 	document(t, kit, nb, "/A", "x")
 	document(t, kit, nb, "/B", "x")
 	between(t, kit, accepts("/api/filetree/moveDocsByID"))
-	kit.Refused(t, act(t, "mv"), args(t, "from", "/Work/A", "to", "/Work/B/A"), tool.Mismatch)
+	kit.Refused(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/A"), tool.Mismatch)
 }
 
 func TestWriteNoticesAKernelThatCreatesNothing(t *testing.T) {
@@ -150,7 +150,7 @@ func TestWriteNoticesAKernelThatCreatesNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")
 	between(t, kit, accepts("/api/filetree/createDocWithMd"))
-	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", "x"))
+	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"))
 	if err == nil {
 		t.Error("a document that is not there was created")
 	}
@@ -161,7 +161,7 @@ func TestWriteLostAnswerNamesTheID(t *testing.T) {
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")
 	kit.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailLost)
-	e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", "x"), tool.OutcomeUnknown))
+	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), tool.OutcomeUnknown))
 	id, _ := e.Facts["id"].(kernel.ID)
 	if !id.Valid() || !strings.Contains(e.Hint, "fs(") {
 		t.Errorf("got %s", e.Payload())

@@ -21,8 +21,8 @@ func TestReadCostsFourRequests(t *testing.T) {
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work 工作")
 	document(t, kit, nb, "/Plan/Sub", "# Title 标题\n\nThe `code` text\n\n- one\n- two\n\n```\n{: a=\"b\"}\n```")
-	reset(kit)
-	got := kit.Must(t, act(t, "read"), args(t, "path", "/Work 工作/Plan/Sub"))
+	kit.ResetCalls()
+	got := kit.Must(t, act(t, "read"), args("path", "/Work 工作/Plan/Sub"))
 	if diff := cmp.Diff("# Title 标题\n\nThe `code` text\n\n- one\n- two\n\n```\n{: a=\"b\"}\n```", got.Get("content").String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -49,21 +49,21 @@ func TestReadReturnsTheHashThatStateComputes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := kit.Must(t, act(t, "read"), args(t, "path", path, "verbose", true)).Get("stateHash").String(); got != want {
+		if got := kit.Must(t, act(t, "read"), args("path", path, "verbose", true)).Get("stateHash").String(); got != want {
 			t.Errorf("%s: hash %q, State says %q", path, got, want)
 		}
 	}
-	if got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Long")); got.Get("stateHash").Exists() {
+	if got := kit.Must(t, act(t, "read"), args("path", "/Work/Long")); got.Get("stateHash").Exists() {
 		t.Error("a window that is not the whole document has a hash, which costs a request")
 	}
-	before := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Plan")).Get("stateHash").String()
+	before := kit.Must(t, act(t, "read"), args("path", "/Work/Plan")).Get("stateHash").String()
 	if before == "" {
 		t.Fatal("a whole document has no hash")
 	}
 	if err := kit.Client.SetAttrs(t.Context(), doc, map[string]string{"custom-x": "y"}); err != nil {
 		t.Fatal(err)
 	}
-	if kit.Must(t, act(t, "read"), args(t, "path", "/Work/Plan")).Get("stateHash").String() == before {
+	if kit.Must(t, act(t, "read"), args("path", "/Work/Plan")).Get("stateHash").String() == before {
 		t.Error("an attribute of the document does not change the hash")
 	}
 }
@@ -80,7 +80,7 @@ func TestReadWindow(t *testing.T) {
 	document(t, kit, nb, "/Long", strings.Join(parts, "\n\n"))
 	read := func(pairs ...any) (text string, next int64, size int64) {
 		t.Helper()
-		got := kit.Must(t, act(t, "read"), args(t, append(pairs, "path", "/Work/Long")...))
+		got := kit.Must(t, act(t, "read"), args(append(pairs, "path", "/Work/Long")...))
 		if got.Get("truncated").Bool() != got.Get("nextWindow").Exists() || got.Get("hasNextWindow").Bool() != got.Get("truncated").Bool() {
 			t.Errorf("the window contradicts itself: %s", got.Raw)
 		}
@@ -113,26 +113,26 @@ func TestReadWindow(t *testing.T) {
 	if text, next, n := read("blockStart", 500); n != 0 || text != "" || next != 0 {
 		t.Errorf("behind the end there are %d blocks, %q, next %d", n, text, next)
 	}
-	got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Long", "tokenBudget", 20))
+	got := kit.Must(t, act(t, "read"), args("path", "/Work/Long", "tokenBudget", 20))
 	if tokens := got.Get("estimatedTokens").Int(); tokens > 20 || got.Get("budgetExceeded").Bool() || got.Get("returnedBlocks").Int() < 4 {
 		t.Errorf("a budget of 20: %s", got.Raw)
 	}
 	if index := got.Get("outline.0.blockIndex").Int(); index != 70 {
 		t.Errorf("the outline leads to block %d, want 70", index)
 	}
-	ids := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Long", "blockStart", 69, "blockLimit", 2, "includeBlockIds", true))
+	ids := kit.Must(t, act(t, "read"), args("path", "/Work/Long", "blockStart", 69, "blockLimit", 2, "includeBlockIds", true))
 	if refs := ids.Get("blockRefs").Array(); len(refs) != 2 || refs[1].Get("type").String() != "h" || refs[1].Get("id").String() != ids.Get("outline.0.id").String() {
 		t.Errorf("got %s", ids.Raw)
 	}
-	reset(kit)
+	kit.ResetCalls()
 	read("blockLimit", 200, "tokenBudget", 32000)
 	texts := slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })
 	if diff := cmp.Diff([]string{"/api/block/getBlockKramdown"}, texts); diff != "" {
 		t.Errorf("120 blocks, -want +got:\n%s", diff)
 	}
 	document(t, kit, nb, "/Shorter", strings.Join(parts[:90], "\n\n"))
-	reset(kit)
-	kit.Must(t, act(t, "read"), args(t, "path", "/Work/Shorter", "blockLimit", 200, "tokenBudget", 32000))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "read"), args("path", "/Work/Shorter", "blockLimit", 200, "tokenBudget", 32000))
 	texts = slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })
 	if diff := cmp.Diff([]string{"/api/block/getBlockKramdowns", "/api/block/getBlockKramdowns"}, texts); diff != "" {
 		t.Errorf("90 blocks, one request for each 50, -want +got:\n%s", diff)
@@ -168,13 +168,13 @@ func TestReadLongDocuments(t *testing.T) {
 		for _, id := range ids {
 			want = append(want, content.Visible(texts[id]))
 		}
-		got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Long", "blockStart", at, "blockLimit", 44, "tokenBudget", 32000))
+		got := kit.Must(t, act(t, "read"), args("path", "/Work/Long", "blockStart", at, "blockLimit", 44, "tokenBudget", 32000))
 		if diff := cmp.Diff(strings.Join(want, "\n\n"), got.Get("content").String()); diff != "" {
 			t.Errorf("from block %d: -want +got:\n%s", at, diff)
 		}
 	}
-	reset(kit)
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Long", "edit", edit("para 段", "para 改", true)))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Long", "edit", edit("para 段", "para 改", true)))
 	if n := len(slices.DeleteFunc(asked(kit), func(p string) bool { return !strings.Contains(p, "Kramdown") })); n != 2 {
 		t.Errorf("an edit of 12 blocks read the document %d times, want once before and once after", n)
 	}
@@ -185,7 +185,7 @@ func TestReadFirstBlockIsReturnedThoughTooBig(t *testing.T) {
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work")
 	document(t, kit, nb, "/Big", strings.Repeat("长", 400)+"\n\nnext")
-	got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Big", "tokenBudget", 10))
+	got := kit.Must(t, act(t, "read"), args("path", "/Work/Big", "tokenBudget", 10))
 	if !got.Get("budgetExceeded").Bool() || got.Get("returnedBlocks").Int() != 1 || got.Get("estimatedTokens").Int() != 100 || got.Get("nextWindow.blockStart").Int() != 1 {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -199,7 +199,7 @@ func TestReadNamesComplexBlocks(t *testing.T) {
 	if _, err := kit.Client.Append(t.Context(), doc, "dom", `<div class="av" data-node-id="20240801120000-avblk01" data-av-id="20240801120000-avmain1" data-type="NodeAttributeView" data-av-type="table"></div>`); err != nil {
 		t.Fatal(err)
 	}
-	got := kit.Must(t, act(t, "read"), args(t, "path", "/Work/Mixed"))
+	got := kit.Must(t, act(t, "read"), args("path", "/Work/Mixed"))
 	if diff := cmp.Diff([]string{"iframe", "av"}, texts(got, "complexBlockTypes")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -215,21 +215,21 @@ func TestReadRefusals(t *testing.T) {
 	nb := notebook(t, kit, "Secret")
 	document(t, kit, nb, "/Doc", "text")
 	kit.Levels[nb] = access.None
-	hidden := kit.Refused(t, act(t, "read"), args(t, "path", "/Secret/Doc"), tool.Unknown)
+	hidden := kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), tool.Unknown)
 	kit.Levels[nb] = access.Read
-	missing := kit.Refused(t, act(t, "read"), args(t, "path", "/Secret/Nothing"), tool.Unknown)
+	missing := kit.Refused(t, act(t, "read"), args("path", "/Secret/Nothing"), tool.Unknown)
 	if a, b := hidden.Error(), strings.ReplaceAll(missing.Error(), "/Secret/Nothing", "/Secret/Doc"); a != b {
 		t.Errorf("hidden: %s\nmissing: %s", a, b)
 	}
 	for _, bad := range []string{"", " ", "/", "/Secret"} {
-		kit.Refused(t, act(t, "read"), args(t, "path", bad), tool.InvalidPath)
+		kit.Refused(t, act(t, "read"), args("path", bad), tool.InvalidPath)
 	}
-	kit.Must(t, act(t, "read"), args(t, "path", "/Secret/Doc"))
+	kit.Must(t, act(t, "read"), args("path", "/Secret/Doc"))
 	for _, old := range []string{"page", "pageSize"} {
 		if act(t, "read").Param(old) != nil {
 			t.Errorf("the old argument %s is accepted", old)
 		}
 	}
 	kit.Fail("/api/block/getBlockKramdowns", 1, kerneltest.FailMessage("broken"))
-	kit.Refused(t, act(t, "read"), args(t, "path", "/Secret/Doc"), tool.API)
+	kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), tool.API)
 }

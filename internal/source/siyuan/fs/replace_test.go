@@ -24,8 +24,8 @@ func TestReplace(t *testing.T) {
 	if err := kit.Client.SetAttrs(t.Context(), item, map[string]string{"custom-keep": "x", "memo": "m"}); err != nil {
 		t.Fatal(err)
 	}
-	reset(kit)
-	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", []any{
+	kit.ResetCalls()
+	got := kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", []any{
 		edit("第一", "第二", false), edit("word", "term", true), edit("- two", "- TWO\n- three", false), edit("last", "last\n\n## More\n\nend 完", false),
 	}))
 	if text := shown(t, kit, "/Work/Doc"); text != "# Title\n\nfirst 第二 term\n\n- one\n- TWO\n- three\n\n> quote term\n\nlast\n\n## More\n\nend 完" {
@@ -63,7 +63,7 @@ func TestReplaceTakesWhatReadShows(t *testing.T) {
 	if strings.ContainsAny(line, "\u200b{") {
 		t.Fatalf("read shows %q", line)
 	}
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("`very` useful", "good", false)))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("`very` useful", "good", false)))
 	if got := shown(t, kit, "/Work/Doc"); !strings.Contains(got, "see good **red**") {
 		t.Errorf("the document holds %q", got)
 	}
@@ -72,8 +72,8 @@ func TestReplaceTakesWhatReadShows(t *testing.T) {
 // refusedEdits runs edits that must not be made and makes sure that nothing is written.
 func refusedEdits(t *testing.T, kit *actiontest.Kit, code string, kind tool.ErrorKind, edits ...any) {
 	t.Helper()
-	reset(kit)
-	e := failure(t, kit.Refused(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edits), kind))
+	kit.ResetCalls()
+	e := failure(t, kit.Refused(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edits), kind))
 	if e.Code != code || e.Hint == "" {
 		t.Errorf("%v: code %q, want %q: %s", edits, e.Code, code, e.Payload())
 	}
@@ -101,7 +101,7 @@ func TestReplaceRefusals(t *testing.T) {
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("- item\n", "", false))
 	// The first edit is good, the second is not: neither is made.
 	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("one", "1", false), edit("one", "x", false))
-	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "1", false)))
+	got := kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "1", false)))
 	if got.Get("skippedComplexBlocks.0.type").String() != "iframe" || got.Get("warning").String() == "" || !got.Get("recommendedTools").Exists() {
 		t.Errorf("blocks that were skipped are not named: %s", got.Raw)
 	}
@@ -113,9 +113,9 @@ func TestReplaceKeepsCode(t *testing.T) {
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")
 	const code = "`<b>` and `((20240101000000-abcdefg))` and `<kbd>`"
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "one "+code))
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("one", "two", false)))
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("two", "three\n\nfour `<i>`", false)))
+	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "one "+code))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("two", "three\n\nfour `<i>`", false)))
 	if got := shown(t, kit, "/Work/Doc"); got != "three\n\nfour `<i>` "+code {
 		t.Errorf("the document holds %q", got)
 	}
@@ -126,10 +126,10 @@ func TestReplaceLevels(t *testing.T) {
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work")
 	document(t, kit, nb, "/Doc", "one")
-	call := args(t, "path", "/Work/Doc", "edit", edit("one", "two", false))
+	call := args("path", "/Work/Doc", "edit", edit("one", "two", false))
 	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied} {
 		kit.Levels[nb] = level
-		reset(kit)
+		kit.ResetCalls()
 		kit.Refused(t, act(t, "replace"), call, kind)
 		if writes := kit.Writes(); len(writes) > 0 {
 			t.Errorf("%s: wrote %v", level, writes)
@@ -143,11 +143,11 @@ func TestReplaceAliases(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one one")
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "old", "one", "new", "two", "replaceAll", "true"))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "old", "one", "new", "two", "replaceAll", "true"))
 	if text := shown(t, kit, "/Work/Doc"); text != "two two" {
 		t.Errorf("the document holds %q", text)
 	}
-	kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", `[{"old":"two two","new":"3"}]`))
+	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", `[{"old":"two two","new":"3"}]`))
 	if text := shown(t, kit, "/Work/Doc"); text != "3" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -166,7 +166,7 @@ func TestReplaceTakesTheKernelsForm(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one *word* more")
 	kit.OwnForm(t, "/api/block/updateBlock", "_word_", "*word*")
-	got := kit.Must(t, act(t, "replace"), args(t, "path", "/Work/Doc", "edit", edit("*word*", "_word_", false)))
+	got := kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("*word*", "_word_", false)))
 	if got.Get("editsApplied").Int() != 1 {
 		t.Errorf("got %s", got.Raw)
 	}

@@ -28,7 +28,7 @@ func TestSearch(t *testing.T) {
 	kit.Levels[hidden] = access.None
 	search := func(pairs ...any) []string {
 		t.Helper()
-		got := kit.Must(t, act(t, "search"), args(t, pairs...))
+		got := kit.Must(t, act(t, "search"), args(pairs...))
 		if strings.Contains(got.Raw, "hidden budget") || strings.Contains(got.Raw, "Secret") {
 			t.Errorf("a hidden notebook shows: %s", got.Raw)
 		}
@@ -63,11 +63,11 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}
-	long := kit.Must(t, act(t, "search"), args(t, "path", "/Work/Other", "query", "nothing"))
+	long := kit.Must(t, act(t, "search"), args("path", "/Work/Other", "query", "nothing"))
 	if h := long.Get("data.0"); !h.Get("textTruncated").Bool() || h.Get("originalTextLength").Int() != 318 {
 		t.Errorf("a long line: %s", h.Raw)
 	}
-	page := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "budget", "pageSize", 2, "page", 2))
+	page := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "budget", "pageSize", 2, "page", 2))
 	if page.Get("data.#").Int() != 2 || page.Get("total").Int() != 5 || !page.Get("hasNextPage").Bool() || page.Get("pageCount").Int() != 3 {
 		t.Errorf("page 2: %s", page.Raw)
 	}
@@ -78,7 +78,7 @@ func TestSearchFindsWhatReadShows(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "# A\n\ntext\n\n- one\n- two target\n\n> q\n\ntarget")
 	lines := strings.Split(shown(t, kit, "/Work/Doc"), "\n")
-	hits := kit.Must(t, act(t, "search"), args(t, "path", "/Work/Doc", "query", "target")).Get("data").Array()
+	hits := kit.Must(t, act(t, "search"), args("path", "/Work/Doc", "query", "target")).Get("data").Array()
 	if len(hits) != 2 {
 		t.Fatalf("%d hits, want 2", len(hits))
 	}
@@ -96,14 +96,14 @@ func TestR_1_3_SearchReadsOnlyWhatMayMatch(t *testing.T) {
 	for i := range 20 {
 		document(t, kit, nb, fmt.Sprintf("/D%d", i), fmt.Sprintf("number %d", i))
 	}
-	reset(kit)
-	got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "number 7"))
+	kit.ResetCalls()
+	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "number 7"))
 	reads := slices.DeleteFunc(asked(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" })
 	if len(reads) != 1 || got.Get("scannedDocs").Int() != 1 || got.Get("total").Int() != 1 {
 		t.Errorf("%d documents were read for %s", len(reads), got.Raw)
 	}
-	reset(kit)
-	kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "number 7$", "regex", true))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "search"), args("path", "/Work", "query", "number 7$", "regex", true))
 	if reads := slices.DeleteFunc(asked(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" }); len(reads) != 20 {
 		t.Errorf("a pattern read %d documents, want all", len(reads))
 	}
@@ -116,7 +116,7 @@ func TestR_1_3_SearchStopsAt500Documents(t *testing.T) {
 	for i := range 503 {
 		document(t, kit, nb, fmt.Sprintf("/D%d", i), "same")
 	}
-	got := kit.Must(t, act(t, "search"), args(t, "path", "/", "query", "same"))
+	got := kit.Must(t, act(t, "search"), args("path", "/", "query", "same"))
 	if !got.Get("partial").Bool() || got.Get("scannedDocs").Int() != 500 || got.Get("remainingDocs").Int() != 3 || got.Get("total").Int() != 500 {
 		t.Errorf("got partial %v scanned %d remaining %d total %d", got.Get("partial"), got.Get("scannedDocs").Int(), got.Get("remainingDocs").Int(), got.Get("total").Int())
 	}
@@ -127,12 +127,12 @@ func TestR_1_3_BadPatternIsAValidationError(t *testing.T) {
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")
 	for _, bad := range []string{"(", "(?=x)", `(a)\1`, "[z-a]"} {
-		e := failure(t, kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", bad, "regex", true), tool.Invalid))
+		e := failure(t, kit.Refused(t, act(t, "search"), args("path", "/Work", "query", bad, "regex", true), tool.Invalid))
 		if !strings.Contains(e.Hint, "look-around") || len(e.Fields) == 0 || e.Fields[0].Path != "/query" {
 			t.Errorf("%s: %s", bad, e.Payload())
 		}
 	}
-	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "a\nb"), tool.Invalid)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "a\nb"), tool.Invalid)
 	if !strings.Contains(act(t, "search").Guide, "look-around") {
 		t.Error("help does not say that there is no look-around")
 	}
@@ -145,14 +145,14 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 	document(t, kit, nb, "/A", "word")
 	document(t, kit, nb, "/B", "word")
 	kit.Fail("/api/block/getBlockKramdown", 1, kerneltest.FailMessage("broken"))
-	got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "word"))
+	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "word"))
 	if !got.Get("partial").Bool() || got.Get("failedDocs").Int() != 1 || got.Get("total").Int() != 1 {
 		t.Errorf("got %s", got.Raw)
 	}
 	kit.Fail("/api/block/getBlockKramdown", 2, kerneltest.FailMessage("broken"))
-	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "word"), tool.API)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.API)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "word"), tool.Unknown)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.Unknown)
 }
 
 // What the index leaves out must not have the text in it: each part of a line that a pattern finds,
@@ -176,13 +176,13 @@ func TestSearchFindsAllThatIsShown(t *testing.T) {
 			if strings.TrimSpace(query) == "" || !strings.EqualFold(query, line) && !strings.Contains(line, query) {
 				continue
 			}
-			got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", query))
+			got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", query))
 			if !slices.ContainsFunc(got.Get("data").Array(), func(h gjson.Result) bool { return int(h.Get("line").Int()) == i+1 }) {
 				t.Errorf("%q is not found in line %d, %q", query, i+1, line)
 			}
 		}
 	}
-	kit.Refused(t, act(t, "search"), args(t, "path", "/Work", "query", "\u200b"), tool.Invalid)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "\u200b"), tool.Invalid)
 }
 
 // TestSearchTellsDocumentsOfOneTitleApart: the path of a hit is one that leads to the document.
@@ -193,7 +193,7 @@ func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
 	document(t, kit, nb, "/Twice", "the first")
 	second := document(t, kit, nb, "/Twice", "the second one")
 	document(t, kit, nb, "/100%2F", "a second here")
-	got := kit.Must(t, act(t, "search"), args(t, "path", "/Work", "query", "second"))
+	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "second"))
 	want := []string{"/Work/100%252F", "/Work/Twice#" + string(second)}
 	paths := texts(got, "data.#.path")
 	for i, path := range paths {
@@ -222,13 +222,13 @@ func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
 	if err := kit.Client.CloseNotebook(t.Context(), shut); err != nil {
 		t.Fatal(err)
 	}
-	reset(kit)
-	got := kit.Must(t, act(t, "search"), args(t, "path", "/", "query", "word"))
+	kit.ResetCalls()
+	got := kit.Must(t, act(t, "search"), args("path", "/", "query", "word"))
 	if got.Get("total").Int() != 1 || !strings.Contains(got.Get("hint").String(), "关") {
 		t.Errorf("got %s", got.Raw)
 	}
 	for _, path := range []string{"/关", "/关/Doc"} {
-		if e := failure(t, kit.Refused(t, act(t, "search"), args(t, "path", path, "query", "word"), tool.API)); e.Code != kernel.CodeNotebookClosed {
+		if e := failure(t, kit.Refused(t, act(t, "search"), args("path", path, "query", "word"), tool.API)); e.Code != kernel.CodeNotebookClosed {
 			t.Errorf("%s: %s", path, e.Payload())
 		}
 	}

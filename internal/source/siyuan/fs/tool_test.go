@@ -40,10 +40,10 @@ func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Plan", "draft")
 	root := kit.Must(t, act(t, "ls"), `{}`)
-	inside := kit.Must(t, act(t, "ls"), args(t, "path", root.Get("items.0.path").String()))
+	inside := kit.Must(t, act(t, "ls"), args("path", root.Get("items.0.path").String()))
 	path := inside.Get("items.0.path").String()
-	kit.Must(t, act(t, "replace"), args(t, "path", path, "edit", edit("draft", "final", false)))
-	found := kit.Must(t, act(t, "search"), args(t, "query", "final")).Get("data.0.path").String()
+	kit.Must(t, act(t, "replace"), args("path", path, "edit", edit("draft", "final", false)))
+	found := kit.Must(t, act(t, "search"), args("query", "final")).Get("data.0.path").String()
 	if text := shown(t, kit, found); text != "final" || found != path {
 		t.Errorf("%s holds %q", found, text)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/content"
@@ -28,7 +30,7 @@ func failure(t testing.TB, err error) *tool.Error {
 // shown is what read shows.
 func shown(t testing.TB, kit *actiontest.Kit, path string) string {
 	t.Helper()
-	return kit.Must(t, act(t, "read"), args(t, "path", path)).Get("content").String()
+	return kit.Must(t, act(t, "read"), args("path", path)).Get("content").String()
 }
 
 func TestWriteCreates(t *testing.T) {
@@ -36,7 +38,7 @@ func TestWriteCreates(t *testing.T) {
 	kit := actiontest.New(t)
 	work := notebook(t, kit, "Work")
 	plan := document(t, kit, work, "/Plan", "x")
-	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan/New 新", "markdown", "# New 新\n\nbody 正文"))
+	got := kit.Must(t, act(t, "write"), args("path", "/Work/Plan/New 新", "markdown", "# New 新\n\nbody 正文"))
 	if !got.Get("success").Bool() || !got.Get("created").Bool() || got.Get("path").String() != "/Work/Plan/New 新" {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -61,15 +63,15 @@ func TestWriteSaysWhereTheDocumentIs(t *testing.T) {
 		"/Work/  spaced": "/Work/spaced", "/Work/100%252F": "/Work/100%252F", "/Work/note.sy": "/Work/note.sy",
 		"/Work/50% of": "/Work/50% of", "/Work/计划 📅 #1": "/Work/计划 📅 #1",
 	} {
-		got := kit.Must(t, act(t, "write"), args(t, "path", path, "markdown", "of "+path))
+		got := kit.Must(t, act(t, "write"), args("path", path, "markdown", "of "+path))
 		at := got.Get("path").String()
 		if text := shown(t, kit, at); at != want || text != "of "+path {
 			t.Errorf("%s: said to be at %s, want %s; that holds %q", path, at, want, text)
 		}
 	}
-	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/ spaced", "markdown", "x"), tool.Exists)
+	kit.Refused(t, act(t, "write"), args("path", "/Work/ spaced", "markdown", "x"), tool.Exists)
 	for _, bad := range []string{"/Work/..", "/Work/.", "/Work/ . ", "/Work/  /", "/Work/%2F"} {
-		kit.Refused(t, act(t, "write"), args(t, "path", bad, "markdown", "x"), tool.InvalidPath)
+		kit.Refused(t, act(t, "write"), args("path", bad, "markdown", "x"), tool.InvalidPath)
 	}
 }
 
@@ -77,16 +79,16 @@ func TestWriteRefusesWhatExists(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	doc := document(t, kit, notebook(t, kit, "Work"), "/Plan", "old")
-	reset(kit)
-	e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "new"), tool.Exists))
+	kit.ResetCalls()
+	e := failure(t, kit.Refused(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "new"), tool.Exists))
 	if !strings.Contains(e.Hint, "overwrite=true") || len(kit.Writes()) > 0 {
 		t.Errorf("hint %q, writes %v", e.Hint, kit.Writes())
 	}
-	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
+	got := kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
 	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || shown(t, kit, "/Work/Plan") != "new 新\n\n- a" {
 		t.Errorf("got %s, text %q", got.Raw, shown(t, kit, "/Work/Plan"))
 	}
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Plan", "markdown", "", "overwrite", true))
+	kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "", "overwrite", true))
 	if text := shown(t, kit, "/Work/Plan"); text != "" {
 		t.Errorf("an empty text leaves %q", text)
 	}
@@ -98,15 +100,15 @@ func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
 	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
 	document(t, kit, hidden, "/Doc", "x")
 	kit.Levels[hidden] = access.None
-	reset(kit)
+	kit.ResetCalls()
 	for path, kind := range map[string]tool.ErrorKind{
 		"/Work/No/New": tool.Unknown, "/New": tool.InvalidPath, "/Work": tool.InvalidPath, "/": tool.InvalidPath,
 		"/Work/a%2Fb": tool.InvalidPath, "/Hidden/New": tool.Unknown, "/Hidden/Doc": tool.Unknown, "/Doc/New": tool.Unknown,
 	} {
-		kit.Refused(t, act(t, "write"), args(t, "path", path, "markdown", "x", "overwrite", true), kind)
+		kit.Refused(t, act(t, "write"), args("path", path, "markdown", "x", "overwrite", true), kind)
 	}
 	kit.Levels[work] = access.Read
-	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", "x"), tool.Denied)
+	kit.Refused(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), tool.Denied)
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
 	}
@@ -125,8 +127,8 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	kit.Levels[hidden] = access.None
 	para := blocks[0].ID
 	markdown := fmt.Sprintf("a ((%s)) b ((%s)) c ((%s 'mine')) d ((%s)) `((%s))` [^1]", para, target, para, secret, para)
-	reset(kit)
-	got := kit.Must(t, act(t, "write"), args(t, "path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
+	kit.ResetCalls()
+	got := kit.Must(t, act(t, "write"), args("path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
 	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d %s `((%s))` [^1]",
 		para, target, para, secret, para)
 	if text := shown(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ") {
@@ -148,8 +150,8 @@ func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Ki
 	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", markdown)
 	prepare(kit, doc)
 	before := shown(t, kit, "/Work/Doc")
-	reset(kit)
-	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	kit.ResetCalls()
+	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if err == nil {
 		t.Fatal("it was overwritten")
 	}
@@ -192,7 +194,7 @@ func TestOverwriteKeepsANamedListItem(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	facts := parse(e.Payload()).Get("error")
+	facts := gjson.ParseBytes(e.Payload()).Get("error")
 	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("type").String() != e.Code || facts.Get("protectedBlockCount").Int() != 1 ||
 		facts.Get("protectedBlocks.0.id").String() != string(item) || facts.Get("protectedBlocks.0.assetKinds").Raw != `["custom","name"]` ||
 		facts.Get("truncated").Bool() || facts.Get("path").String() != "/Work/Doc" || !facts.Get("recommendedFlow").Exists() {
@@ -207,7 +209,7 @@ func TestOverwriteKeepsWhatIsReferredTo(t *testing.T) {
 		para = deep(t, kit, doc, "p", "b")
 		document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("see ((%s 'b'))", para))
 	})
-	facts := parse(e.Payload()).Get("error")
+	facts := gjson.ParseBytes(e.Payload()).Get("error")
 	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("protectedBlocks.0.id").String() != string(para) ||
 		facts.Get("protectedBlocks.0.assetKinds").Raw != `["ref"]` {
 		t.Errorf("got %s", facts.Raw)
@@ -223,7 +225,7 @@ func TestOverwriteKeepsADatabaseInAQuote(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	facts := parse(e.Payload()).Get("error")
+	facts := gjson.ParseBytes(e.Payload()).Get("error")
 	if e.Code != "complex_blocks_not_supported_by_fs" || facts.Get("type").String() != e.Code || facts.Get("complexBlocks.0.type").String() != "av" ||
 		facts.Get("complexBlocks.0.id").String() != "20240801120000-avblk01" || !strings.Contains(facts.Get("recommendedTools").Raw, "av(") {
 		t.Errorf("got %s", facts.Raw)
@@ -247,8 +249,8 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 	named := deep(t, kit, doc, "p", "deep")
 	overwrite := func(want tool.ErrorKind, id string) {
 		t.Helper()
-		reset(kit)
-		e := failure(t, kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), want))
+		kit.ResetCalls()
+		e := failure(t, kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), want))
 		if !strings.Contains(string(e.Payload()), id) {
 			t.Errorf("%s is not named: %s", id, e.Payload())
 		}
@@ -270,7 +272,7 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 	if _, err := kit.Client.Update(t.Context(), named, "markdown", "text"); err != nil {
 		t.Fatal(err)
 	}
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if text := shown(t, kit, "/Work/Doc"); text != "new" {
 		t.Errorf("it holds %q", text)
 	}
@@ -297,7 +299,7 @@ func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	kit.Refused(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.ComplexBlocks)
+	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.ComplexBlocks)
 }
 
 func TestOverwriteRefusesWhereAttributesCannotBeRead(t *testing.T) {
@@ -327,7 +329,7 @@ func TestOverwriteTakesReferencesWithinTheDocumentAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("the document itself ((%s 'Doc'))", doc))
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
+	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
 	if text := shown(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -346,7 +348,7 @@ func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
 			}
 		}
 	})
-	facts := parse(e.Payload()).Get("error")
+	facts := gjson.ParseBytes(e.Payload()).Get("error")
 	if facts.Get("protectedBlockCount").Int() != 60 || facts.Get("protectedBlocks.#").Int() != 50 || !facts.Get("truncated").Bool() {
 		t.Errorf("got %s", facts.Raw)
 	}
@@ -356,8 +358,8 @@ func TestR_1_2_OverwriteAppendsBeforeItDeletes(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
-	reset(kit)
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	var order []string
 	for _, c := range kit.Writes() {
 		order = append(order, strings.TrimPrefix(c.Path, "/api/block/"))
@@ -374,7 +376,7 @@ func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
 			kit := actiontest.New(t)
 			document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 			kit.Fail("/api/block/appendBlock", 1, mode)
-			if _, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
+			if _, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
 				t.Errorf("%s: no error", mode)
 			}
 			if err := kit.Client.Flush(t.Context()); err != nil {
@@ -392,7 +394,7 @@ func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
-	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if failure(t, err).Kind != tool.API {
 		t.Errorf("got %v", err)
 	}
@@ -410,7 +412,7 @@ func TestR_1_2_HalfDeletedKeepsTheOldTextInTheError(t *testing.T) {
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.Fail("/api/block/deleteBlock", 1, "")
 	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
-	_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if got := failure(t, err).Facts["recovery"]; got != "old one\n\nold two" {
 		t.Errorf("recovery %q in %v", got, err)
 	}
@@ -426,8 +428,8 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 			kit := actiontest.New(t)
 			document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
 			kit.Fail("/api/transactions", 1, mode)
-			reset(kit)
-			_, err := kit.Do(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", "new", "overwrite", true))
+			kit.ResetCalls()
+			_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 			failed := strings.HasPrefix(string(mode), "msg")
 			if (err != nil) != failed {
 				t.Errorf("%s: %v", mode, err)
@@ -455,9 +457,9 @@ func TestWriteOfWhatWasReadAsKramdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reset(kit)
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Copy", "markdown", text))
-	kit.Must(t, act(t, "write"), args(t, "path", "/Work/Doc", "markdown", text, "overwrite", true))
+	kit.ResetCalls()
+	kit.Must(t, act(t, "write"), args("path", "/Work/Copy", "markdown", text))
+	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", text, "overwrite", true))
 	if got := shown(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\n- two") && !strings.HasPrefix(got, "one\n\n* two") {
 		t.Errorf("it holds %q", got)
 	}

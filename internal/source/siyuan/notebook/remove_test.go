@@ -45,7 +45,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	k.Fail(endpoint, 1, kerneltest.FailClose) // it ended before the notebook was gone
-	k.Refused(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost) // it ended afterwards
 	k.Fail(boot, 1, kerneltest.FailClose)
 	if got := k.Must(t, act(t, "remove"), on("")(id)); !got.Get("success").Bool() {

@@ -67,7 +67,7 @@ func TestSetOpenStateKernelEnds(t *testing.T) {
 	k.Fail("/api/sqlite/flushTransaction", 1, kerneltest.FailMessage("no")) // before anything is closed
 	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.API)
 	k.Fail(endpoint, 1, kerneltest.FailClose)
-	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost)
 	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id)); !got.Get("changed").Bool() {
 		t.Errorf("closed: %s", got.Raw)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/tool"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // withAssets writes files, and calls written after each of those with a text how many there are. The text begins with
 // word.
-func withAssets(w *world, word string, written func(n int)) {
+func withAssets(w *workspace, word string, written func(n int)) {
 	for i, file := range [][2]string{{openAsset, " asset 你好"}, {hideAsset, " CANARY"}, {looseAsset, " loose"}} {
 		w.File("/data/"+file[0], []byte(word+file[1]))
 		written(i + 1)
@@ -27,7 +28,7 @@ func withAssets(w *world, word string, written func(n int)) {
 }
 
 func TestSearchAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	withAssets(w, "hello", func(int) {})
 	if got := w.do("search_assets"); got.Get("total").Int() != 4 {
 		t.Errorf("all: %s", got.Raw)
@@ -38,14 +39,14 @@ func TestSearchAssets(t *testing.T) {
 	w.hide()
 	got := w.do("search_assets")
 	w.silent(got)
-	paths := texts(got.Get("data"), "path")
+	paths := actiontest.Members(got.Get("data"), "path")
 	if len(paths) != 2 || !slices.Contains(paths, openAsset) || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
 }
 
 func TestFulltextAssetContent(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	word := "hello" + w.doc[15:] // a real kernel remembers the texts of files from runs before
 	withAssets(w, word, func(n int) {
 		w.until("the texts of files are indexed", func() bool {
@@ -56,8 +57,8 @@ func TestFulltextAssetContent(t *testing.T) {
 	if all.Get("total").Int() != 3 || all.Get("data.#").Int() != 2 || !all.Get("hasNextPage").Bool() {
 		t.Errorf("got %s", all.Raw)
 	}
-	if sent := w.last("search/fullTextSearchAssetContent"); sent.Get("types").Raw != `{".txt":true}` {
-		t.Errorf("sent %s", sent.Raw)
+	if sent := w.Asked("/api/search/fullTextSearchAssetContent"); sent[len(sent)-1].Get("types").Raw != `{".txt":true}` {
+		t.Errorf("sent %s", sent)
 	}
 	var hidden, visible string
 	for _, hit := range w.do("fulltext_asset_content", "query", word).Get("data").Array() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -11,16 +12,16 @@ import (
 func idOf(s string) kernel.ID { return kernel.ID(s) }
 
 // linked adds documents that refer to the world's document, and mention it.
-func linked(w *world) (ref, secretRef string) {
+func linked(w *workspace) (ref, secretRef string) {
 	w.t.Helper()
 	target := w.children(w.doc)[1]
-	ref = w.Doc(w.fruit, "/Links", "see (("+target+" 'pie')) here\n\n- item with (("+w.doc+" 'Apple 苹果')) (("+nowhere+" 'gone'))\n\nthis names Apple 苹果 in passing")
+	ref = w.Doc(w.fruit, "/Links", "see (("+target+" 'pie')) here\n\n- item with (("+w.doc+" 'Apple 苹果')) (("+actiontest.Nowhere+" 'gone'))\n\nthis names Apple 苹果 in passing")
 	secretRef = w.Doc(w.secret, "/CANARY refs", "CANARY refers to (("+target+" 'pie'))")
 	return ref, secretRef
 }
 
 func TestGetBacklinks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	ref, _ := linked(w)
 	target := w.children(w.doc)[1]
 	got := w.do("get_backlinks", "id", target, "mode", "links")
@@ -30,10 +31,10 @@ func TestGetBacklinks(t *testing.T) {
 	w.hide()
 	got = w.do("get_backlinks", "id", w.doc)
 	w.silent(got)
-	if !slices.Contains(texts(got.Get("backlinks"), "content"), "see pie here") || len(got.Get("backlinks").Array()) != 2 {
+	if !slices.Contains(actiontest.Members(got.Get("backlinks"), "content"), "see pie here") || len(got.Get("backlinks").Array()) != 2 {
 		t.Errorf("backlinks of the document: %s", got.Raw)
 	}
-	if mentions := texts(got.Get("backmentions"), "content"); !slices.Equal(mentions, []string{"this names Apple 苹果 in passing"}) {
+	if mentions := actiontest.Members(got.Get("backmentions"), "content"); !slices.Equal(mentions, []string{"this names Apple 苹果 in passing"}) {
 		t.Errorf("mentions: %v", mentions)
 	}
 	if root := got.Get("backmentions.0.rootID").Str; root != ref || got.Get("backmentions.0.hPath").Str != "/Links" {
@@ -45,10 +46,10 @@ func TestGetBacklinks(t *testing.T) {
 }
 
 func TestGetBacklinksInOneDocument(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	ref, secretRef := linked(w)
-	got := w.do("get_backlinks", "id", w.doc, "refTreeID", nowhere, "scopeRootId", ref, "keyword", "ITEM")
-	if links := texts(got.Get("backlinks"), "content"); !slices.Equal(links, []string{"item with Apple 苹果 gone"}) {
+	got := w.do("get_backlinks", "id", w.doc, "refTreeID", actiontest.Nowhere, "scopeRootId", ref, "keyword", "ITEM")
+	if links := actiontest.Members(got.Get("backlinks"), "content"); !slices.Equal(links, []string{"item with Apple 苹果 gone"}) {
 		t.Errorf("links: %s", got.Raw)
 	}
 	if path := got.Get("backlinks.0.hPath").Str; path != "/Links" {
@@ -60,7 +61,7 @@ func TestGetBacklinksInOneDocument(t *testing.T) {
 	if passing := w.do("get_backlinks", "id", w.doc, "mode", "mentions", "keyword", "PASSING"); len(passing.Get("backmentions").Array()) != 2 {
 		t.Errorf("mentions with the keyword: %s", passing.Raw)
 	}
-	if sent := w.asked("ref/getBacklinkDoc"); len(sent) != 2 || sent[0].Get("refTreeID").Str != ref {
+	if sent := w.Asked("/api/ref/getBacklinkDoc"); len(sent) != 2 || sent[0].Get("refTreeID").Str != ref {
 		t.Errorf("sent %v", sent)
 	}
 	w.hiddenLikeMissing("get_backlinks", secretRef, "id", w.doc, "refTreeID", secretRef)
@@ -68,7 +69,7 @@ func TestGetBacklinksInOneDocument(t *testing.T) {
 }
 
 func TestGetBacklinksFallsBackToTheIndex(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	ref, _ := linked(w)
 	w.Lenient()
 	w.between(func(endpoint, body string) string {
@@ -84,7 +85,7 @@ func TestGetBacklinksFallsBackToTheIndex(t *testing.T) {
 }
 
 func TestSearchRefs(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	block := w.children(w.doc)[1]
 	w.do("search_refs", "id", block, "keyword", "apple")
 	w.hide()
@@ -93,7 +94,7 @@ func TestSearchRefs(t *testing.T) {
 	if got.Get("total").Int() == 0 || got.Get("data.#").Int() != got.Get("total").Int() || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
-	sent := w.asked("search/searchRefBlock")[0]
+	sent := w.Asked("/api/search/searchRefBlock")[0]
 	if sent.Get("rootID").Str != w.doc || sent.Get("beforeLen").Int() != 512 || !sent.Get("isDatabase").Exists() || !sent.Get("reqId").Exists() {
 		t.Errorf("sent %s", sent.Raw)
 	}
@@ -106,9 +107,9 @@ func TestSearchRefs(t *testing.T) {
 }
 
 func TestListInvalidRefs(t *testing.T) {
-	w := newWorld(t)
-	w.Doc(w.fruit, "/Broken", "one (("+nowhere+" 'gone')) here\n\ntwo (("+nowhere+" 'gone too'))")
-	w.Doc(w.secret, "/CANARY broken", "CANARY (("+nowhere+" 'gone'))")
+	w := newWorkspace(t)
+	w.Doc(w.fruit, "/Broken", "one (("+actiontest.Nowhere+" 'gone')) here\n\ntwo (("+actiontest.Nowhere+" 'gone too'))")
+	w.Doc(w.secret, "/CANARY broken", "CANARY (("+actiontest.Nowhere+" 'gone'))")
 	all := w.do("list_invalid_refs", "pageSize", 2)
 	if all.Get("total").Int() != 3 || all.Get("pageCount").Int() != 2 || all.Get("data.#").Int() != 2 {
 		t.Errorf("got %s", all.Raw)

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/tool"
 )
 
-func (w *world) text(id string) string {
+func (w *workspace) text(id string) string {
 	w.t.Helper()
 	text, err := w.Client.Kramdown(w.t.Context(), idOf(id))
 	if err != nil {
@@ -20,7 +21,7 @@ func (w *world) text(id string) string {
 }
 
 func TestFindReplace(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	blocks := w.children(w.doc)
 	got := w.do("find_replace", "k", "pple", "r", "PPLE", "ids", []string{blocks[0], blocks[1], blocks[1]})
 	if got.Get("changed").Int() != 2 || !got.Get("replaced").Bool() {
@@ -29,22 +30,22 @@ func TestFindReplace(t *testing.T) {
 	if text := w.text(blocks[1]); text != "APPLE pie with **aPPLE** cinnamon 苹果派" {
 		t.Errorf("text %q", text)
 	}
-	sent := w.asked("search/findReplace")[0]
+	sent := w.Asked("/api/search/findReplace")[0]
 	if !sent.Get("replaceTypes.text").Bool() || sent.Get("paths").Exists() || sent.Get("ids.#").Int() != 2 {
 		t.Errorf("sent %s", sent.Raw)
 	}
-	if len(w.asked("ui/reloadProtyle")) != 1 {
-		t.Errorf("%d reloads of the document, want 1", len(w.asked("ui/reloadProtyle")))
+	if len(w.Asked("/api/ui/reloadProtyle")) != 1 {
+		t.Errorf("%d reloads of the document, want 1", len(w.Asked("/api/ui/reloadProtyle")))
 	}
 	w.do("find_replace", "k", "a(PPLE)", "r", "x$1", "ids", blocks[1], "methodName", 3)
 	if text := w.text(blocks[1]); !strings.Contains(text, "**xPPLE**") {
 		t.Errorf("regex: %q", text)
 	}
 	title := w.do("find_replace", "k", "Apple", "r", "Pear", "ids", []string{w.doc}, "replaceTypes", map[string]bool{"docTitle": true})
-	if title.Get("changed").Int() != 1 || len(w.asked("ui/reloadFiletree")) != 1 {
+	if title.Get("changed").Int() != 1 || len(w.Asked("/api/ui/reloadFiletree")) != 1 {
 		t.Errorf("title: %s", title.Raw)
 	}
-	none := w.do("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
+	none := w.do("find_replace", "k", "actiontest.Nowhere to be found", "r", "x", "ids", blocks[:1])
 	if none.Get("replaced").Bool() || none.Get("changed").Int() != 0 || none.Get("warning").Str == "" {
 		t.Errorf("nothing changed: %s", none.Raw)
 	}
@@ -53,7 +54,7 @@ func TestFindReplace(t *testing.T) {
 // TestFindReplaceIsLiteral: a kernel takes a $ for a group of a pattern, in plain text and without one, and makes text
 // of a tag.
 func TestFindReplaceIsLiteral(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc := w.Doc(w.fruit, "/Prices", "costs 5 or (5.0)\n\n**5** `5`\n\n#old/tag# old\n\na.b axb A.B")
 	blocks := w.children(doc)
 	for i, c := range []struct{ k, r, types, want string }{
@@ -76,7 +77,7 @@ func TestFindReplaceIsLiteral(t *testing.T) {
 }
 
 func TestFindReplacePaths(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	block := w.children(w.doc)[1]
 	path := w.fruit + "/" + w.doc + ".sy"
 	for _, paths := range [][]string{{w.fruit}, {path}, {"/" + path}} {
@@ -86,8 +87,8 @@ func TestFindReplacePaths(t *testing.T) {
 	}
 	other := w.Doc(w.fruit, "/Other", "pie")
 	w.refused(tool.Conflicting, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + other + ".sy"})
-	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + nowhere + ".sy"})
-	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{nowhere})
+	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + actiontest.Nowhere + ".sy"})
+	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{actiontest.Nowhere})
 	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
 	w.refused(tool.Invalid, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{"/Fruit"})
 	w.Levels[idOf(w.secret)] = access.Read
@@ -96,7 +97,7 @@ func TestFindReplacePaths(t *testing.T) {
 }
 
 func TestFindReplaceRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	block := w.children(w.doc)[1]
 	secret := w.children(w.secretDoc)[0]
 	w.refused(tool.Invalid, "find_replace", "k", "([", "r", "x", "ids", block, "method", "regex")
@@ -104,7 +105,7 @@ func TestFindReplaceRefuses(t *testing.T) {
 	w.refused(tool.Conflicting, "find_replace", "k", "a", "r", "a", "ids", block)
 	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"bold": true})
 	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"text": false})
-	w.refused(tool.Unknown, "find_replace", "k", "a", "r", "b", "ids", []string{block, nowhere})
+	w.refused(tool.Unknown, "find_replace", "k", "a", "r", "b", "ids", []string{block, actiontest.Nowhere})
 	w.Levels[idOf(w.secret)] = access.Read
 	w.refused(tool.Denied, "find_replace", "k", "a", "r", "b", "ids", []string{block, secret})
 	w.hiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})
@@ -116,10 +117,10 @@ func TestFindReplaceRefuses(t *testing.T) {
 }
 
 func TestFindReplaceOfManyBlocksIsNotCounted(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc := w.Doc(w.fruit, "/Many", strings.Repeat("many words\n\n", 51))
 	got := w.do("find_replace", "k", "many", "r", "few", "ids", w.children(doc))
-	if got.Get("changed").Exists() || !got.Get("replaced").Bool() || len(w.asked("block/getBlockKramdowns")) != 0 {
+	if got.Get("changed").Exists() || !got.Get("replaced").Bool() || len(w.Asked("/api/block/getBlockKramdowns")) != 0 {
 		t.Errorf("got %s", got.Raw)
 	}
 }

@@ -8,19 +8,20 @@ import (
 
 	"github.com/tidwall/sjson"
 
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/tool"
 )
 
 func TestFulltextFindsBlocksWithOneRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.do("fulltext", "query", "pie")
-	if n := len(w.asked("search/fullTextSearchBlock")); n != 1 || len(w.asked("query/sql")) > 0 {
+	if n := len(w.Asked("/api/search/fullTextSearchBlock")); n != 1 || len(w.Asked("/api/query/sql")) > 0 {
 		t.Errorf("%d searches, want 1: %v", n, w.Calls())
 	}
 	if got.Get("total").Int() != 2 || len(got.Get("data").Array()) != 2 || got.Get("matchedRootCount").Int() != 2 {
 		t.Errorf("got %s, want one block of each notebook", got.Raw)
 	}
-	i := slices.Index(texts(got.Get("data"), "hPath"), "/Apple 苹果")
+	i := slices.Index(actiontest.Members(got.Get("data"), "hPath"), "/Apple 苹果")
 	if i < 0 {
 		t.Fatalf("got %s", got.Raw)
 	}
@@ -37,7 +38,7 @@ func TestFulltextFindsBlocksWithOneRequest(t *testing.T) {
 }
 
 func TestFulltextNamesAndCodes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, c := range []struct {
 		pairs                     []any
 		method, order             int64
@@ -53,7 +54,7 @@ func TestFulltextNamesAndCodes(t *testing.T) {
 	} {
 		w.ResetCalls()
 		got := w.do("fulltext", append([]any{"query", "apple"}, c.pairs...)...)
-		sent := w.asked("search/fullTextSearchBlock")[0]
+		sent := w.Asked("/api/search/fullTextSearchBlock")[0]
 		if sent.Get("method").Int() != c.method || sent.Get("orderBy").Int() != c.order || sent.Get("types").Raw != c.types {
 			t.Errorf("%v: sent %s", c.pairs, sent.Raw)
 		}
@@ -67,31 +68,31 @@ func TestFulltextNamesAndCodes(t *testing.T) {
 }
 
 func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.hide()
 	got := w.do("fulltext", "query", "apple", "pageSize", 2, "page", 2)
 	w.silent(got)
-	sent := w.asked("search/fullTextSearchBlock")
+	sent := w.Asked("/api/search/fullTextSearchBlock")
 	if len(sent) != 1 || sent[0].Get("paths").Raw != `["`+w.fruit+`"]` {
 		t.Errorf("sent %v, want the readable notebook in paths", sent)
 	}
 	if got.Get("total").Int() < 3 || got.Get("page").Int() != 2 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s, want page 2 with the totals of what may be read", got.Raw)
 	}
-	for _, paths := range [][]string{{w.secret}, {nowhere}, {w.secret, nowhere}} {
+	for _, paths := range [][]string{{w.secret}, {actiontest.Nowhere}, {w.secret, actiontest.Nowhere}} {
 		got := w.do("fulltext", "query", "apple", "paths", paths)
 		if w.silent(got); got.Get("total").Int() != 0 {
 			t.Errorf("%v: %s", paths, got.Raw)
 		}
 	}
-	absent := strings.ReplaceAll(w.do("fulltext", "query", "apple", "verbose", true, "paths", []string{nowhere}).Raw, nowhere, "")
+	absent := strings.ReplaceAll(w.do("fulltext", "query", "apple", "verbose", true, "paths", []string{actiontest.Nowhere}).Raw, actiontest.Nowhere, "")
 	if got := w.do("fulltext", "query", "apple", "verbose", true, "paths", []string{w.secret}).Raw; strings.ReplaceAll(got, w.secret, "") != absent {
 		t.Errorf("a notebook that is hidden: %s\none that does not exist: %s", got, absent)
 	}
 	if got := w.do("fulltext", "query", "apple", "paths", []string{w.secret, w.fruit}); got.Get("total").Int() == 0 {
 		t.Errorf("nothing of the readable notebook: %s", got.Raw)
 	}
-	hidden, missing := w.do("fulltext", "query", w.secretDoc), w.do("fulltext", "query", nowhere)
+	hidden, missing := w.do("fulltext", "query", w.secretDoc), w.do("fulltext", "query", actiontest.Nowhere)
 	if w.silent(hidden); hidden.Raw != missing.Raw {
 		t.Errorf("an id that is hidden: %s\none that does not exist: %s", hidden.Raw, missing.Raw)
 	}
@@ -101,7 +102,7 @@ func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
 
 // TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered: a kernel that takes no notice of paths.
 func TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.hide()
 	w.between(func(_, body string) string { // no other request has this
 		body, _ = sjson.Delete(body, "paths")
@@ -119,7 +120,7 @@ func TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered(t *testing.T) {
 }
 
 func TestFulltextInsideABlock(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	heading := w.children(w.doc)[0]
 	got := w.do("fulltext", "query", "apple", "parentId", heading, "pageSize", 10)
 	for _, hit := range got.Get("data").Array() {
@@ -138,14 +139,14 @@ func TestFulltextInsideABlock(t *testing.T) {
 		t.Errorf("in the notebook: %s, want 5 hits", inNotebook.Raw)
 	}
 	tagged := w.do("fulltext", "query", "apple", "hasTags", true, "paths", []string{w.fruit})
-	if tags := texts(tagged.Get("data"), "tag"); !slices.Equal(tags, []string{"#fruit/apple#"}) {
+	if tags := actiontest.Members(tagged.Get("data"), "tag"); !slices.Equal(tags, []string{"#fruit/apple#"}) {
 		t.Errorf("tagged: %v", tags)
 	}
 	w.hiddenLikeMissing("fulltext", w.secretDoc, "query", "apple", "parentId", w.secretDoc)
 }
 
 func TestFulltextPages(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	var lines []string
 	for i := range 45 {
 		lines = append(lines, fmt.Sprintf("plum %d", i))
@@ -165,7 +166,7 @@ func TestFulltextPages(t *testing.T) {
 }
 
 func TestFulltextRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.refused(tool.Invalid, "fulltext", "query", "([", "method", "regex")
 	w.refused(tool.Invalid, "fulltext", "query", "apple", "paths", []string{"../conf"})
 	w.refused(tool.Invalid, "fulltext", "query", "apple", "paths", []string{w.fruit + "/' OR 1=1 --.sy"})
@@ -181,7 +182,7 @@ func TestFulltextRefuses(t *testing.T) {
 
 // TestFulltextShowsABlockOnce: the index may hold rows twice.
 func TestFulltextShowsABlockOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.between(func(endpoint, body string) string {
 		if endpoint != "/api/search/fullTextSearchBlock" {
 			return body
@@ -198,7 +199,7 @@ func TestFulltextShowsABlockOnce(t *testing.T) {
 // TestFulltextByStatement: the kernel's own search by SQL counts and pages wrongly, and is silent about what it does
 // not understand.
 func TestFulltextByStatement(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for sql, want := range map[string]int64{
 		"select * from blocks where content like '%a!_b%' escape '!'":                                             0,
 		"select * from blocks where type = 'p' and box = '" + w.fruit + "' and content like '%apple%' limit 2":    2,
@@ -214,14 +215,14 @@ func TestFulltextByStatement(t *testing.T) {
 		}
 	}
 	const all = "select id, content from blocks where type in ('p', 'h') and content like '%apple%' order by content desc"
-	whole := texts(w.do("fulltext", "query", all, "method", "sql", "pageSize", 100).Get("data"), "id")
+	whole := actiontest.Members(w.do("fulltext", "query", all, "method", "sql", "pageSize", 100).Get("data"), "id")
 	var paged []string
 	for page := 1; page <= (len(whole)+1)/2; page++ {
 		got := w.do("fulltext", "query", all, "method", "sql", "pageSize", 2, "page", page)
 		if got.Get("total").Int() != int64(len(whole)) || got.Get("hasNextPage").Bool() != (page < (len(whole)+1)/2) {
 			t.Errorf("page %d: %s", page, got.Raw)
 		}
-		paged = append(paged, texts(got.Get("data"), "id")...)
+		paged = append(paged, actiontest.Members(got.Get("data"), "id")...)
 	}
 	if len(whole) < 5 || !slices.Equal(paged, whole) {
 		t.Errorf("pages %v, all %v", paged, whole)
@@ -251,7 +252,7 @@ func TestFulltextByStatement(t *testing.T) {
 
 // TestFulltextTotals: what follows hits, comes twice or stands on a page beyond the last one is not counted.
 func TestFulltextTotals(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Sour & <b> \"q\" it's", "lemon\n\nlime")
 	w.Doc(w.fruit, "/Top & x/Leaf 叶", "green")
 	for _, c := range []struct {
@@ -292,7 +293,7 @@ func TestFulltextTotals(t *testing.T) {
 // TestFulltextQuotes: a kernel puts an expression into a statement as it is, where a quote of it would end a text. Behind
 // that anything could follow, and be carried out.
 func TestFulltextQuotes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Quotes", "it's a quince")
 	count := func() int64 {
 		return w.do("query_sql", "stmt", "select count(*) as n from blocks").Get("data.0.n").Int()

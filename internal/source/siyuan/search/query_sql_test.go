@@ -8,16 +8,17 @@ import (
 
 	"github.com/tidwall/sjson"
 
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/tool"
 )
 
 func TestQuerySQL(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.do("query_sql", "sql", "select hpath, count(*) as n from blocks where type = 'd' and hpath glob '*Apple*' group by hpath -- titles")
 	if got.Get("data.#").Int() != 1 || got.Get("data.0.hpath").Str != "/Apple 苹果" || got.Get("total").Int() != 1 || got.Get("truncated").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
-	sent := w.asked("query/sql")
+	sent := w.Asked("/api/query/sql")
 	if len(sent) != 1 || sent[0].Get("mode").Str != "readonly" || !strings.HasSuffix(sent[0].Get("stmt").Str, "LIMIT 201") {
 		t.Errorf("sent %v", sent)
 	}
@@ -30,7 +31,7 @@ func TestQuerySQL(t *testing.T) {
 }
 
 func TestQuerySQLIsNeverCutInSilence(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	var lines []string
 	for i := range 150 {
 		lines = append(lines, fmt.Sprintf("row %d", i))
@@ -44,7 +45,7 @@ func TestQuerySQLIsNeverCutInSilence(t *testing.T) {
 	if some.Get("showing").Int() != 10 || !some.Get("truncated").Bool() || some.Get("total").Exists() || some.Get("hint").Str == "" {
 		t.Errorf("got %s", some.Raw)
 	}
-	if got := texts(some.Get("data"), "content"); !slices.IsSorted(got) || got[1] != "row 1" {
+	if got := actiontest.Members(some.Get("data"), "content"); !slices.IsSorted(got) || got[1] != "row 1" {
 		t.Errorf("the order is lost: %v", got)
 	}
 	ten := w.do("query_sql", "stmt", "select content from blocks where content like 'row %' limit 10", "maxRows", 10)
@@ -61,7 +62,7 @@ func TestQuerySQLIsNeverCutInSilence(t *testing.T) {
 }
 
 func TestQuerySQLShowsNothingHidden(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Refs", "see (("+w.secretDoc+" 'elsewhere')) and (("+w.doc+" 'Apple'))")
 	w.hide()
 	for _, sql := range []string{
@@ -85,8 +86,8 @@ func TestQuerySQLShowsNothingHidden(t *testing.T) {
 		"select * from main.blocks", `select * from "main"."blocks"`, "select rowid from blocks", "select * from stat",
 		"select * from blocks_fts where blocks_fts match 'CANARY'",
 	} {
-		if e := w.refused(tool.Denied, "query_sql", "stmt", sql); e.Hint == "" || len(w.asked("query/sql")) != 0 {
-			t.Errorf("%s: %v, %d requests", sql, e, len(w.asked("query/sql")))
+		if e := w.refused(tool.Denied, "query_sql", "stmt", sql); e.Hint == "" || len(w.Asked("/api/query/sql")) != 0 {
+			t.Errorf("%s: %v, %d requests", sql, e, len(w.Asked("/api/query/sql")))
 		}
 	}
 	for _, n := range []string{w.secret, w.fruit} { // nothing at all may be read
@@ -98,7 +99,7 @@ func TestQuerySQLShowsNothingHidden(t *testing.T) {
 }
 
 func TestQuerySQLRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for sql, want := range map[string]string{
 		"update blocks set memo = 'x'": "only SELECT", "select 1; select 2": "more than one statement", "select nosuch from blocks": `no column "nosuch"`,
 		"select contents from blocks": "perhaps content", "select * from sqlite_master": "may not be read", "select load_extension('x')": "load_extension",
@@ -118,7 +119,7 @@ func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
 		"select nosuch() as x": "refused by the kernel: ",
 	} {
 		t.Run(statement, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorkspace(t)
 			w.Lenient()
 			w.between(func(endpoint, body string) string {
 				if endpoint != "/api/query/sql" {
@@ -140,7 +141,7 @@ func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
 
 // TestQuerySQLFailures: what fails while it runs says so, whether the kernel has a word about it or not.
 func TestQuerySQLFailures(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, sql := range []string{
 		"select abs(-9223372036854775807 - 1)", "select sum(9223372036854775807) from blocks", "select json_extract('{', '$')", "select id from blocks where json_extract(content, '$') is null",
 	} {

@@ -74,7 +74,7 @@ func TestHonestStatements(t *testing.T) {
 	if len(honest) < 130 {
 		t.Fatalf("only %d statements", len(honest))
 	}
-	w := newWorld(t)
+	w := newWorkspace(t)
 	tagged := w.Doc(w.fruit, "/Honest 100%", "# One a_b\n\nrefers to (("+w.doc+" 'Apple')) 100% a_b & <x>\n\n![pic](assets/pic-"+assetID+".png)\n\n> quote #fruit/pear#\n\n```go\nx := 1\n```")
 	for block, attrs := range map[string]map[string]string{tagged: {"custom-x": "1", "memo": "m"}, w.children(tagged)[0]: {"custom-x": "1", "name": "one"}} {
 		if err := w.Client.SetAttrs(t.Context(), idOf(block), attrs); err != nil {

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/action/actiontest"
 )
 
 // copies adds a block that shows a text of the hidden notebook, and one that refers to that block.
-func (w *world) copies() (direct, second string) {
+func (w *workspace) copies() (direct, second string) {
 	w.t.Helper()
 	their := w.children(w.secretDoc)[0]
 	first := w.Doc(w.fruit, "/Copies", "mango (("+their+" 'qx7391zk plum')) sherbet #mine#")
@@ -21,7 +23,7 @@ func (w *world) copies() (direct, second string) {
 
 // TestSearchTellsNothingOfCopies: whatever is looked for, a text that must not show is as good as not there.
 func TestSearchTellsNothingOfCopies(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	direct, second := w.copies()
 	for _, c := range [][]any{
 		{"fulltext", "query", "%s"},
@@ -64,12 +66,12 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads nowhere, as one does to a
+// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads actiontest.Nowhere, as one does to a
 // block that does not exist.
 func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	their := w.children(w.secretDoc)[0]
-	docs := map[string]string{their: "", nowhere: "", w.doc: ""}
+	docs := map[string]string{their: "", actiontest.Nowhere: "", w.doc: ""}
 	for to := range docs {
 		docs[to] = w.children(w.Doc(w.fruit, "/To "+to, "x (("+to+" \"plum\"))"))[0]
 	}
@@ -78,7 +80,7 @@ func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
 		var listed []string
 		for page := 1; page <= 3; page++ {
 			got := w.do("list_invalid_refs", "page", page, "pageSize", size)
-			listed = append(listed, texts(got.Get("data"), "id")...)
+			listed = append(listed, actiontest.Members(got.Get("data"), "id")...)
 			if total := got.Get("total").Int(); total != 2 {
 				t.Errorf("%d in all, want 2: %s", total, got.Raw)
 			}

@@ -9,7 +9,7 @@ import (
 // Hits in what SiYuan has copied out of a hidden notebook take nobody's place: a search of which there are more hits than
 // are looked at would tell by their number what the copies say.
 func TestHiddenHitsTakeNoPlace(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	hidden := w.children(w.secretDoc)[0]
 	var long strings.Builder
 	for i := range 1030 {

@@ -20,7 +20,7 @@ const rich = "# head #old#\n\np #old# and #old/x# `#old#` **#old#** #olden# a#ol
 	"- item #old#\n\n> quote #old#\n\n| a #old# | b |\n| --- | --- |\n| #old/y# | `#old#` |\n\n```\n#old#\n```\n\n#old#"
 
 // kept is what the kernel has of a document, and all of it that is the same in another one with the same text.
-func (w *world) kept(doc string) (all, plain string) {
+func (w *workspace) kept(doc string) (all, plain string) {
 	w.t.Helper()
 	all, err := w.Client.Kramdown(w.t.Context(), kernel.ID(doc))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var answers, texts []string
 			for _, hides := range []bool{false, true} {
-				w := &world{Kit: actiontest.New(t), t: t}
+				w := &workspace{Kit: actiontest.New(t), t: t}
 				w.travel = kernel.ID(w.Notebook("Travel"))
 				doc := w.Doc(string(w.travel), "/Trip", rich)
 				blocks, err := w.Client.ChildBlocks(t.Context(), kernel.ID(doc))
@@ -111,7 +111,7 @@ func sortedLists(text string) string {
 
 // TestSpecialTags: of the tags with & < > the kernel's own call takes none.
 func TestSpecialTags(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Doc(string(w.travel), "/Odd", "x #a&b# y #a&b/c#\n\n#c<d#")
 	for _, level := range []access.Level{access.Delete, access.None} {
 		w.Levels[w.secret] = level
@@ -128,13 +128,13 @@ func TestSpecialTags(t *testing.T) {
 
 // TestAnotherPartFails: what was changed before is told.
 func TestAnotherPartFails(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc := w.Doc(string(w.travel), "/Tagged", "#both#")
 	if err := w.Client.SetAttrs(t.Context(), kernel.ID(doc), map[string]string{"tags": "both"}); err != nil {
 		t.Fatal(err)
 	}
 	w.Fail("/api/attr/batchSetBlockAttrs", 1, "401")
-	err := w.Refused(t, act(t, "remove"), `{"label":"both"}`, tool.Unauthorized)
+	err := w.Failed(t, act(t, "remove"), `{"label":"both"}`, tool.Unauthorized)
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Facts["blocks"] != 1 || e.Facts["partial"] != true {
 		t.Errorf("the error does not say what was changed: %v", err)
 	}

@@ -1,7 +1,6 @@
 package tag_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,18 +19,18 @@ import (
 	"collie/internal/tool"
 )
 
-// world is a kernel with two notebooks that share the tag shared; only one has travel, only the
+// workspace is a kernel with two notebooks that share the tag shared; only one has travel, only the
 // other canary.
-type world struct {
+type workspace struct {
 	*actiontest.Kit
 	t              *testing.T
 	travel, secret kernel.ID
 }
 
-func newWorld(t *testing.T) *world {
+func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	t.Parallel()
-	w := &world{Kit: actiontest.New(t), t: t}
+	w := &workspace{Kit: actiontest.New(t), t: t}
 	w.travel, w.secret = kernel.ID(w.Notebook("Travel 旅行")), kernel.ID(w.Notebook("Secret"))
 	w.Doc(string(w.travel), "/Trip", "go #travel/中国# and #travel#\n\nagain #travel# #shared#\n\n#100%_x# and #traveller#")
 	w.Doc(string(w.secret), "/Hidden", "#canary# #shared#\n\n#shared/canary#")
@@ -43,23 +42,14 @@ func act(t testing.TB, name string) *action.Action {
 	return actiontest.Find(t, tag.Tool(), name)
 }
 
-func (w *world) do(name, args string) gjson.Result {
+func (w *workspace) do(name, args string) gjson.Result {
 	w.t.Helper()
 	return w.Must(w.t, act(w.t, name), args)
 }
 
-func (w *world) refused(kind tool.ErrorKind, name, args string) *tool.Error {
+func (w *workspace) refused(kind tool.ErrorKind, name, args string) *tool.Error {
 	w.t.Helper()
-	w.ResetCalls()
-	err := w.Refused(w.t, act(w.t, name), args, kind)
-	if n := len(w.Writes()); n != 0 {
-		w.t.Errorf("%s %s: refused, and yet %d writes", name, args, n)
-	}
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok {
-		w.t.Fatalf("%v is not a tool.Error", err)
-	}
-	return e
+	return w.Refused(w.t, act(w.t, name), args, kind)
 }
 
 // counts are the tags of a list, as "label:count".
@@ -73,7 +63,7 @@ func counts(got gjson.Result) []string {
 }
 
 func TestListCountsTags(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.do("list", `{}`)
 	want := []string{"100%_x:1", "canary:1", "shared/canary:1", "shared:2", "travel/中国:1", "travel:2", "traveller:1"}
 	if diff := cmp.Diff(want, counts(got)); diff != "" || got.Get("total").Int() != int64(len(want)) {
@@ -91,7 +81,7 @@ func TestListCountsTags(t *testing.T) {
 // TestOddTags: a kernel tells tags as HTML, trims what they are renamed to, and has those of a list's items on the list
 // as well.
 func TestOddTags(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	doc := w.Doc(string(w.travel), "/Odd", "#a&b# #it's# #back\\slash# #q\"q# #x, y# #Case# #case# #case#\n\n- #in list#\n\n> #in quote#")
 	if err := w.Client.SetAttrs(t.Context(), kernel.ID(doc), map[string]string{"tags": "of document,中/文"}); err != nil {
 		t.Fatal(err)
@@ -127,7 +117,7 @@ func TestOddTags(t *testing.T) {
 
 // TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for.
 func TestListLeavesTheUsersOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	if _, err := w.Client.Tags(t.Context(), 4, true); err != nil { // what the user chose
 		t.Fatal(err)
 	}
@@ -147,7 +137,7 @@ func TestListLeavesTheUsersOrder(t *testing.T) {
 }
 
 func TestListOfWhatMayBeRead(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
 	got := w.do("list", `{}`)
 	want := []string{"100%_x:1", "shared:1", "travel/中国:1", "travel:2", "traveller:1"}
@@ -165,7 +155,7 @@ func TestListOfWhatMayBeRead(t *testing.T) {
 }
 
 func TestRename(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.do("rename", `{"old":"#travel#","newLabel":"trip/旅"}`)
 	if !got.Get("success").Bool() || got.Get("oldLabel").Str != "travel" || got.Get("newLabel").Str != "trip/旅" {
 		t.Errorf("got %s", got.Raw)
@@ -183,7 +173,7 @@ func TestRename(t *testing.T) {
 	w.do("rename", `{"oldLabel":"percent","newLabel":"percent/below"}`)
 }
 
-func (w *world) reloads() (out []string) {
+func (w *workspace) reloads() (out []string) {
 	for _, c := range w.Calls() {
 		if c.Path == "/api/ui/reloadTag" {
 			out = append(out, c.Body)
@@ -193,7 +183,7 @@ func (w *world) reloads() (out []string) {
 }
 
 func TestRenameRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	for _, args := range []string{
 		`{"oldLabel":"travel","newLabel":"#"}`, `{"oldLabel":"travel","newLabel":"a#b"}`, `{"oldLabel":"travel"}`, `{"oldLabel":"travel","newLabel":" / "}`,
 		`{"oldLabel":"travel","newLabel":"a//b"}`, `{"oldLabel":"travel","newLabel":"a_b"}`, `{"oldLabel":"travel","newLabel":"a&b"}`, `{"oldLabel":"travel","newLabel":"a\nb"}`,
@@ -206,7 +196,7 @@ func TestRenameRefuses(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	got := w.do("remove", `{"label":"travel"}`)
 	if !got.Get("success").Bool() || got.Get("label").Str != "travel" || len(w.reloads()) != 1 {
 		t.Errorf("got %s", got.Raw)
@@ -221,7 +211,7 @@ func TestRemove(t *testing.T) {
 
 // TestWritesNeedEveryNotebookOfTheTag that may be read; TestHiddenNotebooksKeepTheirTags is about the others.
 func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	shared := map[string]string{"rename": `{"oldLabel":"shared","newLabel":"x"}`, "remove": `{"label":"shared"}`}
 	travel := map[string]string{"rename": `{"oldLabel":"travel","newLabel":"x"}`, "remove": `{"label":"travel"}`}
 	need := map[string]access.Level{"rename": access.Write, "remove": access.Delete}
@@ -242,7 +232,7 @@ func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
 // TestHiddenTagsDoNotExist: a tag that only a hidden notebook has is answered like one that
 // nobody has.
 func TestHiddenTagsDoNotExist(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
 	for name, args := range map[string]string{"rename": `{"oldLabel":"canary","newLabel":"x"}`, "remove": `{"label":"canary"}`} {
 		hidden := string(w.refused(tool.Unknown, name, args).Payload())
@@ -255,7 +245,7 @@ func TestHiddenTagsDoNotExist(t *testing.T) {
 
 // TestWritesThatDidNothingAreErrors: the kernel says yes to anything.
 func TestWritesThatDidNothingAreErrors(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/api/tag/"):
@@ -279,7 +269,7 @@ func TestWritesThatDidNothingAreErrors(t *testing.T) {
 }
 
 func TestListFailsAsTheKernelDoes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/system/getConf", 1, "401")
 	w.Refused(t, act(t, "list"), `{}`, tool.Unauthorized)
 }

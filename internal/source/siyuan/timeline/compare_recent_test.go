@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -22,7 +23,7 @@ func changes(got gjson.Result) (out []string) {
 }
 
 func TestCompareRecent(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	compare := act(t, "compare_recent")
 	got := w.Must(t, compare, args("documentId", w.doc))
 	own := got.Get("checkpoints").Int() // a real kernel makes copies now and then
@@ -41,6 +42,7 @@ func TestCompareRecent(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.appendBlock("four & <four>")
+	w.ResetCalls()
 	got = w.Must(t, compare, args("id", w.doc))
 	want := []string{`changed "one 一" "one changed"`, `added "" "four & <four>"`, `removed "two" ""`}
 	if diff := cmp.Diff(want, changes(got)); diff != "" {
@@ -71,12 +73,12 @@ func TestCompareRecent(t *testing.T) {
 }
 
 func TestCompareRecentShowsMovesAndFormats(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.update(w.blocks[0], "see [page](https://a.example)")
 	w.appendBlock("four")
 	w.keep()
 	w.update(w.blocks[0], "see [page](https://b.example)")
-	if err := w.Client.Move(t.Context(), w.blocks[1], w.children(w.doc)[3], ""); err != nil {
+	if err := w.Client.Move(t.Context(), w.blocks[1], w.Children(w.t, w.doc)[3], ""); err != nil {
 		t.Fatal(err)
 	}
 	got := w.Must(t, act(t, "compare_recent"), args("documentId", w.doc))
@@ -89,7 +91,7 @@ func TestCompareRecentShowsMovesAndFormats(t *testing.T) {
 }
 
 func TestCompareRecentCutsTexts(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.update(w.blocks[0], strings.Repeat("长", 500))
 	w.keep()
 	w.update(w.blocks[0], strings.Repeat("短", 400))
@@ -103,21 +105,21 @@ func TestCompareRecentCutsTexts(t *testing.T) {
 }
 
 func TestCompareRecentNeedsRead(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	compare := act(t, "compare_recent")
 	w.keep()
 	w.update(w.blocks[0], "changed")
 	w.Levels[w.nb] = access.Read
 	w.Must(t, compare, args("documentId", w.doc))
 	w.Levels[w.nb] = access.None
-	hidden := w.refused(compare, args("documentId", w.doc), tool.Unknown)
-	w.same(hidden, w.doc, w.refused(compare, args("documentId", nowhere), tool.Unknown), nowhere)
-	w.refused(compare, args(), tool.Invalid)
+	hidden := w.Refused(w.t, compare, args("documentId", w.doc), tool.Unknown)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, compare, args("documentId", actiontest.Nowhere), tool.Unknown), string(w.doc), actiontest.Nowhere)
+	w.Refused(w.t, compare, args(), tool.Invalid)
 }
 
 // TestCompareRecentIgnoresOtherNotebooks: a copy made where the document was before may not be readable.
 func TestCompareRecentIgnoresOtherNotebooks(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.keep()
 	other := kernel.ID(w.Notebook("Other"))
 	if err := w.Client.MoveDocuments(t.Context(), []kernel.ID{w.doc}, other); err != nil {

@@ -42,7 +42,7 @@ func names(got gjson.Result) string {
 }
 
 func TestNodes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create, list := act(t, "create_node"), act(t, "list_nodes")
 	got := w.Must(t, create, args("name", " before 之前_1 ", "documentId", w.doc))
 	tag := got.Get("tag").Str
@@ -57,9 +57,9 @@ func TestNodes(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	other := kernel.ID(w.Doc(string(w.nb), "/Other", "x"))
-	w.Must(t, create, args("name", "other", "documentId", w.children(other)[0])) // a block means its document
-	w.post("/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "v1.0"})
-	w.post("/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "sisyphustimeline_global_99999999999999_broken"})
+	w.Must(t, create, args("name", "other", "documentId", w.Children(w.t, other)[0])) // a block means its document
+	w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "v1.0"})
+	w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "sisyphustimeline_global_99999999999999_broken"})
 	for a, want := range map[string]string{
 		args("documentId", w.doc): "before 之前_1", args("documentId", other): "other", args(): "all",
 		args("scope", "document", "documentId", w.doc): "before 之前_1",
@@ -74,10 +74,10 @@ func TestNodes(t *testing.T) {
 }
 
 func TestNodesAreNewestFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	id := w.Must(t, act(t, "create_node"), args("name", "x")).Get("snapshotId").Str
 	for _, at := range []string{"20240101000000_old", "20260101000000_new", "20250101000000_mid"} {
-		w.post("/api/repo/tagSnapshot", map[string]any{"id": id, "name": "sisyphustimeline_" + string(w.doc) + "_" + at})
+		w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": id, "name": "sisyphustimeline_" + string(w.doc) + "_" + at})
 	}
 	if got := names(w.Must(t, act(t, "list_nodes"), args("documentId", w.doc))); got != "new|mid|old" {
 		t.Error(got)
@@ -85,28 +85,28 @@ func TestNodesAreNewestFirst(t *testing.T) {
 }
 
 func TestNodesBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create, list := act(t, "create_node"), act(t, "list_nodes")
 	for _, name := range []string{" ", `a/b`, `a\b`, "a:b", "a*b", "a?b", `a"b`, "a'b", "a<b", "a>b", "a|b", "a\nb", "a\u200bb", strings.Repeat("名", 61)} {
-		w.refused(create, args("name", name), tool.Invalid)
+		w.Refused(w.t, create, args("name", name), tool.Invalid)
 	}
-	w.refused(create, args("documentId", w.doc), tool.Invalid)
-	w.refused(create, args("name", "x", "scope", "document"), tool.Invalid)
-	w.refused(create, args("name", "x", "scope", "global", "documentId", w.doc), tool.Conflicting)
-	w.refused(create, args("name", "x", "documentId", nowhere), tool.Unknown)
-	w.refused(list, args("scope", "document"), tool.Invalid)
-	w.refused(list, args("scope", "all", "documentId", w.doc), tool.Conflicting)
-	w.refused(list, args("documentId", nowhere), tool.Unknown)
+	w.Refused(w.t, create, args("documentId", w.doc), tool.Invalid)
+	w.Refused(w.t, create, args("name", "x", "scope", "document"), tool.Invalid)
+	w.Refused(w.t, create, args("name", "x", "scope", "global", "documentId", w.doc), tool.Conflicting)
+	w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("scope", "document"), tool.Invalid)
+	w.Refused(w.t, list, args("scope", "all", "documentId", w.doc), tool.Conflicting)
+	w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.Unknown)
 	const longest = 60
 	w.Must(t, create, args("name", strings.Repeat("名", longest)))
 }
 
 func TestNodesNeedLevels(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create, list := act(t, "create_node"), act(t, "list_nodes")
 	w.Must(t, create, args("name", "mine", "documentId", w.doc))
 	w.Levels[w.nb] = access.Read
-	w.refused(create, args("name", "x", "documentId", w.doc), tool.Denied)
+	w.Refused(w.t, create, args("name", "x", "documentId", w.doc), tool.Denied)
 	w.Must(t, list, args("documentId", w.doc))
 	w.Must(t, list, args())
 	w.Must(t, create, args("name", "x")) // a global node needs r everywhere, for it changes no note
@@ -114,28 +114,27 @@ func TestNodesNeedLevels(t *testing.T) {
 	w.Levels[secret] = access.None
 	hidden := kernel.ID(w.Doc(string(secret), "/S", "x"))
 	for _, a := range []string{args(), args("scope", "global"), args("scope", "all")} {
-		e := w.refused(list, a, tool.Denied)
+		e := w.Refused(w.t, list, a, tool.Denied)
 		if strings.Contains(e.Error(), string(secret)) || strings.Contains(e.Error(), "Secret") {
 			t.Errorf("a hidden notebook is named: %v", e)
 		}
 	}
-	w.refused(create, args("name", "x", "scope", "global"), tool.Denied)
+	w.Refused(w.t, create, args("name", "x", "scope", "global"), tool.Denied)
 	w.Must(t, list, args("documentId", w.doc)) // the document's own are no matter of others
-	w.same(w.refused(list, args("documentId", hidden), tool.Unknown), hidden, w.refused(list, args("documentId", nowhere), tool.Unknown), nowhere)
-	w.same(w.refused(create, args("name", "x", "documentId", hidden), tool.Unknown), hidden,
-		w.refused(create, args("name", "x", "documentId", nowhere), tool.Unknown), nowhere)
+	actiontest.SameRefusal(w.t, w.Refused(w.t, list, args("documentId", hidden), tool.Unknown), w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.Unknown), string(hidden), actiontest.Nowhere)
+	actiontest.SameRefusal(w.t, w.Refused(w.t, create, args("name", "x", "documentId", hidden), tool.Unknown), w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.Unknown), string(hidden), actiontest.Nowhere)
 }
 
 // TestNoRepoKey: nothing of it works before a person has made a key.
 func TestNoRepoKey(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.NeedsVault("its repository has a key")
 	fresh := actiontest.New(t)
 	w.Kit = fresh
 	w.doc = kernel.ID(w.Doc(w.Notebook("N"), "/D", "x"))
 	for _, e := range []*tool.Error{
-		w.refused(act(t, "list_nodes"), args(), tool.API), w.refused(act(t, "create_node"), args("name", "x"), tool.API),
-		w.refused(act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), tool.API),
+		w.Refused(w.t, act(t, "list_nodes"), args(), tool.API), w.Refused(w.t, act(t, "create_node"), args("name", "x"), tool.API),
+		w.Refused(w.t, act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), tool.API),
 	} {
 		if e.Code != kernel.CodeNoRepoKey || !strings.Contains(e.Hint, "Data repo key") {
 			t.Errorf("%v (%s): %s", e, e.Code, e.Hint)
@@ -144,14 +143,14 @@ func TestNoRepoKey(t *testing.T) {
 }
 
 func TestCreateNodeVerifies(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.Fail("/api/repo/tagSnapshot", 1, kerneltest.FailLost)
-	w.Refused(t, act(t, "create_node"), args("name", "x"), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "create_node"), args("name", "x"), tool.OutcomeUnknown)
 }
 
 // A kernel does not see, not even later, that a file has changed in the second in which a snapshot took it.
 func TestNodesSeeWhatIsWrittenRightBehindOneBefore(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	create, rollback := act(t, "create_node"), act(t, "rollback_document")
 	var tags []string
 	for _, text := range []string{"first", "second", "third"} {

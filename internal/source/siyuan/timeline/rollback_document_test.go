@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
@@ -15,17 +16,8 @@ const (
 	repoRollback    = "/api/repo/rollbackRepoSnapshotFile"
 )
 
-func (w *world) asked(path string) (n int) {
-	for _, c := range w.Calls() {
-		if c.Path == path {
-			n++
-		}
-	}
-	return n
-}
-
 // lastCopy is the path of the newest copy that differs.
-func (w *world) lastCopy() string {
+func (w *workspace) lastCopy() string {
 	w.t.Helper()
 	p := w.Must(w.t, act(w.t, "compare_recent"), args("documentId", w.doc)).Get("historyPath").Str
 	if p == "" {
@@ -35,7 +27,7 @@ func (w *world) lastCopy() string {
 }
 
 func TestRollbackToACopy(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	w.keep()
 	w.update(w.blocks[0], "changed")
@@ -66,7 +58,7 @@ func TestRollbackToACopy(t *testing.T) {
 }
 
 func TestRollbackToANode(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	for _, scope := range []string{"document", "global"} {
 		a := args("name", "before")
@@ -75,11 +67,12 @@ func TestRollbackToANode(t *testing.T) {
 		}
 		tag := w.Must(t, act(t, "create_node"), a).Get("tag").Str
 		w.update(w.blocks[0], "changed since")
+		w.ResetCalls()
 		got := w.Must(t, rollback, args("documentId", w.doc, "tag", tag))
 		if w.texts() != "one 一|two|three" || got.Get("tag").Str != tag || got.Get("undone.changed").Int() != 1 {
 			t.Errorf("%s: %s %s", scope, w.texts(), got.Raw)
 		}
-		if w.asked(repoRollback) != 1 || w.asked("/api/history/createDocHistory") != 1 {
+		if len(w.Asked(repoRollback)) != 1 || len(w.Asked("/api/history/createDocHistory")) != 1 {
 			t.Errorf("%s: %v", scope, w.Writes())
 		}
 	}
@@ -88,65 +81,65 @@ func TestRollbackToANode(t *testing.T) {
 // TestRollbackToWhatIsThere: the kernel would delete the file of the document and answer code 0. The fake
 // fails the test if it is asked to.
 func TestRollbackToWhatIsThere(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	w.keep()
 	w.update(w.blocks[0], "changed")
 	p := w.lastCopy()
 	w.update(w.blocks[0], "one 一")
-	if e := w.refused(rollback, args("documentId", w.doc, "historyPath", p), tool.Exists); !strings.Contains(e.Error(), "already") {
+	if e := w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.Exists); !strings.Contains(e.Error(), "already") {
 		t.Errorf("%v", e)
 	}
 	tag := w.Must(t, act(t, "create_node"), args("name", "n", "documentId", w.doc)).Get("tag").Str
-	w.Refused(t, rollback, args("documentId", w.doc, "tag", tag), tool.Exists)
+	w.Failed(t, rollback, args("documentId", w.doc, "tag", tag), tool.Exists)
 	w.update(w.blocks[0], "changed")
 	w.update(w.blocks[0], "one 一") // the file differs by its times only
-	w.Refused(t, rollback, args("documentId", w.doc, "tag", tag), tool.Exists)
-	if n := w.asked(historyRollback) + w.asked(repoRollback); n != 0 {
+	w.Failed(t, rollback, args("documentId", w.doc, "tag", tag), tool.Exists)
+	if n := len(w.Asked(historyRollback)) + len(w.Asked(repoRollback)); n != 0 {
 		t.Errorf("the kernel was asked %d times", n)
 	}
 }
 
 func TestRollbackBadInput(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	w.keep()
 	w.update(w.blocks[0], "changed")
 	p := w.lastCopy()
-	w.refused(rollback, args("documentId", w.doc), tool.Conflicting)
-	w.refused(rollback, args("documentId", w.doc, "historyPath", p, "tag", "x"), tool.Conflicting)
-	w.refused(rollback, args("historyPath", p), tool.Invalid)
-	w.refused(rollback, args("documentId", w.blocks[0], "historyPath", p), tool.Invalid)
+	w.Refused(w.t, rollback, args("documentId", w.doc), tool.Conflicting)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p, "tag", "x"), tool.Conflicting)
+	w.Refused(w.t, rollback, args("historyPath", p), tool.Invalid)
+	w.Refused(w.t, rollback, args("documentId", w.blocks[0], "historyPath", p), tool.Invalid)
 	other := kernel.ID(w.Doc(string(w.nb), "/Other", "x"))
 	dir := strings.SplitAfterN(p, "/", 4)[2]
 	for _, wrong := range []string{
 		"/etc/passwd", "/data/" + string(w.nb) + "/" + string(w.doc) + ".sy", "../history" + strings.TrimPrefix(p, "/history"),
 		"/history/" + dir + "../" + dir + string(w.nb) + "/" + string(w.doc) + ".sy", "/workspace" + p, strings.TrimPrefix(p, "/"), p + "/", p + "\x00",
-		strings.ReplaceAll(p, string(w.nb), nowhere), strings.ReplaceAll(p, string(w.doc), nowhere), strings.ReplaceAll(p, ".sy", ".json"),
+		strings.ReplaceAll(p, string(w.nb), actiontest.Nowhere), strings.ReplaceAll(p, string(w.doc), actiontest.Nowhere), strings.ReplaceAll(p, ".sy", ".json"),
 		"/history/2000-01-01-000000-update/" + string(w.nb) + "/" + string(w.doc) + ".sy", // of the right form, and not there
 		"/history/" + dir + string(w.nb) + "/x/" + string(w.doc) + ".sy",
 	} {
-		w.refused(rollback, args("documentId", w.doc, "historyPath", wrong), tool.Unknown)
+		w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", wrong), tool.Unknown)
 	}
-	w.refused(rollback, args("documentId", other, "historyPath", p), tool.Unknown) // of another document
+	w.Refused(w.t, rollback, args("documentId", other, "historyPath", p), tool.Unknown) // of another document
 	tag := w.Must(t, act(t, "create_node"), args("name", "n", "documentId", w.doc)).Get("tag").Str
-	w.refused(rollback, args("documentId", other, "tag", tag), tool.Unknown)
-	w.refused(rollback, args("documentId", w.doc, "tag", tag+"x"), tool.Unknown)
-	w.refused(rollback, args("documentId", w.doc, "tag", "v1.0"), tool.Unknown)
+	w.Refused(w.t, rollback, args("documentId", other, "tag", tag), tool.Unknown)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag+"x"), tool.Unknown)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", "v1.0"), tool.Unknown)
 }
 
 func TestRollbackToANodeFromBefore(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	tag := w.Must(t, act(t, "create_node"), args("name", "n")).Get("tag").Str
 	young := kernel.ID(w.Doc(string(w.nb), "/Young", "x"))
-	w.Refused(t, act(t, "rollback_document"), args("documentId", young, "tag", tag), tool.Conflicting)
-	if n := w.asked(repoRollback); n != 0 {
+	w.Failed(t, act(t, "rollback_document"), args("documentId", young, "tag", tag), tool.Conflicting)
+	if n := len(w.Asked(repoRollback)); n != 0 {
 		t.Errorf("asked %d times", n)
 	}
 }
 
 func TestRollbackNeedsDelete(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	w.keep()
 	tag := w.Must(t, act(t, "create_node"), args("name", "g")).Get("tag").Str
@@ -154,44 +147,44 @@ func TestRollbackNeedsDelete(t *testing.T) {
 	p := w.lastCopy()
 	for _, level := range []access.Level{access.Read, access.Write} {
 		w.Levels[w.nb] = level
-		w.refused(rollback, args("documentId", w.doc, "historyPath", p), tool.Denied)
-		w.refused(rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
+		w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.Denied)
+		w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
 	}
 	w.Levels[w.nb] = access.None
-	hidden := w.refused(rollback, args("documentId", w.doc, "historyPath", p), tool.Unknown)
-	w.same(hidden, w.doc, w.refused(rollback, args("documentId", nowhere, "historyPath", p), tool.Unknown), nowhere)
+	hidden := w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.Unknown)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, rollback, args("documentId", actiontest.Nowhere, "historyPath", p), tool.Unknown), string(w.doc), actiontest.Nowhere)
 	// A global node tells of every notebook.
 	w.Levels = map[kernel.ID]access.Level{kernel.ID(w.Notebook("Secret")): access.None}
-	w.refused(rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", p))
 }
 
 // TestRollbackIsHonest: code 0 is not proof, and without a copy of the present nothing is put back.
 func TestRollbackIsHonest(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
 	w.keep()
 	w.update(w.blocks[0], "changed")
 	p := w.lastCopy()
 	w.Fail("/api/history/createDocHistory", 1, kerneltest.FailMessage("disk is full"))
 	w.ResetCalls()
-	w.Refused(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
-	if w.asked(historyRollback) != 0 || w.texts() != "changed|two|three" {
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
+	if len(w.Asked(historyRollback)) != 0 || w.texts() != "changed|two|three" {
 		t.Errorf("it was put back without a copy of the present: %s", w.texts())
 	}
 	w.Fail(historyRollback, 1, kerneltest.FailLost)
-	w.Refused(t, rollback, args("documentId", w.doc, "historyPath", p), tool.OutcomeUnknown)
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.OutcomeUnknown)
 	w.update(w.blocks[0], "changed again")
 	w.Fail(historyRollback, 1, kerneltest.FailMessage("history path not exist"))
-	w.Refused(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
 }
 
 // TestRollbackOfEveryKind brings a document back that holds all that a kernel shows in another way in a copy: a folded
 // heading, code, attributes, references whose anchors follow.
 func TestRollbackOfEveryKind(t *testing.T) {
-	w := newWorld(t)
+	w := newWorkspace(t)
 	w.appendBlock("```go\nfirst()\n```\n\n# 折叠\n\nin fold\n\nsee ((" + string(w.blocks[2]) + " 'three'))")
-	blocks := w.children(w.doc)
+	blocks := w.Children(w.t, w.doc)
 	code, head := blocks[3], blocks[4]
 	if err := w.Client.SetAttrs(t.Context(), w.blocks[1], map[string]string{"memo": "m", "custom-a": "1", "name": "n"}); err != nil {
 		t.Fatal(err)

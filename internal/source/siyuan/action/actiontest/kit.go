@@ -6,7 +6,10 @@ package actiontest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -83,28 +86,53 @@ func (k *Kit) Do(t testing.TB, a *action.Action, args string) (gjson.Result, err
 	return gjson.ParseBytes(raw), err
 }
 
-// Must is [Kit.Do] where an error fails the test.
+// Must is [Kit.Do] where an error fails the test, and so does a request to an endpoint that the action does not declare.
 func (k *Kit) Must(t testing.TB, a *action.Action, args string) gjson.Result {
 	t.Helper()
+	before := len(k.Calls())
 	got, err := k.Do(t, a, args)
 	if err != nil {
 		t.Fatalf("%s.%s %s: %v", a.Tool, a.Name, args, err)
 	}
+	calls := k.Calls()
+	for _, c := range calls[min(before, len(calls)):] {
+		endpoint := strings.TrimPrefix(c.Path, "/api/")
+		if !strings.HasPrefix(endpoint, "ui/") && !slices.Contains(anyAction, endpoint) && !slices.Contains(a.Endpoints, endpoint) {
+			t.Errorf("%s.%s uses %s, which it does not declare", a.Tool, a.Name, endpoint)
+		}
+	}
 	return got
 }
 
-// Refused runs a with args and fails the test unless that is an error of kind. It returns the
-// error.
-func (k *Kit) Refused(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) error {
+// anyAction are the endpoints that find targets, levels and what may be read, for whatever action.
+var anyAction = []string{
+	"block/getBlockInfo", "filetree/getIDsByHPath", "query/sql", "sqlite/flushTransaction", "notebook/lsNotebooks",
+}
+
+// Refused runs a with args and fails the test unless that is an error of kind, before anything was written. It forgets
+// the calls before it.
+func (k *Kit) Refused(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) *tool.Error {
+	t.Helper()
+	k.ResetCalls()
+	err := k.Failed(t, a, args, kind)
+	if writes := k.Writes(); len(writes) > 0 {
+		t.Errorf("%s.%s %s was refused after %d writes: %v", a.Tool, a.Name, args, len(writes), writes)
+	}
+	return err
+}
+
+// Failed runs a with args and fails the test unless that is an error of kind, whatever was written until then.
+func (k *Kit) Failed(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	got, err := k.Do(t, a, args)
 	if err == nil {
 		t.Fatalf("%s.%s %s ran, want %s: %s", a.Tool, a.Name, args, kind, got.Raw)
 	}
-	if tool.KindOf(err) != kind {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != kind {
 		t.Fatalf("%s.%s %s: got %s (%v), want %s", a.Tool, a.Name, args, tool.KindOf(err), err, kind)
 	}
-	return err
+	return e
 }
 
 type workspace struct{ k *Kit }

@@ -2,8 +2,6 @@ package file_test
 
 import (
 	"encoding/json"
-	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,8 +26,8 @@ const (
 	loose  = "assets/sub/loose-20240101120000-eeeeeee.txt"
 )
 
-// world is a kernel with two notebooks, assets and templates, and an allowed folder.
-type world struct {
+// workspace is a kernel with two notebooks, assets and templates, and an allowed folder.
+type workspace struct {
 	*actiontest.Kit
 	t          *testing.T
 	nb, other  kernel.ID
@@ -38,10 +36,10 @@ type world struct {
 	dir        string // the allowed folder
 }
 
-func newWorld(t *testing.T) *world {
+func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	t.Parallel()
-	w := &world{Kit: actiontest.New(t), t: t}
+	w := &workspace{Kit: actiontest.New(t), t: t}
 	w.nb, w.other = kernel.ID(w.Notebook("Open 打开")), kernel.ID(w.Notebook("Other CANARY"))
 	for _, p := range []string{shown, spaced, shared, secret, loose} {
 		w.File("/data/"+p, []byte("content of "+p))
@@ -63,13 +61,13 @@ func newWorld(t *testing.T) *world {
 }
 
 // hide gives the other notebook level none.
-func (w *world) hide() *world {
+func (w *workspace) hide() *workspace {
 	w.Levels[w.other] = access.None
 	return w
 }
 
 // local writes a file below the allowed folder and returns its path.
-func (w *world) local(name, content string) string {
+func (w *workspace) local(name, content string) string {
 	w.t.Helper()
 	p := filepath.Join(w.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
@@ -82,28 +80,19 @@ func (w *world) local(name, content string) string {
 }
 
 // exists reports whether the workspace has a file.
-func (w *world) exists(p string) bool {
+func (w *workspace) exists(p string) bool {
 	_, err := w.Client.ReadFile(w.t.Context(), "/data/"+p)
 	return err == nil
 }
 
 // refused runs an action that must be refused with kind and without a write.
-func (w *world) refused(name, args string, kind tool.ErrorKind) *tool.Error {
+func (w *workspace) refused(name, args string, kind tool.ErrorKind) *tool.Error {
 	w.t.Helper()
-	w.ResetCalls()
-	err := w.Refused(w.t, act(w.t, name), args, kind)
-	if n := len(w.Writes()); n != 0 {
-		w.t.Errorf("%s %s: refused, and yet %d writes: %v", name, args, n, w.Writes())
-	}
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok {
-		w.t.Fatalf("%s %s: %v is not a tool.Error", name, args, err)
-	}
-	return e
+	return w.Refused(w.t, act(w.t, name), args, kind)
 }
 
 // run runs an action.
-func (w *world) run(name, args string) (out result) {
+func (w *workspace) run(name, args string) (out result) {
 	w.t.Helper()
 	return result{w.Must(w.t, act(w.t, name), args).Raw, w.t}
 }
@@ -134,22 +123,10 @@ func (r result) is(want string) {
 	}
 }
 
-// args makes a JSON object of pairs.
-func args(pairs ...any) string { return actiontest.Args(pairs...) }
-
 // act is an action of the tool by name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, file.Tool(), name)
-}
-
-// same checks that two errors are one but for what the caller wrote.
-func same(t *testing.T, hidden, missing *tool.Error, hiddenText, missingText string) {
-	t.Helper()
-	want := strings.ReplaceAll(string(missing.Payload()), missingText, hiddenText)
-	if diff := cmp.Diff(want, string(hidden.Payload())); diff != "" {
-		t.Errorf("what is hidden differs from what does not exist (-missing +hidden):\n%s", diff)
-	}
 }
 
 func TestTool(t *testing.T) {
@@ -175,18 +152,5 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// post asks the kernel for what no action asks for.
-func (w *world) post(endpoint, body string) {
-	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.URL()+endpoint, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		w.t.Fatal(err)
-	}
-}
+// args is a JSON object of names and values in turn.
+func args(pairs ...any) string { return actiontest.Args(pairs...) }

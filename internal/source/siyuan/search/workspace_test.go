@@ -1,0 +1,115 @@
+package search_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/search"
+	"collie/internal/tool"
+)
+
+// workspace is a kernel with a notebook of fruit, and one called Secret, whose every word has
+// CANARY beside it.
+type workspace struct {
+	*actiontest.Kit
+	t              *testing.T
+	fruit, secret  string
+	doc, secretDoc string
+}
+
+func newWorkspace(t *testing.T) *workspace {
+	t.Helper()
+	t.Parallel()
+	w := &workspace{Kit: actiontest.New(t), t: t}
+	w.fruit, w.secret = w.Notebook("Fruit 水果"), w.Notebook("Secret CANARY")
+	w.doc = w.Doc(w.fruit, "/Apple 苹果", "# Apple heading\n\nApple pie with **apple** cinnamon 苹果派\n\n- apple juice\n- banana split\n\nTagged #fruit/apple# apple")
+	w.secretDoc = w.Doc(w.secret, "/CANARY apple", "CANARY apple pie 苹果\n\nCANARY #canarytag# apple\n\nCANARY names Apple 苹果 in passing")
+	return w
+}
+
+// hide makes the secret notebook one that does not exist for callers.
+func (w *workspace) hide() { w.Levels[kernel.ID(w.secret)] = access.None }
+
+// act is an action of the tool by name.
+func act(t testing.TB, name string) *action.Action {
+	t.Helper()
+	return actiontest.Find(t, search.Tool(), name)
+}
+
+// do runs an action with pairs of arguments.
+func (w *workspace) do(name string, pairs ...any) gjson.Result {
+	w.t.Helper()
+	return w.Must(w.t, act(w.t, name), args(pairs...))
+}
+
+// refused runs an action that must be refused with a kind and without a write.
+func (w *workspace) refused(kind tool.ErrorKind, name string, pairs ...any) *tool.Error {
+	w.t.Helper()
+	return w.Refused(w.t, act(w.t, name), args(pairs...), kind)
+}
+
+// hiddenLikeMissing runs an action on something hidden and on something that does not exist, which must be answered the
+// same.
+func (w *workspace) hiddenLikeMissing(name, hidden string, pairs ...any) {
+	w.t.Helper()
+	w.hide()
+	w.HiddenAsMissing(w.t, act(w.t, name), args(pairs...), hidden, actiontest.Nowhere)
+}
+
+// silent fails if a result tells anything of the secret notebook.
+func (w *workspace) silent(got gjson.Result) {
+	w.t.Helper()
+	for _, word := range []string{"CANARY", "canary", w.secret, w.secretDoc} {
+		if strings.Contains(got.Raw, word) {
+			w.t.Errorf("the result tells of what is hidden (%s): %s", word, got.Raw)
+		}
+	}
+}
+
+// until waits for what a real kernel does on its own, some seconds later and whether it is flushed or not.
+func (w *workspace) until(what string, done func() bool) {
+	w.t.Helper()
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); !done(); <-tick.C {
+		if time.Since(begun) > time.Minute {
+			w.t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// between puts something between the client and the kernel that changes requests.
+func (w *workspace) between(change func(endpoint, body string) string) {
+	w.t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		changed := change(r.URL.Path, string(body))
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(changed)), int64(len(changed))
+		w.Handler().ServeHTTP(rw, r)
+	}))
+	w.t.Cleanup(server.Close)
+	w.Client = kernel.New(server.URL, kernel.Options{Token: "TEST_TOKEN"})
+	w.t.Cleanup(w.Client.Close)
+}
+
+// args is a JSON object of names and values in turn.
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
+
+// children are the ids of the blocks right below a document.
+func (w *workspace) children(id string) (ids []string) {
+	w.t.Helper()
+	for _, child := range w.Children(w.t, kernel.ID(id)) {
+		ids = append(ids, string(child))
+	}
+	return ids
+}

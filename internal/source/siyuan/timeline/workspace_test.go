@@ -1,0 +1,115 @@
+package timeline_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/timeline"
+)
+
+// workspace is a kernel whose data repository has a key, with one document of three paragraphs.
+type workspace struct {
+	*actiontest.Kit
+	t       *testing.T
+	nb, doc kernel.ID
+	blocks  []kernel.ID
+}
+
+func newWorkspace(t *testing.T) *workspace {
+	t.Helper()
+	t.Parallel()
+	w := &workspace{Kit: actiontest.New(t), t: t}
+	w.nb = kernel.ID(w.Notebook("Notes 笔记"))
+	w.doc = kernel.ID(w.Doc(string(w.nb), "/Plan 计划", "one 一\n\ntwo\n\nthree"))
+	w.blocks = w.Children(w.t, w.doc)
+	w.Post(w.t, "/api/repo/initRepoKey", map[string]any{})
+	return w
+}
+
+// texts are the Markdown of the blocks of a document.
+func (w *workspace) texts() string {
+	w.t.Helper()
+	list, err := w.Client.ChildBlocks(w.t.Context(), w.doc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, b := range list {
+		out = append(out, b.Markdown)
+	}
+	return strings.Join(out, "|")
+}
+
+// keep makes a copy of the document in its history, and waits until it is found there. A real kernel finds it after
+// some seconds, and keeps one copy a second.
+func (w *workspace) keep() {
+	w.t.Helper()
+	before := w.copies()
+	for begun := time.Now(); time.Since(begun) < patience; {
+		if err := w.Client.KeepHistory(w.t.Context(), w.doc); err != nil {
+			w.t.Fatal(err)
+		}
+		if w.until(5*time.Second, func() bool { return w.copies() > before }) {
+			return
+		}
+	}
+	w.t.Fatal("the copy is not found")
+}
+
+// patience is how long a real kernel may take.
+const patience = 30 * time.Second
+
+// until looks whether something is so, again and again for some time.
+func (w *workspace) until(limit time.Duration, ok func() bool) bool {
+	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		if ok() {
+			return true
+		}
+		if time.Since(begun) > limit {
+			return false
+		}
+	}
+}
+
+// copies counts those of the document.
+func (w *workspace) copies() (n int) {
+	w.t.Helper()
+	times, err := w.Client.HistoryTimes(w.t.Context(), w.doc)
+	for _, at := range times {
+		items, failed := w.Client.HistoryItems(w.t.Context(), w.doc, at)
+		n, err = n+len(items), errors.Join(err, failed)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func (w *workspace) update(id kernel.ID, text string) {
+	w.t.Helper()
+	if _, err := w.Client.Update(w.t.Context(), id, "markdown", text); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *workspace) appendBlock(text string) kernel.ID {
+	w.t.Helper()
+	done, err := w.Client.Append(w.t.Context(), w.doc, "markdown", text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return kernel.Created(done)[0]
+}
+
+func act(t testing.TB, name string) *action.Action {
+	t.Helper()
+	return actiontest.Find(t, timeline.Tool(), name)
+}
+
+// args is a JSON object of names and values in turn.
+func args(pairs ...any) string { return actiontest.Args(pairs...) }
