@@ -106,7 +106,7 @@ type seen struct{ properties, depth, text, values int }
 // document, in the form in which each of them gets it.
 func TestListFitsAPIs(t *testing.T) {
 	t.Parallel()
-	r := newGateway(t, newWorld(t, layout{}))
+	r := newGateway(t, newWorkspace(t, layout{}))
 	tools := r.list(t)
 	for _, a := range apis(t) {
 		t.Run(a.API, func(t *testing.T) {

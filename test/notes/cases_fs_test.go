@@ -1,53 +1,53 @@
 package notes_test
 
 var fsCases = []useCase{
-	{act: "fs.ls", need: r, args: func(_ *world, p *place) object { return object{"path": p.human("a")} }},
-	{act: "fs.ls", how: "notebook", need: r, args: func(_ *world, p *place) object { return object{"path": "/" + p.name()} }},
-	{act: "fs.ls", how: "name and id", need: r, args: func(_ *world, p *place) object {
+	{act: "fs.ls", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.human("a")} }},
+	{act: "fs.ls", how: "notebook", need: r, args: func(_ *workspace, p *place) object { return object{"path": "/" + p.name()} }},
+	{act: "fs.ls", how: "name and id", need: r, args: func(_ *workspace, p *place) object {
 		return object{"path": "/" + p.name() + "#" + string(p.nb)}
 	}},
-	{act: "fs.ls", how: "all", kind: filters, shows: "name", args: func(*world, *place) object { return object{"path": "/"} }},
-	{act: "fs.tree", need: r, args: func(_ *world, p *place) object { return object{"path": p.human("a")} }},
-	{act: "fs.tree", how: "notebook", need: r, args: func(_ *world, p *place) object { return object{"path": "/" + p.name()} }},
-	{act: "fs.tree", how: "all", kind: filters, shows: "titlec", args: func(*world, *place) object { return object{"path": "/", "maxDepth": 5} }},
-	{act: "fs.read", need: r, args: func(_ *world, p *place) object { return object{"path": p.human("a")} }},
-	{act: "fs.read", how: "without the notebook", need: r, args: func(_ *world, p *place) object { return object{"path": p.hpath("a")} }},
-	{act: "fs.read", how: "path and id", need: r, args: func(_ *world, p *place) object {
+	{act: "fs.ls", how: "all", kind: filters, shows: "name", args: func(*workspace, *place) object { return object{"path": "/"} }},
+	{act: "fs.tree", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.human("a")} }},
+	{act: "fs.tree", how: "notebook", need: r, args: func(_ *workspace, p *place) object { return object{"path": "/" + p.name()} }},
+	{act: "fs.tree", how: "all", kind: filters, shows: "titlec", args: func(*workspace, *place) object { return object{"path": "/", "maxDepth": 5} }},
+	{act: "fs.read", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.human("a")} }},
+	{act: "fs.read", how: "without the notebook", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.hpath("a")} }},
+	{act: "fs.read", how: "path and id", need: r, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("a") + "#" + string(p.id("doca"))}
 	}},
-	{act: "fs.write", how: "new", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.write", how: "new", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": "/" + p.name() + "/new", "markdown": "text"}
 	}},
-	{act: "fs.write", how: "below", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.write", how: "below", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("b") + "/new", "markdown": "text"}
 	}},
-	{act: "fs.write", how: "overwrite", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.write", how: "overwrite", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("p"), "markdown": "text", "overwrite": true}
 	}},
-	{act: "fs.replace", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.replace", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("b"), "edit": object{"old": "second", "new": "other"}}
 	}},
-	{act: "fs.rm", need: rwd, args: func(_ *world, p *place) object { return object{"path": p.human("b")} }},
-	{act: "fs.mv", how: "rename", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.rm", need: rwd, args: func(_ *workspace, p *place) object { return object{"path": p.human("b")} }},
+	{act: "fs.mv", how: "rename", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"from": p.human("b"), "to": "/" + p.name() + "/renamed"}
 	}},
-	{act: "fs.mv", how: "from", need: rwd, args: func(w *world, p *place) object {
+	{act: "fs.mv", how: "from", need: rwd, args: func(w *workspace, p *place) object {
 		return object{"from": p.human("b"), "to": "/" + w.open.name() + "/moved"}
 	}},
-	{act: "fs.mv", how: "to", need: rw, args: func(w *world, p *place) object {
+	{act: "fs.mv", how: "to", need: rw, args: func(w *workspace, p *place) object {
 		return object{"from": w.open.human("b"), "to": "/" + p.name() + "/moved"}
 	}},
-	{act: "fs.reorder", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.reorder", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("a"), "orderedPaths": []string{p.human("a") + "/" + p.title("d"), p.human("a") + "/" + p.title("c")}}
 	}},
-	{act: "fs.search", need: r, args: func(_ *world, p *place) object { return object{"path": p.human("a"), "query": "common"} }},
-	{act: "fs.search", how: "notebook", need: r, args: func(_ *world, p *place) object { return object{"path": "/" + p.name(), "query": "common"} }},
-	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*world, *place) object { return object{"query": "common"} }},
+	{act: "fs.search", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.human("a"), "query": "common"} }},
+	{act: "fs.search", how: "notebook", need: r, args: func(_ *workspace, p *place) object { return object{"path": "/" + p.name(), "query": "common"} }},
+	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*workspace, *place) object { return object{"query": "common"} }},
 }
 
 // plain adds a document to each place that may be overwritten, since nothing refers to it, and an
 // asset that nothing names.
-func plain(w *world) {
+func plain(w *workspace) {
 	for _, p := range []*place{w.open, w.shut} {
 		w.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))
 	}
@@ -56,26 +56,26 @@ func plain(w *world) {
 
 var notebookCases = []useCase{
 	{act: "notebook.list", kind: filters, shows: "name", args: nothing},
-	{act: "notebook.create", kind: free, writes: true, args: func(*world, *place) object { return object{"name": "zq new"} }},
-	{act: "notebook.set_open_state", how: "close", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "opened": false} }},
-	{act: "notebook.remove", need: rwd, args: func(_ *world, p *place) object { return object{"notebook": p.nb} }},
-	{act: "notebook.rename", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "name": "zq other"} }},
-	{act: "notebook.get_conf", need: r, args: func(_ *world, p *place) object { return object{"notebook": p.nb} }},
-	{act: "notebook.set_conf", need: rw, args: func(_ *world, p *place) object {
+	{act: "notebook.create", kind: free, writes: true, args: func(*workspace, *place) object { return object{"name": "zq new"} }},
+	{act: "notebook.set_open_state", how: "close", need: rw, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb, "opened": false} }},
+	{act: "notebook.remove", need: rwd, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb} }},
+	{act: "notebook.rename", need: rw, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb, "name": "zq other"} }},
+	{act: "notebook.get_conf", need: r, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb} }},
+	{act: "notebook.set_conf", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"notebook": p.nb, "conf": object{"dailyNoteSavePath": "/zq"}}
 	}},
 
-	{act: "notebook.set_conf", how: "that queries", kind: everywhere, need: r, writes: true, args: func(_ *world, p *place) object {
+	{act: "notebook.set_conf", how: "that queries", kind: everywhere, need: r, writes: true, args: func(_ *workspace, p *place) object {
 		return object{"notebook": p.nb, "conf": object{"docCreateSavePath": "{{ queryBlocks \"SELECT * FROM blocks\" | len }}"}}
 	}},
-	{act: "notebook.set_conf", how: "with a template that queries", kind: everywhere, need: r, writes: true, args: func(_ *world, p *place) object {
+	{act: "notebook.set_conf", how: "with a template that queries", kind: everywhere, need: r, writes: true, args: func(_ *workspace, p *place) object {
 		return object{"notebook": p.nb, "conf": object{"dailyNoteTemplatePath": "/zqquery.md"}}
 	}},
-	{act: "notebook.set_icon", need: rw, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "icon": "1f4d4"} }},
+	{act: "notebook.set_icon", need: rw, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb, "icon": "1f4d4"} }},
 	{act: "notebook.get_permissions", how: "all", kind: filters, shows: "name", args: nothing},
-	{act: "notebook.get_permissions", need: r, args: func(_ *world, p *place) object { return object{"notebook": p.nb} }},
-	{act: "notebook.set_permission", kind: people, args: func(_ *world, p *place) object { return object{"notebook": p.nb, "permission": "rwd"} }},
-	{act: "notebook.get_child_docs", need: r, args: func(_ *world, p *place) object { return object{"notebook": p.nb} }},
+	{act: "notebook.get_permissions", need: r, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb} }},
+	{act: "notebook.set_permission", kind: people, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb, "permission": "rwd"} }},
+	{act: "notebook.get_child_docs", need: r, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb} }},
 }
 
-func nothing(*world, *place) object { return object{} }
+func nothing(*workspace, *place) object { return object{} }

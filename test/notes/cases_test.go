@@ -19,7 +19,7 @@ const (
 )
 
 // aim makes arguments that are about a place.
-type aim func(w *world, p *place) object
+type aim func(w *workspace, p *place) object
 
 // useCase is a use of an action and the level it needs, written down by hand.
 type useCase struct {

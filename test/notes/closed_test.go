@@ -17,7 +17,7 @@ import (
 // otherwise are ways to call an action with what the list of tools declares, where the cases use
 // other arguments.
 var otherwise = map[string]aim{
-	"av.set_cells": func(_ *world, p *place) object {
+	"av.set_cells": func(_ *workspace, p *place) object {
 		return object{"avID": p.id("daba"), "rowID": p.id("rowd"), "columnID": p.id("colt"), "valueType": "text", "value": "new"}
 	},
 }
@@ -29,7 +29,7 @@ func TestClosedForms(t *testing.T) {
 	t.Parallel()
 	forms := apis(t)
 	actions := 0
-	for _, def := range newGateway(t, newWorld(t, layout{})).list(t) {
+	for _, def := range newGateway(t, newWorkspace(t, layout{})).list(t) {
 		tl := def.Get("name").String()
 		var names []string
 		for _, v := range def.Get("inputSchema.properties.action.enum").Array() {
@@ -82,7 +82,7 @@ func (c *closedTest) action(t *testing.T, act string) {
 			c.fresh()
 			c.levels(map[*place]access.Level{c.shut: access.Delete, c.hidden: access.Delete})
 			given := object{}
-			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.world, c.shut))), &given); err != nil {
+			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.workspace, c.shut))), &given); err != nil {
 				t.Fatal(err)
 			}
 			args := c.closed(given, nulls)

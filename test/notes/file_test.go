@@ -16,7 +16,7 @@ import (
 // blank is a gateway to notes in which nobody has set a level.
 func blank(t *testing.T) *gateway {
 	t.Helper()
-	return newGateway(t, newWorld(t, layout{}))
+	return newGateway(t, newWorkspace(t, layout{}))
 }
 
 // TestMissingPermissionFile: without a file every notebook can be
@@ -52,7 +52,7 @@ func TestCorruptPermissionFile(t *testing.T) {
 	}
 	for _, dir := range []string{ownDir, pluginDir} {
 		t.Run(dir, func(t *testing.T) {
-			w := newWorld(t, layout{})
+			w := newWorkspace(t, layout{})
 			for _, text := range []string{`{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100), "{"} {
 				r := newGateway(t, w) // one that has never read the levels well
 				r.File(dir+"notebookPermissions", []byte(text))
@@ -114,7 +114,7 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 // file. Only one of code 404 says that there is none.
 func TestAnswer202IsNoFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, layout{})
+	w := newWorkspace(t, layout{})
 	a := &answers{}
 	w.through(a)
 	r := newGateway(t, w)

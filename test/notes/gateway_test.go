@@ -20,10 +20,10 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway is the way of real callers to a world: the pipeline over the catalog over the source,
+// gateway is the way of real callers to a workspace: the pipeline over the catalog over the source,
 // with everything switched on, and a person who says yes.
 type gateway struct {
-	*world
+	*workspace
 	*pipeline.Pipeline
 	source  *siyuan.Source
 	catalog *source.Catalog
@@ -31,7 +31,7 @@ type gateway struct {
 	files   string // the folder of this machine that calls may use
 }
 
-func newGateway(t testing.TB, w *world) *gateway {
+func newGateway(t testing.TB, w *workspace) *gateway {
 	t.Helper()
 	config := map[string]any{}
 	for _, tl := range siyuan.Tools() {
@@ -43,7 +43,7 @@ func newGateway(t testing.TB, w *world) *gateway {
 	}
 	config["userRulesText"] = "be kind"
 	w.File(ownDir+"mcpToolsConfig", encode(config))
-	r := &gateway{world: w, person: &person{}, files: t.TempDir()}
+	r := &gateway{workspace: w, person: &person{}, files: t.TempDir()}
 	r.source = siyuan.New(siyuan.Options{
 		Kernel: w.client, Connection: "test", Version: "test", Coins: &purse{balance: 100},
 		Safety: safety.Open(safety.Options{Dir: t.TempDir()}),

@@ -13,10 +13,10 @@ import (
 )
 
 // generator makes calls: most of them cases of the table and probes, some of them changed, the rest made of an action's
-// schema alone, with ids, paths and names of what the world shows, of what is hidden and of what is nowhere.
+// schema alone, with ids, paths and names of what the workspace shows, of what is hidden and of what is nowhere.
 type generator struct {
 	*rand.Rand
-	w       *world
+	w       *workspace
 	to      *strings.Replacer // to tokens
 	names   []string
 	actions map[string]*action.Action
@@ -26,7 +26,7 @@ type generator struct {
 
 func newGenerator(seed uint64, r *gateway) *generator {
 	g := &generator{
-		Rand: rand.New(rand.NewPCG(seed, 0)), w: r.world, to: strings.NewReplacer(r.tokens()...), actions: registered(), cases: cases(), more: r.more(),
+		Rand: rand.New(rand.NewPCG(seed, 0)), w: r.workspace, to: strings.NewReplacer(r.tokens()...), actions: registered(), cases: cases(), more: r.more(),
 	}
 	g.names = slices.Sorted(maps.Keys(g.actions))
 	return g

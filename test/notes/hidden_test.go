@@ -20,34 +20,34 @@ import (
 // word or an id of a notebook at level none.
 func TestHiddenNotebookNeverShows(t *testing.T) {
 	t.Parallel()
-	r := newGateway(t, newWorld(t, layout{crossed: true}))
+	r := newGateway(t, newWorkspace(t, layout{crossed: true}))
 	r.shutAt(access.Read)
 	for i, p := range r.probes() {
 		if thrifty && i%7 != 0 {
 			continue
 		}
 		out := r.call(p.act, p.args)
-		leaks(t, r.world, r.hidden, p.act, p.args, out)
+		leaks(t, r.workspace, r.hidden, p.act, p.args, out)
 		if len(out.writes) > 0 && p.args["validateOnly"] == true {
 			t.Errorf("%s wrote %q", p, out.writes)
 		}
 	}
 	for _, l := range r.lists() {
-		leaks(t, r.world, r.hidden, "list", nil, &outcome{text: l})
+		leaks(t, r.workspace, r.hidden, "list", nil, &outcome{text: l})
 	}
 	for _, c := range r.pages() {
-		leaks(t, r.world, r.hidden, string(c.Kind)+" "+c.Name, object{"": c.Args, "name": c.Name, "word": r.hidden.word("name")}, r.do(c))
+		leaks(t, r.workspace, r.hidden, string(c.Kind)+" "+c.Name, object{"": c.Args, "name": c.Name, "word": r.hidden.word("name")}, r.do(c))
 	}
 }
 
-// TestHiddenNotebookMightAsWellNotExist asks two worlds the same, of which one has a hidden
+// TestHiddenNotebookMightAsWellNotExist asks two workspaces the same, of which one has a hidden
 // notebook and the other has never had it: the answers are the same, but for how many things
 // were left out.
 func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
-	with := newGateway(t, newWorld(t, layout{}))
-	with.NeedsVault("two worlds at once want two kernels")
-	without := newGateway(t, newWorld(t, layout{without: true}))
+	with := newGateway(t, newWorkspace(t, layout{}))
+	with.NeedsVault("two workspaces at once want two kernels")
+	without := newGateway(t, newWorkspace(t, layout{without: true}))
 	with.shutAt(access.Read)
 	without.shutAt(access.Read)
 	if diff := cmp.Diff(without.lists(), with.lists()); diff != "" {
@@ -136,7 +136,7 @@ func (r *gateway) pages() []*tool.Call {
 	return out
 }
 
-// What differs between two worlds, or two moments, without meaning anything.
+// What differs between two workspaces, or two moments, without meaning anything.
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[_-]\d\d-?\d\d-?\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	stamp = regexp.MustCompile(`\b2\d{13}\b|\b1[6-9]\d{11}\b|\b1[6-9]\d{8}\b`)
@@ -145,12 +145,12 @@ var (
 	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
 	// folder is that of an export, named after what is in it, times included.
 	folder = regexp.MustCompile(`temp/export/[0-9a-f]{32}-`)
-	// chosen are the ids that the worlds give to what they make.
+	// chosen are the ids that the workspaces give to what they make.
 	chosen = regexp.MustCompile(`^20240102030405-(opn|sht|hdn)`)
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// plain is what came of a call, in a form that two worlds have in common.
+// plain is what came of a call, in a form that two workspaces have in common.
 func (r *gateway) plain(o *outcome) any {
 	text := o.text
 	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {

@@ -14,7 +14,7 @@ import (
 
 // leaks fails if anything of a place shows in what came of a call, but for what the caller wrote
 // itself.
-func leaks(t testing.TB, w *world, p *place, name string, args object, out *outcome) {
+func leaks(t testing.TB, w *workspace, p *place, name string, args object, out *outcome) {
 	t.Helper()
 	text := w.withoutReferences(withoutEcho(out.all(), args))
 	for _, secret := range p.secrets() {
@@ -58,7 +58,7 @@ func withoutEcho(text string, args object) string {
 
 // withoutReferences is text without the references of the open notebook to hidden blocks: the
 // ids stand in what a caller may read and write.
-func (w *world) withoutReferences(text string) string {
+func (w *workspace) withoutReferences(text string) string {
 	for _, id := range w.named {
 		for _, before := range []string{"((", "siyuan://blocks/", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {
 			text = strings.ReplaceAll(text, before+id, before)

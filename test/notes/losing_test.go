@@ -35,35 +35,35 @@ var lighter = map[string]string{
 
 // nothings are further cases, that write nothing where something was.
 var nothings = []useCase{
-	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("p"), "markdown": " ", "overwrite": true}
 	}},
-	{act: "fs.replace", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+	{act: "fs.replace", how: "by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("p"), "edit": object{"old": "plain " + p.word("plain"), "new": ""}}
 	}},
-	{act: "block.update", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.update", how: "by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "markdown", "data": ""}
 	}},
-	{act: "block.update", how: "by space", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.update", how: "by space", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "markdown", "data": "\n"}
 	}},
-	{act: "block.update", how: "by another block", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.update", how: "by another block", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "markdown", "data": "{: id=\"" + string(p.id("par3")) + "\"}"}
 	}},
-	{act: "block.update", how: "by an empty block", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.update", how: "by an empty block", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "dom", "data": "<div></div>"}
 	}},
-	{act: "block.replace", how: "by nothing", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.replace", how: "by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "edit": object{"old": p.word("four"), "new": ""}}
 	}},
-	{act: "block.update", how: "of a container", need: rw, args: func(_ *world, p *place) object {
+	{act: "block.update", how: "of a container", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("quot"), "dataType": "markdown", "data": "text"}
 	}},
 }
 
-// belongings are the things of a world that somebody would miss, and where each of them is. What is in a notebook
+// belongings are the things of a workspace that somebody would miss, and where each of them is. What is in a notebook
 // begins with the notebook's id.
-func (w *world) belongings() map[string]string {
+func (w *workspace) belongings() map[string]string {
 	w.t.Helper()
 	w.must(w.client.FlushNow(w.t.Context()))
 	out := map[string]string{}
@@ -110,7 +110,7 @@ func (w *world) belongings() map[string]string {
 	return out
 }
 
-func (w *world) files(out map[string]string, dir, place string) {
+func (w *workspace) files(out map[string]string, dir, place string) {
 	entries, err := w.client.ReadDir(w.t.Context(), dir)
 	if tool.KindOf(err) == tool.Unknown { // of a notebook that is gone
 		return
@@ -177,7 +177,7 @@ func (l *loss) look(t *testing.T, k useCase) {
 	l.fresh()
 	l.levels(map[*place]access.Level{l.shut: access.Delete, l.hidden: access.Delete})
 	before := l.belongings()
-	out := l.call(k.act, k.args(l.world, l.shut))
+	out := l.call(k.act, k.args(l.workspace, l.shut))
 	l.used, l.wrote[k.act] = true, true
 	if out.kind != "" {
 		t.Fatalf("it is refused: %s", out.text)

@@ -107,12 +107,12 @@ func (s *stock) fresh() {
 		return
 	}
 	if s.life != nil {
-		s.life.end() // a real kernel has one world at a time
+		s.life.end() // a real kernel has one workspace at a time
 	}
 	s.life = &life{TB: s.t}
 	s.t.TempDir() // the folders go at the end of what is cleaned up: behind the life that writes into them
 	s.t.Cleanup(s.life.end)
-	w := newWorld(s.life, layout{crossed: true})
+	w := newWorkspace(s.life, layout{crossed: true})
 	plain(w)
 	s.gateway, s.used = newGateway(s.life, w), false
 	localFile(s.gateway)
@@ -152,10 +152,10 @@ func (m *matrix) shutAt(l access.Level) {
 // nothing that is hidden shows.
 func (m *matrix) run(p *place) *outcome {
 	m.t.Helper()
-	args := m.args(m.world, p)
+	args := m.args(m.workspace, p)
 	out := m.call(m.act, args)
 	m.used = m.used || len(out.writes) > 0
-	leaks(m.t, m.world, m.hidden, m.act, args, out)
+	leaks(m.t, m.workspace, m.hidden, m.act, args, out)
 	return out
 }
 
@@ -225,12 +225,12 @@ func (m *matrix) needing() {
 }
 
 // enough checks that the level that is needed and those above it are enough, without changing the
-// world: everything is checked, nothing is written.
+// workspace: everything is checked, nothing is written.
 func (m *matrix) enough() {
 	m.t.Helper()
 	for l := m.need; l <= access.Delete; l++ {
 		m.shutAt(l)
-		args := m.args(m.world, m.shut)
+		args := m.args(m.workspace, m.shut)
 		args["validateOnly"] = true
 		if out := m.call(m.act, args); out.kind != "" || len(out.writes) > 0 {
 			m.t.Errorf("at %s: %q, wrote %q: %s", l, out.kind, out.writes, out.text)
@@ -250,7 +250,7 @@ func (m *matrix) hiddenLikeNowhere(out *outcome) {
 		return
 	}
 	m.refused(out, tool.Unknown)
-	leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 }
 
 // eachForItself is for what answers for each thing it is asked about.
@@ -263,7 +263,7 @@ func (m *matrix) eachForItself(l access.Level, out *outcome) {
 		}
 		return
 	}
-	leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 	if got := m.shut.like(m.ghost, m.run(m.ghost).text); got != out.text {
 		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.text, got)
 	}
@@ -284,7 +284,7 @@ func (m *matrix) filtering() {
 			m.t.Errorf("it does not show the word %s of the open notebook: %s", m.open.word(m.shows), out.text)
 		}
 		if l == access.None {
-			leaks(m.t, m.world, m.shut, m.act, m.args(m.world, m.shut), out)
+			leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (m *matrix) everywhere() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
 		m.fresh()
 		m.levels(map[*place]access.Level{m.shut: l, m.hidden: access.Delete})
-		args := m.args(m.world, m.open)
+		args := m.args(m.workspace, m.open)
 		out := m.call(m.act, args)
 		m.used = m.used || len(out.writes) > 0
 		m.changes = m.writes || m.need >= access.Write
@@ -305,7 +305,7 @@ func (m *matrix) everywhere() {
 		}
 		m.refused(out, tool.Denied)
 		if l == access.None {
-			leaks(m.t, m.world, m.shut, m.act, args, out)
+			leaks(m.t, m.workspace, m.shut, m.act, args, out)
 		}
 	}
 }
@@ -316,7 +316,7 @@ func (m *matrix) forPeople() {
 		m.shutAt(l)
 		for _, origin := range []tool.Origin{tool.MCPLocal, tool.MCPRemote, tool.Chat, tool.CLIAgent, tool.Scheduled} {
 			for _, name := range []string{strings.Replace(m.act, ".", "/", 1), strings.Replace(m.act, ".", "__", 1)} {
-				out := m.do(&tool.Call{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.world, m.shut)), Origin: origin})
+				out := m.do(&tool.Call{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
 				if out.kind != tool.Denied && out.kind != tool.Unknown || len(out.writes) > 0 || out.asked {
 					m.t.Errorf("%s from %s: %q %s, wrote %q", name, origin, out.kind, out.text, out.writes)
 				}
@@ -327,7 +327,7 @@ func (m *matrix) forPeople() {
 			}
 		}
 	}
-	out := m.do(&tool.Call{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.world, m.shut)), Origin: tool.Direct})
+	out := m.do(&tool.Call{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.workspace, m.shut)), Origin: tool.Direct})
 	if out.kind != "" || !out.asked || len(out.writes) == 0 {
 		m.t.Errorf("a person may not: %q %s", out.kind, out.text)
 	}

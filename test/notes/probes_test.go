@@ -22,7 +22,7 @@ func (p probe) String() string { return p.act + " " + string(encode(p.args)) }
 
 // probes are what a curious caller may try, without writing anything: each case about what is
 // hidden, about what is open, about both; and more of what lists and searches.
-func (w *world) probes() []probe {
+func (w *workspace) probes() []probe {
 	known := registered()
 	var out []probe
 	add := func(act string, args object) {
@@ -53,7 +53,7 @@ func (w *world) probes() []probe {
 		}
 	}
 	more := w.more()
-	for _, act := range slices.Sorted(maps.Keys(more)) { // two worlds are asked the same in the same order
+	for _, act := range slices.Sorted(maps.Keys(more)) { // two workspaces are asked the same in the same order
 		for _, args := range more[act] {
 			add(act, args)
 		}
@@ -62,7 +62,7 @@ func (w *world) probes() []probe {
 }
 
 // words are what is looked for: what is hidden, and what is everywhere.
-func (w *world) words() []string {
+func (w *workspace) words() []string {
 	h := w.hidden
 	return []string{
 		"zqhdn", h.word("two"), h.word("tag"), h.word("attrname"), h.word("dbname"), h.word("pic"), h.word("row"), h.cjk, string(h.id("par2")), "common", "zq",
@@ -71,7 +71,7 @@ func (w *world) words() []string {
 }
 
 // more are further arguments by action.
-func (w *world) more() map[string][]object {
+func (w *workspace) more() map[string][]object {
 	o, h := w.open, w.hidden
 	out := map[string][]object{
 		"fs.ls": {
@@ -193,7 +193,7 @@ func (w *world) more() map[string][]object {
 }
 
 // looking adds searches for each word.
-func (w *world) looking(out map[string][]object) {
+func (w *workspace) looking(out map[string][]object) {
 	o, h := w.open, w.hidden
 	for _, word := range w.words() {
 		for act, args := range map[string]object{
@@ -214,7 +214,7 @@ func (w *world) looking(out map[string][]object) {
 }
 
 // asking adds statements of SQL that try to reach what is hidden.
-func (w *world) asking(out map[string][]object) {
+func (w *workspace) asking(out map[string][]object) {
 	o, h := w.open, w.hidden
 	for _, stmt := range []string{
 		"SELECT * FROM blocks LIMIT 1000", "SELECT count(*) AS n FROM blocks", "SELECT DISTINCT box FROM blocks LIMIT 100",
@@ -247,7 +247,7 @@ func (w *world) asking(out map[string][]object) {
 }
 
 // wrong are calls with arguments that do not fit, whose errors could tell too much.
-func (w *world) wrong() []probe {
+func (w *workspace) wrong() []probe {
 	h := w.hidden
 	var out []probe
 	known := registered()

@@ -2,7 +2,7 @@
 
 package notes_test
 
-// thrifty spares what costs most under the race detector: worlds of their own for further cases
+// thrifty spares what costs most under the race detector: workspaces of their own for further cases
 // of an action, which are previewed instead, and six in seven of the probes for what is hidden.
 // Without the detector, as make stories runs it, all of them are made.
 const thrifty = true

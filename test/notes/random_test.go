@@ -23,21 +23,21 @@ import (
 )
 
 var (
-	randomCalls = flag.Int("calls", defaultCalls, "how many random calls TestTwoWorlds makes in two worlds each")
+	randomCalls = flag.Int("calls", defaultCalls, "how many random calls TestTwoWorkspaces makes in two workspaces each")
 	randomSeed  = flag.Uint64("seed", 1, "what its calls follow from")
 )
 
-// segment is how many calls are made in one pair of worlds: in the end there is little left in them to ask about.
+// segment is how many calls are made in one pair of workspaces: in the end there is little left in them to ask about.
 const segment = 100
 
-// TestTwoWorlds makes random calls of all actions in two worlds that are the same, but that one has a hidden notebook.
+// TestTwoWorkspaces makes random calls of all actions in two workspaces that are the same, but that one has a hidden notebook.
 // The answers are the same but for ids and times, and nothing of the hidden notebook is in any of them, nor in a file
 // that a call writes. A failure names the seed and the shortest list of calls that was found to show it.
 //
-//	go test ./test/notes -run TestTwoWorlds -calls 2000 -seed 7
-func TestTwoWorlds(t *testing.T) {
+//	go test ./test/notes -run TestTwoWorkspaces -calls 2000 -seed 7
+func TestTwoWorkspaces(t *testing.T) {
 	t.Parallel()
-	newWorld(t, layout{}).NeedsVault("two worlds at once want two kernels")
+	newWorkspace(t, layout{}).NeedsVault("two workspaces at once want two kernels")
 	for n := range (*randomCalls + segment - 1) / segment {
 		seed := *randomSeed<<16 + uint64(n)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTwoWorlds(t *testing.T) {
 	}
 }
 
-// randomCall is a call whose arguments name what differs between worlds by tokens, such as {nb:opn}.
+// randomCall is a call whose arguments name what differs between workspaces by tokens, such as {nb:opn}.
 type randomCall struct {
 	act  string
 	args string // JSON
@@ -73,7 +73,7 @@ func listed(calls []randomCall) string {
 	return b.String()
 }
 
-// pair is two worlds that are asked the same.
+// pair is two workspaces that are asked the same.
 type pair struct {
 	with, without *gateway
 	made          [2][]string // ids that calls have given back, the same thing at the same place
@@ -85,8 +85,8 @@ type pair struct {
 func newPair(t testing.TB) *pair {
 	t.Helper()
 	p := &pair{sent: map[string]bool{}, seen: map[string]string{}}
-	p.with = newGateway(t, newWorld(t, layout{canaries: true}))
-	p.without = newGateway(t, newWorld(t, layout{canaries: true, without: true}))
+	p.with = newGateway(t, newWorkspace(t, layout{canaries: true}))
+	p.without = newGateway(t, newWorkspace(t, layout{canaries: true, without: true}))
 	for _, id := range p.with.named { // it stands in the text of the open notebook
 		p.sent[id] = true
 	}
@@ -97,7 +97,7 @@ func newPair(t testing.TB) *pair {
 	return p
 }
 
-// tokens are what differs between worlds, and what it is called in calls: pairs for a [strings.Replacer].
+// tokens are what differs between workspaces, and what it is called in calls: pairs for a [strings.Replacer].
 func (r *gateway) tokens() []string {
 	out := []string{r.deck, "{deck}", r.files, "{files}"}
 	for _, p := range []*place{r.open, r.shut, r.hidden} {
@@ -113,7 +113,7 @@ func (r *gateway) tokens() []string {
 
 var newToken = regexp.MustCompile(`\{new:(\d+)\}`)
 
-// in is a call as one of the two worlds has it.
+// in is a call as one of the two workspaces has it.
 func (p *pair) in(r *gateway, side int, c randomCall) object {
 	pairs := r.tokens()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -140,7 +140,7 @@ func (p *pair) in(r *gateway, side int, c randomCall) object {
 // words of the hidden place that a caller has written itself are its own from then on.
 var sentWord = regexp.MustCompile(`zqhdn[a-z0-9]*|\d{14}-[0-9a-z]{7}`)
 
-// try makes a call in both worlds and says what is wrong with the answers, "" if nothing is.
+// try makes a call in both workspaces and says what is wrong with the answers, "" if nothing is.
 func (p *pair) try(c randomCall) string {
 	args, other := p.in(p.with, 0, c), p.in(p.without, 1, c)
 	for _, word := range sentWord.FindAllString(strings.ToLower(string(encode(args))), -1) {
@@ -177,7 +177,7 @@ func (p *pair) try(c randomCall) string {
 		if a.kind == "" || len(a.writes) > 0 {
 			return fmt.Sprintf("it ran, and it needs a level on what is hidden: %.300s", a.all())
 		}
-		return "" // refused in one world alone, so the other one is not asked
+		return "" // refused in one workspace alone, so the other one is not asked
 	}
 	b := p.without.call(c.act, other)
 	p.remember(a.text, b.text)
@@ -228,7 +228,7 @@ func everywhereOnly(c randomCall) bool {
 // extracted are folders of documents, which have the ends of their ids.
 var extracted = regexp.MustCompile(`siyuan-extracted/[^/"\\]*`)
 
-// shown is what came of a call in a form that two worlds have in common.
+// shown is what came of a call in a form that two workspaces have in common.
 func (p *pair) shown(r *gateway, o *outcome) any {
 	out := r.plain(&outcome{kind: o.kind, code: o.code, text: extracted.ReplaceAllString(o.text, "siyuan-extracted/NAME")})
 	told := r.plain(&outcome{text: o.told})
@@ -367,7 +367,7 @@ func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, strin
 // TestEmptyArguments: an argument that must be given and is empty is a mistake of the caller.
 func TestEmptyArguments(t *testing.T) {
 	t.Parallel()
-	r := newGateway(t, newWorld(t, layout{}))
+	r := newGateway(t, newWorkspace(t, layout{}))
 	r.shutAt(access.Read)
 	for name, a := range registered() {
 		for _, empty := range []any{"", []any{}, []any{""}} {

@@ -10,7 +10,7 @@ import (
 // there, does not learn that the hidden note has it, and does not change it.
 func TestTagsOfHiddenNotes(t *testing.T) {
 	t.Parallel()
-	newWorld(t, layout{}).NeedsVault("two worlds at once want two kernels")
+	newWorkspace(t, layout{}).NeedsVault("two workspaces at once want two kernels")
 	p := newPair(t)
 	doc, hidden := string(p.with.open.id("doca")), p.with.hidden.id("doca")
 	kept := func() string {

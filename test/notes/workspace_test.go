@@ -74,8 +74,8 @@ const (
 	sharedPic = "assets/zqshared.png"
 )
 
-// world is a kernel with the places in it. ghost is nowhere.
-type world struct {
+// workspace is a kernel with the places in it. ghost is nowhere.
+type workspace struct {
 	*kerneltest.Kernel
 	t                         testing.TB
 	client                    *kernel.Client
@@ -84,21 +84,21 @@ type world struct {
 	named                     []string // ids of hidden blocks that stand in the text of the open notebook
 }
 
-// layout says what a world has.
+// layout says what a workspace has.
 type layout struct {
 	// without leaves the hidden notebook out; what is in it exists nowhere then.
 	without bool
 	// crossed has the open notebook name things of the hidden one, in references and databases.
 	crossed bool
-	// canaries has the open notebook name things of the hidden one as far as a world without it can have the same: in
+	// canaries has the open notebook name things of the hidden one as far as a workspace without it can have the same: in
 	// references, and in a row that nobody may see. The settings of the hidden notebook have words of it too.
 	canaries bool
 }
 
-func newWorld(t testing.TB, l layout) *world {
+func newWorkspace(t testing.TB, l layout) *workspace {
 	t.Helper()
 	k := kerneltest.New(t)
-	w := &world{Kernel: k, t: t, client: kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})}
+	w := &workspace{Kernel: k, t: t, client: kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})}
 	t.Cleanup(w.client.Close)
 	w.open = &place{code: "opn", cjk: "公开暗号"}
 	w.shut = &place{code: "sht", cjk: "关闭暗号"}
@@ -154,7 +154,7 @@ func newWorld(t testing.TB, l layout) *world {
 }
 
 // order gives the notebooks of places the order that the places have, by their ids too, which are made at random.
-func (w *world) order(places []*place) {
+func (w *workspace) order(places []*place) {
 	w.t.Helper()
 	ids := make([]kernel.ID, len(places))
 	for i, p := range places {
@@ -168,12 +168,12 @@ func (w *world) order(places []*place) {
 }
 
 // through makes the client reach the kernel by way of rt.
-func (w *world) through(rt http.RoundTripper) {
+func (w *workspace) through(rt http.RoundTripper) {
 	w.client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: rt})
 	w.t.Cleanup(w.client.Close)
 }
 
-func (w *world) must(err error) {
+func (w *workspace) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -181,7 +181,7 @@ func (w *world) must(err error) {
 }
 
 // post makes a request that the client has no method for, and returns its data.
-func (w *world) post(path string, body any) gjson.Result {
+func (w *workspace) post(path string, body any) gjson.Result {
 	w.t.Helper()
 	raw, err := json.Marshal(body)
 	w.must(err)
@@ -197,7 +197,7 @@ func (w *world) post(path string, body any) gjson.Result {
 }
 
 // fill puts one of everything into a notebook.
-func (w *world) fill(p, other *place) {
+func (w *workspace) fill(p, other *place) {
 	w.t.Helper()
 	w.File("/data/"+p.asset("pic"), []byte(p.word("bytes")))
 	w.File("/data/"+p.asset("file"), []byte(p.word("bytes")))
@@ -230,7 +230,7 @@ func (w *world) fill(p, other *place) {
 	w.must(err)
 }
 
-func (w *world) doc(p *place, d, hpath, markdown string) {
+func (w *workspace) doc(p *place, d, hpath, markdown string) {
 	w.t.Helper()
 	got, err := w.client.CreateDocument(w.t.Context(), p.nb, hpath, markdown, p.id("doc"+d))
 	w.must(err)
@@ -278,7 +278,7 @@ func body(p, other *place) string {
 }
 
 // database makes the database of a place: a row bound to a block, and one of its own.
-func (w *world) database(p *place) {
+func (w *workspace) database(p *place) {
 	w.t.Helper()
 	db := p.id("daba")
 	_, err := w.client.RenderDatabase(w.t.Context(), kernel.Rendering{ID: db, Block: p.id("dbbl"), Create: true})
@@ -295,7 +295,7 @@ func (w *world) database(p *place) {
 }
 
 // bind makes a row of p's database of a block of another place.
-func (w *world) bind(p, of *place, row, part string) {
+func (w *workspace) bind(p, of *place, row, part string) {
 	w.t.Helper()
 	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": p.id("daba"), "blockID": p.id("dbbl"), "srcs": []any{
 		object{"itemID": p.id(row), "id": of.id(part), "isDetached": false},
@@ -305,7 +305,7 @@ func (w *world) bind(p, of *place, row, part string) {
 var idForm = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
 // madeIn finds the ids of a place that the kernel chose.
-func (w *world) madeIn(p *place) {
+func (w *workspace) madeIn(p *place) {
 	w.t.Helper()
 	rows := w.post("/api/query/sql", object{"stmt": "SELECT id FROM blocks WHERE box = '" + string(p.nb) + "' LIMIT 1000"}).Raw
 	av := w.post("/api/av/getAttributeView", object{"id": p.id("daba")}).Raw
@@ -317,7 +317,7 @@ func (w *world) madeIn(p *place) {
 }
 
 // second makes another database of p, with a row that is bound to a block of another place.
-func (w *world) second(p, of *place) {
+func (w *workspace) second(p, of *place) {
 	w.t.Helper()
 	db := p.id("dabx")
 	dom := fmt.Sprintf(`<div data-node-id="%s" data-type="NodeAttributeView" data-av-id="%s" data-av-type="table"></div>`, p.id("dbbx"), db)
@@ -331,14 +331,14 @@ func (w *world) second(p, of *place) {
 	}})
 }
 
-func (w *world) do(op kernel.Operation) {
+func (w *workspace) do(op kernel.Operation) {
 	w.t.Helper()
 	_, err := w.client.Transact(w.t.Context(), 1, op)
 	w.must(err)
 }
 
 // refer has p name blocks and documents of another place.
-func (w *world) refer(p, other *place) {
+func (w *workspace) refer(p, other *place) {
 	w.t.Helper()
 	w.doc(p, "r", p.hpath("r"), ids(p, "refers",
 		"re01", "@ref1 (("+string(other.id("par2"))+" \"@anchor2\"))",
@@ -358,7 +358,7 @@ func mentions(p, other *place) string {
 
 // copies are blocks of p with texts of another place, as SiYuan writes them there: anchors that follow their blocks, in
 // every kind of block, and those of blocks that have such an anchor.
-func (w *world) copies(p, other *place) {
+func (w *workspace) copies(p, other *place) {
 	w.t.Helper()
 	two, heading, title := other.word("two")+" common", other.word("heading")+" common", other.title("a")
 	ref := func(part, anchor string) string { return "((" + string(other.id(part)) + " '" + anchor + "'))" }
@@ -376,7 +376,7 @@ func (w *world) copies(p, other *place) {
 }
 
 // cross is refer, and rows of a database as well: both ways.
-func (w *world) cross(p, other *place) {
+func (w *workspace) cross(p, other *place) {
 	w.t.Helper()
 	w.refer(p, other)
 	w.named = nil
