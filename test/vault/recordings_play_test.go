@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
 	"collie/internal/vault/api"
-	"collie/internal/vault/av"
 	"collie/internal/vault/workspace"
 )
 
@@ -67,8 +68,25 @@ func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	return steps
 }
 
-// joinRecords adds what the recordings do to decks and tags of snapshots and no tool does.
-func joinRecords(mux *api.Mux) {
+// joinEditor adds what the recordings do to views of databases, decks and tags of snapshots, and no tool does.
+func joinEditor(mux *api.Mux) {
+	setView := func(member string, value func(data gjson.Result) any) api.Handler {
+		return func(tx *workspace.Tx, req api.Request) api.Reply {
+			at := api.DatabasePath(req.Str("avID"))
+			if file := tx.ReadFile(at); file != nil {
+				file, _ = sjson.SetBytes(file, "views.0."+member, value(req.Get("data")))
+				tx.WriteFile(at, file, time.Time{})
+			}
+			return api.Done()
+		}
+	}
+	mux.Write("/api/av/setAttrViewFilters", setView("filters", gjson.Result.Value))
+	mux.Write("/api/av/setAttrViewSorts", setView("sorts", func(data gjson.Result) any {
+		if len(data.Array()) == 0 {
+			return nil
+		}
+		return data.Value()
+	}))
 	mux.Write("/api/riff/renameRiffDeck", func(tx *workspace.Tx, req api.Request) api.Reply {
 		if r := tx.Record("deck", req.Str("deckID")); r != nil {
 			r.Body, _ = sjson.SetBytes(r.Body, "name", req.Str("name"))
@@ -103,8 +121,7 @@ func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
 		t.Fatal(err)
 	}
 	editor := api.New(w, nil)
-	av.JoinEditor(editor)
-	joinRecords(editor)
+	joinEditor(editor)
 	own := vault.Endpoints()
 	routes = map[string]bool{}
 	for _, route := range slices.Concat(editor.Routes(), own) {

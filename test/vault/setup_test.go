@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
@@ -36,6 +37,66 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 	"/api/block/batchUpdateTaskListItemMarker": repeatOperations,
 	"/api/transactions/undo":                   repeatOperations,
 	"/api/transactions/redo":                   repeatOperations,
+	"/api/av/addAttributeViewKey": func(body, _ gjson.Result) []call {
+		if !body.Get("keyIcon").Exists() {
+			return nil // did nothing
+		}
+		return operations(object{
+			"action": "addAttrViewCol", "avID": body.Get("avID").Str, "id": body.Get("keyID").Str, "name": body.Get("keyName").Str,
+			"type": body.Get("keyType").Str, "data": body.Get("keyIcon").Str, "previousID": body.Get("previousKeyID").Str,
+		})
+	},
+	"/api/av/removeAttributeViewKey": func(body, _ gjson.Result) []call {
+		return operations(object{
+			"action": "removeAttrViewCol", "avID": body.Get("avID").Str, "id": body.Get("keyID").Str, "removeDest": body.Get("removeRelationDest").Bool(),
+		})
+	},
+	"/api/av/addAttributeViewBlocks": func(body, _ gjson.Result) []call {
+		if body.Get("srcs.#").Int() != body.Get("srcs.#.isDetached|#").Int() {
+			return nil // did nothing
+		}
+		return operations(object{
+			"action": "insertAttrViewBlock", "avID": body.Get("avID").Str, "blockID": body.Get("blockID").Str, "srcs": body.Get("srcs").Value(),
+		})
+	},
+	"/api/av/removeAttributeViewBlocks": func(body, _ gjson.Result) []call {
+		return operations(object{"action": "removeAttrViewBlock", "avID": body.Get("avID").Str, "srcIDs": body.Get("srcIDs").Value()})
+	},
+	"/api/av/setAttributeViewBlockAttr": func(body, _ gjson.Result) []call { return operations(cell(body.Get("avID"), body)...) },
+	"/api/av/batchSetAttributeViewBlockAttrs": func(body, _ gjson.Result) []call {
+		var cells []object
+		for _, one := range body.Get("values").Array() {
+			cells = append(cells, cell(body.Get("avID"), one)...)
+		}
+		return operations(cells...)
+	},
+	"/api/av/appendAttributeViewDetachedBlocksWithValues": func(body, _ gjson.Result) []call {
+		const row, last = "20261121033141-bulkrow", "20261121033140-lkia82q"
+		ops := []object{{
+			"action": "insertAttrViewBlock", "avID": body.Get("avID").Str, "previousID": last, "ignoreDefaultFill": true,
+			"srcs": []object{{"itemID": row, "isDetached": true}},
+		}}
+		for _, one := range body.Get("blocksValues.0").Array() {
+			value, _ := sjson.Set(one.Raw, "isDetached", true)
+			ops = append(ops, object{
+				"action": "updateAttrViewCell", "avID": body.Get("avID").Str, "keyID": one.Get("keyID").Str, "rowID": row, "data": json.RawMessage(value),
+			})
+		}
+		return operations(ops...)
+	},
+	"/api/av/batchReplaceAttributeViewBlocks": func(body, _ gjson.Result) []call {
+		var ops []object
+		for row, block := range body.Get("oldNew.0").Map() {
+			ops = append(ops, object{
+				"action": "updateAttrViewCell", "avID": body.Get("avID").Str, "keyID": "20261121033140-vps8cro", "rowID": row,
+				"data": object{"isDetached": false, "block": object{"id": block.Str}},
+			})
+		}
+		return operations(ops...)
+	},
+	"/api/av/removeUnusedAttributeView": func(body, _ gjson.Result) []call {
+		return []call{{endpoint: "/api/file/removeFile", body: object{"path": "/data/storage/av/" + body.Get("id").Str + ".json"}}}
+	},
 	"/api/asset/removeUnusedAssets": func(_, answer gjson.Result) []call {
 		var calls []call
 		for _, at := range answer.Get("data.paths").Array() {
@@ -151,6 +212,11 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	"search#83": func(_, answer gjson.Result) []call {
 		return uploads("/data/", answer.Get("data.assetContents.#.path"), "hello asset text 你好")
 	},
+	"samples#19": func(_, answer gjson.Result) []call {
+		row := answer.Get("data.20261121033340-ebcwqa0").Str
+		return []call{{endpoint: "/api/av/renderAttributeView", body: object{"id": "20240801120000-avsampl", "blockID": "20240801120000-blsampl"},
+			made: map[string]string{"/data/view/rows/0/id": row}}}
+	},
 	"samples#27": func(_, _ gjson.Result) []call {
 		return uploads("", gjson.Parse(`["/data/snippets/conf.json"]`), "[]")
 	},
@@ -222,10 +288,31 @@ func repeatOperations(_, answer gjson.Result) []call {
 			transactions = append(transactions, object{"doOperations": ops.Value(), "undoOperations": []any{}})
 		}
 	}
+	return transact(transactions...)
+}
+
+// transact runs transactions.
+func transact(transactions ...object) []call {
 	if transactions == nil {
 		return nil
 	}
 	return []call{{endpoint: "/api/transactions", body: object{"transactions": transactions, "reqId": 1, "app": "rec", "session": "rec1"}}}
+}
+
+// operations runs operations in one transaction.
+func operations(ops ...object) []call {
+	return transact(object{"doOperations": ops, "undoOperations": []any{}})
+}
+
+// cell sets the cell that a request names, none without a value.
+func cell(database, named gjson.Result) []object {
+	if !named.Get("value").Exists() {
+		return nil
+	}
+	return []object{{
+		"action": "updateAttrViewCell", "avID": database.Str, "keyID": named.Get("keyID").Str, "rowID": named.Get("itemID").Str,
+		"data": named.Get("value").Value(),
+	}}
 }
 
 func appended(parent, markdown, made string) call {

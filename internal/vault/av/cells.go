@@ -10,14 +10,14 @@ import (
 // computed are the types of columns whose cells hold nothing.
 var computed = []string{kindTemplate, kindCreated, kindUpdated, kindRollup, kindLineNumber}
 
-// setCell merges data into the value of a cell and returns what the kernel answers, nil for an unknown column. Neither
-// the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the type of
-// its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a row that
-// is not there, are not stored at all.
-func (s *shelf) setCell(db *database, id, row string, data []byte) (*value, error) {
+// setCell merges data into the value of a cell; an unknown column changes nothing, data of another form is an error.
+// Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
+// type of its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a
+// row that is not there, are not stored at all.
+func (s *shelf) setCell(db *database, id, row string, data []byte) error {
 	c := db.column(id)
 	if c == nil {
-		return nil, nil
+		return nil
 	}
 	now := time.Now().UnixMilli()
 	stored := c.cell(row)
@@ -30,18 +30,12 @@ func (s *shelf) setCell(db *database, id, row string, data []byte) (*value, erro
 	}
 	before := *v
 	if err := v.merge(data); err != nil {
-		return nil, err
+		return err
 	}
-	v.UpdatedAt = now
-	answer := *v
-	if answer.Type == "" {
-		answer.Type = c.kind()
-	}
-	v.Type = c.kind()
+	v.UpdatedAt, v.Type = now, c.kind()
 	s.settle(db, c, &before, v)
-	answer.Number, answer.Date, answer.Block, answer.Rollup = v.Number, v.Date, v.Block, v.Rollup
 	if slices.Contains(computed, c.kind()) || c.kind() == kindBlock && stored == nil {
-		return &answer, nil
+		return nil
 	}
 	if stored == nil {
 		c.add(v)
@@ -50,7 +44,7 @@ func (s *shelf) setCell(db *database, id, row string, data []byte) (*value, erro
 	}
 	c.learnOptions(v)
 	db.stamp(row, now)
-	return &answer, nil
+	return nil
 }
 
 // settle makes a new value consistent in itself and with what it leads to.

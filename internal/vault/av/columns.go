@@ -1,10 +1,6 @@
 package av
 
-import (
-	"slices"
-
-	"collie/internal/vault/api"
-)
+import "slices"
 
 // addColumn puts a column behind another one, first without one. Galleries and kanbans get it last then, as recorded.
 // Little is checked: a column of an unknown type and a second primary one are ignored.
@@ -37,27 +33,24 @@ func (db *database) eachLayout(each func(layout string, places []any) []any) {
 	}
 }
 
-// removeColumn removes a column with its cells. The other end of a two way relation goes too if the caller wants that,
-// and becomes an ordinary relation otherwise.
-func (s *shelf) removeColumn(db *database, id string, withOtherEnd bool) api.Reply {
-	c := db.column(id)
-	switch {
-	case c == nil:
-		return api.Fail(-1, "key not found")
-	case c.kind() == kindBlock:
-		return api.Fail(-1, "cannot remove primary key field")
+// removeColumn removes a column with its cells, unless it is the primary one. The other end of a two way relation goes
+// too if the caller wants that, and becomes an ordinary relation otherwise.
+func (c *change) removeColumn() bool {
+	db, gone := c.db, c.db.column(c.op.ID)
+	if gone == nil || gone.kind() == kindBlock {
+		return true
 	}
-	other, back := s.back(c)
-	db.dropColumn(c)
+	other, back := c.back(gone)
+	db.dropColumn(gone)
 	switch {
 	case back == nil:
-	case withOtherEnd:
+	case c.op.RemoveDest:
 		other.dropColumn(back)
 	default:
 		back.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
 		other.changed = true
 	}
-	return api.Done()
+	return true
 }
 
 // dropColumn takes a column out of the database. A second column of the same id keeps its place in the views.

@@ -9,7 +9,7 @@
 // What a table shows beyond what is stored (relations, rollups, templates, times, calculations, filters, sorts, groups)
 // is computed by every rendering.
 //
-// Entry point: [Join]. [JoinEditor] adds what only the editor of SiYuan calls, for tests that replay its recordings.
+// Entry point: [Join].
 package av
 
 import "collie/internal/vault/api"

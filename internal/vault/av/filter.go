@@ -12,11 +12,8 @@ func noFilter() object {
 }
 
 // filters is the filter of a view without conditions on columns that are gone, as the API shows it: one group.
-func (db *database) filters(v view) []any { return []any{db.rootFilter(v.objects("filters"))} }
-
-// rootFilter makes one group of a list of conditions, and leaves out those on columns that are not there.
-func (db *database) rootFilter(conditions []object) object {
-	root := noFilter()
+func (db *database) filters(v view) []any {
+	root, conditions := noFilter(), v.objects("filters")
 	if len(conditions) == 1 && isGroup(conditions[0]) {
 		if conditions[0].str("combination") == "or" {
 			root["combination"] = "or"
@@ -26,7 +23,7 @@ func (db *database) rootFilter(conditions []object) object {
 	if kept := db.prune(conditions); len(kept) > 0 {
 		root["filters"] = kept
 	}
-	return root
+	return []any{root}
 }
 
 func (db *database) prune(conditions []object) []any {

@@ -2,25 +2,21 @@ package av
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
-	"unicode"
 )
 
-// merge takes over what data has of a value: members that are not there stay as they are, lists are replaced. Its
-// error is worded as the kernel's.
+// merge takes over what data has of a value: members that are not there stay as they are, lists are replaced.
 func (v *value) merge(data []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(data, &given); err != nil {
-		return kernelError(err)
+		return err
 	}
 	merged := *v
 	for name := range given { // what is decoded into must be neither shared nor appended to
 		merged.release(name)
 	}
 	if err := json.Unmarshal(data, &merged); err != nil {
-		return kernelError(err)
+		return err
 	}
 	merged.ID, merged.KeyID, merged.BlockID = v.ID, v.KeyID, v.BlockID
 	merged.CreatedAt, merged.UpdatedAt = v.CreatedAt, v.UpdatedAt
@@ -58,18 +54,4 @@ func own[T any](name, member string, at **T) {
 		c := **at
 		*at = &c
 	}
-}
-
-// kernelError is an error of encoding/json with the names of types as the kernel has them.
-func kernelError(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	within := []rune(wrong.Struct)
-	if len(within) == 0 {
-		return err
-	}
-	within[0] = unicode.ToUpper(within[0])
-	return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %v", wrong.Value, string(within), wrong.Field, wrong.Type)
 }

@@ -125,18 +125,12 @@ func (c *change) updateCell() bool {
 	if !data.IsObject() {
 		return false
 	}
-	_, err := c.setCell(c.db, c.op.KeyID, c.op.RowID, []byte(data.Raw))
-	return err == nil
+	return c.setCell(c.db, c.op.KeyID, c.op.RowID, []byte(data.Raw)) == nil
 }
 
 func (c *change) addColumn() bool {
 	icon, _ := c.op.Data.(string)
 	c.db.addColumn(newColumn(c.op.ID, c.op.Name, c.op.Type, icon), c.op.PreviousID)
-	return true
-}
-
-func (c *change) removeColumn() bool {
-	c.shelf.removeColumn(c.db, c.op.ID, c.op.RemoveDest)
 	return true
 }
 

@@ -1,11 +1,13 @@
 package av_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/vault/av"
 	"collie/internal/vault/block"
@@ -21,7 +23,7 @@ type vault struct{ *vaulttest.Vault }
 
 func newVault(t testing.TB) *vault {
 	t.Helper()
-	return &vault{vaulttest.New(t, document.Join, block.Join, av.Join, av.JoinEditor)}
+	return &vault{vaulttest.New(t, document.Join, block.Join, av.Join)}
 }
 
 // do runs operations in one transaction.
@@ -118,6 +120,27 @@ func rows(rendered gjson.Result) string {
 func (v *vault) stored(database string) gjson.Result {
 	v.T.Helper()
 	return v.Ask("av/getAttributeView", object{"id": database}).Get("av")
+}
+
+// edit sets a member of a view ("views") or a column ("keyValues") in the file of a database, as SiYuan's editor does.
+func (v *vault) edit(database, list, id, member string, value any) {
+	v.T.Helper()
+	data := v.stored(database)
+	for i, one := range data.Get(list).Array() {
+		if one.Get("id").Str == id || one.Get("key.id").Str == id {
+			changed, err := sjson.Set(data.Raw, fmt.Sprintf("%s.%d.%s", list, i, member), value)
+			if err != nil {
+				v.T.Fatal(err)
+			}
+			v.put(database, changed)
+		}
+	}
+}
+
+// view sets a member of the current view of the first database.
+func (v *vault) view(member string, value any) {
+	v.T.Helper()
+	v.edit(db, "views", v.stored(db).Get("viewID").Str, member, value)
 }
 
 // put writes the file of a database as somebody else would.

@@ -78,9 +78,9 @@ func TestFilters(t *testing.T) {
 		{"checkbox", "Is false", object{"type": "checkbox"}, rowB + " " + rowC},
 		{"created", "Is empty", nil, ""},
 	} {
-		v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+		v.view("filters", []any{
 			object{"column": v.id(tt.kind), "operator": tt.operator, "value": tt.value},
-		}})
+		})
 		if got := rows(v.render(db, nil)); got != tt.want {
 			t.Errorf("%s %s %v: %q, want %q", tt.kind, tt.operator, tt.value, got, tt.want)
 		}
@@ -92,7 +92,7 @@ func TestFilters(t *testing.T) {
 		leaf("number", ">", num(20)),
 		object{"combination": "and", "filters": []any{leaf("text", "Is not empty", nil), leaf("checkbox", "Is true", object{})}},
 	}}
-	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{nested}})
+	v.view("filters", []any{nested})
 	if got := rows(v.render(db, nil)); got != rowA+" "+rowB {
 		t.Errorf("nested: %s", got)
 	}
@@ -124,14 +124,14 @@ func TestSorts(t *testing.T) {
 		{"mSelect", "ASC", rowA + " " + rowB + " " + rowC},
 		{"created", "DESC", rowC + " " + rowB + " " + rowA},
 	} {
-		v.Ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{object{"column": v.id(tt.kind), "order": tt.order}}})
+		v.view("sorts", []any{object{"column": v.id(tt.kind), "order": tt.order}})
 		if got := rows(v.render(db, nil)); got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.kind, tt.order, got, tt.want)
 		}
 	}
-	v.Ask("av/setAttrViewSorts", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.view("sorts", []any{
 		object{"column": v.id("lineNumber"), "order": "ASC"}, object{"column": v.id("checkbox"), "order": "ASC"}, object{"column": v.id("block"), "order": "DESC"},
-	}})
+	})
 	if got := rows(v.render(db, nil)); got != rowC+" "+rowB+" "+rowA {
 		t.Errorf("three sorts: %s", got)
 	}
@@ -140,10 +140,10 @@ func TestSorts(t *testing.T) {
 func TestNewRowsMeetTheFilter(t *testing.T) {
 	t.Parallel()
 	v := filled(t)
-	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.view("filters", []any{
 		object{"column": v.id("select"), "operator": "=", "value": object{"type": "select", "mSelect": []any{object{"content": "Done", "color": "2"}}}},
 		object{"column": v.id("checkbox"), "operator": "Is true", "value": object{"type": "checkbox"}},
-	}})
+	})
 	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}},
 		object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "ignoreDefaultFill": true, "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "bare"}}})
 	if got := rows(v.render(db, nil)); got != target1 {
@@ -151,10 +151,25 @@ func TestNewRowsMeetTheFilter(t *testing.T) {
 	}
 }
 
+// group groups the current view by the options of a column, as SiYuan's editor does.
+func (v *vault) group(kind, layout string, options ...string) {
+	v.T.Helper()
+	values := []object{{"type": "text", "text": object{"content": "_@default@_"}}}
+	for _, name := range options {
+		values = append(values, object{"type": kind, "mSelect": []any{object{"content": name, "color": ""}}})
+	}
+	var groups []any
+	for i, value := range values {
+		groups = append(groups, object{"id": fmt.Sprintf("2024080115000%d-groupgr", i), "type": layout, "groupVal": value, "groupSort": i})
+	}
+	v.view("group", object{"field": v.id(kind), "method": 0, "order": 3, "hideEmpty": false})
+	v.view("groups", groups)
+}
+
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	v := filled(t)
-	v.Ask("av/setAttrViewGroup", object{"avID": db, "blockID": dbBlock, "group": object{"field": v.id("select")}})
+	v.group("select", "table", "Todo", "Done")
 	got := v.render(db, nil)
 	want := [][2]string{{"Todo", rowA}, {"Done", rowB}, {"Field [select] is empty", rowC}}
 	for i, g := range got.Get("view.groups").Array() {
@@ -171,7 +186,8 @@ func TestGroups(t *testing.T) {
 		t.Errorf("the second page of the group is %s", got.Get("rows.#.id").Raw)
 	}
 	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": "20990101000000-zzzzzzz", "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "lost"}}})
-	v.Ask("av/changeAttrViewLayout", object{"avID": db, "blockID": dbBlock, "layoutType": "kanban"})
+	v.do(object{"action": "addAttrViewView", "avID": db, "id": "20240801160000-newview", "blockID": dbBlock, "layout": "kanban"})
+	v.group("select", "kanban", "Todo", "Done")
 	if got := v.render(db, nil); got.Get("viewType").Str != "kanban" || got.Get("view.groups.0.cards.#").Int() != 2 || got.Get("view.cardCount").Int() != 4 {
 		t.Errorf("the kanban is %s", got.Raw)
 	}
@@ -190,9 +206,9 @@ func TestViews(t *testing.T) {
 	if got := v.render(db, object{"blockID": dbBlock, "viewID": first}); got.Get("viewID").Str != first {
 		t.Errorf("asked for the first, got %s", got.Get("viewID").Str)
 	}
-	v.Ask("av/setAttrViewFilters", object{"avID": db, "blockID": dbBlock, "data": []any{
+	v.view("filters", []any{
 		object{"column": v.id("number"), "operator": "Is empty"},
-	}})
+	})
 	if got := v.Ask("av/getAttributeViewFilterSort", object{"id": db, "blockID": dbBlock}).Get("filters.0.filters.#").Int(); got != 1 {
 		t.Errorf("%d conditions", got)
 	}
