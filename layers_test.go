@@ -21,7 +21,8 @@ import (
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
-	"sqlguard": "sqliteconn",
+	"secret/admin": "config secret source/upstream/signin",
+	"sqlguard":     "sqliteconn",
 
 	"vault":           "atomicfile",
 	"vault/tree":      "",
@@ -62,15 +63,17 @@ var layers = map[string]string{
 	"face/mcpserver/bridge": "tool mcp", // a client of a gateway, never one itself
 	"face/web":              "tool pipeline event",
 	"face/web/webtest":      "pipeline/audit source",
-	"app": "tool mcp event process atomicfile secret config vault/... " +
+	"app": "tool mcp event process atomicfile secret/... config vault/... " +
 		"pipeline/... source/...",
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.
-	"source/siyuan/admin":         "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
-	"vault/admin":                 "tool atomicfile vault vault/workspace vault/folder vault/salvage",
-	"source/upstream/entry/admin": "config source/upstream/entry",
-	"source/upstream/hosts/admin": "tool atomicfile config source/upstream/hosts source/upstream/entry",
+	"source/siyuan/admin":             "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
+	"vault/admin":                     "tool atomicfile vault vault/workspace vault/folder vault/salvage",
+	"source/upstream/admin":           "tool mcp process config secret/... source/upstream/...",
+	"source/upstream/entry/admin":     "config source/upstream/entry",
+	"source/upstream/toolcache/admin": "tool config source/upstream/toolcache",
+	"source/upstream/hosts/admin":     "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
 	"face/cli":         "app config units tool pipeline process",
 	"face/cli/home":    "atomicfile config process tool",
@@ -90,7 +93,7 @@ var layers = map[string]string{
 }
 
 // commandGround is what the groups of commands stand on.
-const commandGround = "face/cli/home face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
+const commandGround = "secret/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
 
 // everywhere stands beside the standard library: these know nothing of what this program does.
 const everywhere = "sorting lazyregexp"

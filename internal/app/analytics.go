@@ -50,7 +50,7 @@ func (a *App) hide(secrets []string) {
 
 // Metrics answers what a scraper asks, and counts calls from now on. The caller closes it.
 func (a *App) Metrics() *metrics.Metrics {
-	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.ToolCache.Figures})
+	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.figures})
 }
 
 // close puts into the files what was called until now.
@@ -71,18 +71,13 @@ func (a *App) Usage(ctx context.Context, from, before time.Time) (Usage, error) 
 
 func analyticsDir(cfg *config.Config) string { return filepath.Join(cfg.Paths.Data, "analytics") }
 
-// ownTools are the tools whose names are ours, and tell nothing about who uses them.
-var ownTools = []string{
-	"fs", "notebook", "document", "block", "av", "file", "search", "tag", "system", "flashcard", "mascot", "timeline",
-}
-
 func newTelemetry(cfg *config.Config, version string, log *slog.Logger) *analytics.Telemetry {
 	opts := analytics.TelemetryOptions{
 		Enabled: cfg.Telemetry.Enabled, Endpoint: cfg.Telemetry.Endpoint,
 		Interval: time.Duration(cfg.Telemetry.IntervalHours) * time.Hour, Version: version, Logger: log,
 	}
 	if cfg.SiYuan.Enabled { // else a server of the user may have such a name
-		opts.Own = ownTools
+		opts.Own = config.NotesTools()
 	}
 	return analytics.NewTelemetry(analyticsDir(cfg), filepath.Join(cfg.Paths.State, "telemetry.json"), opts)
 }

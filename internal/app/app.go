@@ -5,8 +5,8 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,18 +18,21 @@ import (
 	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/event"
-	"collie/internal/mcp"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/gate"
 	"collie/internal/pipeline/limit"
 	"collie/internal/process"
+	secretadmin "collie/internal/secret/admin"
 	"collie/internal/source"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/guide"
 	"collie/internal/source/upstream"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/source/upstream/pins"
+	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/toolcache"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -59,25 +62,12 @@ type Options struct {
 	Logger  *slog.Logger // nil discards
 }
 
-// briefly is how long a server that was started for one command may take to end: it has answered,
-// and a person waits. One that ends with its input does so within the first wait, and one that has
-// something to put in order hears SIGTERM.
-var briefly = process.Ladder{CloseWait: 250 * time.Millisecond, TermWait: 750 * time.Millisecond}
-
-// ladder is how long servers may take to end.
-func (o *Options) ladder() process.Ladder {
-	if o.Brief {
-		return briefly
-	}
-	return process.Ladder{}
-}
-
 // App is everything joined. It is safe for concurrent use. Close ends it.
 type App struct {
 	Pipeline *pipeline.Pipeline
-	Servers  Servers
+	Servers  serveradmin.Servers
 	// ToolCache is what is kept of the servers' offers.
-	ToolCache ToolCache
+	ToolCache cacheadmin.Cache
 	// Notes is the SiYuan source.
 	Notes  *Notes
 	Audit  *audit.Log
@@ -112,7 +102,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	specs, findings := Specs(cfg, opts.Env)
+	specs, findings := serveradmin.Specs(cfg, opts.Env)
 	a.first, a.firstFiles = cfg, envFiles(specs)
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
@@ -151,21 +141,19 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec) error {
 	a.reapChildren(ctx, cfg, opts)
 	key := a.openCache(ctx, cfg, opts)
-	tokens, err := OpenSecrets(cfg, a.log)
+	tokens, err := secretadmin.Open(cfg, a.log)
 	if err != nil {
 		return errors.Join(err, a.closeStores())
 	}
-	a.set = upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
-		Info: info(opts.Version), Reaper: a.reaper, Ledger: a.ledger, MaxFrame: int(cfg.MCP.Limits.MaxFrame),
-		Starts: int64(cfg.MCP.MaxParallelStarts), RunnerStarts: int64(cfg.MCP.MaxRunnerStarts),
-		Environ: opts.Env.List(), Deny: cfg.MCP.EnvDeny,
-		RunDir: filepath.Join(cfg.Paths.State, "run"),
-		Cache:  a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Home: opts.Env.Get("HOME"), Pins: a.pins,
-		Tokens: tokens, LockDir: locks(cfg), Logs: logFiles(cfg),
-		Policy: policy(&cfg.Cache), Drain: cfg.MCP.Drain, Ladder: opts.ladder(), Logger: a.log,
-	})
-	a.Servers = Servers{a.set, a.reread}
-	a.ToolCache = ToolCache{a.cache, a.set.Cleared}
+	o := serveradmin.Options(cfg, opts.Env)
+	o.Info, o.Reaper, o.Ledger = serveradmin.Info(opts.Version), a.reaper, a.ledger
+	o.Cache, o.Key, o.Pins, o.Tokens, o.Logger = a.cache, key, a.pins, tokens, a.log
+	if opts.Brief {
+		o.Ladder = serveradmin.Briefly
+	}
+	a.set = upstream.NewSet(specs, o)
+	a.Servers = serveradmin.Servers{Set: a.set, Reread: a.reread}
+	a.ToolCache = cacheadmin.Cache{Cache: a.cache, Cleared: a.set.Cleared}
 	return nil
 }
 
@@ -202,17 +190,6 @@ func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options
 	for _, c := range ended {
 		a.log.Info("ended what an earlier gateway left behind", "server", c.Label, "pid", c.Pid)
 	}
-}
-
-// info is how we name ourselves to servers.
-func info(version string) json.RawMessage {
-	if version == "" {
-		version = "0"
-	}
-	return mcp.Edit(nil,
-		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
-		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},
-		mcp.Field{Key: "version", Value: mcp.Quote(version)})
 }
 
 // secrets are all values that must not reach the audit.
@@ -316,4 +293,11 @@ func (a *App) closeStores() error {
 		return nil
 	}
 	return a.Audit.Close()
+}
+
+// OpenLog returns the log file of a gateway, which is rotated, or why it cannot be written.
+// Each Write is one line or several. Several processes may have it, and it needs no Close.
+func OpenLog(l config.Log) (io.Writer, error) {
+	f := &serverlog.File{Path: l.File, MaxSize: l.MaxSize, Files: l.Files}
+	return f, f.Check()
 }

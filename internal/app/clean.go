@@ -9,13 +9,14 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/pipeline/audit"
+	serveradmin "collie/internal/source/upstream/admin"
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
 // Cleaner strikes secrets out of JSON that people are shown: those of the settings, those in more,
 // and whatever looks like one.
 func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.RawMessage) json.RawMessage {
-	specs, _ := Specs(cfg, env)
+	specs, _ := serveradmin.Specs(cfg, env)
 	redact := audit.NewRedactor(append(secrets(specs), more...), audit.ContentFull)
 	return func(raw json.RawMessage) json.RawMessage { return redacted(redact, raw) }
 }

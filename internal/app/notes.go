@@ -107,11 +107,8 @@ func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 func NotesTool(name string) (tool string, ok bool) {
 	tool, _, _ = strings.Cut(name, "/")
 	tool, _, _ = strings.Cut(tool, "__")
-	return tool, slices.Contains(ownTools, tool)
+	return tool, slices.Contains(config.NotesTools(), tool)
 }
-
-// NotesTools are the names of the SiYuan tools in their order.
-func NotesTools() []string { return slices.Clone(ownTools) }
 
 // NotesOffered reports whether the tools for notes are on: those of the SiYuan kernel that somebody
 // has named, or of the built-in vault. It asks nobody, so what was said of a kernel may be wrong.
@@ -139,5 +136,5 @@ func reservedTools(cfg *config.Config) []string {
 	if !cfg.SiYuan.Enabled {
 		return nil
 	}
-	return ownTools
+	return config.NotesTools()
 }

@@ -62,7 +62,7 @@ func TestNamesOfNotesTools(t *testing.T) {
 		}
 	}
 	for _, s := range notesadmin.SwitchNames() {
-		if name, _, action := strings.Cut(s, "."); action && !slices.Contains(NotesTools(), name) && name != "writeSafety" && name != "debug" && name != "errorReporting" {
+		if name, _, action := strings.Cut(s, "."); action && !slices.Contains(config.NotesTools(), name) && name != "writeSafety" && name != "debug" && name != "errorReporting" {
 			t.Errorf("%s is a tool and not among the names", name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/gate"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -47,7 +48,7 @@ func (r Records) Verify(ctx context.Context) (AuditReport, error) { return audit
 // RecordChange puts a change that a person made on record, for commands that need no [App],
 // and returns when it is on disk.
 func RecordChange(ctx context.Context, cfg *config.Config, o Options, rec tool.Record) error {
-	specs, _ := Specs(cfg, o.Env)
+	specs, _ := serveradmin.Specs(cfg, o.Env)
 	log, err := audit.Open(cfg.Audit.Dir, &audit.Options{
 		Secrets: secrets(specs), Content: audit.Content(cfg.Audit.Content), Version: o.Version, Logger: o.Logger,
 	})

@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/source/upstream"
+	serveradmin "collie/internal/source/upstream/admin"
 )
 
 // Reload makes cfg the settings of what runs: servers that are new start, those that are gone
@@ -28,27 +29,14 @@ func (a *App) reread() {
 // reload is Reload; a.reloading is held.
 func (a *App) reload(cfg *config.Config) {
 	a.cfg = cfg
-	specs, findings := Specs(cfg, a.env)
+	specs, findings := serveradmin.Specs(cfg, a.env)
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
 	a.hide(secrets(specs))
-	a.set.Apply(switched(specs, cfg.MCP.Enabled))
+	a.set.Apply(specs)
 	a.Notes.open(context.Background(), cfg) // what it starts lasts longer than any caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
-}
-
-// switched is specs, all of them off where MCP servers are off altogether.
-func switched(specs []upstream.Spec, on bool) []upstream.Spec {
-	if on {
-		return specs
-	}
-	out := make([]upstream.Spec, len(specs))
-	for i, s := range specs {
-		s.Off = "mcp_disabled"
-		out[i] = s
-	}
-	return out
 }
 
 // WatchedFiles names files besides the settings whose contents count: the envFile of each server.
@@ -56,7 +44,7 @@ func (a *App) WatchedFiles(cfg *config.Config) []string {
 	if cfg == a.first { // whose entries have just been parsed
 		return a.firstFiles
 	}
-	specs, _ := Specs(cfg, a.env)
+	specs, _ := serveradmin.Specs(cfg, a.env)
 	return envFiles(specs)
 }
 

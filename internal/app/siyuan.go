@@ -19,6 +19,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/process"
+	secretadmin "collie/internal/secret/admin"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -119,12 +120,12 @@ func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name s
 // kernelInputs are the saved connections and what their tokens may stand for.
 func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 	saved, _ := Connections(cfg, env) // what is wrong with the one in use, Resolve says
-	secrets := newSecretLookup(cfg)
+	secrets := secretadmin.NewLookup(cfg)
 	return connection.Inputs{
 		Saved: saved, Env: env.Lookup,
 		Command: func(ctx context.Context, line string) (string, error) { return runForToken(ctx, env, line) },
 		Expand: func(text string) (string, error) {
-			return entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.get, ReadFile: os.ReadFile})
+			return entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
 		},
 	}
 }

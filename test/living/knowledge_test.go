@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	serveradmin "collie/internal/source/upstream/admin"
 	upstreamentry "collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/toolcache"
 )
@@ -55,7 +55,7 @@ func (h *home) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries 
 	if key == nil {
 		key = own
 	}
-	specs, findings := app.Specs(cfg, env)
+	specs, findings := serveradmin.Specs(cfg, env)
 	for _, f := range findings {
 		t.Logf("settings: %v", f)
 	}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	secretadmin "collie/internal/secret/admin"
 	"collie/internal/source/upstream/signin"
 	"collie/test/gateway"
 )
@@ -211,7 +211,7 @@ func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func (h *home) tokens(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

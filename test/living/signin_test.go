@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/mcp/mcptest"
+	secretadmin "collie/internal/secret/admin"
+	serveradmin "collie/internal/source/upstream/admin"
+	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/signin/signintest"
 	"collie/internal/tool"
 	"collie/test/gateway"
@@ -48,7 +50,7 @@ func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err == nil {
-		err = app.SignIn(t.Context(), cfg, config.Env{}, server, app.SignInOptions{OpenBrowser: p.Browser(nil)})
+		err = serveradmin.SignIn(t.Context(), cfg, config.Env{}, server, serveradmin.SignInOptions{LoginOptions: signin.LoginOptions{OpenBrowser: p.Browser(nil)}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +109,7 @@ func TestClientCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets, err := app.OpenSecrets(cfg, nil)
+	secrets, err := secretadmin.Open(cfg, nil)
 	if err == nil {
 		err = secrets.Set(t.Context(), "ROBOT", "canary-robot")
 	}

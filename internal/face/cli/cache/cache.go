@@ -4,15 +4,15 @@ package cache
 import (
 	"context"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
 // commands are the commands of this folder, all of one program.
@@ -36,18 +36,10 @@ func Command(shared *root.Program) *cobra.Command {
 	)
 }
 
-// openCache opens the cache of the settings. What is wrong with the file is told on stderr.
-func (p commands) openCache(ctx context.Context) (app.ToolCache, *config.Config, error) {
-	cfg, err := p.Load()
-	if err != nil {
-		return app.ToolCache{}, nil, err
-	}
+// options are how the cache is looked at and changed. What is wrong with its file is told on stderr.
+func (p commands) options(cfg *config.Config) (cacheadmin.Options, error) {
 	log, err := p.Logger()
-	if err != nil {
-		return app.ToolCache{}, nil, err
-	}
-	c, err := app.OpenToolCache(ctx, cfg, log)
-	return c, cfg, err
+	return cacheadmin.Options{Version: p.Version, Logger: log, Record: p.Recorder(cfg)}, err
 }
 
 // readCacheFile reads the file of the settings, or another one if it is named; - is stdin.
@@ -59,51 +51,35 @@ func (p commands) readCacheFile(args []string) (path string, data []byte, err er
 		if err != nil {
 			return "", nil, err
 		}
-		path, _ = app.CacheFile(cfg)
+		path, _ = cacheadmin.File(cfg)
 	}
 	if path == "-" {
 		data, err = io.ReadAll(p.In)
 		return path, data, err
 	}
-	data, err = app.ReadCacheFile(path)
+	data, err = cacheadmin.ReadFile(path)
 	return path, data, err
 }
 
 // readCache reads what the cache of the settings has, and changes nothing.
-func (p commands) readCache(ctx context.Context) (app.CacheContents, *config.Config, error) {
+func (p commands) readCache(ctx context.Context) (serveradmin.CacheContents, *config.Config, error) {
 	cfg, err := p.Load()
 	if err != nil {
-		return app.CacheContents{}, nil, err
+		return serveradmin.CacheContents{}, nil, err
 	}
-	log, err := p.Logger()
+	o, err := p.options(cfg)
 	if err != nil {
-		return app.CacheContents{}, nil, err
+		return serveradmin.CacheContents{}, nil, err
 	}
-	c, err := app.ReadToolCache(ctx, cfg, app.Options{Version: p.Version, Env: p.Env, Logger: log})
+	c, err := serveradmin.ReadCache(ctx, cfg, p.Env, o)
 	return c, cfg, err
-}
-
-// flushed writes what a command has changed and puts it on record.
-func (p commands) flushed(ctx context.Context, c app.ToolCache, cfg *config.Config, command string, detail map[string]any) error {
-	if err := c.Flush(ctx); err != nil {
-		return notKept(command, err)
-	}
-	p.OnRecord(ctx, cfg, command, detail)
-	return nil
-}
-
-// closeCache ends a cache that was opened for a command.
-func closeCache(c app.ToolCache, log *slog.Logger) {
-	if err := c.Close(); err != nil {
-		log.Warn("tool cache not closed", "error", err)
-	}
 }
 
 func (p commands) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of the file", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := p.Out.Write(app.CacheSchema())
+			_, err := p.Out.Write(cacheadmin.Schema())
 			return err
 		},
 	}

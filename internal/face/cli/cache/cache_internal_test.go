@@ -9,9 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -67,14 +68,14 @@ func TestChangesOf(t *testing.T) {
 
 func TestCachedTable(t *testing.T) {
 	t.Parallel()
-	kept := app.CachedServer{Era: "modern", Entry: []byte("{}")}
+	kept := serveradmin.CachedServer{Era: "modern", Entry: []byte("{}")}
 	kept.Name, kept.Configured, kept.Verdict, kept.Reason, kept.State = "trains", true, "stale", "too_old", "active"
 	kept.Tools, kept.Bytes, kept.AgeSeconds, kept.ValidatedAt = 12, 2048, 3*24*3600, time.Unix(1, 0)
-	gone := app.CachedServer{Entry: []byte("{}")}
+	gone := serveradmin.CachedServer{Entry: []byte("{}")}
 	gone.Name, gone.State, gone.LastError = "gone", "removed", "dns"
-	fresh := app.CachedServer{}
+	fresh := serveradmin.CachedServer{}
 	fresh.Name, fresh.Configured, fresh.Verdict, fresh.Reason = "new", true, "miss", "no_entry"
-	head, rows := cachedTable([]app.CachedServer{kept, gone, fresh})
+	head, rows := cachedTable([]serveradmin.CachedServer{kept, gone, fresh})
 	want := strings.TrimPrefix(`
 NAME    VERDICT  CONFIRMED  TOOLS  SIZE     STATE    ERA     LAST ERROR  REASON
 trains  stale    3 d        12     2.0 KiB  active   modern  -           too_old
@@ -88,7 +89,7 @@ new     miss     -          -      -        -        -       -           no_entr
 
 func TestCachedDetails(t *testing.T) {
 	t.Parallel()
-	s := app.CachedServer{Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http", Entry: []byte(`{
+	s := serveradmin.CachedServer{Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http", Entry: []byte(`{
 		"serverInfo":{"name":"铁路","version":"2"},"serverConfig":{"url":"https://x"},"ttlMs":60000,"principal":"p","truncated":true,
 		"dropped":[{"name":"坏","reason":"schema"}],"lastError":{"code":"dns","at":"2026-11-21T00:00:00.000Z"},
 		"prompts":[{"name":"greet"}],"tools":[{"name":"查询","description":"列车"},{"name":"b","title":"B"},{"name":"c"}]}`)}
@@ -122,7 +123,7 @@ tools       3
 
 func TestStatsOf(t *testing.T) {
 	t.Parallel()
-	kept := app.CacheContents{File: app.CacheFileInfo{Path: "p", Compressed: true, Size: 10, PlainSize: 100}, Servers: []app.CachedServer{}}
+	kept := serveradmin.CacheContents{File: cacheadmin.FileInfo{Path: "p", Compressed: true, Size: 10, PlainSize: 100}, Servers: []serveradmin.CachedServer{}}
 	var b bytes.Buffer
 	p := commands{&root.Program{Output: output.Output{Out: &b}}}
 	if err := p.PrintJSON(statsOf(&kept, nil)); err != nil {
@@ -134,7 +135,7 @@ func TestStatsOf(t *testing.T) {
 		}
 	}
 	b.Reset()
-	since := &app.CacheStats{Lookups: 3, Hits: 2, HitRate: 0.67}
+	since := &cacheadmin.Stats{Lookups: 3, Hits: 2, HitRate: 0.67}
 	since.Path, since.Size = "of the gateway", 99
 	if err := p.PrintJSON(statsOf(&kept, since)); err != nil {
 		t.Fatal(err)
@@ -149,11 +150,11 @@ func TestStatsOf(t *testing.T) {
 func TestNotKept(t *testing.T) {
 	t.Parallel()
 	var got *tool.Error
-	if !errors.As(notKept("cache warm", errors.New("odd")), &got) || got.Kind != tool.Unavailable || !strings.Contains(got.Error(), "odd") {
+	if !errors.As(cacheadmin.NotKept("cache warm", errors.New("odd")), &got) || got.Kind != tool.Unavailable || !strings.Contains(got.Error(), "odd") {
 		t.Errorf("%v", got)
 	}
 	inner := &tool.Error{Op: "write", Kind: tool.Unavailable, Subject: "/f", Message: "the file is read-only", Hint: "chmod u+w it"}
-	if !errors.As(notKept("cache warm", inner), &got) || got.Hint != "chmod u+w it" || got.Subject != "/f" || strings.Count(got.Error(), "/f") != 1 {
+	if !errors.As(cacheadmin.NotKept("cache warm", inner), &got) || got.Hint != "chmod u+w it" || got.Subject != "/f" || strings.Count(got.Error(), "/f") != 1 {
 		t.Errorf("%v", got)
 	}
 }

@@ -2,9 +2,7 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,10 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -82,22 +81,29 @@ func (p commands) clear(ctx context.Context, names []string) error {
 			}
 		}
 	}
+	const command = "cache clear"
 	if r, same, err := p.Gateway(ctx, cfg); err == nil {
 		defer r.Close()
 		if same {
 			gone, err := r.ClearCache(ctx, names)
-			return p.erased(ctx, cfg, "cache clear", gone, err)
+			if err != nil {
+				return cacheadmin.NotKept(command, err)
+			}
+			if len(gone) > 0 {
+				p.OnRecord(ctx, cfg, command, map[string]any{"servers": gone})
+			}
+			return p.erased(gone)
 		}
 	}
-	return p.editCache(ctx, kept.File.Missing, "cache clear", func(c app.ToolCache) []string { return c.Clear(names...) })
+	return p.editCache(ctx, cfg, &kept, command, func(c cacheadmin.Cache) []string { return c.Clear(names...) })
 }
 
 func (p commands) prune(ctx context.Context, age time.Duration) error {
-	kept, _, err := p.readCache(ctx)
+	kept, cfg, err := p.readCache(ctx)
 	if err != nil {
 		return err
 	}
-	return p.editCache(ctx, kept.File.Missing, "cache prune", func(c app.ToolCache) []string {
+	return p.editCache(ctx, cfg, &kept, "cache prune", func(c cacheadmin.Cache) []string {
 		gone := c.Prune(age)
 		if age > 0 {
 			return gone
@@ -118,31 +124,25 @@ func (p commands) prune(ctx context.Context, age time.Duration) error {
 }
 
 // editCache deletes entries in the file, which a running gateway reads again, and says whose.
-func (p commands) editCache(ctx context.Context, missing bool, command string, do func(app.ToolCache) []string) error {
-	cfg, err := p.Load()
+func (p commands) editCache(
+	ctx context.Context, cfg *config.Config, kept *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
+) error {
+	if kept.File.Missing {
+		return p.erased(nil)
+	}
+	o, err := p.options(cfg)
 	if err != nil {
 		return err
 	}
-	if missing {
-		return p.erased(ctx, cfg, command, nil, nil)
-	}
-	cache, cfg, err := p.openCache(ctx)
+	gone, err := cacheadmin.Edit(ctx, cfg, o, command, do)
 	if err != nil {
 		return err
 	}
-	defer closeCache(cache, slog.New(slog.DiscardHandler))
-	gone := do(cache)
-	return p.erased(ctx, cfg, command, gone, cache.Flush(ctx))
+	return p.erased(gone)
 }
 
-// erased says whose entries have gone, and puts that on record; err is why they have not.
-func (p commands) erased(ctx context.Context, cfg *config.Config, command string, gone []string, err error) error {
-	if err != nil {
-		return notKept(command, err)
-	}
-	if len(gone) > 0 {
-		p.OnRecord(ctx, cfg, command, map[string]any{"servers": gone})
-	}
+// erased says whose entries have gone.
+func (p commands) erased(gone []string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"removed": append([]string{}, gone...)})
 	}
@@ -150,21 +150,8 @@ func (p commands) erased(ctx context.Context, cfg *config.Config, command string
 	if len(gone) > 0 {
 		line = "forgot " + strings.Join(gone, ", ")
 	}
-	_, err = fmt.Fprintln(p.Out, line)
+	_, err := fmt.Fprintln(p.Out, line)
 	return err
-}
-
-// notKept is the error of a cache that was not written.
-func notKept(command string, err error) error {
-	out := &tool.Error{
-		Op: command, Kind: tool.Unavailable, Message: "the cache file was not written", Err: err,
-		Hint: "collie cache path shows where it is, and whether it may be written",
-	}
-	if e, ok := errors.AsType[*tool.Error](err); ok { // it says the same of the file
-		out.Subject, out.Message, out.Err = e.Subject, out.Message+": "+output.First(e.Message, e.Error()), nil
-		out.Hint = output.First(e.Hint, out.Hint)
-	}
-	return out
 }
 
 func (p commands) importCommand() *cobra.Command {
@@ -182,12 +169,15 @@ func (p commands) importFile(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cache, cfg, err := p.openCache(ctx)
+	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	defer closeCache(cache, slog.New(slog.DiscardHandler))
-	list, err := cache.Import(data)
+	o, err := p.options(cfg)
+	if err != nil {
+		return err
+	}
+	list, err := cacheadmin.Import(ctx, cfg, o, path, data)
 	if err != nil {
 		return err
 	}
@@ -198,11 +188,6 @@ func (p commands) importFile(ctx context.Context, args []string) error {
 			taken++
 		}
 		rows = append(rows, []string{i.Name, fmt.Sprint(i.Tools), output.First(i.Skipped, "imported")})
-	}
-	if taken > 0 {
-		if err := p.flushed(ctx, cache, cfg, "cache import", map[string]any{"file": path, "servers": taken}); err != nil {
-			return err
-		}
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"imported": taken, "servers": list})

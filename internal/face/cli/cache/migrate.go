@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -41,7 +41,7 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	m, err := app.MigrateCache(data)
+	m, err := cacheadmin.Migrate(data)
 	if err != nil {
 		return err
 	}
@@ -51,14 +51,13 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	}
 	written := !dry && m.Changed() && path != "-"
 	if written {
-		log, err := p.Logger()
+		o, err := p.options(cfg)
 		if err != nil {
 			return err
 		}
-		if err := app.MigrateCacheFile(ctx, cfg, app.Options{Version: p.Version, Logger: log}, path); err != nil {
-			return notKept("cache migrate", err)
+		if err := cacheadmin.MigrateFile(ctx, cfg, o, path, m); err != nil {
+			return err
 		}
-		p.OnRecord(ctx, cfg, "cache migrate", map[string]any{"file": path, "from": m.From, "to": m.To})
 	}
 	switch {
 	case p.JSON:
@@ -75,7 +74,7 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	return err
 }
 
-func (p commands) showFields(path string, m app.CacheMigration, changes []fieldChange) error {
+func (p commands) showFields(path string, m cacheadmin.Migration, changes []fieldChange) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
 	for _, c := range changes {

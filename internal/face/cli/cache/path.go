@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
 func (p commands) pathCommand() *cobra.Command {
@@ -24,19 +24,19 @@ func (p commands) path() error {
 	if err != nil {
 		return err
 	}
-	path, fellBack := app.CacheFile(cfg)
+	path, fellBack := cacheadmin.File(cfg)
 	info, missing := os.Stat(path)
-	writable := app.CacheWritable(path)
+	writable := cacheadmin.Writable(path)
 	backend := []string{"file"}
-	if w := app.SharedPlaceIgnored(cfg); w != "" {
+	if w := cacheadmin.SharedPlaceIgnored(cfg); w != "" {
 		p.Warn("%s", w)
 	}
-	shared := app.SharedPlace(cfg)
+	shared := cacheadmin.SharedPlace(cfg)
 	if shared != "" {
 		scheme, _, _ := strings.Cut(shared, ":")
 		backend = append(backend, scheme)
 	}
-	_, noKey := os.Stat(app.CacheKey(cfg))
+	_, noKey := os.Stat(cacheadmin.Key(cfg))
 	if p.JSON {
 		var size int64
 		if missing == nil {
@@ -44,7 +44,7 @@ func (p commands) path() error {
 		}
 		return p.PrintJSON(map[string]any{
 			"enabled": cfg.Cache.Enabled, "path": path, "missing": missing != nil, "writable": writable, "fellBack": fellBack,
-			"size": size, "key": app.CacheKey(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
+			"size": size, "key": cacheadmin.Key(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
 			"backend": backend, "shared": shared,
 		})
 	}
@@ -70,7 +70,7 @@ func (p commands) path() error {
 	if shared != "" {
 		rows = append(rows, []string{"shared", shared})
 	}
-	key := app.CacheKey(cfg)
+	key := cacheadmin.Key(cfg)
 	switch {
 	case noKey != nil:
 		key += " (not made yet)"

@@ -13,15 +13,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
 // cachedDetails are all facts of what is kept of one server.
-func cachedDetails(s *app.CachedServer) [][]string {
+func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	var out [][]string
 	add := func(name, value string) {
 		if value != "" {
@@ -139,7 +140,7 @@ func (p commands) showFile() error {
 	if err != nil {
 		return err
 	}
-	if data, err = app.PlainCache(data); err == nil && !json.Valid(data) {
+	if data, err = cacheadmin.Plain(data); err == nil && !json.Valid(data) {
 		err = errors.New("it is not JSON")
 	}
 	if err != nil {
@@ -149,7 +150,7 @@ func (p commands) showFile() error {
 }
 
 // showCached is the table of all servers.
-func (p commands) showCached(kept app.CacheContents) error {
+func (p commands) showCached(kept serveradmin.CacheContents) error {
 	if len(kept.Servers) == 0 {
 		p.Note("the cache is empty, and no server is configured")
 		return nil
@@ -163,7 +164,7 @@ func (p commands) showCached(kept app.CacheContents) error {
 	return nil
 }
 
-func cachedTable(servers []app.CachedServer) (head []string, rows [][]string) {
+func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]string) {
 	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
 	for i := range servers {
 		s := &servers[i]
@@ -196,7 +197,7 @@ func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][
 }
 
 // whyCached says what speaks against the entry of a server.
-func whyCached(s *app.CachedServer) string {
+func whyCached(s *serveradmin.CachedServer) string {
 	if !s.Configured {
 		return "not_configured"
 	}
@@ -204,7 +205,7 @@ func whyCached(s *app.CachedServer) string {
 }
 
 // confirmed is how long ago a live server has told its lists.
-func confirmed(s *app.CachedServer) string {
+func confirmed(s *serveradmin.CachedServer) string {
 	if s.ValidatedAt.IsZero() {
 		return "-"
 	}

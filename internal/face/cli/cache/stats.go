@@ -13,9 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -58,7 +59,7 @@ func (p commands) stats(ctx context.Context) error {
 }
 
 // traffic asks the running gateway what its cache has done; nil where none can be asked.
-func (p commands) traffic(ctx context.Context, cfg *config.Config) (*app.CacheStats, error) {
+func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
 	r, same, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // none is an answer
@@ -71,7 +72,7 @@ func (p commands) traffic(ctx context.Context, cfg *config.Config) (*app.CacheSt
 	if err != nil {
 		return nil, err
 	}
-	var since app.CacheStats
+	var since cacheadmin.Stats
 	if err := json.Unmarshal(raw, &since); err != nil {
 		return nil, &tool.Error{Op: "cache stats", Kind: tool.Internal, Err: err}
 	}
@@ -80,14 +81,14 @@ func (p commands) traffic(ctx context.Context, cfg *config.Config) (*app.CacheSt
 
 // statsOf is what programs get: the file and the servers as they are now, and the counts of the
 // running gateway, all zero where none runs.
-func statsOf(kept *app.CacheContents, since *app.CacheStats) any {
+func statsOf(kept *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 	out := struct {
 		Running bool `json:"running"`
-		app.CacheStats
-		Servers []app.CachedServer `json:"servers"`
+		cacheadmin.Stats
+		Servers []serveradmin.CachedServer `json:"servers"`
 	}{Running: since != nil, Servers: kept.Servers}
 	if since != nil {
-		out.CacheStats = *since
+		out.Stats = *since
 	}
 	out.FileInfo = kept.File
 	if kept.File.Compressed {
@@ -101,7 +102,7 @@ func statsOf(kept *app.CacheContents, since *app.CacheStats) any {
 	return out
 }
 
-func fileRows(f *app.CacheFileInfo) [][]string {
+func fileRows(f *cacheadmin.FileInfo) [][]string {
 	if f.Missing {
 		return [][]string{{"file", f.Path}, {"state", "not made yet"}}
 	}
@@ -127,7 +128,7 @@ func fileRows(f *app.CacheFileInfo) [][]string {
 	return rows
 }
 
-func trafficRows(s *app.CacheStats) [][]string {
+func trafficRows(s *cacheadmin.Stats) [][]string {
 	rows := [][]string{
 		{"lookups", fmt.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},
 		{"hits, stale, misses", fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasons(s.MissReasons))},

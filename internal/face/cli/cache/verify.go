@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
 func (p commands) verifyCommand() *cobra.Command {
@@ -27,7 +27,7 @@ func (p commands) verify(args []string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	report := app.VerifyCache(data)
+	report := cacheadmin.Verify(data)
 	faults := 0
 	for _, f := range report.Findings {
 		if f.Severity == "error" {
@@ -51,7 +51,7 @@ func (p commands) verify(args []string, strict bool) error {
 	return nil
 }
 
-func (p commands) showReport(path string, r *app.CacheReport, faults, warnings int) error {
+func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings int) error {
 	for _, f := range r.Findings {
 		place := path
 		if f.Line > 0 {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -91,7 +92,7 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 	case unwritten != nil && p.JSON:
 		return root.Exit(root.ExitUnreachable)
 	case unwritten != nil:
-		return notKept(command, unwritten)
+		return cacheadmin.NotKept(command, unwritten)
 	case failed > 0:
 		return root.Exit(root.ExitPartial)
 	}
@@ -116,7 +117,7 @@ func (p commands) learners(ctx context.Context, cfg *config.Config, command stri
 	if len(names) > 0 {
 		return out, nil
 	}
-	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
 		if st := s.Status.State; st != tool.StateDisabled && st != tool.StateConfigError {
 			out = append(out, s.Status.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -144,7 +145,7 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 			add(name, "MCP server")
 		}
 		if app.NotesOffered(cfg, p.Env, p.Kernel) {
-			for _, name := range app.NotesTools() {
+			for _, name := range config.NotesTools() {
 				add(name, "notes")
 			}
 		}

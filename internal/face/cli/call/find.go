@@ -10,10 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -41,7 +43,7 @@ func (p commands) owners(ctx context.Context, words []string) ([]string, error) 
 	if ours && app.NotesOffered(cfg, p.Env, p.Kernel) {
 		return []string{}, nil
 	}
-	owners := app.Owners(cfg, p.Env, words[0])
+	owners := serveradmin.Owners(cfg, p.Env, words[0])
 	if len(owners) == 1 {
 		if i := slices.Index(root.ServerNames(cfg), owners[0]); cfg.Servers[i].Untrusted {
 			_, err := root.OwnServer("call", owners[0], cfg)
@@ -56,7 +58,7 @@ func (p commands) owners(ctx context.Context, words []string) ([]string, error) 
 		known[i] = s.Name
 	}
 	if app.NotesOffered(cfg, p.Env, p.Kernel) {
-		known = append(known, app.NotesTools()...)
+		known = append(known, config.NotesTools()...)
 	}
 	return nil, p.unknownTool(ctx, words[0], known)
 }

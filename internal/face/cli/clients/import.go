@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	secretadmin "collie/internal/secret/admin"
+	serveradmin "collie/internal/source/upstream/admin"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
@@ -97,7 +98,7 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 		return err
 	}
 	plan, err := hostadmin.PlanImport(cfg, p.Env, hostadmin.ImportOptions{
-		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals, Reserved: app.ReservedNames(cfg),
+		From: f.from, File: f.file, Dir: dir, Select: f.choose, KeepApprovals: f.keepApprovals, Reserved: cfg.ReservedNames(),
 	})
 	if err != nil {
 		return err
@@ -227,7 +228,7 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 		p.Warn("the settings now hold %s as text: %s; %s", output.Count(len(found), "secret"), strings.Join(found, ", "), again)
 		return nil
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry) {
 	with := *cfg
 	with.Servers = slices.Clone(entries)
-	_, findings := app.Specs(&with, p.Env)
+	_, findings := serveradmin.Specs(&with, p.Env)
 	for _, f := range findings {
 		p.Warn("%s", f.Text())
 	}

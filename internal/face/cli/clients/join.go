@@ -110,7 +110,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil
 	}
-	found, err := hostadmin.PlanImport(j.cfg, j.Env, hostadmin.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true, Reserved: app.ReservedNames(j.cfg)})
+	found, err := hostadmin.PlanImport(j.cfg, j.Env, hostadmin.ImportOptions{From: j.client, File: j.plan.File, Dir: dir, OnlyHere: true, Reserved: j.cfg.ReservedNames()})
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	if known {
 		usual = own
 	}
-	hidden := func(name string) bool { return slices.Contains(app.NotesTools(), name) }
+	hidden := func(name string) bool { return slices.Contains(config.NotesTools(), name) }
 	offered := app.NotesOffered(j.cfg, j.Env, app.KernelFlags{})
 	keep := slices.DeleteFunc(slices.Clone(has.Tools.Exclude), hidden)
 	switch {
@@ -237,7 +237,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	if !known && slices.Contains(app.ProfileNames(), own) {
 		return "", root.Usage("--no-notes changes a profile of the settings, and %q is built in; leave --profile out, or name another", own)
 	}
-	return own, j.setExclude(ctx, own, append(keep, app.NotesTools()...))
+	return own, j.setExclude(ctx, own, append(keep, config.NotesTools()...))
 }
 
 // setExclude writes which tools a profile hides.

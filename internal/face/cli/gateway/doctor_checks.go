@@ -19,6 +19,8 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
+	serveradmin "collie/internal/source/upstream/admin"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -89,7 +91,7 @@ func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 
 // checkCache looks at the tool cache, and changes nothing.
 func checkCache(cfg *config.Config) check {
-	path, fellBack := app.CacheFile(cfg)
+	path, fellBack := cacheadmin.File(cfg)
 	c := check{"tool cache", healthy, path, ""}
 	if !cfg.Cache.Enabled {
 		c.Health, c.Detail, c.Hint = odd, "switched off: every start asks every server", "collie config set cache.enabled true"
@@ -104,7 +106,7 @@ func checkCache(cfg *config.Config) check {
 		c.Health, c.Detail = broken, err.Error()
 		return c
 	}
-	if r := app.VerifyCache(data); !r.OK() {
+	if r := cacheadmin.Verify(data); !r.OK() {
 		c.Health, c.Hint = odd, "collie cache verify shows the places; the next start puts a broken file aside and learns anew"
 		c.Detail += " is not as it should be"
 	} else {
@@ -206,7 +208,7 @@ func checkPort(ctx context.Context, cfg *config.Config) check {
 // checkPrograms asks for each server that runs here whether its program is there.
 func checkPrograms(cfg *config.Config, env config.Env) []check {
 	var out []check
-	for _, prog := range app.Programs(cfg, env) {
+	for _, prog := range serveradmin.Programs(cfg, env) {
 		c := check{"server " + prog.Server, healthy, prog.Name + " is " + prog.Path, ""}
 		if prog.Name == prog.Path {
 			c.Detail = prog.Path

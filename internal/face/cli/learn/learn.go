@@ -19,6 +19,7 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -108,7 +109,7 @@ func (p commands) uncached() []string {
 		return nil
 	}
 	var out []string
-	specs, _ := app.Specs(cfg, p.Env)
+	specs, _ := serveradmin.Specs(cfg, p.Env)
 	for _, s := range specs {
 		if !s.Entry.Cache.Enabled {
 			out = append(out, s.Entry.Name)
@@ -174,7 +175,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
 	uncached := p.uncached()
 	var out []string
-	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
 		st := s.Status
 		on := st.State != tool.StateDisabled && st.State != tool.StateConfigError
 		if on && st.Freshness == tool.FreshNone && !slices.Contains(uncached, st.Name) {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
@@ -168,7 +168,7 @@ func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry)
 	with.Servers = slices.Concat(slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {
 		return slices.ContainsFunc(servers, func(n config.ServerEntry) bool { return n.Name == s.Name })
 	}), servers)
-	_, findings := app.Specs(&with, p.Env)
+	_, findings := serveradmin.Specs(&with, p.Env)
 	var bad []config.Finding
 	for _, f := range findings {
 		if f.File == commandLine {
@@ -176,7 +176,7 @@ func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry)
 		}
 		switch {
 		case !slices.ContainsFunc(servers, func(s config.ServerEntry) bool { return s.File == f.File }):
-		case f.Severity == config.SeverityError && f.Rule != app.RuleUnset:
+		case f.Severity == config.SeverityError && f.Rule != serveradmin.RuleUnset:
 			bad = append(bad, f)
 		default:
 			p.Warn("%s", f.Text())
@@ -186,7 +186,7 @@ func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry)
 		return &config.Error{Findings: bad}
 	}
 	with.Servers = servers
-	for _, prog := range app.Programs(&with, p.Env) {
+	for _, prog := range serveradmin.Programs(&with, p.Env) {
 		if prog.Err != nil {
 			p.Warn("%s: %s", prog.Server, strings.TrimSuffix(prog.Err.Error()+"; "+prog.Hint, "; "))
 		}

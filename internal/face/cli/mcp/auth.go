@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
+	serveradmin "collie/internal/source/upstream/admin"
 )
 
 // browserTime is how long the system's opener may take to say that it cannot.
@@ -77,7 +77,8 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	if err != nil {
 		return err
 	}
-	o := app.SignInOptions{Code: f.code, Scopes: f.scopes, ShowURL: p.showSignIn, Logger: log}
+	o := serveradmin.SignInOptions{Code: f.code, Logger: log, Record: p.Recorder(cfg)}
+	o.Scopes, o.ShowURL = f.scopes, p.showSignIn
 	if !f.noBrowser {
 		o.OpenBrowser = p.openBrowser
 	}
@@ -88,7 +89,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 			return p.askClient(ctx, in, redirect)
 		}
 	}
-	if err := app.SignIn(ctx, cfg, p.Env, name, o); err != nil {
+	if err := serveradmin.SignIn(ctx, cfg, p.Env, name, o); err != nil {
 		return err
 	}
 	if p.JSON {
@@ -99,7 +100,6 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	if err != nil {
 		return err
 	}
-	p.OnRecord(ctx, cfg, "mcp auth", map[string]any{"server": name})
 	p.tryAgain(ctx, cfg, name)
 	return nil
 }
@@ -187,7 +187,7 @@ func (p commands) logout(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	revoked, err := app.SignOut(ctx, cfg, p.Env, name, log)
+	revoked, err := serveradmin.SignOut(ctx, cfg, p.Env, name, serveradmin.SignInOptions{Logger: log, Record: p.Recorder(cfg)})
 	if err != nil {
 		return err
 	}
@@ -202,6 +202,5 @@ func (p commands) logout(ctx context.Context, name string) error {
 	if !revoked {
 		p.Warn("the tokens are forgotten here, but were not revoked: a copy of them works until they end")
 	}
-	p.OnRecord(ctx, cfg, "mcp logout", map[string]any{"server": name, "revoked": revoked})
 	return nil
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -37,8 +37,8 @@ func (p commands) doctor(ctx context.Context, name string) error {
 			p.showStep(&s)
 		}
 	}
-	ok, err := app.Diagnose(ctx, cfg, app.Options{
-		Version: p.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Brief: true, Env: p.Env,
+	ok, err := serveradmin.Diagnose(ctx, cfg, serveradmin.DiagnoseOptions{
+		Version: p.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Env: p.Env,
 	}, name, tell)
 	if err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 )
 
 func (p commands) disableCommand() *cobra.Command {
@@ -92,7 +92,7 @@ func (p commands) turn(ctx context.Context, names []string, on bool) error {
 // switchedOff tells of each server whether its entry switches it off.
 func (p commands) switchedOff(cfg *config.Config) map[string]bool {
 	out := map[string]bool{}
-	specs, _ := app.Specs(cfg, p.Env)
+	specs, _ := serveradmin.Specs(cfg, p.Env)
 	for _, s := range specs {
 		out[s.Entry.Name] = s.Entry.Disabled
 	}

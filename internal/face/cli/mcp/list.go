@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -51,7 +51,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 		return err
 	}
 	rows := []serverRow{}
-	for _, s := range app.ReadServers(ctx, cfg, p.Env) {
+	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
 		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.File, s.Line}
 		if st, ok := running[row.Name]; ok {
 			row.ServerStatus, row.Since = st, st.Since // what runs knows better than the cache
@@ -86,7 +86,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 
 // tellMissing says of servers that nobody runs whether their programs are there.
 func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
-	for _, prog := range app.Programs(cfg, p.Env) {
+	for _, prog := range serveradmin.Programs(cfg, p.Env) {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
 		if i >= 0 && prog.Err != nil && rows[i].State == tool.StateIdle {
 			rows[i].Reason, rows[i].Detail = prog.Reason, output.First(prog.Hint, prog.Err.Error())

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -90,7 +90,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 // logFile reads the log file of a server, which may have gone from the settings.
 func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, f tool.LogFilter, why string) (iter.Seq2[tool.LogLine, error], error) {
 	known := slices.Contains(root.ServerNames(cfg), name)
-	path := app.ServerLog(cfg.Paths, name)
+	path := serveradmin.ServerLog(cfg.Paths, name)
 	switch _, err := os.Stat(path); {
 	case err == nil:
 		p.Note("%s; this is the log file %s", why, path)
@@ -101,7 +101,7 @@ func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, 
 	default:
 		p.Note("%s, and %s has written nothing yet; its log will be %s", why, name, path)
 	}
-	return app.TailServerLog(ctx, cfg.Paths, name, f), nil
+	return serveradmin.TailServerLog(ctx, cfg.Paths, name, f), nil
 }
 
 // showLog writes lines as they come. Without --json they are for people, who may read them in a pager.

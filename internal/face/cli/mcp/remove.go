@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -109,7 +109,7 @@ func (p commands) wrongName(cfg *config.Config, from, to string) string {
 			with.Servers[i].Name = to
 		}
 	}
-	specs, _ := app.Specs(&with, p.Env)
+	specs, _ := serveradmin.Specs(&with, p.Env)
 	for _, s := range specs {
 		if s.Entry.Name != to {
 			continue

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
 	"collie/internal/sorting"
+	serveradmin "collie/internal/source/upstream/admin"
 )
 
 func (p commands) validateCommand() *cobra.Command {
@@ -66,7 +66,7 @@ func Findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.
 	if wrong != nil {
 		found = slices.Clone(wrong.Findings)
 	}
-	_, ofServers := app.Specs(cfg, env)
+	_, ofServers := serveradmin.Specs(cfg, env)
 	return inOrder(cfg, append(found, ofServers...))
 }
 
@@ -88,7 +88,7 @@ func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 // machine, or at the time, at which the servers start.
 func missing(cfg *config.Config, env config.Env) []config.Finding {
 	var out []config.Finding
-	for _, prog := range app.Programs(cfg, env) {
+	for _, prog := range serveradmin.Programs(cfg, env) {
 		i := slices.Index(root.ServerNames(cfg), prog.Server)
 		if prog.Err == nil || i < 0 || cfg.Servers[i].Untrusted {
 			continue

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	secretadmin "collie/internal/secret/admin"
 	notesadmin "collie/internal/source/siyuan/admin"
 	"collie/internal/tool"
 )
@@ -23,7 +23,7 @@ func tokenForm(connection string) string { return "${secret:" + secretPrefix + c
 
 // checkConnectionName says why a connection cannot be called so.
 func checkConnectionName(name string) error {
-	if err := app.CheckSecretName(secretPrefix + name); name == "" || err != nil {
+	if err := secretadmin.CheckName(secretPrefix + name); name == "" || err != nil {
 		return root.Usage("the name of a connection is %q, expected letters and signs without spaces and { } $ #", name)
 	}
 	return nil
@@ -37,7 +37,7 @@ func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection,
 	if strings.ContainsAny(token, " \t\r\n") {
 		return "", root.Usage("a token is one word; this has blanks or line breaks")
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c notesad
 	if c.TokenShown() != tokenForm(c.Name) {
 		return
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err == nil {
 		err = store.Delete(ctx, secretPrefix+c.Name)
 	}

@@ -90,6 +90,13 @@ func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command stri
 	}
 }
 
+// Recorder returns what puts changes on record that others make for a command, as [Program.OnRecord] does.
+func (p *Program) Recorder(cfg *config.Config) func(ctx context.Context, command string, detail map[string]any) {
+	return func(ctx context.Context, command string, detail map[string]any) {
+		p.OnRecord(ctx, cfg, command, detail)
+	}
+}
+
 // NotWritten is the error for a settings file that could not be changed. What is wrong with
 // the new text is told as it is.
 func NotWritten(op, file string, err error) error {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/root"
+	serveradmin "collie/internal/source/upstream/admin"
 )
 
 func (p commands) configSet(ctx context.Context, path, typed string) error {
@@ -122,7 +122,7 @@ func (p commands) unknownField(cfg *config.Config, file, path string, text []byt
 	}
 	with := *cfg
 	with.Servers = slices.DeleteFunc(servers, func(s config.ServerEntry) bool { return s.Name != names[1] })
-	_, found := app.Specs(&with, p.Env)
+	_, found := serveradmin.Specs(&with, p.Env)
 	at := "/" + strings.Join(names[1:], "/")
 	for _, f := range found {
 		if f.Rule == "unknown" && strings.HasSuffix(f.Pointer, at) {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	secretadmin "collie/internal/secret/admin"
 	"collie/internal/tool"
 )
 
@@ -60,11 +60,11 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		return err
 	}
-	if err := app.CheckSecretName(name); err != nil {
+	if err := secretadmin.CheckName(name); err != nil {
 		return root.Usage("%v", err)
 	}
 	value, err := p.readSecret(name)
@@ -125,11 +125,11 @@ func (p commands) secretList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := app.SecretNames(ctx, cfg)
+	names, err := secretadmin.Names(ctx, cfg)
 	if err != nil {
 		return root.SecretError("secret list", "", err)
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (p commands) secretRemove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	names, err := app.SecretNames(ctx, cfg)
+	names, err := secretadmin.Names(ctx, cfg)
 	if err != nil {
 		return root.SecretError("secret remove", name, err)
 	}
@@ -169,7 +169,7 @@ func (p commands) secretRemove(ctx context.Context, name string) error {
 		}
 		return e
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (p commands) completeSecrets(c *cobra.Command, args []string, typed string)
 	if len(args) > 0 || err != nil {
 		return nil, done
 	}
-	names, err := app.SecretNames(c.Context(), cfg)
+	names, err := secretadmin.Names(c.Context(), cfg)
 	if err != nil {
 		return nil, done
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
@@ -33,7 +32,7 @@ func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*host
 	if o.File == "" {
 		o.File = other
 	}
-	o.Reserved = app.ReservedNames(cfg)
+	o.Reserved = cfg.ReservedNames()
 	return hostadmin.PlanImport(cfg, config.EnvOf(), o)
 }
 

@@ -1,10 +1,9 @@
-package app
+package admin
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/entry"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )
 
@@ -32,13 +32,15 @@ type Configured struct {
 // starts nothing and touches nothing.
 func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Configured {
 	specs, _ := Specs(cfg, env)
-	a := &App{log: slog.New(slog.DiscardHandler)}
-	key := a.peekCache(ctx, cfg)
-	defer a.cache.Close()
-	defer a.pins.Close()
-	set := upstream.NewSet(switched(specs, cfg.MCP.Enabled), upstream.Options{
-		Environ: env.List(), Deny: cfg.MCP.EnvDeny, Cache: a.cache, Key: key, Portable: cfg.Cache.SharedIdentity == "portable", Pins: a.pins, Peek: true,
-	})
+	kept, key := cacheadmin.Peek(ctx, cfg)
+	defer kept.Close()
+	o := Options(cfg, env)
+	o.Cache, o.Key, o.Peek = kept, key, true
+	if kept != nil {
+		o.Pins = OpenPins(cfg, nil)
+		defer o.Pins.Close()
+	}
+	set := upstream.NewSet(specs, o)
 	defer set.Close(ctx) // nothing runs
 	set.Peek()
 	out := make([]Configured, len(specs))

@@ -1,4 +1,4 @@
-package app_test
+package admin_test
 
 import (
 	"context"
@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"collie/internal/app"
 	"collie/internal/config"
+	secretadmin "collie/internal/secret/admin"
+	serveradmin "collie/internal/source/upstream/admin"
+	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/signin/signintest"
 	"collie/internal/tool"
 )
@@ -37,32 +39,32 @@ func TestSignInWithAConfiguredClient(t *testing.T) {
 	t.Parallel()
 	p := signintest.New(t, signintest.Behaviour{NoRegistration: true})
 	cfg := remoteConfig(t, p.MCP(), `,"auth":{"clientId":"by-hand","clientSecret":"${secret:NOTES}"}`)
-	o := app.SignInOptions{OpenBrowser: func(ctx context.Context, address string) error {
+	o := serveradmin.SignInOptions{LoginOptions: signin.LoginOptions{OpenBrowser: func(ctx context.Context, address string) error {
 		u, err := url.Parse(address)
 		if err != nil {
 			return err
 		}
 		p.Register("by-hand", "canary-client", u.Query().Get("redirect_uri"))
 		return p.Browser(nil)(ctx, address)
-	}}
-	err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", o)
+	}}}
+	err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "notes", o)
 	if tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), "secret NOTES is not set") {
 		t.Fatalf("error = %v, want one about the secret that is missing", err)
 	}
-	store, err := app.OpenSecrets(cfg, nil)
+	store, err := secretadmin.Open(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Set(t.Context(), "NOTES", "canary-client"); err != nil {
 		t.Fatal(err)
 	}
-	if err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", o); err != nil {
+	if err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "notes", o); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := app.SecretNames(t.Context(), cfg); err != nil || len(names) != 1 || names[0] != "NOTES" {
+	if names, err := secretadmin.Names(t.Context(), cfg); err != nil || len(names) != 1 || names[0] != "NOTES" {
 		t.Errorf("secrets of the person = %q, %v", names, err)
 	}
-	if revoked, err := app.SignOut(t.Context(), cfg, config.Env{}, "notes", nil); err != nil || !revoked {
+	if revoked, err := serveradmin.SignOut(t.Context(), cfg, config.Env{}, "notes", serveradmin.SignInOptions{}); err != nil || !revoked {
 		t.Errorf("sign out = %v, %v", revoked, err)
 	}
 	if left, err := store.List(t.Context()); err != nil || len(left) != 1 {
@@ -80,7 +82,7 @@ func TestSignInIsNotForAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := remoteConfig(t, "http://127.0.0.1:1/mcp", test.entry)
-			err := app.SignIn(t.Context(), cfg, config.Env{}, "notes", app.SignInOptions{})
+			err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "notes", serveradmin.SignInOptions{})
 			if tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error = %v, want %q", err, test.want)
 			}
@@ -90,7 +92,7 @@ func TestSignInIsNotForAll(t *testing.T) {
 		})
 	}
 	cfg := remoteConfig(t, "http://127.0.0.1:1/mcp", "")
-	if err := app.SignIn(t.Context(), cfg, config.Env{}, "other", app.SignInOptions{}); tool.KindOf(err) != tool.Unknown {
+	if err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "other", serveradmin.SignInOptions{}); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("error = %v, want that there is no such server", err)
 	}
 }

@@ -1,0 +1,142 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/config"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/toolcache"
+	cacheadmin "collie/internal/source/upstream/toolcache/admin"
+	"collie/internal/tool"
+)
+
+// CacheContents is what is in a cache file.
+type CacheContents struct {
+	File cacheadmin.FileInfo
+	// Servers are those of the settings in their order, then all others by name. Reason of one
+	// that is not asked for says why: disabled, untrusted, mcp_disabled, config_invalid or
+	// cache_off.
+	Servers []CachedServer
+}
+
+// CachedServer is a server of the settings, or one that only the cache knows.
+type CachedServer struct {
+	toolcache.ServerRow
+	Era             string `json:"era,omitempty"`
+	ProtocolVersion string `json:"protocolVersion,omitempty"`
+	Transport       string `json:"transport,omitempty"`
+	// Entry is what is kept, as it lies in the file; nil where nothing is.
+	Entry json.RawMessage `json:"-"`
+}
+
+// ReadCache returns what the cache file of a home has, and what that is worth to each server
+// now. Nothing is started, made or mended. The error says that the cache is switched off (kind
+// Disabled), that the file cannot be read (Unavailable), or that it is not a cache file (Invalid).
+func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cacheadmin.Options) (CacheContents, error) {
+	if !cfg.Cache.Enabled {
+		return CacheContents{}, cacheadmin.Off("read tool cache")
+	}
+	path, _ := cacheadmin.File(cfg)
+	out := CacheContents{File: cacheadmin.FileInfo{Path: path}}
+	var key []byte
+	if _, err := os.Stat(cacheadmin.Key(cfg)); err == nil { // else every identity is another one
+		if key, err = toolcache.LoadKey(cacheadmin.Key(cfg)); err != nil {
+			return out, err
+		}
+	}
+	var kept *toolcache.Cache // keeps nothing while it is nil
+	err := cacheadmin.CheckFile(path)
+	if out.File.Missing = tool.KindOf(err) == tool.Unknown; !out.File.Missing {
+		if err != nil {
+			return out, err
+		}
+		kept = toolcache.Open(ctx, cacheadmin.CacheOptions(cfg, key, o))
+		defer kept.Close()
+		out.File = kept.Stats().FileInfo
+	}
+	out.File.Writable = cacheadmin.Writable(path)
+	out.Servers = judged(kept, wants(ctx, cfg, env, key, kept.Entries()))
+	return out, nil
+}
+
+// judged is what a cache knows of the servers that are asked for, and then of all others.
+func judged(kept *toolcache.Cache, asked []want) []CachedServer {
+	rows, entries := map[string]CachedServer{}, kept.Entries()
+	for _, row := range kept.Stats().Servers {
+		s := CachedServer{ServerRow: row, Entry: entries[row.Name]}
+		s.Configured, s.Verdict, s.Reason = false, "", ""
+		at := gjson.GetManyBytes(s.Entry, "era", "protocolVersion", "transport")
+		s.Era, s.ProtocolVersion, s.Transport = at[0].String(), at[1].String(), at[2].String()
+		rows[row.Name] = s
+	}
+	out := []CachedServer{}
+	for _, w := range asked {
+		s := rows[w.Name]
+		delete(rows, w.Name)
+		s.Name, s.Configured, s.Reason = w.Name, true, w.off
+		if w.off == "" {
+			_, s.Verdict, s.Reason = kept.Lookup(w.Want)
+		}
+		out = append(out, s)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		out = append(out, rows[name])
+	}
+	return out
+}
+
+// want is what a server of the settings asks of the cache, or why it asks nothing: a stable code.
+type want struct {
+	toolcache.Want
+	off string
+}
+
+func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, kept map[string]json.RawMessage) []want {
+	specs, _ := Specs(cfg, env)
+	out := make([]want, len(specs))
+	for i, s := range specs {
+		e := s.Entry
+		w := want{Want: toolcache.Want{Name: e.Name, MaxAge: e.Cache.MaxAge, MaxStale: e.Cache.MaxStale}}
+		switch {
+		case s.Off != "":
+			w.off = s.Off
+		case e.Disabled:
+			w.off = "disabled"
+		case unusable(s):
+			w.off = "config_invalid"
+		case !e.Cache.Enabled:
+			w.off = "cache_off"
+		case key != nil:
+			w.Hash = e.ConfigHash(key)
+			if cfg.Cache.SharedIdentity == "portable" {
+				w.Hash = e.PortableHash(key)
+			}
+			w.Fingerprint = e.Fingerprint(env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
+			if gjson.GetBytes(kept[e.Name], "principal").String() != "" {
+				w.Principal = signedIn(ctx, cfg, env, e.Name)
+			}
+		}
+		out[i] = w
+	}
+	return out
+}
+
+// signedIn is a digest of who is signed in at a server now; empty if nobody is, or nobody knows.
+func signedIn(ctx context.Context, cfg *config.Config, env config.Env, server string) string {
+	s, err := session(cfg, env, server, nil)
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	who, err := s.Principal(ctx)
+	if err != nil {
+		return ""
+	}
+	return who
+}

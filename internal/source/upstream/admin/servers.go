@@ -1,0 +1,179 @@
+// Package admin is what people do with MCP servers: what the settings say of them, how they do, what they
+// said, starting and stopping them, signing in at them and trying them out.
+//
+// [Specs] reads the entries of the settings and [Options] what else these say; package app makes a Set of
+// both, whose handle is [Servers].
+package admin
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"collie/internal/config"
+	"collie/internal/process"
+	"collie/internal/source/upstream"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/serverlog"
+	"collie/internal/tool"
+)
+
+// Servers is the handle on the upstream servers.
+type Servers struct {
+	Set *upstream.Set
+	// Reread looks at the settings again: what they refer to, such as a secret, may be another
+	// one now.
+	Reread func()
+}
+
+// List returns the state of every server, in the order of the settings.
+func (s Servers) List() []tool.ServerStatus {
+	out := []tool.ServerStatus{}
+	var groups []int
+	for _, srv := range s.Set.Servers() {
+		st := srv.Status()
+		if st.PID > 0 {
+			groups = append(groups, st.PID)
+		}
+		out = append(out, st)
+	}
+	if len(groups) > 0 {
+		memory := process.GroupMemory(groups)
+		for i := range out {
+			out[i].Memory = memory[out[i].PID]
+		}
+	}
+	return out
+}
+
+// Dropped counts answers that nobody waited for, by server.
+func (s Servers) Dropped() map[string]uint64 {
+	out := map[string]uint64{}
+	for _, srv := range s.Set.Servers() {
+		out[srv.Name()] = srv.Status().Dropped
+	}
+	return out
+}
+
+// Start starts a server and returns when it is ready or has failed. What failed before is
+// forgotten.
+func (s Servers) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
+	s.Reread()
+	return s.do(ctx, name, (*upstream.Server).Start)
+}
+
+// Restart stops a server, if it runs, and starts it.
+func (s Servers) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
+	s.Reread()
+	return s.do(ctx, name, (*upstream.Server).Restart)
+}
+
+// Stop stops a server until it is called again.
+func (s Servers) Stop(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, func(srv *upstream.Server, ctx context.Context) error {
+		srv.Stop(ctx)
+		return nil
+	})
+}
+
+// Refresh fetches the lists of a server from the server itself, starting it if need be.
+func (s Servers) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
+	return s.do(ctx, name, (*upstream.Server).Refresh)
+}
+
+func (s Servers) do(ctx context.Context, name string, what func(*upstream.Server, context.Context) error) (tool.ServerStatus, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return tool.ServerStatus{}, err
+	}
+	err = what(srv, ctx)
+	return srv.Status(), err
+}
+
+// Changes are the tools of a server whose definitions differ from their pins, by name.
+func (s Servers) Changes(name string) (map[string]tool.DefinitionChange, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]tool.DefinitionChange{}
+	for name, ch := range srv.Changes() {
+		out[name] = tool.DefinitionChange{Fields: ch.Fields, Was: ch.Was, Now: ch.Now, SeenAt: ch.SeenAt}
+	}
+	return out, nil
+}
+
+// Approve accepts changed definitions of a server, all of them if no tool is named, and returns
+// how many there were.
+func (s Servers) Approve(ctx context.Context, name string, tools []string) (int, error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return 0, err
+	}
+	return srv.Approve(ctx, tools...)
+}
+
+func (s Servers) find(name string) (*upstream.Server, error) {
+	if srv := s.Set.Server(name); srv != nil {
+		return srv, nil
+	}
+	var known []string
+	for _, srv := range s.Set.Servers() {
+		known = append(known, srv.Name())
+	}
+	return nil, unknown("find server", name, known)
+}
+
+// unknown is the error for a name that no server has.
+func unknown(op, name string, known []string) error {
+	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
+	if near, ok := tool.Nearest(name, known); ok {
+		e.Hint = "did you mean " + near + "?"
+	}
+	return e
+}
+
+// Await waits until the first start of servers is over, whatever came of it: of all that
+// were to start if names is nil. Names that are unknown, and servers that were not to start,
+// are not waited for. The error is ctx's.
+func (s Servers) Await(ctx context.Context, names []string) error {
+	for _, srv := range s.Set.Servers() {
+		if names != nil && !slices.Contains(names, srv.Name()) {
+			continue
+		}
+		select {
+		case <-srv.Started():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Started is closed when every server that was to start is ready or has failed.
+func (s Servers) Started() <-chan struct{} { return s.Set.Started() }
+
+// ServerLog is where the log of a server is kept; empty for what cannot be a server's name.
+func ServerLog(paths config.Paths, server string) string {
+	if len(entry.CheckNames([]string{server}, nil)) > 0 {
+		return ""
+	}
+	return filepath.Join(paths.State, "logs", "mcp", server+".log")
+}
+
+// TailServerLog yields what f wants of a server's log file, oldest first, whoever wrote it,
+// for commands that run without a gateway. A log that nobody has written to is empty.
+func TailServerLog(ctx context.Context, paths config.Paths, server string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
+	return serverlog.Tail(ctx, ServerLog(paths, server), f)
+}
+
+// Tail yields what f wants of a server's log, oldest first, and with f.Follow what comes,
+// until ctx ends.
+func (s Servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
+	srv, err := s.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return srv.Tail(ctx, f), nil
+}
