@@ -175,6 +175,39 @@ func breaches(t *testing.T, tree fs.FS) (found []string) {
 	return found
 }
 
+// TestNobodySleeps holds tests to package await, which fails those that would lose time: forbidigo says the same, where it runs.
+func TestNobodySleeps(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(".")
+	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && foreign(tree, file):
+			return fs.SkipDir
+		case !strings.HasSuffix(file, ".go") || path.Dir(file) == "test/await":
+			return nil
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
+				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
+					t.Errorf("%s sleeps: wait with package test/await", fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // foreign reports whether a folder holds no code of this module.
 func foreign(tree fs.FS, dir string) bool {
 	name := path.Base(dir)

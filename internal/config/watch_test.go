@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collie/internal/config"
+	"collie/test/await"
 )
 
 // put writes a file as most programs do, in place.
@@ -77,9 +78,6 @@ func watchFrom(t *testing.T, cfg *config.Config, o config.Options, w config.Watc
 	return out
 }
 
-// limit is how long news may take: five times what polling and quiet take.
-const limit = 5 * (2*time.Second + 300*time.Millisecond)
-
 // next waits for what a Watch says next and wants it to begin with a text.
 func next(t *testing.T, out <-chan string, want string) {
 	t.Helper()
@@ -88,8 +86,8 @@ func next(t *testing.T, out <-chan string, want string) {
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Fatalf("told %q, want %q", got, want)
 		}
-	case <-time.After(limit):
-		t.Fatalf("nothing told within %v, want %q", limit, want)
+	case <-time.After(await.Limit):
+		t.Fatalf("nothing told, want %q", want)
 	}
 }
 
@@ -167,7 +165,7 @@ func atHome(home string) config.Options { return config.Options{Home: home} }
 // silent lets time pass, in which nothing may be told.
 func silent(t *testing.T, out <-chan string, d time.Duration) {
 	t.Helper()
-	time.Sleep(d) // of the bubble
+	await.Sleep(d) // of the bubble
 	synctest.Wait()
 	select {
 	case got := <-out:
@@ -230,7 +228,7 @@ func TestWatchWaitsForQuiet(t *testing.T) {
 				t.Fatal("a file that is never quiet is never read")
 			}
 			put(t, file, servers("c")+strings.Repeat(" ", i))
-			time.Sleep(97 * time.Millisecond) // of the bubble; never just when the file is read
+			await.Sleep(97 * time.Millisecond) // of the bubble; never just when the file is read
 		}
 		next(t, out, "c")
 	})

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 func message(n int) outgoing {
@@ -216,7 +218,7 @@ type trickle struct {
 }
 
 func (w *trickle) Write(b []byte) (int, error) {
-	time.Sleep(w.each)
+	await.Sleep(w.each)
 	return w.ResponseRecorder.Write(b)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/mcp"
+	"collie/test/await"
 )
 
 // stream writes parts of an event stream and flushes them.
@@ -264,9 +265,7 @@ func TestHTTPCancel(t *testing.T) {
 				if !errors.Is(err, cause) {
 					t.Errorf("got %v", err)
 				}
-				if d := (<-gone).Sub(start); d > 500*time.Millisecond {
-					t.Errorf("the server learned of it after %v", d)
-				}
+				await.Within(t, "to tell the server", (<-gone).Sub(start), 500*time.Millisecond)
 				if version < "2026" {
 					if got := <-told; !strings.Contains(got, `"params":{"requestId":1,"reason":"enough"}`) {
 						t.Errorf("told %s", got)
@@ -316,7 +315,7 @@ func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
 	context.AfterFunc(r.Context(), func() { _ = pw.CloseWithError(r.Context().Err()) })
 	go func() {
 		for range p.minutes {
-			time.Sleep(time.Minute)
+			await.Sleep(time.Minute)
 			_, _ = io.WriteString(pw, ": life\n\n")
 		}
 	}()
@@ -503,13 +502,13 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			w := httptest.NewRecorder()
 			switch {
 			case req.Method == http.MethodGet && opens:
-				time.Sleep(round)
+				await.Sleep(round)
 				w.Header().Set("Content-Type", "text/event-stream")
 			case req.Method == http.MethodGet:
 				<-req.Context().Done()
 			default:
 				if posts++; posts == 1 { // initialize
-					time.Sleep(round)
+					await.Sleep(round)
 				}
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+strconv.Itoa(posts)+`,"result":{}}`)
@@ -542,7 +541,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			if took := time.Since(begun); took != step.want {
 				t.Errorf("step %d: the call took %v, want %v", i, took, step.want)
 			}
-			time.Sleep(round)
+			await.Sleep(round)
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
@@ -565,7 +564,7 @@ func TestHTTPListenAgain(t *testing.T) {
 			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
 			l.Agreed("2025-11-25")
 			l.Listen()
-			time.Sleep(15 * time.Second) // waits of 1, 2, 4 and 8 seconds at most
+			await.Sleep(15 * time.Second) // waits of 1, 2, 4 and 8 seconds at most
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/mcp"
+	"collie/test/await"
 )
 
 // heard is a Handler that keeps what it is told, as "method owner", in order.
@@ -63,7 +64,7 @@ func (h *heard) all() []string {
 
 func (h *heard) wait(t *testing.T, want string) {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(await.Limit)
 	for {
 		select {
 		case got := <-h.seen:

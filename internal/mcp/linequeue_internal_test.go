@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 // Whoever writes, each line arrives whole and once, each writer's in its order, with a reader
@@ -66,7 +68,7 @@ func TestLineQueueKeepsLinesWhole(t *testing.T) {
 				}
 				next[n]++
 				if slow && k%200 == 0 {
-					<-time.After(20 * time.Millisecond) // the pipe fills
+					await.Moment(20 * time.Millisecond) // the pipe fills
 				}
 			}
 			wg.Wait()
@@ -237,7 +239,7 @@ func TestServeStreamWaitsForASlowClient(t *testing.T) {
 				continue
 			}
 			if got++; got%10 == 0 {
-				time.Sleep(40 * time.Second)
+				await.Sleep(40 * time.Second)
 			}
 		}
 		if err := <-ended; err != nil || got != count {
@@ -272,7 +274,7 @@ func TestServeStreamEndsWhenAllIsRead(t *testing.T) {
 		_ = client.Close()
 		got := 0
 		for {
-			time.Sleep(10 * time.Second)
+			await.Sleep(10 * time.Second)
 			line, err := reader.ReadBytes('\n')
 			if err != nil {
 				break

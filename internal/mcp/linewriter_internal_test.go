@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 // Whoever writes, each line arrives whole and once, and each writer's in its order.
@@ -54,7 +56,7 @@ func TestLineWriterKeepsLinesWhole(t *testing.T) {
 				}
 				next[n]++
 				if slow && k%500 == 0 {
-					<-time.After(2 * holdTime) // the pipe fills, and a write takes too long
+					await.Moment(2 * holdTime) // the pipe fills, and a write takes too long
 				}
 			}
 			wg.Wait()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"collie/test/await"
 )
 
 func parkedCall(state string) *Incoming {
@@ -38,7 +40,7 @@ func TestParkedRequestExpires(t *testing.T) {
 			if err != nil || GetString(result, "resultType") != "input_required" {
 				t.Fatalf("%s, %v", result, err)
 			}
-			time.Sleep(away)
+			await.Sleep(away)
 			synctest.Wait()
 			in := parkedCall(GetString(result, "requestState"))
 			state, ok := isParked(&in.Message)

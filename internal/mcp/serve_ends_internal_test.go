@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 // ending is a Service. Its method wait waits for the end of its context, and end brings it about; any other is answered
@@ -130,9 +132,9 @@ func TestQuickRequestsWaitInNoLine(t *testing.T) {
 		begun := time.Now()
 		for n := range 40 {
 			f.post(t.Context(), fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"quick"}`, n+1))
-			time.Sleep(time.Millisecond)
+			await.Sleep(time.Millisecond)
 		}
-		time.Sleep(becomesStream - time.Since(begun))
+		await.Sleep(becomesStream - time.Since(begun))
 		synctest.Wait()
 		f.slow.mu.Lock()
 		defer f.slow.mu.Unlock()

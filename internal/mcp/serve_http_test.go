@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/mcp"
+	"collie/test/await"
 )
 
 // site is an HTTPServer with a desk behind it. The header Who names the principal.
@@ -361,9 +362,7 @@ func TestServeHTTPIdleSessions(t *testing.T) {
 	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
 	<-s.desk.began
 	idle := s.open("2025-06-18")
-	for deadline := time.Now().Add(10 * time.Second); s.server.Sessions() > 1 && time.Now().Before(deadline); {
-		<-time.After(time.Millisecond)
-	}
+	await.Until(t, "the session that nobody uses is gone", func() bool { return s.server.Sessions() <= 1 })
 	if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
 		t.Errorf("a session nobody used: %d %s", r.status, r.body)
 	}

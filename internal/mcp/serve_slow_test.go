@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"collie/internal/mcp"
+	"collie/test/await"
 )
 
 // heavy is a Service that answers with a text of the length asked for, after a log message if
@@ -97,14 +98,12 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 				"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body); err != nil {
 				t.Fatal(err)
 			}
-			for begun := time.Now(); !strings.Contains(log.String(), "does not read"); time.Sleep(time.Millisecond) {
-				if time.Since(begun) > 20*time.Second {
-					t.Fatal("the connection was not given up")
-				}
+			await.Until(t, "the connection is given up", func() bool {
 				if r := s.do("POST", rpc(2, "x", `{"size":10}`), "Mcp-Session-Id", id); r.status != 200 {
 					t.Fatalf("the next request: %d %s", r.status, r.body)
 				}
-			}
+				return strings.Contains(log.String(), "does not read")
+			})
 			raw, err := io.ReadAll(conn)
 			if len(raw) >= size {
 				t.Errorf("%d bytes came, %v", len(raw), err)
@@ -116,13 +115,14 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 			last, _, _ := strings.Cut(rest, "\n")
 			last = strings.TrimSpace(last)
 			var said []string // where the machine is so busy that this stalls too, it is resumed as well
-			for begun := time.Now(); len(said) < 2 && time.Since(begun) < 20*time.Second; {
+			await.Until(t, "the rest comes", func() bool {
 				more, at := s.follow(s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", last), -1, "")
 				said = append(said, more...)
 				if at != "" {
 					last = at
 				}
-			}
+				return len(said) >= 2
+			})
 			if len(said) != 2 || said[1] != "1" {
 				t.Errorf("resumed with %q", said)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collie/internal/process"
+	"collie/test/await"
 )
 
 // quick is a ladder for tests that must see each rung without waiting long.
@@ -49,26 +50,11 @@ func told(t *testing.T, p *process.Process) int {
 	return n
 }
 
-// soon fails the test unless cond comes true in time.
-func soon(t *testing.T, within time.Duration, what string, cond func() bool) {
-	t.Helper()
-	limit := time.After(within)
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !cond() {
-		select {
-		case <-poll.C:
-		case <-limit:
-			t.Fatalf("not within %s: %s", within, what)
-		}
-	}
-}
-
 func closed(t *testing.T, ch <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-ch:
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Limit):
 		t.Fatalf("not closed: %s", what)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collie/internal/process"
+	"collie/test/await"
 )
 
 func shell(script string) process.Command {
@@ -41,7 +42,7 @@ func TestLaunchDetaches(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("Launch waited for the end")
 	}
-	soon(t, 10*time.Second, "the program goes on", func() bool {
+	await.Until(t, "the program goes on", func() bool {
 		_, err := os.Stat(file)
 		return err == nil
 	})

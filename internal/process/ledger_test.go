@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/atomicfile"
 	"collie/internal/process"
+	"collie/test/await"
 )
 
 type ledgerFile struct {
@@ -77,7 +77,7 @@ func TestLedgerFollowsAChild(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)
 	p := start(t, role("deaf"), &process.Options{Ledger: l, Ladder: quick})
-	soon(t, 5*time.Second, "child on record", func() bool { _, err := os.Stat(f.Path); return err == nil })
+	await.Until(t, "child on record", func() bool { _, err := os.Stat(f.Path); return err == nil })
 	got := readLedger(t, f)
 	want := []process.Child{{
 		Label: "deaf", Pid: p.Pid(), Pgid: p.Pid(), StartTime: began(t, p.Pid()), Gateway: us(t),

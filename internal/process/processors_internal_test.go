@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 // machine is a program whose work is set by the test.
@@ -19,7 +21,7 @@ type machine struct {
 func (m *machine) run(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {
-		time.Sleep(step)
+		await.Sleep(step)
 		m.mu.Lock()
 		m.used += time.Duration(min(m.busy, float64(m.processors)) * float64(step))
 		m.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"collie/internal/process"
+	"collie/test/await"
 )
 
 // What the gateway started ends with it, also where it was killed. The bar is 8 s.
@@ -42,7 +43,7 @@ func TestReaperOutlivesTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, pid := range pids {
-		soon(t, 5*8*time.Second, name+" gone", func() bool { return !process.Alive(pid) })
+		await.Until(t, name+" gone", func() bool { return !process.Alive(pid) })
 	}
 }
 
@@ -111,8 +112,9 @@ func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if process.Alive(reaper) || time.Since(begin) > 5*time.Second {
-		t.Errorf("reaper alive %v, Close took %s", process.Alive(reaper), time.Since(begin))
+	await.Within(t, "Close", time.Since(begin), 5*time.Second)
+	if process.Alive(reaper) {
+		t.Error("the reaper is alive after Close")
 	}
 	if !process.Alive(bystander.Pid()) {
 		t.Error("the reaper ended a child that it was not told of")
@@ -132,10 +134,10 @@ func TestReaperIsReplaced(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, 5*time.Second, "reaper gone", func() bool { return !process.Alive(first) })
+	await.Until(t, "reaper gone", func() bool { return !process.Alive(first) })
 	after := start(t, role("stubborn"), &process.Options{Reaper: g})
 	told(t, after)
-	soon(t, 5*time.Second, "another reaper", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
+	await.Until(t, "another reaper", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
 	if !process.Alive(before.Pid()) {
 		t.Fatal("the death of a reaper ended a child")
 	}

@@ -11,6 +11,7 @@ import (
 	"collie/internal/source"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
+	"collie/test/await"
 )
 
 // Changes of lists are gathered for 250 ms; everything else is told at once.
@@ -29,13 +30,13 @@ func TestNoticesAreGathered(t *testing.T) {
 		})
 		for range 10 { // during 100 ms
 			fake.Publish(tooltest.Offer("one", tooltest.Action("x")), tool.ToolsChanged)
-			time.Sleep(10 * time.Millisecond)
+			await.Sleep(10 * time.Millisecond)
 		}
 		fake.Publish(tooltest.Offer("one", tooltest.Action("y")), tool.PromptsChanged)
 		fake.Tell(tool.Change{Kind: tool.LogMessage})
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		fake.Publish(tooltest.Offer("one"), tool.ToolsChanged)
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		stop()
 		mu.Lock()
 		defer mu.Unlock()
@@ -68,10 +69,10 @@ func TestNoticesAreSerial(t *testing.T) {
 				}
 			})
 		}
-		for calls.Load() == 0 {
+		await.Until(t, "a change is told on", func() bool {
 			wg.Go(func() { one.Tell(tool.Change{Kind: tool.Notice}) })
-			time.Sleep(time.Millisecond)
-		}
+			return calls.Load() > 0
+		})
 		stop()
 		over.Store(true)
 		wg.Wait()

@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // Settings that are read again and say the same are not a change to anybody.
@@ -35,7 +36,7 @@ func TestSetTellsChangesOnly(t *testing.T) {
 			{"the same again", []tool.Source{two, one}, profiles("one"), 0},
 		} {
 			c.Set(step.sources, step.profiles, nil)
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 			synctest.Wait()
 			if got := told.Swap(0); got != step.want {
 				t.Errorf("%s: told %d changes, want %d", step.what, got, step.want)

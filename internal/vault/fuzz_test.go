@@ -14,16 +14,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // answerWithin is how long any request to a small vault may take.
-const answerWithin = 10 * time.Second
+const answerWithin = await.Limit
 
 // FuzzHandler sends one request to a small vault: any endpoint with any body. There is always a valid answer in time,
 // the vault stays sound, and what only reads leaves the file as it is.

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 const (
@@ -182,7 +183,7 @@ func TestElicitationConfirms(t *testing.T) {
 	// The setting is taken up while the gateway runs, and holds for sessions that are open.
 	open := s.session(t, s.token, shows)
 	w.SettingsAt(t, w.settings, nil, w.section(w.URL()))
-	until(t, "a question over HTTP", func() bool { return calls[modern]() == "asked" })
+	await.Until(t, "a question over HTTP", func() bool { return calls[modern]() == "asked" })
 	if got := verdict(open.call(t, func(q gjson.Result) { open.reply(t, q.Get("id"), yes) })); got != "ran" {
 		t.Errorf("in an open session: %s", got)
 	}

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"collie/test/await"
 )
 
 const (
@@ -73,7 +75,7 @@ func TestHTTPCodes(t *testing.T) {
 	settings := w.Settings(t, nil, w.section(w.URL()), `"http":{"maxBody":"64KiB"}`)
 	g := w.Serve(t, settings)
 	token, _, _ := g.Keys(t)
-	until(t, "the first look", func() bool { return len(w.Calls()) >= 2 }) // both places of the tool config
+	await.Until(t, "the first look", func() bool { return len(w.Calls()) >= 2 }) // both places of the tool config
 	w.ResetCalls()
 	c := newClient(t)
 	header := func(name, value string) func(*http.Request) {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"collie/test/await"
 )
 
 // TestInterrupted presses Ctrl-C: a command that did not come to its end has exit code 130, as
@@ -45,7 +47,7 @@ func TestInterrupted(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the start", func() bool { return tt.begun(errs.String()) })
+			await.Until(t, "the start", func() bool { return tt.begun(errs.String()) })
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}

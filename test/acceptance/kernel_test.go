@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 )
 
 // plug is where a kernel can be switched on and off.
@@ -96,7 +97,7 @@ func TestWrongToken(t *testing.T) {
 	w.SetToken(true)
 	settings := w.Settings(t, nil, `"siyuan":{"connections":{"test":{"url":"`+w.URL()+`","token":"WRONG_SECRET"}}}`)
 	g := w.Serve(t, settings, "--no-auth")
-	until(t, "the first look", func() bool { return len(w.Calls()) > 0 })
+	await.Until(t, "the first look", func() bool { return len(w.Calls()) > 0 })
 	each(t, func(t *testing.T, version string) {
 		v := visit(t, g, version, agrees)
 		for _, args := range []string{`{"action":"read","path":"/Work/Plan"}`, `{"action":"write","path":"/Work/New","markdown":"x"}`, `{"action":"rm","path":"/Work/Plan"}`} {

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/pipeline/analytics"
+	"collie/test/await"
 )
 
 // TestParallelCalls makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
@@ -49,7 +50,7 @@ func TestParallelCalls(t *testing.T) {
 	}
 	wg.Wait()
 	var balance answer
-	until(t, "all coins", func() bool { // they are put away beside the calls
+	await.Until(t, "all coins", func() bool { // they are put away beside the calls
 		balance = clients[1].must(t, "mascot", `{"action":"get_balance"}`)
 		return balance.Get("balance").Int() >= all-bad
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -62,7 +63,7 @@ func TestListIsStable(t *testing.T) {
 		w.File(ownFolder+configFile, []byte(config))
 		g := w.serve(t)
 		c := visit(t, g, modern, nobody)
-		until(t, "the config", func() bool { return slices.Equal(c.actions(t, "tag"), []string{"list"}) })
+		await.Until(t, "the config", func() bool { return slices.Equal(c.actions(t, "tag"), []string{"list"}) })
 		for range 3 {
 			lists = append(lists, listed(t, g))
 		}

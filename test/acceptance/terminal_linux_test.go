@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"collie/test/await"
 )
 
 // screen is a terminal with a program at it.
@@ -86,23 +88,19 @@ func (w *world) terminalIn(t *testing.T, home string, args ...string) *screen {
 // shows waits until something is on the screen that was not there before, and forgets all.
 func (s *screen) shows(text string) {
 	s.t.Helper()
-	begun := time.Now()
-	for {
+	await.Until(s.t, fmt.Sprintf("%q shows", text), func() bool {
 		s.mu.Lock()
-		all := s.seen.String()
-		found := strings.Contains(all, text)
+		defer s.mu.Unlock()
+		found := strings.Contains(s.seen.String(), text)
 		if found {
 			s.seen.Reset()
 		}
-		s.mu.Unlock()
-		if found {
-			return
-		}
-		if time.Since(begun) > limit {
-			s.t.Fatalf("%q does not show; there is\n%s", text, all)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+		return found
+	}, func() string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.seen.String()
+	})
 }
 
 func (s *screen) types(keys string) {

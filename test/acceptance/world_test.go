@@ -10,14 +10,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
 // limit bounds what should happen at once; no test waits for it where all is well.
-const limit = 30 * time.Second
+const limit = await.Limit
 
 // The files of the workspace that Collie reads.
 const (
@@ -120,16 +120,6 @@ func (r run) wantCode(t *testing.T, code int) {
 	t.Helper()
 	if r.code != code {
 		t.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", r.code, code, r.out, r.errs)
-	}
-}
-
-// until waits for a condition that comes true on its own.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for begun := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > limit {
-			t.Fatalf("%s did not come within %v", what, limit)
-		}
 	}
 }
 

@@ -12,11 +12,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"collie/test/await"
 )
 
 const (
 	startLimit = 3 * time.Minute // package runners may fetch what they run
-	stopLimit  = 15 * time.Second
+	stopLimit  = 3 * time.Minute
 )
 
 // Serve runs `collie serve` on the config file, on a free port of 127.0.0.1, without a
@@ -150,13 +152,11 @@ func freeAddr(tb testing.TB) string {
 // waitFor returns once somebody listens on addr.
 func waitFor(tb testing.TB, addr string) {
 	tb.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	await.Until(tb, "somebody listens on "+addr, func() bool {
 		conn, err := new(net.Dialer).DialContext(tb.Context(), "tcp", addr)
 		if err == nil {
 			_ = conn.Close()
-			return
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	tb.Fatalf("nobody listens on %s", addr)
+		return err == nil
+	})
 }

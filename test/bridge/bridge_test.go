@@ -10,11 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
 // limit bounds an answer, the wait for a gateway that does not come back included.
-const limit = 20 * time.Second
+const limit = await.Limit
 
 // clients are three programs that each start `collie stdio`, of both eras.
 type clients struct {

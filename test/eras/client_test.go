@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"collie/test/await"
 )
 
 // sdkClient is a client of the official SDK. It answers what it is asked with its name, and
@@ -53,9 +55,7 @@ func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClien
 	t.Cleanup(func() {
 		begun := time.Now()
 		_ = session.Close() // the process may have been told to end before, by the context
-		if took := time.Since(begun); took > limit {
-			t.Errorf("%s took %v to close", name, took)
-		}
+		await.Within(t, name+" to close", time.Since(begun), limit)
 	})
 	if got := session.InitializeResult().ProtocolVersion; got != version {
 		t.Fatalf("agreed on %s, want %s", got, version)

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"collie/internal/mcp/mcptest"
+	"collie/test/await"
 	"collie/test/binary"
 )
 
 // limit bounds what should happen at once.
-const limit = 10 * time.Second
+const limit = await.Limit
 
 // server is a fakemcp behind Collie.
 type server struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -50,30 +52,29 @@ func TestRecovery(t *testing.T) {
 		t.Run(pair.name, func(t *testing.T) {
 			t.Parallel()
 			p := gateway.Place(t)
-			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}}), "--no-auth")
+			record := filepath.Join(t.TempDir(), "record")
+			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server, "--record", record}}}), "--no-auth")
 			g.Started(t)
 			c := g.Dial(t, pair.client, "")
 			works(t, c, "s")
 
-			time.Sleep(500 * time.Millisecond) // nobody uses it
+			await.Moment(500 * time.Millisecond) // nobody uses it
 			killed := kill(t, c)
 			t.Logf("killed while idle: the next call took %v", recovers(t, c, killed))
 
-			time.Sleep(time.Second) // it comes back by itself, or waits to be called: either is fine
+			await.Moment(time.Second) // it comes back by itself, or waits to be called: either is fine
 			killed = kill(t, c)
-			time.Sleep(1500 * time.Millisecond)
+			await.Moment(1500 * time.Millisecond)
 			t.Logf("called a moment after the end: that took %v", recovers(t, c, killed))
 
-			failed, started := make(chan error, 1), make(chan struct{})
+			failed := make(chan error, 1)
 			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 				defer cancel()
-				close(started)
 				_, err := c.Tool(ctx, "s__hang", "{}")
 				failed <- err
 			}()
-			<-started
-			time.Sleep(300 * time.Millisecond) // for the call to get there
+			await.Until(t, "the call is at the server", func() bool { return hangs(record) == 1 })
 			killed = kill(t, c)
 			begun := time.Now()
 			select {
@@ -81,9 +82,9 @@ func TestRecovery(t *testing.T) {
 				if gateway.TypeOf(err) != "server_crashed" {
 					t.Errorf("the call under way: %v", err)
 				}
-				t.Logf("killed in mid-call: the call failed after %v", time.Since(begun))
-			case <-time.After(told):
-				t.Errorf("the call under way waits, %v after its server was killed", told)
+				await.Within(t, "a call whose server was killed, to fail", time.Since(begun), told)
+			case <-time.After(await.Limit):
+				t.Error("the call under way waits after its server was killed")
 			}
 			t.Logf("killed in mid-call: the next call took %v", recovers(t, c, killed))
 		})
@@ -101,12 +102,7 @@ func kill(t *testing.T, c *gateway.Client) (pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for begun := time.Now(); syscall.Kill(pid, 0) == nil; {
-		if time.Since(begun) > told {
-			t.Fatalf("nobody has waited for process %d, %v after it was killed", pid, told)
-		}
-		time.Sleep(100 * time.Microsecond)
-	}
+	await.Until(t, "somebody waits for the process that was killed", func() bool { return syscall.Kill(pid, 0) != nil })
 	return pid
 }
 
@@ -117,9 +113,7 @@ func recovers(t *testing.T, c *gateway.Client, killed int) time.Duration {
 	begun := time.Now()
 	works(t, c, "s")
 	took := time.Since(begun)
-	if took > answered {
-		t.Errorf("the call after a kill took %v, want %v at most", took, answered)
-	}
+	await.Within(t, "the call after a kill", took, answered)
 	if now := must(t, c, "s__pid"); now == strconv.Itoa(killed) {
 		t.Errorf("process %s answers, which was killed", now)
 	}
@@ -150,15 +144,11 @@ func TestKillsInARow(t *testing.T) {
 			if now := must(t, c, "other__pid"); now != other || !g.Alive() {
 				t.Errorf("the other server is process %s, %s before; the gateway runs: %t", now, other, g.Alive())
 			}
-			for deadline := time.Now().Add(told); ; time.Sleep(50 * time.Millisecond) {
-				after := weigh(t, g)
-				if after.processes <= before.processes && after.descriptors <= before.descriptors+2 && after.goroutines <= before.goroutines+5 {
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("%d kills left %+v of %+v", kills, after, before)
-				}
-			}
+			after := before
+			await.Until(t, fmt.Sprintf("%d kills leave nothing but %+v", kills, before), func() bool {
+				after = weigh(t, g)
+				return after.processes <= before.processes && after.descriptors <= before.descriptors+2 && after.goroutines <= before.goroutines+5
+			}, func() string { return fmt.Sprintf("%+v", after) })
 		})
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
-	"time"
 
 	"collie/internal/mcp"
+	"collie/test/await"
 )
 
 // Ears is a modern client that listens to the gateway's changes.
@@ -32,11 +32,7 @@ func (g *Gateway) Hear(tb testing.TB, token string) *Ears {
 		cancel()
 		wg.Wait()
 	})
-	for begun := time.Now(); e.Heard("notifications/subscriptions/acknowledged") == 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > limit {
-			tb.Fatal("the gateway does not take the listener")
-		}
-	}
+	await.Until(tb, "the gateway takes the listener", func() bool { return e.Heard("notifications/subscriptions/acknowledged") > 0 })
 	return e
 }
 

@@ -12,10 +12,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"collie/test/await"
 )
 
 // limit bounds what a healthy program does soon.
-const limit = 30 * time.Second
+const limit = await.Limit
 
 // Process is a run of Collie.
 type Process struct {

@@ -111,8 +111,9 @@ func (p Programs) Running(tb testing.TB) []string {
 // the test after limit, and ends what is left.
 func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
 	tb.Helper()
-	begin := time.Now()
-	for {
+	begin, tick := time.Now(), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for ; ; <-tick.C {
 		left := p.Running(tb)
 		if len(left) == 0 {
 			return time.Since(begin)
@@ -122,7 +123,6 @@ func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
 			p.end(tb)
 			return limit
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

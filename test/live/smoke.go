@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/kernel"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -164,7 +165,7 @@ func (s *smoke) forget(wait time.Duration) {
 	if err := s.client.Flush(ctx); err != nil {
 		s.t.Errorf("flush: %v", err)
 	}
-	time.Sleep(wait)
+	await.Moment(wait)
 	if err := s.client.RemoveNotebook(ctx, kernel.ID(s.notebook)); err != nil {
 		s.t.Errorf("remove the notebook %s (%s): %v", s.name, s.notebook, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -81,7 +82,7 @@ func TestFromSettingsToAnswer(t *testing.T) {
 		t.Errorf("the answer is %q", answer)
 	}
 	want := []string{"call.start chat a__echo", "call.result chat a__echo"}
-	eventually(t, "the audit has one pair", func() bool {
+	await.Until(t, "the audit has one pair", func() bool {
 		var kinds []string
 		for _, r := range gateway.Records(t, h.dir) {
 			kinds = append(kinds, r.Kind+" "+r.Origin+" "+r.Name)
@@ -101,7 +102,7 @@ func TestToolsOfEachStep(t *testing.T) {
 	a := h.newAgent(t)
 	<-a.Servers.Started()
 	has := func(want bool) {
-		eventually(t, "the change is there", func() bool {
+		await.Until(t, "the change is there", func() bool {
 			raw, _ := a.Pipeline.List(t.Context(), tool.ListTools, "")
 			return strings.Contains(string(raw), "a__extra") == want
 		})

@@ -117,10 +117,13 @@ func identify(t *testing.T, path string) identity {
 // wantSame fails the test if the file was replaced or changed since before.
 func wantSame(t *testing.T, path string, before identity) {
 	t.Helper()
-	now := identify(t, path)
-	if !os.SameFile(before.FileInfo, now.FileInfo) || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode() || before.text != now.text {
+	if now := identify(t, path); changed(before, now) {
 		t.Errorf("%s was written: %v %v, before %v %v", filepath.Base(path), now.Mode(), now.ModTime(), before.Mode(), before.ModTime())
 	}
+}
+
+func changed(before, now identity) bool {
+	return !os.SameFile(before.FileInfo, now.FileInfo) || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode() || before.text != now.text
 }
 
 // temporaries are the temporary files beside a file.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -34,17 +35,19 @@ func TestListChanges(t *testing.T) {
 			})
 			g := h.started(t)
 			c, ears := legacy(t, g), g.Hear(t, "")
-			eventually(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "r").Exists() })
+			await.Until(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "r").Exists() })
 			works(t, c, "a")
 			before, hash := requests(t, record, "tools/list"), entry(t, h.cache(), "a").Get("toolsHash").Str
 			call(t, c, "a__change", `{"count":5}`)
 			awaitNames(t, c, "a__echo", "a__change", "a__extra", "r__echo", "r__change")
-			eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
-			eventually(t, "it is on disk", func() bool { return slices.Contains(tools(entry(t, h.cache(), "a")), "extra") })
+			await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+			await.Until(t, "it is on disk", func() bool { return slices.Contains(tools(entry(t, h.cache(), "a")), "extra") })
 			if now := entry(t, h.cache(), "a").Get("toolsHash").Str; now == hash {
 				t.Error("the toolsHash is the same")
 			}
-			time.Sleep(quiet)
+			await.Never(t, quiet, "the server was asked for its list more than twice", func() bool {
+				return requests(t, record, "tools/list")-before > 2 // one runs, one may wait
+			})
 			if n := requests(t, record, "tools/list") - before; n < 1 || n > 2 { // one runs, one may wait
 				t.Errorf("the server was asked for its list %d times, want once", n)
 			}
@@ -78,20 +81,20 @@ func TestRelistFails(t *testing.T) {
 	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "r__echo", "r__change")
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "r").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "r").Exists() })
 	far.fail("tools/list")
 	before := far.count("tools/list")
 	call(t, c, "r__change", "{}")
-	eventually(t, "it is tried twice", func() bool { return far.count("tools/list") >= before+2 })
+	await.Until(t, "it is tried twice", func() bool { return far.count("tools/list") >= before+2 })
 	wantNames(t, c, "r__echo", "r__change")
 	works(t, c, "r")
 	if got := tools(entry(t, h.cache(), "r")); !slices.Equal(got, []string{"echo", "change"}) {
 		t.Errorf("on disk: %q", got)
 	}
-	eventually(t, "the failure is on disk", func() bool { return entry(t, h.cache(), "r").Get("lastError.code").Str == "list_failed" })
+	await.Until(t, "the failure is on disk", func() bool { return entry(t, h.cache(), "r").Get("lastError.code").Str == "list_failed" })
 	far.fail("")
 	awaitNames(t, c, "r__echo", "r__change", "r__extra")
-	eventually(t, "the new list is on disk", func() bool {
+	await.Until(t, "the new list is on disk", func() bool {
 		e := entry(t, h.cache(), "r")
 		return len(tools(e)) == 3 && !e.Get("lastError").Exists()
 	})
@@ -109,7 +112,7 @@ func TestOtherToolsAfterARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "m").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "m").Exists() })
 	hash := entry(t, h.cache(), "m").Get("configHash").Str
 	m.offers(t, "echo", "fail")
 	process, err := os.FindProcess(pid)
@@ -120,8 +123,8 @@ func TestOtherToolsAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitNames(t, c, "m__echo", "m__fail", "b__echo")
-	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
-	eventually(t, "it is on disk", func() bool { return slices.Equal(tools(entry(t, h.cache(), "m")), []string{"echo", "fail"}) })
+	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+	await.Until(t, "it is on disk", func() bool { return slices.Equal(tools(entry(t, h.cache(), "m")), []string{"echo", "fail"}) })
 	if now := entry(t, h.cache(), "m").Get("configHash").Str; now != hash || hash == "" {
 		t.Errorf("configHash %s, before %s", now, hash)
 	}
@@ -153,7 +156,7 @@ func TestBadEntries(t *testing.T) {
 	want := []string{"bad__echo", "bad__bad_no_schema", "bad__bad_null_schema", "bad__bad_twice", "bad__good_after_bad"}
 	wantNames(t, c, want...)
 	works(t, c, "bad")
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "bad").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "bad").Exists() })
 	e := entry(t, h.cache(), "bad")
 	if got := tools(e); len(got) != len(want) {
 		t.Errorf("on disk: %q", got)
@@ -225,7 +228,7 @@ func TestDefinitionChanged(t *testing.T) {
 				wantNames(t, c, "m__echo", "m__pid")
 			}
 			check := func(g *gateway.Gateway, when string) {
-				eventually(t, when+", the change is shown", func() bool { return slices.Equal(g.Servers(t)["m"].Changed, []string{"echo"}) })
+				await.Until(t, when+", the change is shown", func() bool { return slices.Equal(g.Servers(t)["m"].Changed, []string{"echo"}) })
 			}
 			check(g, "when it changed")
 			if n := len(linesWith(g.Stderr(), "has changed since it was first seen")); (n > 0) != (trust != "off") {
@@ -301,7 +304,7 @@ func TestEmptyList(t *testing.T) {
 	wantNames(t, c, "m__echo", "m__pid", "b__echo")
 	m.changes(t, g)
 	awaitNames(t, c, "b__echo")
-	eventually(t, "the entry says so", func() bool { return entry(t, h.cache(), "m").Get("state").Str == "empty" })
+	await.Until(t, "the entry says so", func() bool { return entry(t, h.cache(), "m").Get("state").Str == "empty" })
 	if got := tools(entry(t, h.cache(), "m")); !slices.Equal(got, []string{"echo", "pid"}) {
 		t.Errorf("kept: %q", got)
 	}
@@ -314,7 +317,7 @@ func TestEmptyList(t *testing.T) {
 	wantNames(t, c, "b__echo")
 	m.changes(t, g, "echo")
 	awaitNames(t, c, "m__echo", "b__echo")
-	eventually(t, "the entry is active again", func() bool {
+	await.Until(t, "the entry is active again", func() bool {
 		e := entry(t, h.cache(), "m")
 		return e.Get("state").Str == "active" && len(tools(e)) == 1
 	})
@@ -450,7 +453,7 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 			if tt.freshness == tool.FreshHit {
 				return
 			}
-			eventually(t, "the stamp is of now", func() bool {
+			await.Until(t, "the stamp is of now", func() bool {
 				at := entry(t, h.cache(), "a").Get("validatedAt").Time()
 				return time.Since(at).Abs() < time.Minute
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -43,17 +44,17 @@ func TestCacheCommandsBesideAGateway(t *testing.T) {
 	}
 	before := entry(t, h.cache(), "a").Get("lastUpdated").Str
 	must("cache", "clear", "a")
-	eventually(t, "the server has told its list anew", func() bool {
+	await.Until(t, "the server has told its list anew", func() bool {
 		now := entry(t, h.cache(), "a")
 		return now.Exists() && now.Get("lastUpdated").Str != before && len(cacheStats(t, g).Servers) == 2
 	})
 	must("cache", "refresh", "a")
-	eventually(t, "the entry is there again", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "pid"}) })
+	await.Until(t, "the entry is there again", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "pid"}) })
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
 	h.configure(t, two[:1])
-	eventually(t, "b is marked", func() bool { return entry(t, h.cache(), "b").Get("state").Str == "removed" })
+	await.Until(t, "b is marked", func() bool { return entry(t, h.cache(), "b").Get("state").Str == "removed" })
 	must("cache", "prune")
-	eventually(t, "b is forgotten", func() bool { return !entry(t, h.cache(), "b").Exists() })
+	await.Until(t, "b is forgotten", func() bool { return !entry(t, h.cache(), "b").Exists() })
 	verify(t, h.cache())
 	replace(t, h.cache(), []byte("invalid json"))
 	if out, _, code := h.run(t, "cache", "verify", "--json"); code == 0 || !strings.Contains(out, "json") {
@@ -90,7 +91,7 @@ func TestCacheClearAndRefresh(t *testing.T) {
 			t.Fatalf("cache %s: exit code %d: %s%s", command, code, out, stderr)
 		}
 	}
-	eventually(t, "the entry is there again", func() bool { return entry(t, h.cache(), "a").Exists() })
+	await.Until(t, "the entry is there again", func() bool { return entry(t, h.cache(), "a").Exists() })
 }
 
 // The list of another program is taken over by a command, and a file of the older

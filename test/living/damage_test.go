@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -36,16 +37,14 @@ func TestBrokenFile(t *testing.T) {
 			replace(t, h.cache(), []byte(broken))
 			begun := time.Now()
 			g := h.serve(t)
-			if took := time.Since(begun); took > 5*time.Second {
-				t.Errorf("listening after %v", took)
-			}
+			await.Within(t, "listening", time.Since(begun), 5*time.Second)
 			awaitNames(t, legacy(t, g), "a__echo", "a__pid", "b__echo")
 			warning := linesWith(g.Stderr(), "tool cache cannot be read")
 			if len(warning) != 1 || !strings.Contains(warning[0], tt.place) || !strings.Contains(warning[0], ".corrupt-") {
 				t.Errorf("want one warning with the place (%s) and the copy, got %q", tt.place, warning)
 			}
 			wantAside(t, h.cache(), broken)
-			eventually(t, "the file is good again", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
+			await.Until(t, "the file is good again", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
 			verify(t, h.cache())
 			stop(t, g)
 			g = h.serve(t)
@@ -118,7 +117,7 @@ func TestOneEntryBad(t *testing.T) {
 			if all["a"].Starts != 1 || all["b"].Starts != 0 {
 				t.Errorf("starts: a %d, b %d; want 1 and 0", all["a"].Starts, all["b"].Starts)
 			}
-			eventually(t, "the file is good again", func() bool {
+			await.Until(t, "the file is good again", func() bool {
 				raw, err := os.ReadFile(h.cache())
 				return err == nil && toolcache.Verify(raw).OK()
 			})
@@ -163,7 +162,7 @@ func TestEditedTools(t *testing.T) {
 			if raw := list(t, c); bytes.Contains(raw, []byte("id_rsa")) {
 				t.Errorf("offered: %s", raw)
 			}
-			eventually(t, "the list is corrected", func() bool { return !strings.Contains(stored(t, h.cache()), "id_rsa") })
+			await.Until(t, "the list is corrected", func() bool { return !strings.Contains(stored(t, h.cache()), "id_rsa") })
 		})
 	}
 }
@@ -179,7 +178,7 @@ func TestNewerMajorFormat(t *testing.T) {
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 	works(t, c, "a")
 	g.Act(t, "b", "refresh")
-	time.Sleep(500 * time.Millisecond)                                        // for a write that must not come
+	await.Never(t, 500*time.Millisecond, "the file was written", func() bool { return changed(before, identify(t, h.cache())) })
 	if got := linesWith(g.Stderr(), "2.0.0"); len(got) == 0 || len(got) > 2 { // reading and writing are two causes
 		t.Errorf("want a warning that names the version, got %q", got)
 	}
@@ -221,7 +220,7 @@ func TestOtherProgramsCache(t *testing.T) {
 				wantNames(t, c)
 			}
 			awaitNames(t, c, "a__echo")
-			eventually(t, "it is written in the new format", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo"}) })
+			await.Until(t, "it is written in the new format", func() bool { return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo"}) })
 			if r := verify(t, h.cache()); r.Version != "1.1.0" || r.TotalWrites < 8 {
 				t.Errorf("version %s, %d writes", r.Version, r.TotalWrites)
 			}
@@ -248,7 +247,7 @@ func TestNewerMinorFormat(t *testing.T) {
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 	h.wantChildren(t, 0)
 	h.configure(t, append(slices.Clone(two), one("new", "echo")))
-	eventually(t, "it is written anew", func() bool { return entry(t, h.cache(), "new").Exists() })
+	await.Until(t, "it is written anew", func() bool { return entry(t, h.cache(), "new").Exists() })
 	text := stored(t, h.cache())
 	for _, want := range []string{`"1.9.0"`, `"added"`, `"addedToo"`, `"addedHere"`, "二"} {
 		if !strings.Contains(text, want) {

@@ -14,14 +14,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
 const (
-	// soon bounds what a healthy program does in a moment, on a machine that is busy.
-	soon = 30 * time.Second
-	// adopted is how soon one gateway sees what another has written: five times two seconds.
-	adopted = 10 * time.Second
+	// soon is when a test gives up.
+	soon = await.Limit
 )
 
 // home is a home with its settings, in which gateways run one after the other.
@@ -117,21 +116,6 @@ func (h *home) file(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// eventually waits until ok, and fails the test if that takes too long.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	within(t, soon, what, ok)
-}
-
-func within(t *testing.T, limit time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for begun := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > limit {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
-}
-
 // names are the tools that a client of the gateway sees.
 func names(t *testing.T, c *gateway.Client) []string {
 	t.Helper()
@@ -166,14 +150,10 @@ func wantNames(t *testing.T, c *gateway.Client, want ...string) {
 func awaitNames(t *testing.T, c *gateway.Client, want ...string) {
 	t.Helper()
 	var got []string
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if got = names(t, c); slices.Equal(got, want) {
-			return
-		}
-		if time.Since(begun) > soon {
-			t.Fatalf("listed: %q, want %q", got, want)
-		}
-	}
+	await.Until(t, "listed is "+strings.Join(want, " "), func() bool {
+		got = names(t, c)
+		return slices.Equal(got, want)
+	}, func() string { return strings.Join(got, " ") })
 }
 
 // works shows that a server answers.
@@ -205,16 +185,14 @@ func fails(t *testing.T, c *gateway.Client, name, kind string, limit time.Durati
 	if gateway.TypeOf(err) != kind {
 		t.Errorf("%s: %q, error %v; want an error of type %s", name, text, err, kind)
 	}
-	if took := time.Since(begun); took > limit {
-		t.Errorf("%s failed after %v, want at most %v", name, took, limit)
-	}
+	await.Within(t, name+" to fail", time.Since(begun), limit)
 	return err
 }
 
 // awaitState waits until a server is in a state and returns all that is said of it.
 func awaitState(t *testing.T, g *gateway.Gateway, server string, want tool.State) (st tool.ServerStatus) {
 	t.Helper()
-	eventually(t, server+" is "+string(want), func() bool {
+	await.Until(t, server+" is "+string(want), func() bool {
 		st = g.Servers(t)[server]
 		return st.State == want
 	})

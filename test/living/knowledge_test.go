@@ -12,6 +12,7 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 	upstreamentry "collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 )
 
 // known is how many tools of each server the home remembers.
@@ -30,7 +31,7 @@ func (h *home) remember(t *testing.T) {
 		c.Store(server, &e)
 	}
 	// A write has two seconds, which may be too few for the race detector on a busy machine.
-	eventually(t, "what is known is on disk", func() bool { return c.Flush(t.Context()) == nil })
+	await.Until(t, "what is known is on disk", func() bool { return c.Flush(t.Context()) == nil })
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

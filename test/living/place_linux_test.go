@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -71,21 +72,21 @@ func TestDiskFull(t *testing.T) {
 		offer = append(offer, fmt.Sprintf("tool_%02d", i))
 	}
 	m.changes(t, g, offer...)
-	eventually(t, "the new list is offered", func() bool { return len(names(t, c)) == len(offer)+1 })
-	eventually(t, "a write has failed", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 0 })
+	await.Until(t, "the new list is offered", func() bool { return len(names(t, c)) == len(offer)+1 })
+	await.Until(t, "a write has failed", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 0 })
 	wantSame(t, file, before)
 	if left := temporaries(t, file); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 	m.changes(t, g, append(offer, "echo")...)
-	eventually(t, "the next write fails too", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 1 })
+	await.Until(t, "the next write fails too", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 1 })
 	if got := linesWith(g.Stderr(), "tool cache could not be used"); len(got) != 1 {
 		t.Errorf("want one warning, got %q", got)
 	}
 	works(t, c, "m")
 	free()
 	m.changes(t, g, "echo", "last") // that it is tried without a change too, half a minute later, is shown in package toolcache
-	eventually(t, "it is written when there is room", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
+	await.Until(t, "it is written when there is room", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
 	verify(t, file)
 }
 
@@ -133,9 +134,7 @@ func TestHungMount(t *testing.T) {
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, filepath.Join(hungMount(t), "c.json")))
 	begun := time.Now()
 	g := h.serve(t)
-	if took := time.Since(begun); took > 5*2*time.Second {
-		t.Errorf("listening after %v", took)
-	}
+	await.Within(t, "listening", time.Since(begun), 5*2*time.Second)
 	c := legacy(t, g)
 	awaitNames(t, c, "m__echo", "b__echo")
 	var lists, calls []time.Duration
@@ -152,19 +151,15 @@ func TestHungMount(t *testing.T) {
 	}
 	slices.Sort(lists)
 	slices.Sort(calls)
-	t.Logf("of 200, the slowest but two: list %v, call %v", lists[197], calls[197])
-	if lists[197] > 5*50*time.Millisecond || calls[197] > time.Second {
-		t.Errorf("of 200, the slowest but two: list %v, call %v", lists[197], calls[197])
-	}
+	await.Within(t, "the slowest list but two of 200", lists[197], 5*50*time.Millisecond)
+	await.Within(t, "the slowest call but two of 200", calls[197], time.Second)
 	awaitNames(t, c, "m__echo", "m__new175", "b__echo")
 	if got := linesWith(g.Stderr(), "does not answer"); len(got) == 0 || len(got) > 2 { // reading and writing are two causes
 		t.Errorf("want a warning, got %q", got)
 	}
 	begun = time.Now()
 	stop(t, g)
-	if took := time.Since(begun); took > soon/2 {
-		t.Errorf("stopping took %v", took)
-	}
+	await.Within(t, "stopping", time.Since(begun), soon/2)
 	if strings.Contains(g.Stderr(), "panic") {
 		t.Error(g.Stderr())
 	}

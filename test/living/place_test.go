@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -91,7 +92,7 @@ func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	for i := range 3 {
 		m.changes(t, g, "echo", fmt.Sprintf("new%d", i))
 		awaitNames(t, c, "m__echo", fmt.Sprintf("m__new%d", i), "b__echo")
-		time.Sleep(400 * time.Millisecond) // for a write that must not come
+		await.Never(t, 400*time.Millisecond, "the file was written", func() bool { return changed(before, identify(t, file)) })
 	}
 	wantSame(t, file, before)
 	if got := linesWith(g.Stderr(), "read-only"); len(got) != 1 {
@@ -105,8 +106,8 @@ func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	}
 	allow(t, file)
 	m.changes(t, g, "echo", "last")
-	eventually(t, "it is written again", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
-	eventually(t, "the statistics say so", func() bool { return cacheStats(t, g).Writable })
+	await.Until(t, "it is written again", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
+	await.Until(t, "the statistics say so", func() bool { return cacheStats(t, g).Writable })
 	verify(t, file)
 }
 
@@ -139,7 +140,7 @@ func TestMissingFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "er", "c.json")
 	h := newHome(t, two, fmt.Sprintf(`"cache":{"file":%q}`, file))
 	g := h.started(t)
-	eventually(t, "it is written", func() bool { return entry(t, file, "a").Exists() })
+	await.Until(t, "it is written", func() bool { return entry(t, file, "a").Exists() })
 	wantMode(t, filepath.Dir(file), 0o700)
 	wantMode(t, filepath.Dir(filepath.Dir(file)), 0o700)
 	wantMode(t, file, 0o600)
@@ -183,9 +184,9 @@ func TestSymbolicLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := h.started(t)
-	eventually(t, "the target is written", func() bool { return entry(t, target, "m").Exists() })
+	await.Until(t, "the target is written", func() bool { return entry(t, target, "m").Exists() })
 	m.changes(t, g, "echo", "new")
-	eventually(t, "the target is written again", func() bool { return len(tools(entry(t, target, "m"))) == 2 })
+	await.Until(t, "the target is written again", func() bool { return len(tools(entry(t, target, "m"))) == 2 })
 	if to, err := os.Readlink(h.cache()); to != target || err != nil {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
@@ -210,7 +211,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 	good := stored(t, h.cache())
 
 	replace(t, h.cache(), []byte("invalid json"))
-	eventually(t, "there is a warning", func() bool { return len(linesWith(g.Stderr(), "line 1 column 1")) > 0 })
+	await.Until(t, "there is a warning", func() bool { return len(linesWith(g.Stderr(), "line 1 column 1")) > 0 })
 	wantNames(t, c, "m__echo", "b__echo")
 	if got, err := os.ReadFile(h.cache()); string(got) != "invalid json" || err != nil {
 		t.Errorf("the file is %q, %v: it was taken away from whoever edits it", got, err)
@@ -220,8 +221,8 @@ func TestReplacedWhileRunning(t *testing.T) {
 	if out, stderr, code := h.run(t, "call", "m", "echo", "--local"); code != 0 { // which learns the new list, and writes it
 		t.Fatalf("call: exit code %d: %s%s", code, out, stderr)
 	}
-	eventually(t, "another process has written it", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
-	within(t, adopted, "the gateway has read it", func() bool { return len(names(t, c)) == 3 })
+	await.Until(t, "another process has written it", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
+	await.Until(t, "the gateway has read it", func() bool { return len(names(t, c)) == 3 })
 	if st := g.Servers(t)["m"]; st.Starts != 0 {
 		t.Errorf("m: %+v", st)
 	}
@@ -239,10 +240,10 @@ func TestDeletedWhileRunning(t *testing.T) {
 	if err := os.Remove(h.cache()); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // for the gateway to see it
+	await.Moment(300 * time.Millisecond) // for the gateway to see it, which shows nowhere
 	wantNames(t, c, "m__echo", "b__echo")
 	m.changes(t, g, "echo", "new")
-	eventually(t, "it is there again", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
+	await.Until(t, "it is there again", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
 	if got := tools(entry(t, h.cache(), "b")); !slices.Equal(got, []string{"echo"}) {
 		t.Errorf("of the server that was not used it has %q", got)
 	}

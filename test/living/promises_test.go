@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -54,17 +55,12 @@ func TestSilentLegacyServer(t *testing.T) {
 	g := h.started(t)
 	took := time.Since(begun)
 	works(t, legacy(t, g), "a")
-	t.Logf("ready after %v", took.Round(time.Millisecond))
-	if took > 5*4*time.Second {
-		t.Errorf("ready after %v", took)
-	}
+	await.Within(t, "to be ready", took, 5*4*time.Second)
 	stop(t, g)
 	g = h.serve(t) // its era is remembered: no probe, no waiting
 	begun = time.Now()
 	works(t, legacy(t, g), "a")
-	if took := time.Since(begun); took > 2500*time.Millisecond {
-		t.Errorf("from the cache, the first call took %v", took)
-	}
+	await.Within(t, "the first call, from the cache,", time.Since(begun), 2500*time.Millisecond)
 }
 
 // A call from the command line answers with the text of the tool.
@@ -146,7 +142,7 @@ func TestServerCrashes(t *testing.T) {
 	if st.State != tool.StateReady || st.Starts != 2 {
 		t.Errorf("a: %+v", st)
 	}
-	eventually(t, "what happened is in the log", func() bool { return len(linesWith(g.Stderr(), "server ended")) == 1 })
+	await.Until(t, "what happened is in the log", func() bool { return len(linesWith(g.Stderr(), "server ended")) == 1 })
 }
 
 // Servers of every transport and era have their entries.
@@ -200,13 +196,13 @@ func TestFailedStartKeepsTheEntry(t *testing.T) {
 	if status, _ := g.Act(t, "m", "refresh"); status == 200 {
 		t.Error("a refresh of a server that does not start went well")
 	}
-	eventually(t, "the error is on disk", func() bool { return entry(t, h.cache(), "m").Get("lastError.code").Str == "exited_early" })
+	await.Until(t, "the error is on disk", func() bool { return entry(t, h.cache(), "m").Get("lastError.code").Str == "exited_early" })
 	if now := kept(t, h, "m"); now != before {
 		t.Errorf("the entry is %s, before %s", now, before)
 	}
 	m.offers(t, "echo")
 	g.Act(t, "m", "restart")
-	eventually(t, "the error has gone", func() bool { return !entry(t, h.cache(), "m").Get("lastError").Exists() })
+	await.Until(t, "the error has gone", func() bool { return !entry(t, h.cache(), "m").Get("lastError").Exists() })
 }
 
 // Names that no server may have are refused singly.
@@ -237,7 +233,7 @@ func TestCacheStats(t *testing.T) {
 	h.warm(t)
 	h.configure(t, append(slices.Clone(two), one("new", "echo")))
 	g := h.started(t)
-	eventually(t, "the new list is written", func() bool { return cacheStats(t, g).Writes.OK > 0 })
+	await.Until(t, "the new list is written", func() bool { return cacheStats(t, g).Writes.OK > 0 })
 	_, raw := g.Ask(t, "GET", "/toolcache/stats", "")
 	for path, want := range map[string]string{
 		"path": h.cache(), "format": "1.1.0", "lookups": "3", "hits": "2", "misses": "1", "missReasons.no_entry": "1", "writes.entries": "1",
@@ -272,7 +268,7 @@ func TestListIsFasterWithACache(t *testing.T) {
 		begun := time.Now()
 		g := h.serve(t)
 		c := legacy(t, g)
-		eventually(t, "all tools are listed", func() bool { return len(names(t, c)) == servers })
+		await.Until(t, "all tools are listed", func() bool { return len(names(t, c)) == servers })
 		took := time.Since(begun)
 		g.Started(t)
 		stop(t, g)
@@ -280,9 +276,9 @@ func TestListIsFasterWithACache(t *testing.T) {
 	}
 	cold := all()
 	warm := min(all(), all(), all()) // the least of them, since the machine may be busy
-	t.Logf("last tool after %v, with a cache after %v", cold.Round(time.Millisecond), warm.Round(time.Millisecond))
-	if cold < boot || warm > 5*150*time.Millisecond {
-		t.Errorf("last tool after %v, with a cache after %v", cold, warm)
+	await.Within(t, "the last tool, with a cache,", warm, 5*150*time.Millisecond)
+	if cold < boot {
+		t.Errorf("the last tool was there after %v, before its server had started", cold)
 	}
 }
 
@@ -311,7 +307,7 @@ func TestStaleWhileRevalidating(t *testing.T) {
 	all.Wait()
 	h.wantChildren(t, 1)
 	awaitNames(t, c, "m__echo", "m__new")
-	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
 }
 
 // Tools that were learned once are listed even when the programs of their servers have gone.
@@ -359,17 +355,16 @@ func TestNoTimerStartsAServer(t *testing.T) {
 		{Name: "short", Flags: []string{"--era", "modern", "--offer", "echo", "--ttl", "300"}},
 	})
 	h.warm(t)
-	time.Sleep(400 * time.Millisecond) // both lists are as old now as their servers allow
+	await.Moment(400 * time.Millisecond) // both lists are as old now as their servers allow
 	g := h.serve(t)
 	c := legacy(t, g)
 	if got := names(t, c); len(got) != 3 {
 		t.Errorf("listed: %q", got)
 	}
-	for range 10 {
-		time.Sleep(100 * time.Millisecond)
+	await.Never(t, time.Second, "a server runs", func() bool {
 		names(t, c)
-	}
-	h.wantChildren(t, 0)
+		return len(h.children(t)) > 0
+	})
 	call(t, c, "r__change", "{}")
 	awaitNames(t, c, "r__echo", "r__change", "r__extra", "short__echo")
 }

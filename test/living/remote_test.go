@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/mcp/mcptest"
+	"collie/test/await"
 )
 
 // remote is a fakemcp over HTTP inside the test, which can go away, come back, and refuse single
@@ -52,7 +53,7 @@ func (r *remote) entry() string { return fmt.Sprintf(`{"url":"http://%s/mcp"}`, 
 func (r *remote) start() {
 	r.t.Helper()
 	var l net.Listener
-	within(r.t, soon, "the address is free", func() (ok bool) {
+	await.Until(r.t, "the address is free", func() (ok bool) {
 		var err error
 		l, err = new(net.ListenConfig).Listen(r.t.Context(), "tcp", r.addr)
 		return err == nil

@@ -20,6 +20,7 @@ import (
 	"collie/internal/config"
 	secretadmin "collie/internal/secret/admin"
 	"collie/internal/source/upstream/signin"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -139,7 +140,7 @@ func TestNothingInClear(t *testing.T) {
 	for _, name := range []string{"angry", "basic", "gone", "args"} {
 		g.Act(t, name, "restart") // fails and says why
 	}
-	time.Sleep(time.Second) // what is written in the background
+	await.Moment(time.Second) // what is written in the background
 
 	gets := []string{"/mcp/servers", "/toolcache/stats", "/tools", "/lists/tools", "/lists/resources"}
 	commands := [][]string{

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -28,7 +29,7 @@ func TestConfigurationChanged(t *testing.T) {
 	g := h.started(t)
 	c := legacy(t, g)
 	other, hash := call(t, c, "b__pid", "{}"), g.Servers(t)["b"]
-	eventually(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
+	await.Until(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "b").Exists() })
 	before, neighbour := entry(t, h.cache(), "a").Get("configHash").Str, entry(t, h.cache(), "b").Raw
 
 	slow := one("a", "echo,fail")
@@ -36,7 +37,7 @@ func TestConfigurationChanged(t *testing.T) {
 	h.configure(t, []gateway.Server{slow, one("b", "echo,pid")})
 	awaitNames(t, c, "b__echo", "b__pid") // the old tools are gone before the new ones are there
 	awaitNames(t, c, "a__echo", "a__fail", "b__echo", "b__pid")
-	eventually(t, "the new list is on disk", func() bool {
+	await.Until(t, "the new list is on disk", func() bool {
 		return slices.Equal(tools(entry(t, h.cache(), "a")), []string{"echo", "fail"})
 	})
 	if now := entry(t, h.cache(), "a").Get("configHash").Str; now == before {
@@ -64,7 +65,7 @@ func TestConfigurationChangedBack(t *testing.T) {
 	g := h.started(t)
 	c := legacy(t, g)
 	wantNames(t, c, "b__echo")
-	eventually(t, "the entry waits on disk", func() bool {
+	await.Until(t, "the entry waits on disk", func() bool {
 		e := entry(t, h.cache(), "a")
 		return e.Get("state").Str == "invalid" && e.Get("stateReason").Str == "config_changed"
 	})
@@ -84,7 +85,7 @@ func TestServeOldOnChange(t *testing.T) {
 	slow.Flags = append(slow.Flags, "--delay-start", "2s")
 	h.configure(t, []gateway.Server{slow, one("b", "echo")}, section)
 	sawStale := false
-	eventually(t, "the new tools are listed", func() bool {
+	await.Until(t, "the new tools are listed", func() bool {
 		got := names(t, c)
 		if !slices.Contains(got, "a__echo") {
 			t.Fatalf("the old tools went before the new ones came: %q", got)
@@ -110,11 +111,11 @@ func TestEnvFileChanged(t *testing.T) {
 	if got := call(t, c, "a__env", "{}"); !strings.Contains(got, `"MOOD":"calm"`) {
 		t.Errorf("the environment is %s", got)
 	}
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
 	before := entry(t, h.cache(), "a").Get("configHash").Str
 	h.file(t, "a.env", "MOOD=stormy\n")
-	eventually(t, "it is another server", func() bool { return strings.Contains(call(t, c, "a__env", "{}"), `"MOOD":"stormy"`) })
-	eventually(t, "the hash is another one", func() bool { return entry(t, h.cache(), "a").Get("configHash").Str != before })
+	await.Until(t, "it is another server", func() bool { return strings.Contains(call(t, c, "a__env", "{}"), `"MOOD":"stormy"`) })
+	await.Until(t, "the hash is another one", func() bool { return entry(t, h.cache(), "a").Get("configHash").Str != before })
 	if st := g.Servers(t)["b"]; st.Starts != 1 {
 		t.Errorf("b: %+v", st)
 	}
@@ -127,7 +128,7 @@ func TestTreatedInAnotherWay(t *testing.T) {
 	g := h.started(t)
 	c := legacy(t, g)
 	pid := call(t, c, "a__pid", "{}")
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "a").Exists() })
 	hash := entry(t, h.cache(), "a").Get("configHash").Str
 	changed := two[0]
 	changed.More = `"toolTimeout":"7s","autoApprove":["pid"],"lifecycle":"lazy","description":"列车",` +
@@ -160,14 +161,14 @@ func TestServerAdded(t *testing.T) {
 	c, ears := legacy(t, g), g.Hear(t, "")
 	h.configure(t, append(slices.Clone(two), one("new", "echo")))
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo", "new__echo")
-	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 }) // changes are gathered for a moment
+	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 }) // changes are gathered for a moment
 	h.wantChildren(t, 1)
 	for _, name := range []string{"a", "b"} {
 		if st := g.Servers(t)[name]; st.State != tool.StateIdle || st.Starts != 0 {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
-	eventually(t, "it is on disk", func() bool { return entry(t, h.cache(), "new").Exists() })
+	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "new").Exists() })
 }
 
 // A server that goes takes its tools and its process along; what was known of it is kept for a
@@ -180,9 +181,9 @@ func TestServerRemoved(t *testing.T) {
 	works(t, c, "a")
 	h.configure(t, two[1:])
 	awaitNames(t, c, "b__echo")
-	eventually(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
-	eventually(t, "its process has ended", func() bool { return len(h.children(t)) == 1 })
-	eventually(t, "the entry says so", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "removed" })
+	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
+	await.Until(t, "its process has ended", func() bool { return len(h.children(t)) == 1 })
+	await.Until(t, "the entry says so", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "removed" })
 	fails(t, c, "a__echo", "not_found", soon)
 	stop(t, g)
 	g = h.serve(t)
@@ -191,7 +192,7 @@ func TestServerRemoved(t *testing.T) {
 	h.configure(t, two)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
 	h.wantChildren(t, 0)
-	eventually(t, "it is active again", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "active" })
+	await.Until(t, "it is active again", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "active" })
 }
 
 // What was known of a server moves to its new name, without any contact.
@@ -215,7 +216,7 @@ func TestServerRenamed(t *testing.T) {
 			c := legacy(t, g)
 			awaitNames(t, c, "z__echo", "z__pid", "b__echo")
 			h.wantChildren(t, 0)
-			eventually(t, "the entry has moved", func() bool {
+			await.Until(t, "the entry has moved", func() bool {
 				return !entry(t, h.cache(), "a").Exists() && slices.Equal(tools(entry(t, h.cache(), "z")), []string{"echo", "pid"})
 			})
 			if st := g.Servers(t)["z"]; len(st.Changed) != 0 || st.Freshness != tool.FreshHit {
@@ -250,10 +251,7 @@ func TestServerDisabledAndEnabled(t *testing.T) {
 	if st := g.Servers(t)["a"]; st.State != tool.StateDisabled {
 		t.Errorf("a: %+v", st)
 	}
-	time.Sleep(500 * time.Millisecond) // for a write that must not come
-	if now := entry(t, h.cache(), "a").Raw; now != before {
-		t.Errorf("the entry of a server that is off was touched: %s, before %s", now, before)
-	}
+	await.Never(t, 500*time.Millisecond, "the entry of a server that is off was touched", func() bool { return entry(t, h.cache(), "a").Raw != before })
 	h.configure(t, two)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
 	h.wantChildren(t, 0)
@@ -263,5 +261,5 @@ func TestServerDisabledAndEnabled(t *testing.T) {
 	works(t, c, "a")
 	h.configure(t, []gateway.Server{off, two[1]}) // while it runs
 	awaitNames(t, c, "b__echo")
-	eventually(t, "its process has ended", func() bool { return len(h.children(t)) == 0 })
+	await.Until(t, "its process has ended", func() bool { return len(h.children(t)) == 0 })
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -36,7 +37,7 @@ func TestSharedChange(t *testing.T) {
 	call(t, legacy(t, all[0]), "r__change", "{}")
 	for _, g := range all[1:] {
 		c := legacy(t, g)
-		spread(t, all, "the others offer the new tool", func() bool { return len(names(t, c)) == 3 })
+		await.Until(t, "the others offer the new tool", func() bool { return len(names(t, c)) == 3 })
 	}
 }
 
@@ -47,9 +48,7 @@ func TestDeadSharedPlace(t *testing.T) {
 	h.warm(t)
 	begun := time.Now()
 	g := h.serve(t)
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("listening after %v", took)
-	}
+	await.Within(t, "listening", time.Since(begun), 5*time.Second)
 	c := legacy(t, g)
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 	h.wantChildren(t, 0)

@@ -16,6 +16,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/source/upstream/toolcache/natsstore"
 	"collie/internal/tool"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -97,7 +98,7 @@ func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gatew
 		g.Started(t)
 		m.apart += starts(t, g)
 		stop(t, g)
-		time.Sleep(time.Duration(try) * 200 * time.Millisecond) // for others to become less busy
+		await.Moment(time.Duration(try) * 200 * time.Millisecond) // for others to become less busy
 	}
 	t.Fatalf("for %v no gateway has read the place within its time", busy)
 	return nil
@@ -124,20 +125,7 @@ func starts(t *testing.T, g *gateway.Gateway) (n int) {
 // awaitShared waits until a gateway has shared n lists, though its place may have been slow once.
 func awaitShared(t *testing.T, g *gateway.Gateway, n uint64) {
 	t.Helper()
-	within(t, 3*soon, "what was learned is shared", func() bool { return shared(t, g).Pushed == n })
-}
-
-// spread waits until ok, which what one gateway has shared brings about at the others: soon, or
-// later where the place was slow and is left alone.
-func spread(t *testing.T, all []*gateway.Gateway, what string, ok func() bool) {
-	t.Helper()
-	for begun := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
-		took := time.Since(begun)
-		late := took > adopted && !slices.ContainsFunc(all, func(g *gateway.Gateway) bool { return slow(t, g) })
-		if late || took > 3*soon {
-			t.Fatalf("not within %v: %s", took, what)
-		}
-	}
+	await.Until(t, "what was learned is shared", func() bool { return shared(t, g).Pushed == n })
 }
 
 var teamTools = []string{"trains__查余票", "notes__echo"}
@@ -306,7 +294,7 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 	old := names(t, legacy(t, first))
 	awaitShared(t, first, 1)
 	stop(t, first)
-	time.Sleep(expires)
+	await.Moment(expires)
 	// A list that stays as it is would be confirmed to others once an hour only.
 	m.write(t, m.definitions(), `{"tools":[{"name":"退票","description":"退掉车票","inputSchema":{"type":"object"}}]}`)
 	var all []*gateway.Gateway
@@ -315,7 +303,7 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 	}
 	for _, g := range all {
 		c := legacy(t, g)
-		spread(t, all, "the new list is offered", func() bool { return !slices.Equal(names(t, c), old) })
+		await.Until(t, "the new list is offered", func() bool { return !slices.Equal(names(t, c), old) })
 	}
 	// Who waits for a place that was slow later on asks by himself.
 	asked := 0

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -36,7 +37,7 @@ func writeEntries(path, name string) (code int) {
 			Tools:      []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}`, i, strings.Repeat("新闻", 20)))},
 		})
 		if i%10 == 0 {
-			time.Sleep(10 * time.Millisecond)
+			await.Moment(10 * time.Millisecond)
 		}
 	}
 	for try := 0; c.Flush(context.Background()) != nil; try++ { // ten want the lock at once
@@ -99,7 +100,7 @@ func TestGatewaysShareAFile(t *testing.T) {
 	for range gateways { // at the same time, each in a home of its own
 		all = append(all, h.ServeIn(t, t.TempDir(), h.settings, "--no-auth"))
 	}
-	eventually(t, "all entries are there", func() bool {
+	await.Until(t, "all entries are there", func() bool {
 		raw, err := os.ReadFile(h.cache())
 		return err == nil && len(toolcache.Verify(raw).Servers) == servers
 	})
@@ -110,7 +111,7 @@ func TestGatewaysShareAFile(t *testing.T) {
 		}
 	}
 	sum := uint64(0)
-	eventually(t, "the count is exact", func() bool {
+	await.Until(t, "the count is exact", func() bool {
 		sum = 0
 		for _, g := range all {
 			sum += cacheStats(t, g).Writes.Entries
@@ -142,7 +143,7 @@ func TestOthersOfferWhatOneLearns(t *testing.T) {
 	m.offers(t, "echo", "new")
 	works(t, alone, "m") // starts it there
 	begun := time.Now()
-	within(t, adopted, "the gateway offers what the other process has learned", func() bool {
+	await.Until(t, "the gateway offers what the other process has learned", func() bool {
 		return slices.Equal(names(t, c), []string{"m__echo", "m__new", "b__echo"})
 	})
 	t.Logf("adopted after %v", time.Since(begun).Round(time.Millisecond))
@@ -214,7 +215,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			t.Errorf("%d tools listed at once, want %d", n, servers)
 		}
 		refresh(t, g, servers)
-		time.Sleep(gathered - 50*time.Millisecond + late + rand.N(100*time.Millisecond))
+		await.Moment(gathered - 50*time.Millisecond + late + rand.N(100*time.Millisecond))
 		g.Signal(syscall.SIGKILL)
 		if !g.Exits(soon) {
 			t.Fatal("it survives SIGKILL")

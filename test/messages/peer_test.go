@@ -18,11 +18,12 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/mcp/mcptest"
+	"collie/test/await"
 	"collie/test/binary"
 )
 
 // limit bounds what should happen at once; the machine may be busy.
-const limit = 60 * time.Second
+const limit = await.Limit
 
 func TestMain(m *testing.M) {
 	mcptest.RunIfChild()
@@ -70,14 +71,12 @@ next:
 // hears waits until the server has got n messages with all of the texts, and returns them.
 func (s *server) hears(t *testing.T, n int, texts ...string) []string {
 	t.Helper()
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if lines := s.lines(texts...); len(lines) >= n {
-			return lines
-		}
-		if time.Since(begun) > limit {
-			t.Fatalf("%s has not heard %d × %q but\n%s", s.name, n, texts, strings.Join(s.lines(), "\n"))
-		}
-	}
+	var lines []string
+	await.Until(t, fmt.Sprintf("%s hears %d × %q", s.name, n, texts), func() bool {
+		lines = s.lines(texts...)
+		return len(lines) >= n
+	}, func() string { return strings.Join(s.lines(), "\n") })
+	return lines
 }
 
 // params are the parameters of a recorded message.

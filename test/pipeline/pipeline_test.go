@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collie/internal/pipeline/audit"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -61,11 +62,10 @@ func TestEachCallLeavesOnePair(t *testing.T) {
 func pair(t *testing.T, w *world, total int, d driver, a attempt) {
 	t.Helper()
 	var all []audit.Entry
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if all = gateway.Records(t, w.Home); len(all) >= total || time.Now().After(deadline) {
-			break
-		}
-	}
+	await.Until(t, fmt.Sprintf("%s %s: %d records", a.name, a.args, total), func() bool {
+		all = gateway.Records(t, w.Home)
+		return len(all) >= total
+	})
 	if len(all) != total {
 		t.Fatalf("%s %s: %d records in all, want %d: %s", a.name, a.args, len(all), total, brief(all[max(0, len(all)-4):]))
 	}

@@ -13,11 +13,12 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
 // limit bounds a run: what has not come by then does not come.
-const limit = 2 * time.Minute
+const limit = await.Limit
 
 // pace is how a client reads.
 type pace struct {
@@ -42,12 +43,12 @@ func (s *slowReader) Read(b []byte) (int, error) {
 	}
 	s.read += n
 	if s.p.pause > 0 && s.read > 4*step {
-		time.Sleep(s.p.pause)
+		await.Moment(s.p.pause)
 		s.p.pause = 0
 		s.begun, s.read = time.Now(), 0
 	}
 	if s.p.rate > 0 {
-		time.Sleep(time.Until(s.begun.Add(time.Duration(float64(s.read) / float64(s.p.rate) * float64(time.Second)))))
+		await.Moment(time.Until(s.begun.Add(time.Duration(float64(s.read) / float64(s.p.rate) * float64(time.Second)))))
 	}
 	return n, err
 }

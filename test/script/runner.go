@@ -58,8 +58,8 @@ func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []str
 }
 
 const (
-	startLimit = 30 * time.Second
-	stopLimit  = 15 * time.Second
+	startLimit = 3 * time.Minute
+	stopLimit  = 3 * time.Minute
 )
 
 // setUp gives a script a home of its own and the programs.

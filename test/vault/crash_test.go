@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/vault"
 	"collie/internal/vault/tree"
+	"collie/test/await"
 )
 
 // TestKilledVaultKeepsItsPromises kills processes that write into one vault, two of them at once every other time, and
@@ -50,12 +51,12 @@ func killRound(t *testing.T, file string, processes int, p *promises) {
 	for i := range victims {
 		victims[i] = start(t, jobWrite, file)
 	}
-	time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+	await.Moment(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
 	for _, v := range victims {
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(rand.N(20 * time.Millisecond)) // the second one lives on for a moment
+		await.Moment(rand.N(20 * time.Millisecond)) // the second one lives on for a moment
 	}
 }
 

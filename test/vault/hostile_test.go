@@ -22,11 +22,12 @@ import (
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
+	"collie/test/await"
 )
 
 // answerWithin is how long any request may take, however malicious: ten times what the worst of these tests takes on a
 // machine of its own.
-const answerWithin = 20 * time.Second
+const answerWithin = await.Limit
 
 // target is a vault under attack.
 type target struct {

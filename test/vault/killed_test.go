@@ -12,6 +12,7 @@ import (
 	"collie/internal/vault"
 	"collie/internal/vault/folder"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // TestKilledBackupIsWholeOrAbsent kills processes that back up while they write.
@@ -21,7 +22,7 @@ func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobBackup, file)
-		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		await.Moment(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.backup"))
 		if err != nil {
@@ -50,7 +51,7 @@ func TestKilledWhileItChecks(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCheck, file)
-		time.Sleep(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		await.Moment(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestKilledWhileItCreates(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCreate, file)
-		time.Sleep(50*time.Millisecond + rand.N(400*time.Millisecond)) // any moment will do
+		await.Moment(50*time.Millisecond + rand.N(400*time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
 		blocks := largeDocuments(t, file)
 		for _, id := range done {
@@ -111,7 +112,7 @@ func TestKilledAtTheFirstOpening(t *testing.T) {
 		if round%2 == 1 {
 			victims = append(victims, start(t, jobOpen, file))
 		}
-		time.Sleep(rand.N(120 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(120 * time.Millisecond)) // any moment will do
 		for _, v := range victims {
 			opened += len(lines(v.kill(t)))
 		}
@@ -140,37 +141,18 @@ func TestSurvivorGoesOn(t *testing.T) {
 	survivor := start(t, jobWrite, file)
 	for range max(*rounds/5, 4) {
 		v := start(t, jobWrite, file)
-		time.Sleep(50*time.Millisecond + rand.N(200*time.Millisecond)) // any moment will do
+		await.Moment(50*time.Millisecond + rand.N(200*time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
 		before := strings.Count(survivor.printed.String(), "\n")
-		if !goesOn(survivor, before+20) {
-			t.Fatalf("the survivor stands still: %s", survivor.wrong.String())
-		}
+		await.Until(t, "the survivor goes on", func() bool { return strings.Count(survivor.printed.String(), "\n") >= before+20 })
 	}
 	if err := p.read(survivor.kill(t)); err != nil {
 		t.Fatal(err)
 	}
 	hold(t, file, p)
 	wantSound(t, file)
-}
-
-// goesOn reports whether a process prints so many lines within half a minute.
-func goesOn(v *victim, count int) bool {
-	timeout := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-timeout:
-			return false
-		case <-tick.C:
-			if strings.Count(v.printed.String(), "\n") >= count {
-				return true
-			}
-		}
-	}
 }
 
 // TestKilledImportGoesOn kills processes that import a folder: importing it again brings each document once.
@@ -195,7 +177,7 @@ func TestKilledImportGoesOn(t *testing.T) {
 		}
 		for range 3 {
 			v := start(t, jobImport, file)
-			time.Sleep(20*time.Millisecond + rand.N(500*time.Millisecond)) // any moment will do
+			await.Moment(20*time.Millisecond + rand.N(500*time.Millisecond)) // any moment will do
 			v.kill(t)
 		}
 		w, err := workspace.Open(t.Context(), file, workspace.Options{})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 )
 
 // stampOfThatDay finds the times of the day on which everything was recorded.
@@ -39,4 +40,4 @@ func newClock(rows []kerneltest.Row) clock {
 }
 
 // wait waits until the row at i is to be sent.
-func (c clock) wait(i int) { time.Sleep(time.Until(c[i])) }
+func (c clock) wait(i int) { await.Sleep(time.Until(c[i])) }

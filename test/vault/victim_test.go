@@ -14,6 +14,7 @@ import (
 
 	"collie/internal/vault"
 	"collie/internal/vault/folder"
+	"collie/test/await"
 )
 
 const (
@@ -85,10 +86,10 @@ func work(job, file string) int {
 			return 1
 		}
 		print("imported")
-		time.Sleep(time.Hour)
+		await.Moment(time.Hour)
 	case jobOpen:
 		print("opened")
-		time.Sleep(time.Hour) // with nothing to wait for, the runtime would end it
+		await.Moment(time.Hour) // with nothing to wait for, the runtime would end it
 	}
 	fmt.Fprintln(os.Stderr, <-errs) // none of them ends by itself
 	return 1

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"collie/internal/config"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/source/upstream/signin/signintest"
+	"collie/test/await"
 )
 
 // typed is what a run of a command line does to a home.
@@ -72,14 +72,12 @@ var shownURL = regexp.MustCompile(`(?m)^  (http\S+)$`)
 // address waits for the address that the command shows.
 func (w *watched) address(t *testing.T) string {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); {
-		if m := shownURL.FindStringSubmatch(w.String()); m != nil {
-			return m[1]
-		}
-		<-time.After(5 * time.Millisecond)
-	}
-	t.Fatalf("no address was shown:\n%s", w)
-	return ""
+	var m []string
+	await.Until(t, "an address is shown", func() bool {
+		m = shownURL.FindStringSubmatch(w.String())
+		return m != nil
+	}, w.String)
+	return m[1]
 }
 
 func TestSignInAndOut(t *testing.T) {

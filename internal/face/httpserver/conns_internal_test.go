@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"collie/test/await"
 )
 
 // pipes is a listener whose connections are made in memory.
@@ -46,7 +48,7 @@ func TestConnectionsThatWait(t *testing.T) {
 			ConnState: watched.observe,
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/slow" {
-					time.Sleep(time.Hour)
+					await.Sleep(time.Hour)
 				}
 				_, _ = io.WriteString(w, "ok")
 			}),

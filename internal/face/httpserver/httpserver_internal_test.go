@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"collie/test/await"
 )
 
 func TestGuessesRefill(t *testing.T) {
@@ -33,7 +34,7 @@ func TestGuessesRefill(t *testing.T) {
 		if w := g.wait(netip.MustParseAddr("2001:db8:0:1::1")); w != 0 {
 			t.Errorf("a stranger waits %v", w)
 		}
-		time.Sleep(guessEvery)
+		await.Sleep(guessEvery)
 		if w := g.wait(a); w != 0 {
 			t.Errorf("after the wait: %v", w)
 		}
@@ -97,7 +98,7 @@ func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
 		if origin, status := try("192.0.2.8:1", "right"); status != 200 || origin != "mcp-remote" {
 			t.Errorf("a neighbour: %d %s", status, origin)
 		}
-		time.Sleep(guessEvery)
+		await.Sleep(guessEvery)
 		if _, status := try("192.0.2.7:3", "right"); status != 200 {
 			t.Errorf("after the wait: status %d", status)
 		}

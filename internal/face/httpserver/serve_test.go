@@ -13,10 +13,11 @@ import (
 
 	"collie/internal/face/httpserver"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // soon is an upper bound on things that take milliseconds.
-const soon = 10 * time.Second
+const soon = await.Limit
 
 func within[T any](t *testing.T, what string, c <-chan T) T {
 	t.Helper()

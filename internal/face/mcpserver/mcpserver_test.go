@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 const (
@@ -164,9 +165,7 @@ func TestCallsCarryTheirCaller(t *testing.T) {
 			_, err := c.Call(ctx, &mcp.Request{Method: "tools/call", Name: "s__hang", Params: c.Own(json.RawMessage(`{"name":"s__hang","arguments":{}}`))})
 			done <- err
 		}()
-		for len(w.fake.Calls()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		await.Until(t, "the call has come", func() bool { return len(w.fake.Calls()) > 0 })
 		call := w.fake.Calls()[0]
 		if call.Client != "test 2" || call.Principal == "" || call.Origin == "" || call.Caller == nil || call.ID == "" {
 			t.Errorf("call: %+v", call)
@@ -283,11 +282,7 @@ func TestSessionsAreTold(t *testing.T) {
 				t.Error("level loud was taken")
 			}
 			_ = c.Link.Close()
-			for deadline := time.Now().Add(20 * time.Second); len(w.fake.Subscribed()) > 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("a session that is gone still has its subscriptions")
-				}
-			}
+			await.Until(t, "the subscriptions of a session end with it", func() bool { return len(w.fake.Subscribed()) == 0 })
 		})
 	}
 }
@@ -344,11 +339,7 @@ func TestListen(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatal("the stream did not end")
 			}
-			for deadline := time.Now().Add(20 * time.Second); len(w.fake.Subscribed()) > 0; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("a stream that has ended still has its subscriptions")
-				}
-			}
+			await.Until(t, "the subscriptions of a stream end with it", func() bool { return len(w.fake.Subscribed()) == 0 })
 		})
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -332,11 +333,11 @@ func TestDays(t *testing.T) {
 			t.Errorf("the file of 30 days ago is gone: %v", err)
 		}
 		at := func() tool.CallDone { return tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK} }
-		time.Sleep(24*time.Hour - 100*time.Millisecond)
+		await.Sleep(24*time.Hour - 100*time.Millisecond)
 		bus.Publish(at())
-		time.Sleep(150 * time.Millisecond)
+		await.Sleep(150 * time.Millisecond)
 		bus.Publish(at())
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		for _, name := range append(kept[1:], "2000-01-01.jsonl", "2000-01-02.jsonl") {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 				t.Errorf("%s: %v", name, err)
@@ -377,7 +378,7 @@ func TestFullDay(t *testing.T) {
 		for range 100 {
 			bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
 		}
-		time.Sleep(24 * time.Hour)
+		await.Sleep(24 * time.Hour)
 		bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
 		l.Close()
 		files, err := filepath.Glob(filepath.Join(dir, "2000-01-01*"))

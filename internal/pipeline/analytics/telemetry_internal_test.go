@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"collie/test/await"
 )
 
 // keep writes calls of the last minute, oldest first.
@@ -53,7 +55,7 @@ func newReporter(t *testing.T, endpoint string) (r *Telemetry, dir string) {
 func TestPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(7 * time.Hour)
+		await.Sleep(7 * time.Hour)
 		r, dir := newReporter(t, "")
 		r.opts.Enabled = false // it is shown all the same
 		keep(t, dir, someCalls...)
@@ -181,7 +183,7 @@ func TestBackground(t *testing.T) {
 				r.Start()
 				for range 25 {
 					keep(t, dir, someCalls...)
-					time.Sleep(time.Hour)
+					await.Sleep(time.Hour)
 				}
 				r.Close()
 				r.Close()
@@ -205,7 +207,7 @@ func TestHangAndNothing(t *testing.T) {
 		if last, err := r.last(); err != nil || last.IsZero() {
 			t.Errorf("after a time without calls: %v %v", last, err)
 		}
-		time.Sleep(48 * time.Hour)
+		await.Sleep(48 * time.Hour)
 		keep(t, dir, someCalls...)
 		r.client.Transport = tripper(func(req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
@@ -216,7 +218,7 @@ func TestHangAndNothing(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		r.Start()
-		time.Sleep(firstCheck + time.Second)
+		await.Sleep(firstCheck + time.Second)
 		start = time.Now()
 		if r.Close(); time.Since(start) != 0 {
 			t.Errorf("Close took %v", time.Since(start))
@@ -251,7 +253,7 @@ func TestEachCallIsInOneReport(t *testing.T) {
 			if err := r.reportIfDue(t.Context()); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(24 * time.Hour)
+			await.Sleep(24 * time.Hour)
 		}
 		if diff := cmp.Diff([]int{3, 1}, counts); diff != "" {
 			t.Error(diff)

@@ -23,6 +23,7 @@ import (
 
 	"collie/internal/pipeline/gate"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // childEnv names the folder in which a child process of the tests makes a call.
@@ -215,9 +216,9 @@ func TestWaitingEnds(t *testing.T) {
 		dir := t.TempDir()
 		s := gate.New(gate.Options{Dir: dir})
 		c := code(t, s, removal(nil))
-		time.Sleep(4*time.Minute + 59*time.Second)
+		await.Sleep(4*time.Minute + 59*time.Second)
 		answer(t, dir, c, true)
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		if n := len(list(t, dir)); n != 0 {
 			t.Errorf("%d calls wait after 5 minutes, want none", n)
 		}
@@ -229,7 +230,7 @@ func TestWaitingEnds(t *testing.T) {
 			t.Error("the code of a call that lapsed was given again")
 		}
 		answer(t, dir, second, true)
-		time.Sleep(4 * time.Minute)
+		await.Sleep(4 * time.Minute)
 		mustRun(t, s, removal(nil))
 	})
 }
@@ -247,7 +248,7 @@ func TestDeniedByCode(t *testing.T) {
 		answer(t, dir, c, true) // the person thinks better of it
 		mustRun(t, s, removal(nil))
 		answer(t, dir, code(t, s, removal(nil)), false)
-		time.Sleep(5 * time.Minute)
+		await.Sleep(5 * time.Minute)
 		code(t, s, removal(nil))
 	})
 }

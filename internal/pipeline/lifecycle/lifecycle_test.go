@@ -13,6 +13,7 @@ import (
 	"collie/internal/event"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func TestEachCallIsToldOnce(t *testing.T) {
@@ -39,7 +40,7 @@ func TestEachCallIsToldOnce(t *testing.T) {
 				c := &tool.Call{Name: "notes"}
 				start := time.Now()
 				r, err := lifecycle.New(&bus).Do(t.Context(), c, func(context.Context, *tool.Call) (tool.Result, error) {
-					time.Sleep(3 * time.Second)
+					await.Sleep(3 * time.Second)
 					return tt.result, tt.err
 				})
 				if diff := cmp.Diff(tt.result, r); diff != "" || err != tt.err {

@@ -16,6 +16,7 @@ import (
 
 	"collie/internal/pipeline/limit"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func answer(context.Context, *tool.Call) (tool.Result, error) {
@@ -163,7 +164,7 @@ func TestTimeIsBounded(t *testing.T) {
 		}},
 		{"the source knows better", write, say(&tool.Error{Op: "call", Kind: tool.Crashed, Subject: "github"}), &tool.Error{Kind: tool.Crashed, Subject: "github"}},
 		{"slow to give up", write, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
-			defer time.Sleep(1500 * time.Millisecond)
+			defer await.Sleep(1500 * time.Millisecond)
 			return hang(ctx, c)
 		}, &tool.Error{
 			Kind: tool.Timeout, Subject: "block.append", OutcomeUnknown: true,

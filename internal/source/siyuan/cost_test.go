@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // desk is a source over a kernel with a notebook that has one document.
@@ -63,16 +64,15 @@ func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 // of two. A machine that takes too long between them gets another try.
 func (d *desk) again(t *testing.T, name, args string) []string {
 	t.Helper()
-	for range 5 {
+	var asked []string
+	await.Until(t, "there are two calls within a second", func() bool {
 		d.source.Levels().Forget() // those of an earlier call may run out in between
 		began := time.Now()
 		d.call(t, name, args)
-		if _, asked := d.call(t, name, args); time.Since(began) < 900*time.Millisecond {
-			return asked
-		}
-	}
-	t.Skip("the machine is too slow for two calls within a second")
-	return nil
+		_, asked = d.call(t, name, args)
+		return time.Since(began) < 900*time.Millisecond
+	})
+	return asked
 }
 
 // readsByID are the reads that take the id of a block, document or notebook, with arguments and

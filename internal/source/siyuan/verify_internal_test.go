@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/kernel"
+	"collie/test/await"
 )
 
 // TestVerifyAgain: a kernel that has changed its workspace is noticed, and the question costs no
@@ -30,10 +31,10 @@ func TestVerifyAgain(t *testing.T) {
 		}
 		want(nil, 1)
 		want(nil, 1)
-		time.Sleep(verifyEvery - time.Millisecond)
+		await.Sleep(verifyEvery - time.Millisecond)
 		want(nil, 1)
 		wrong = errors.New("another workspace")
-		time.Sleep(time.Millisecond)
+		await.Sleep(time.Millisecond)
 		want(wrong, 2)
 		want(wrong, 3) // each call asks until it is right
 		wrong = nil

@@ -14,6 +14,7 @@ import (
 	"collie/internal/source/upstream/listing"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // kept is an entry of the cache for spec's server, with one tool.
@@ -80,7 +81,7 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 					}
 					o.Cache.Store("m", e)
 				}
-				time.Sleep(time.Millisecond)
+				await.Sleep(time.Millisecond)
 				set := liveSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(nil)
@@ -170,7 +171,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 		set.Start(nil)
 		<-set.Started()
 		s, begun := set.servers[0], time.Now()
-		time.Sleep(2 * time.Hour)
+		await.Sleep(2 * time.Hour)
 		m.mu.Lock()
 		m.broken = "tools/list"
 		m.mu.Unlock()
@@ -246,7 +247,7 @@ func TestChangesAreToldOnce(t *testing.T) {
 		}
 		expect("a restart", 0)
 		m.crash()
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		expect("a crash and a restart", 0)
 		s.listing.Republish()
 		expect("settings that change nothing", 0)
@@ -256,7 +257,7 @@ func TestChangesAreToldOnce(t *testing.T) {
 		for range 5 {
 			s.listing.Ask(tool.ToolsChanged)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		expect("another list", 1)
 	})
 }
@@ -291,7 +292,7 @@ func TestRefreshOften(t *testing.T) {
 				set := liveSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(nil)
-				time.Sleep(48 * time.Hour)
+				await.Sleep(48 * time.Hour)
 				synctest.Wait()
 				if n := m.starts.Load(); n < test.least || n > test.most {
 					t.Errorf("%d starts in two days, want %d to %d", n, test.least, test.most)

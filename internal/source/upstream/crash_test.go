@@ -17,6 +17,7 @@ import (
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // shell is the entry of a fakemcp that a script starts as "$@".
@@ -46,15 +47,10 @@ func TestStateWhileACrashedProcessLives(t *testing.T) {
 	calls.Go(func() { _, _ = s.Run(t.Context(), action("crash", "{}")) })
 	for range 20 { // some of them while the old process lives
 		calls.Go(func() { _, _ = s.Run(t.Context(), action("echo", "{}")) })
-		time.Sleep(10 * time.Millisecond)
+		await.Moment(10 * time.Millisecond)
 	}
 	calls.Wait() // it is known by then how the process ended
-	for range 30 {
-		if st := s.Status(); st.State != tool.StateReady {
-			t.Fatalf("the server answers and is %s: %s %s", st.State, st.Reason, st.Detail)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Never(t, 300*time.Millisecond, "the server answers and is not ready", func() bool { return s.Status().State != tool.StateReady })
 }
 
 // legacyCaller is a client of the legacy era.

@@ -19,6 +19,7 @@ import (
 	"collie/internal/mcp/mcptest"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // ofEra is a client of an era that can be asked nothing.
@@ -88,7 +89,7 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 	filtered, toFake := io.Pipe()
 	go s.filter(start, fromUs, toFake, toUs) // ends with its pipe
 	go func() {                              // ends with its input
-		time.Sleep(s.boot)
+		await.Sleep(s.boot)
 		_ = mcptest.Serve(s.flags, filtered, toUs)
 		_ = toUs.Close()
 	}()
@@ -100,7 +101,7 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 	ctx, cancel := c.server.timed(ctx)
 	defer cancel()
 	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
-		time.Sleep(s.stays)
+		await.Sleep(s.stays)
 		kill()
 		_ = toServer.Close()
 		return fromServer.Close()
@@ -156,7 +157,7 @@ func (s *scripted) transport(h http.Handler, start int) *http.Transport {
 			method := mcp.GetString(body, "method")
 			if r.Method == http.MethodPost {
 				s.asked(start, method)
-				time.Sleep(max(s.slow[""], s.slow[method]))
+				await.Sleep(max(s.slow[""], s.slow[method]))
 			}
 			if s.hung[method] {
 				<-r.Context().Done()
@@ -345,7 +346,7 @@ func TestChangesWhileLearning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		if now := srv.Status().Tools; now == n {
 			t.Errorf("still %d tools after the list has changed", now)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // callOf is a call of echo as it is made who found s in the list.
@@ -54,7 +55,7 @@ func TestCallsOutliveAReplacedServer(t *testing.T) {
 					_, err := was.Current(t.Context(), call)
 					errs <- err
 				}()
-				time.Sleep(time.Second)
+				await.Sleep(time.Second)
 				if len(errs) > 0 {
 					t.Fatalf("a call did not wait: %v", <-errs)
 				}

@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"collie/internal/mcp/mcptest"
 	"collie/internal/source/upstream"
+	"collie/test/await"
 )
 
 // Sets that come and go, at rest, in mid-call and in mid-start, leave neither goroutines nor
@@ -36,7 +38,7 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 				}
 				calls.Go(func() { _, _ = s.Run(t.Context(), action("hang", "{}")) }) // ends with the set
 			}
-			time.Sleep(20 * time.Millisecond) // for the calls to get there
+			await.Moment(20 * time.Millisecond) // for the calls to get there; without them the test is weaker
 		}
 		closeSet(t, set)
 		calls.Wait()
@@ -47,13 +49,8 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 		round(i%2 == 0)
 	}
 	runtime.GC()
-	deadline := time.Now().Add(5 * time.Second)
-	for descriptors() > before && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond) // the system closes sockets when it likes
-	}
-	if after := descriptors(); after > before {
-		t.Errorf("%d descriptors, %d before", after, before)
-	}
+	// The system closes sockets when it likes.
+	await.Until(t, fmt.Sprintf("no more than %d descriptors are open", before), func() bool { return descriptors() <= before })
 	if err := goleak.Find(running); err != nil {
 		t.Error(err)
 	}

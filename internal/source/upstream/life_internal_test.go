@@ -20,6 +20,7 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // memory is an MCP server on pipes in memory, so that time in a test is the test's own.
@@ -184,16 +185,16 @@ func TestIdleStop(t *testing.T) {
 		if err := echo(s); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Minute)
+		await.Sleep(9 * time.Minute)
 		if err := echo(s); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Minute)
+		await.Sleep(9 * time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady {
 			t.Fatalf("9 minutes after a call it is %s", st.State)
 		}
-		time.Sleep(time.Minute + time.Second)
+		await.Sleep(time.Minute + time.Second)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || st.Tools != 1 {
 			t.Fatalf("10 minutes after a call it is %s (%s) with %d tools, want idle (idle_stop) with 1", st.State, st.Reason, st.Tools)
@@ -219,7 +220,7 @@ func TestNoIdleStop(t *testing.T) {
 				if err := echo(s); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(24 * time.Hour)
+				await.Sleep(24 * time.Hour)
 				synctest.Wait()
 				if st := s.Status(); st.State != tool.StateReady || m.starts.Load() != 1 {
 					t.Errorf("after a day it is %s (%s), started %d times", st.State, st.Reason, m.starts.Load())
@@ -245,7 +246,7 @@ func TestRestartAfterACrash(t *testing.T) {
 		if st := s.Status(); st.State != tool.StateBackoff || st.Reason != "crashed" || st.NextRetry == nil || st.Tools != 1 {
 			t.Fatalf("after a crash: %+v", st)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady || st.Restarts != 1 {
 			t.Fatalf("a second after a crash it is %s, restarted %d times", st.State, st.Restarts)
@@ -305,7 +306,7 @@ func TestHalfOpenTriesOnce(t *testing.T) {
 		for range 5 {
 			_ = echo(s)
 		}
-		time.Sleep(time.Until(*s.Status().NextRetry))
+		await.Sleep(time.Until(*s.Status().NextRetry))
 		var calls sync.WaitGroup
 		for range 100 {
 			calls.Go(func() { _ = echo(s) })
@@ -326,13 +327,13 @@ func TestUnknownToolsAreTriedAgain(t *testing.T) {
 		s, done := live(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		s.startFirst(nil)
-		time.Sleep(3 * time.Second)
+		await.Sleep(3 * time.Second)
 		synctest.Wait()
 		if n := m.starts.Load(); n < 2 || n > 4 {
 			t.Errorf("3 seconds after a failed start it was started %d times", n)
 		}
 		m.refuse.Store(false)
-		time.Sleep(10 * time.Minute)
+		await.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.Tools != 1 {
 			t.Errorf("10 minutes later it is %s (%s) with %d tools", st.State, st.Reason, st.Tools)
@@ -372,23 +373,23 @@ func TestHealth(t *testing.T) {
 		if err := echo(s); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Minute)
+		await.Sleep(10 * time.Minute)
 		m.deaf.Store(true)
-		time.Sleep(3*35*time.Second + 31*time.Second)
+		await.Sleep(3*35*time.Second + 31*time.Second)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateDegraded {
 			t.Fatalf("after three missed pings it is %s", st.State)
 		}
 		m.deaf.Store(false)
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() != 1 {
 			t.Fatalf("when it answers again it is %s, %d starts", st.State, m.starts.Load())
 		}
 		m.deaf.Store(true)
-		time.Sleep(7 * 35 * time.Second)
+		await.Sleep(7 * 35 * time.Second)
 		m.deaf.Store(false)
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() < 2 {
 			t.Errorf("after six missed pings it is %s, %d starts", st.State, m.starts.Load())
@@ -456,9 +457,9 @@ func TestStateMachine(t *testing.T) {
 				case "refuse", "allow":
 					m.refuse.Store(step == "refuse")
 				case "wait":
-					time.Sleep(2 * time.Second)
+					await.Sleep(2 * time.Second)
 				case "idle":
-					time.Sleep(11 * time.Minute)
+					await.Sleep(11 * time.Minute)
 				case "restart":
 					_ = s.Restart(t.Context())
 				case "refresh":

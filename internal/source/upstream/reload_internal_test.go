@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // reloadable returns a begun set of specs, all played by m and kept in a cache in memory.
@@ -38,7 +39,7 @@ func (s *Set) names() (out []string) {
 
 // An hour of quiet is enough for whatever a reload begins.
 func untilStopped() {
-	time.Sleep(time.Hour)
+	await.Sleep(time.Hour)
 	synctest.Wait()
 }
 
@@ -61,7 +62,7 @@ func TestApplyAddsAndRemoves(t *testing.T) {
 		if !set.Apply([]Spec{stays, specOf(t, "new", fmt.Sprintf(plain, `,"args":["y"]`))}) {
 			t.Error("the servers are other ones, which is not reported")
 		}
-		time.Sleep(10 * time.Second)
+		await.Sleep(10 * time.Second)
 		synctest.Wait()
 		if got := set.names(); !slices.Equal(got, []string{"stays", "new"}) || set.Server("stays") != was {
 			t.Errorf("servers are %v, the one that stays is the same: %v", got, set.Server("stays") == was)

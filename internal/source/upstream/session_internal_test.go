@@ -14,6 +14,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func (s *Server) connections() int {
@@ -43,7 +44,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 					}
 				}
 				for range 6 { // one of them stays
-					time.Sleep(5 * time.Minute)
+					await.Sleep(5 * time.Minute)
 					if err := echoOf(s, "0"); err != nil {
 						t.Fatal(err)
 					}
@@ -82,7 +83,7 @@ func TestStateOfSessions(t *testing.T) {
 		if err := echoOf(s, "a"); err != nil {
 			t.Errorf("called again: %v", err)
 		}
-		time.Sleep(time.Hour)
+		await.Sleep(time.Hour)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || s.connections() != 0 {
 			t.Errorf("an hour later it is %s (%s) with %d connections", st.State, st.Reason, s.connections())
@@ -118,15 +119,15 @@ func TestRestAfterAStartUnderWay(t *testing.T) {
 		if err := echoOf(s, "a"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Minute)
+		await.Sleep(9 * time.Minute)
 		m.hold = make(chan struct{})
 		var call sync.WaitGroup
 		call.Go(func() { _ = echoOf(s, "b") })
-		time.Sleep(2 * time.Minute)
+		await.Sleep(2 * time.Minute)
 		m.refuse.Store(true) // so that nothing but the check itself looks again
 		close(m.hold)
 		call.Wait()
-		time.Sleep(30 * time.Minute)
+		await.Sleep(30 * time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateIdle {
 			t.Errorf("half an hour later it is %s with %d connections", st.State, s.connections())
@@ -190,7 +191,7 @@ func TestWhatProcessesOfSessionsSay(t *testing.T) {
 			}
 		}
 		s.set.opts.open = func(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
-			time.Sleep(time.Second) // both are being started
+			await.Sleep(time.Second) // both are being started
 			say(c, "start")
 			return m.open(ctx, c, opts)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/source/upstream/listing"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // A call that comes while calls in flight are let end is refused at once, and does not look for
@@ -105,7 +106,7 @@ func TestStopHoldsInEveryState(t *testing.T) {
 				}
 				s.Stop(t.Context())
 				before := m.starts.Load()
-				time.Sleep(time.Hour)
+				await.Sleep(time.Hour)
 				synctest.Wait()
 				st := s.Status()
 				if st.State != tool.StateIdle || st.Reason != "user_stop" || st.NextRetry != nil || m.starts.Load() != before {

@@ -38,7 +38,7 @@ type Fixture struct {
 }
 
 // waitLimit bounds what has to happen soon. It is generous: the machine may be busy.
-const waitLimit = 20 * time.Second
+const waitLimit = 3 * time.Minute
 
 // Source checks that a source keeps the contract of [tool.Source] and of the optional
 // interfaces it has. open makes a new fixture for each part, ready and closed by t's

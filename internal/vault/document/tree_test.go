@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 func TestRemovedDocumentIsKeptWithThoseBelow(t *testing.T) {
@@ -144,7 +145,7 @@ func TestListsAreFast(t *testing.T) {
 			took = min(took, time.Since(start))
 		}
 		t.Logf("%s: %v", ask.path, took)
-		if took > floor {
+		if took > floor && !await.Race {
 			t.Errorf("%s takes %v, %d single paths %v", ask.path, took, len(ids), floor)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"collie/internal/vault/search"
 	"collie/internal/vault/system"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // joins are the families that the scenarios need.
@@ -65,7 +66,7 @@ func TestMeetsRecordings(t *testing.T) {
 			}
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/api/filetree/createDocWithMd" {
-					time.Sleep(time.Second)
+					await.Sleep(time.Second)
 				}
 				mux.ServeHTTP(w, r)
 			})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collie/internal/vault/template"
+	"collie/test/await"
 )
 
 func TestExecute(t *testing.T) {
@@ -132,9 +133,7 @@ func TestEndless(t *testing.T) {
 			if err == nil {
 				t.Errorf("it ran to its end and wrote %d bytes", len(got))
 			}
-			if took := time.Since(start); took > 25*time.Second {
-				t.Errorf("it took %v", took)
-			}
+			await.Within(t, name, time.Since(start), 25*time.Second)
 			if err != nil && len(err.Error()) > 400 {
 				t.Errorf("a long error: %.400s", err)
 			}
@@ -148,10 +147,8 @@ func TestDeep(t *testing.T) {
 	for _, open := range []string{"{{if 1}}", "{{range 1}}", "{{with 1}}"} {
 		n := template.MaxText / (len(open) + len("{{end}}"))
 		start := time.Now()
-		_, err := template.Execute(strings.Repeat(open, n)+strings.Repeat("{{end}}", n), template.Options{})
-		if took := time.Since(start); took > 25*time.Second {
-			t.Errorf("%s: %v after %v", open, err, took)
-		}
+		_, _ = template.Execute(strings.Repeat(open, n)+strings.Repeat("{{end}}", n), template.Options{}) // whether it fails is not of interest
+		await.Within(t, open, time.Since(start), 25*time.Second)
 	}
 }
 
@@ -169,8 +166,6 @@ func FuzzExecute(f *testing.F) {
 		if len(got) > template.MaxOutput {
 			t.Errorf("wrote %d bytes", len(got))
 		}
-		if took := time.Since(start); took > 25*time.Second {
-			t.Errorf("took %v", took)
-		}
+		await.Within(t, "it", time.Since(start), 25*time.Second)
 	})
 }

@@ -100,7 +100,7 @@ func (g *gateway) serve(ctx context.Context) (address string, stop func() error,
 }
 
 // startLimit bounds the wait for a gateway that a busy machine keeps from answering.
-const startLimit = 30 * time.Second
+const startLimit = 3 * time.Minute
 
 // wantsSignIn reports whether the server waits for a person.
 func (g *gateway) wantsSignIn(ctx context.Context) (bool, error) {

@@ -16,6 +16,7 @@ import (
 	calllimit "collie/internal/pipeline/limit"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
+	"collie/test/await"
 )
 
 // dialogue is what clients of all kinds say, right and wrong, and the ids that are answered.
@@ -80,7 +81,7 @@ func TestSameAsAlone(t *testing.T) {
 				got[fmt.Sprint("line ", n)] = c.hears(`"error"`)
 			}
 			if line == ready {
-				time.Sleep(10 * time.Millisecond) // nothing answers it
+				await.Moment(10 * time.Millisecond) // nothing answers it
 			}
 		}
 		return got
@@ -116,7 +117,7 @@ func TestManyAtOnce(t *testing.T) {
 		}
 		got[string(m.ID)] = true
 	}
-	eventually(t, "all that hang run", func() bool { return g.running.Load() == hanging })
+	await.Until(t, "all that hang run", func() bool { return g.running.Load() == hanging })
 	letGo(t, c, g, hanging)
 }
 
@@ -136,7 +137,7 @@ func TestMoreThanMayRun(t *testing.T) {
 		}
 		got[string(m.ID)] = true
 	}
-	eventually(t, "as many as may run do", func() bool { return g.running.Load() == calllimit.DefaultPerSession })
+	await.Until(t, "as many as may run do", func() bool { return g.running.Load() == calllimit.DefaultPerSession })
 	letGo(t, c, g, hanging)
 }
 
@@ -154,7 +155,7 @@ func letGo(tb testing.TB, c *client, g *gateway, count int) {
 	for n := range count {
 		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"h%d"}}`, n)
 	}
-	eventually(tb, "no call runs", func() bool { return g.running.Load() == 0 })
+	await.Until(tb, "no call runs", func() bool { return g.running.Load() == 0 })
 	c.quiet(`"id":"h`)
 }
 
@@ -175,10 +176,10 @@ func TestTakenBack(t *testing.T) {
 			}
 			for _, wait := range []time.Duration{0, 100 * time.Millisecond} { // as JSON, and once it is a stream
 				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__hang","arguments":{}%s}}`, more)
-				eventually(t, "the call runs", func() bool { return g.running.Load() == 1 })
-				time.Sleep(wait)
+				await.Until(t, "the call runs", func() bool { return g.running.Load() == 1 })
+				await.Moment(wait)
 				c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
-				eventually(t, "the call has ended", func() bool { return g.running.Load() == 0 })
+				await.Until(t, "the call has ended", func() bool { return g.running.Load() == 0 })
 				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}%s}}`, more)
 				if line := c.hears(`"id":7,`); !strings.Contains(line, `"who":"one"`) {
 					t.Errorf("after the cancel: %s", line)
@@ -307,7 +308,7 @@ func TestEndOfInput(t *testing.T) {
 	}
 	time.AfterFunc(50*time.Millisecond, func() { close(release) })
 	c.hears(`"id":1,`, "late")
-	eventually(t, "the session is over", func() bool { return g.handler().Sessions() == 0 })
+	await.Until(t, "the session is over", func() bool { return g.handler().Sessions() == 0 })
 	if n := g.count("DELETE"); n != 1 {
 		t.Errorf("%d DELETE", n)
 	}
@@ -335,7 +336,7 @@ func TestSlowReader(t *testing.T) {
 	for n := range 50 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, n+1))
 	}
-	time.Sleep(50 * time.Millisecond) // all answers wait for the reader
+	await.Moment(50 * time.Millisecond) // all answers wait for the reader
 	_ = write.Close()
 	text, err := io.ReadAll(read)
 	if err != nil {

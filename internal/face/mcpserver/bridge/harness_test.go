@@ -24,11 +24,12 @@ import (
 	"collie/internal/source"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
+	"collie/test/await"
 )
 
 // limit bounds what should happen soon: five times what the slowest test, of messages with many
 // megabytes, was seen to take under the race detector on a busy machine.
-const limit = 100 * time.Second
+const limit = await.Limit
 
 // gateway is a gateway over HTTP, real but for the source behind it.
 type gateway struct {
@@ -344,14 +345,4 @@ func (c *client) greet() {
 	c.say(hello)
 	c.hears(`"id":0,"result":{"protocolVersion":"2025-11-25"`)
 	c.say(ready)
-}
-
-// eventually waits for what should become true.
-func eventually(tb testing.TB, what string, ok func() bool) {
-	tb.Helper()
-	for deadline := time.Now().Add(limit); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			tb.Fatalf("not within %v: %s", limit, what)
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // lv is a file that lists notebook A.
@@ -149,7 +150,7 @@ func TestUnreadable(t *testing.T) {
 
 				l = good
 				expect(true, "later")
-				time.Sleep(10*time.Minute - time.Second)
+				await.Sleep(10*time.Minute - time.Second)
 				s, err := l.Snapshot(t.Context(), false)
 				if err != nil {
 					t.Fatalf("a read with a good copy: %v", err)
@@ -160,7 +161,7 @@ func TestUnreadable(t *testing.T) {
 				if !s.Stale().Equal(read) {
 					t.Errorf("stale since %v, want %v", s.Stale(), read)
 				}
-				time.Sleep(time.Minute)
+				await.Sleep(time.Minute)
 				expect(false, "too late")
 
 				w.failing(nil)
@@ -205,7 +206,7 @@ func TestSnapshotAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.set(ownLevels, lv("rw"))
-		time.Sleep(999 * time.Millisecond)
+		await.Sleep(999 * time.Millisecond)
 		again := step("within 1 s", false, 0, access.Read)
 		if _, err := again.All(t.Context()); err != nil || w.asked("/api/notebook/lsNotebooks") != 1 {
 			t.Error("the notebooks were listed again")
@@ -213,7 +214,7 @@ func TestSnapshotAge(t *testing.T) {
 		step("a write", true, 2, access.Write)
 		step("a read after it", false, 0, access.Write)
 		step("a second write", true, 2, access.Write)
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		step("too old", false, 2, access.Write)
 		l.Forget()
 		step("forgotten", false, 2, access.Write)
@@ -239,7 +240,7 @@ func TestSingleFlight(t *testing.T) {
 		}
 		ask(false, access.Read)
 		synctest.Wait()
-		time.Sleep(50 * time.Millisecond)
+		await.Sleep(50 * time.Millisecond)
 		w.set(ownLevels, lv("rw")) // the reading that runs has not seen it
 		began := time.Now()
 		ask(false, access.Read) // joins it

@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 const (
@@ -71,9 +72,9 @@ func TestTTL(t *testing.T) {
 		}
 		step(1, false)
 		w.set(ownConfig, `{"userRulesText": "x"}`)
-		time.Sleep(30*time.Second - 1)
+		await.Sleep(30*time.Second - 1)
 		step(0, false)
-		time.Sleep(1)
+		await.Sleep(1)
 		step(1, true)
 		w.set(ownConfig, `{"userRulesText": "y"}`)
 		s.Forget()
@@ -151,14 +152,14 @@ func TestConfigUnreadable(t *testing.T) {
 					}
 				}
 
-				time.Sleep(30 * time.Second)
+				await.Sleep(30 * time.Second)
 				failed := time.Now()
 				for range 2 {
 					c := s.Current(t.Context())
 					if c.Unreadable || !c.Stale.Equal(failed) || c.Problem == nil || c.ToolOn["mascot"] || !c.Enabled("block", "delete") {
 						t.Errorf("with a good copy: %+v", c)
 					}
-					time.Sleep(9*time.Minute + 30*time.Second)
+					await.Sleep(9*time.Minute + 30*time.Second)
 				}
 				if changes != 1 {
 					t.Errorf("%d changes, want the one of the first reading", changes)

@@ -15,6 +15,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
+	"collie/test/await"
 )
 
 // scene is a workspace with a hidden notebook full of canaries and a readable one in which the kernel shows them: the ids
@@ -206,7 +207,7 @@ func (s *scene) flush() {
 // within ten minutes.
 func (s *scene) awaitEmbeds() {
 	s.t.Helper()
-	for begun := time.Now(); time.Since(begun) < 12*time.Minute; time.Sleep(10 * time.Second) {
+	for begun := time.Now(); time.Since(begun) < 12*time.Minute; await.Moment(10 * time.Second) {
 		rows, err := kernel.SQL[struct{ N int }](s.t.Context(), s.Client, "SELECT count(*) AS n FROM blocks WHERE type = 'query_embed' AND content LIKE '%zqhchanged2%' LIMIT 1")
 		if err != nil {
 			s.t.Fatal(err)

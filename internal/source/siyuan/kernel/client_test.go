@@ -17,6 +17,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // at is a client of url that waits hardly at all.
@@ -426,10 +427,10 @@ func TestFlushIsWaitedFor(t *testing.T) {
 		c := kernel.New("http://kernel", kernel.Options{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			switch {
 			case strings.HasSuffix(r.URL.Path, "renameNotebook"):
-				time.Sleep(5 * time.Second)
+				await.Sleep(5 * time.Second)
 				note("written")
 			case strings.HasSuffix(r.URL.Path, "flushTransaction"):
-				time.Sleep(time.Second)
+				await.Sleep(time.Second)
 				note("flushed")
 			default:
 				note("read")
@@ -447,7 +448,7 @@ func TestFlushIsWaitedFor(t *testing.T) {
 		go sql()
 		go sql()
 		go write() // not over when the two read
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		sql()
 		want := "written flushed read read written flushed read"
 		if got := strings.Join(order, " "); got != want {

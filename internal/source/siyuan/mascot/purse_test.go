@@ -25,6 +25,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/source/siyuan/mascot"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // named is a source that is only asked for its name.
@@ -354,7 +355,7 @@ func TestSyncWritesSeldom(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(10 * time.Millisecond)
+			await.Sleep(10 * time.Millisecond)
 		}
 		if waited := time.Since(begin); waited > 11*time.Second {
 			t.Errorf("calls waited for the mascot: %v", waited)
@@ -385,7 +386,7 @@ func TestSyncWritesSeldom(t *testing.T) {
 			}
 		}
 		quiet := d.count()
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		if d.count() != quiet {
 			t.Error("a purse that is closed writes")
 		}
@@ -509,7 +510,7 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 		d, dir, b := &disk{files: map[string]string{statsFile: `{"totalCalls":100,"balance":50}`}, refuse: true}, t.TempDir(), &bus{}
 		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
 		b.Publish(ended("fs", "ls", tool.OK))
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		if balance, _, err := p.Balance(t.Context()); err != nil || balance != 1 {
 			t.Errorf("%d coins (%v), want the one that is known of", balance, err)
 		}
@@ -517,7 +518,7 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 		d.refuse = false
 		d.mu.Unlock()
 		b.Publish(ended("fs", "ls", tool.OK))
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		if got := d.file(statsFile); gjson.Get(got, "balance").Int() != 52 || gjson.Get(got, "totalCalls").Int() != 102 {
 			t.Errorf("%s, want 50 and 100 and two more", got)
 		}

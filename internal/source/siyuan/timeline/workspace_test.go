@@ -10,6 +10,7 @@ import (
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/timeline"
+	"collie/test/await"
 )
 
 // workspace is a kernel whose data repository has a key, with one document of three paragraphs.
@@ -66,7 +67,7 @@ const patience = 30 * time.Second
 
 // until looks whether something is so, again and again for some time.
 func (w *workspace) until(limit time.Duration, ok func() bool) bool {
-	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+	for begun := time.Now(); ; await.Moment(200 * time.Millisecond) {
 		if ok() {
 			return true
 		}

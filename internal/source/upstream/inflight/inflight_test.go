@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 var begin = time.Now()
@@ -107,14 +108,14 @@ func TestTimeOfACall(t *testing.T) {
 		ctx, f := c.Add(t.Context(), &tool.Call{
 			Caller: caller, Params: json.RawMessage(`{"_meta":{"progressToken":"theirs"}}`),
 		}, time.Minute)
-		time.Sleep(50 * time.Second)
+		await.Sleep(50 * time.Second)
 		f.Progressed(json.RawMessage(`{"progressToken":"1","progress":1}`))
-		time.Sleep(50 * time.Second)
+		await.Sleep(50 * time.Second)
 		f.Progressed(json.RawMessage(`{"progressToken":"1","progress":1}`)) // it does not rise
 		resume := f.Pause()
-		time.Sleep(time.Hour)
+		await.Sleep(time.Hour)
 		resume()
-		time.Sleep(50 * time.Second)
+		await.Sleep(50 * time.Second)
 		if ctx.Err() != nil {
 			t.Fatalf("it ended after %v: %v", time.Since(begun), context.Cause(ctx))
 		}

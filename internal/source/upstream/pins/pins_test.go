@@ -19,6 +19,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // hash is that of the tool cache: the canonical form of six fields.
@@ -237,19 +238,19 @@ func TestWritesAreCollected(t *testing.T) {
 		defer s.Close()
 		for i := range 50 {
 			s.Check(fmt.Sprint("server", i), raws(search), true)
-			time.Sleep(10 * time.Millisecond)
+			await.Sleep(10 * time.Millisecond)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Error("written before the time was over")
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		synctest.Wait()
 		first, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Check("server3", raws(search), true)
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		synctest.Wait()
 		if now, err := os.Stat(path); err != nil || !os.SameFile(first, now) {
 			t.Error("written again though nothing was new")
@@ -270,7 +271,7 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 		if got := kinds(s.Check("a", raws(evil), true)); got["search"] != pins.Changed {
 			t.Errorf("in memory: %v", got)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		synctest.Wait()
 		if got, _ := os.ReadFile(path); string(got) != broken {
 			t.Errorf("the file is %q now", got)
@@ -278,7 +279,7 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		await.Sleep(time.Minute)
 		synctest.Wait()
 		again := pins.Open(path, hash, pins.Options{})
 		if got := again.Pending("a")["search"]; string(got.Was) != search {
@@ -327,7 +328,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 		two.Check("a", raws(evil, book), true)
 		told := make(chan string, 100)
 		stop := one.Watch(func(server string) { told <- server })
-		time.Sleep(5 * time.Second)
+		await.Sleep(5 * time.Second)
 		synctest.Wait()
 		x, y := one.Pending("a")["search"], two.Pending("a")["search"]
 		if diff := cmp.Diff(x, y); diff != "" {
@@ -342,7 +343,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 		for len(told) > 0 {
 			<-told
 		}
-		time.Sleep(3 * time.Second)
+		await.Sleep(3 * time.Second)
 		synctest.Wait()
 		if len(told) != 1 || <-told != "a" {
 			t.Error("the other process was not told of the approval")

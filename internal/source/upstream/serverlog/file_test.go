@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func TestRotation(t *testing.T) {
@@ -116,11 +117,11 @@ func TestFollowAFileThroughRotation(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(time.Second) // there is no file yet
+		await.Sleep(time.Second) // there is no file yet
 		l := serverlog.New(serverlog.Options{Path: path, MaxSize: 4 << 10})
 		for i := range 500 {
 			l.Add("stderr", fmt.Sprint(i))
-			time.Sleep(10 * time.Millisecond)
+			await.Sleep(10 * time.Millisecond)
 		}
 		<-ended
 		l.Close()

@@ -16,6 +16,7 @@ import (
 
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // texts are "stream text" of the lines that f wants of the files at path.
@@ -91,9 +92,9 @@ func TestOlderLinesComeFromTheFiles(t *testing.T) {
 		defer l.Close()
 		for i := range 1000 {
 			l.Add("stderr", fmt.Sprint("line ", i))
-			time.Sleep(time.Millisecond)
+			await.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Second)
+		await.Sleep(time.Second)
 		synctest.Wait()
 		got := tailed(t, l, tool.LogFilter{})
 		if len(got) != 1000 || got[0] != "stderr line 0" || got[999] != "stderr line 999" {
@@ -175,7 +176,7 @@ func TestAFileThatCannotBeWritten(t *testing.T) {
 		})
 		for range 10 {
 			l.Add("stderr", "hello")
-			time.Sleep(time.Second)
+			await.Sleep(time.Second)
 		}
 		l.Close()
 		if got := strings.Count(out.String(), "level=WARN"); got != 1 {

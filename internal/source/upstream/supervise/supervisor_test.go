@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // A Supervisor gives each order when it is due, once, and tells each state.
@@ -43,7 +44,7 @@ func TestSupervisor(t *testing.T) {
 			Changed: func(c supervise.Condition) { states = append(states, c.State) },
 		})
 		s.Tell(failed("crashed", true))
-		time.Sleep(time.Hour)
+		await.Sleep(time.Hour)
 		synctest.Wait()
 		want := []order{
 			{supervise.Start, time.Second}, {supervise.CheckUse, time.Second + 10*time.Minute}, {supervise.CheckUse, time.Second + 11*time.Minute},
@@ -74,9 +75,9 @@ func TestSupervisorTimer(t *testing.T) {
 				})
 				s.Tell(postpone(time.Hour))
 				s.Tell(failed("crashed", true))
-				time.Sleep(time.Second - 1)
+				await.Sleep(time.Second - 1)
 				s.Tell(test.last)
-				time.Sleep(time.Second)
+				await.Sleep(time.Second)
 				synctest.Wait()
 				if orders != test.want {
 					t.Errorf("%d orders, want %d", orders, test.want)

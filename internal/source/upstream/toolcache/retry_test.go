@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/atomicfile"
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 )
 
 // What could not be written is tried again after 5 s and then every 30 s.
@@ -26,24 +27,24 @@ func TestWritesAreTriedAgain(t *testing.T) {
 		chmod(0o400)
 		c := b.open(t)
 		c.Store("first", entry(3, "q"))
-		time.Sleep(4 * time.Second)
+		await.Sleep(4 * time.Second)
 		chmod(0o600)
 		if written("first") {
 			t.Error("a read-only file was written")
 		}
-		time.Sleep(2 * time.Second)
+		await.Sleep(2 * time.Second)
 		if !written("first") {
 			t.Error("not tried again after 5 s")
 		}
 		chmod(0o400)
 		c.Store("second", entry(4, "q"))
-		time.Sleep(20 * time.Second)
+		await.Sleep(20 * time.Second)
 		chmod(0o600)
-		time.Sleep(14 * time.Second)
+		await.Sleep(14 * time.Second)
 		if written("second") {
 			t.Error("tried again too early")
 		}
-		time.Sleep(3 * time.Second)
+		await.Sleep(3 * time.Second)
 		if !written("second") {
 			t.Error("not tried again after 5 s and 30 s")
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 )
 
 func TestStats(t *testing.T) {
@@ -103,7 +104,7 @@ func TestFewWrites(t *testing.T) {
 	c := b.open(t, func(o *toolcache.Options) { o.Collect = 0 }) // the default
 	for i := range 50 {
 		c.Store("server-"+string(rune('a'+i%26))+string(rune('a'+i/26)), entry(i, "x"))
-		<-time.After(2 * time.Millisecond)
+		await.Moment(2 * time.Millisecond)
 	}
 	mustClose(t, c)
 	if n := c.Stats().Writes.OK; n > 5 {

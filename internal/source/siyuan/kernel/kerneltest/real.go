@@ -137,7 +137,9 @@ func notebooks(backend http.Handler) (ids []string) {
 
 // await waits until a kernel has started.
 func await(backend http.Handler) error {
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); ; <-tick.C {
 		if ask(backend, "/api/system/bootProgress", nil).Get("data.progress").Int() == 100 {
 			return nil
 		}

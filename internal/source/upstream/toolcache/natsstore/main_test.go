@@ -6,6 +6,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"go.uber.org/goleak"
+
+	"collie/test/await"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +40,7 @@ func stop(srv *server.Server) {
 }
 
 // waitLimit bounds what happens at once on a machine that is not busy.
-const waitLimit = 30 * time.Second
+const waitLimit = await.Limit
 
 // eventually asks until it is so.
 func eventually(t *testing.T, what string, so func() bool) {

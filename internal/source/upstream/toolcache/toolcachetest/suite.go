@@ -29,7 +29,7 @@ import (
 )
 
 // limit bounds what the contract promises at once or within 2 s: five times that.
-const limit = 10 * time.Second
+const limit = 3 * time.Minute
 
 // RunBackend holds a backend to the contract of [toolcache.Backend]. Each call of open
 // returns another handle on the same kept place, which nobody else uses and which is empty at
