@@ -59,12 +59,12 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 // escaped: the kernel sees the others itself, and each database is a request.
 func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Naming, error) {
 	n := action.NewNaming(list)
-	texts, err := r.Kernel.AssetTexts(ctx)
+	texts, err := r.Kernel.AssetTextsOutside(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range texts {
-		n.Read(text)
+		n.Read(text.Text)
 	}
 	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(tailOf(p)) && !n.Has(p) }) {
 		return n, nil

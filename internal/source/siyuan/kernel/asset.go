@@ -32,12 +32,9 @@ const MaxUnusedAssets = 512
 // Folders may be among them, and so are assets whose name has a character that Markdown
 // encodes, such as a space: the kernel looks for the encoded name (assets.jsonl 49, 50).
 func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, err
-	}
 	const endpoint = "/api/asset/getUnusedAssets"
-	var raw json.RawMessage
-	if err := c.call(ctx, endpoint, read, nil, &raw); err != nil {
+	raw, err := ask[json.RawMessage](ctx, c, endpoint, readIndex, nil)
+	if err != nil {
 		return nil, err
 	}
 	var items []struct{ Item string }
@@ -65,17 +62,14 @@ func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
 // "assets/a.png", as documents write it: that in the folder of all, else one in the folder of any
 // notebook or document. [Client.RenameAsset] renames the same.
 func (c *Client) AssetFile(ctx context.Context, address string) (string, error) {
-	var out string
-	err := c.call(ctx, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address}, &out)
+	out, err := ask[string](ctx, c, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address})
 	return strings.ReplaceAll(out, `\`, "/"), err
 }
 
 // RenameAsset renames an asset in its folder and in every document that uses it. The new name
 // gets the old extension and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
 func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
-	var out struct{ NewPath string }
-	err = c.call(ctx, "/api/asset/renameAsset", writeData, map[string]any{"oldPath": path, "newName": name}, &out)
-	return out.NewPath, err
+	return ask[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
 }
 
 // DocumentAssets returns the assets of a document as its Markdown names them, or its images only.
@@ -84,16 +78,12 @@ func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]stri
 	if images {
 		endpoint = "/api/asset/getDocImageAssets"
 	}
-	var out []string
-	err := c.call(ctx, endpoint, read, map[string]any{"id": id}, &out)
-	return out, err
+	return ask[[]string](ctx, c, endpoint, read, map[string]any{"id": id})
 }
 
 // ImageText returns the text that was recognised in an image; empty if there is none.
 func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
-	var out struct{ Text string }
-	err := c.call(ctx, "/api/asset/getImageOCRText", readData, map[string]any{"path": path}, &out)
-	return out.Text, err
+	return ask[string](ctx, c, "/api/asset/getImageOCRText", readData.of("text"), map[string]any{"path": path})
 }
 
 // AssetUse is a place where a document names an asset.
@@ -153,26 +143,6 @@ func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, err
 		inText+" OR "+strings.Join(attrs, " OR ")+" LIMIT 10000")
 }
 
-// AssetTexts returns all texts and attributes of blocks in which "assets/" stands, for the caller to look for names that
-// are written in other forms than [Client.UnusedAssets] knows.
-func (c *Client) AssetTexts(ctx context.Context) ([]string, error) {
-	c.dirty.Store(true)
-	var out []string
-	for _, from := range []string{
-		"markdown AS text FROM blocks WHERE " + leaf + " AND instr(markdown, 'assets/') > 0",
-		"ial AS text FROM blocks WHERE instr(ial, 'assets/') > 0",
-	} {
-		rows, err := SQL[struct{ Text string }](ctx, c, "SELECT DISTINCT "+from+" LIMIT 1000000")
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			out = append(out, row.Text)
-		}
-	}
-	return out, nil
-}
-
 // AssetsOf returns the assets that documents of some notebooks show, each once, by the paths of their
 // files below data/.
 func (c *Client) AssetsOf(ctx context.Context, notebooks []Notebook) ([]string, error) {
@@ -203,8 +173,8 @@ type AssetText struct {
 	Text     string `json:"text"`
 }
 
-// AssetTextsOutside returns the texts and attributes of blocks in which "assets/" stands, of all
-// notebooks but some.
+// AssetTextsOutside returns the texts and attributes of blocks in which "assets/" stands, of all notebooks but some. The
+// caller may look in them for names that are written in other forms than [Client.UnusedAssets] knows.
 func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText, error) {
 	c.dirty.Store(true)
 	outside := ""

@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"collie/internal/tool"
 )
@@ -192,18 +194,18 @@ func (d *Database) Value(row, column ID) *Value {
 // not_found; there is none before it was rendered for the first time.
 func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	const endpoint = "/api/av/getAttributeView"
-	var out struct{ AV json.RawMessage }
-	if err := c.call(ctx, endpoint, readData, map[string]any{"id": id}, &out); err != nil {
+	raw, err := ask[json.RawMessage](ctx, c, endpoint, readData.of("av"), map[string]any{"id": id})
+	if err != nil {
 		return nil, err
 	}
 	var d *Database
-	if err := json.Unmarshal(out.AV, &d); err != nil {
+	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, unexpected(endpoint, read, err)
 	}
 	if d == nil || d.ID != id {
 		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.Unknown, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}
 	}
-	d.Raw = out.AV
+	d.Raw = raw
 	return d, nil
 }
 
@@ -239,16 +241,12 @@ func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessa
 	if r.GroupPaging != nil {
 		body["groupPaging"] = r.GroupPaging
 	}
-	var raw json.RawMessage
-	err := c.call(ctx, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body, &raw)
-	return raw, err
+	return ask[json.RawMessage](ctx, c, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body)
 }
 
 // DatabaseColumns returns the columns of a database as the kernel has them.
 func (c *Client) DatabaseColumns(ctx context.Context, id ID) ([]json.RawMessage, error) {
-	var out []json.RawMessage
-	err := c.call(ctx, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id}, &out)
-	return out, err
+	return ask[[]json.RawMessage](ctx, c, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id})
 }
 
 // FilterSort returns the filters and sorts of the view that a database block shows. No filter
@@ -261,19 +259,7 @@ func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts j
 
 // DatabaseBlocks returns the blocks that show a database ("mirrors").
 func (c *Client) DatabaseBlocks(ctx context.Context, id ID) ([]ID, error) {
-	var out struct {
-		RefDefs []struct {
-			RefID ID `json:"refID"`
-		} `json:"refDefs"`
-	}
-	if err := c.call(ctx, "/api/av/getMirrorDatabaseBlocks", read, map[string]any{"avID": id}, &out); err != nil {
-		return nil, err
-	}
-	ids := make([]ID, 0, len(out.RefDefs))
-	for _, d := range out.RefDefs {
-		ids = append(ids, d.RefID)
-	}
-	return ids, nil
+	return ask[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.of("refDefs.#.refID"), map[string]any{"avID": id})
 }
 
 // DatabaseHit is what a search for databases finds: a database in one of its blocks, and its
@@ -295,9 +281,7 @@ func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes [
 	if len(excludes) > 0 {
 		body["excludes"] = excludes
 	}
-	var out struct{ Results []DatabaseHit }
-	err := c.call(ctx, "/api/av/searchAttributeView", readData, body, &out)
-	return out.Results, err
+	return ask[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.of("results"), body)
 }
 
 // PrimaryValues are the values of a primary column, the database's name and the blocks that show
@@ -314,11 +298,9 @@ type PrimaryValues struct {
 // PrimaryValues returns the rows of a database whose primary value holds a keyword; the newest
 // change comes first.
 func (c *Client) PrimaryValues(ctx context.Context, id ID, keyword string, page, size int) (PrimaryValues, error) {
-	var out PrimaryValues
-	err := c.call(ctx, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
+	return ask[PrimaryValues](ctx, c, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
 		"id": id, "keyword": keyword, "page": page, "pageSize": size,
-	}, &out)
-	return out, err
+	})
 }
 
 // DuplicateDatabase copies a database. The block that shows the copy has to be put somewhere
@@ -334,7 +316,68 @@ func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block 
 
 // SpinDOM makes of the editor's form of blocks, roughly written, the form that it saves.
 func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
-	var out struct{ DOM string }
-	err := c.call(ctx, "/api/lute/spinBlockDOM", readData, map[string]any{"dom": dom}, &out)
-	return out.DOM, err
+	return ask[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
+}
+
+// databaseFolder is where the kernel keeps databases, a file each.
+const databaseFolder = "/data/storage/av"
+
+// DatabaseTexts hands over all texts of databases in which "assets/" stands, those of closed
+// notebooks included. some are the databases to look into; nil is all. It costs a request for each.
+func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func(database ID, text string)) error {
+	if some != nil && len(some) == 0 {
+		return nil
+	}
+	files, err := c.ReadDir(ctx, databaseFolder)
+	if tool.KindOf(err) == tool.Unknown { // the folder comes with the first database
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name, ".json")
+		if !ok || f.IsDir || some != nil && !some[ID(name)] {
+			continue
+		}
+		raw, err := c.ReadFile(ctx, databaseFolder+"/"+f.Name)
+		if err != nil {
+			return err
+		}
+		textsIn(raw, func(text string) { yield(ID(name), text) })
+	}
+	return nil
+}
+
+// DatabaseNotebooks are the open notebooks in which a block shows one of some databases, by database.
+func (c *Client) DatabaseNotebooks(ctx context.Context, databases []ID) (map[ID][]ID, error) {
+	out := map[ID][]ID{}
+	for _, id := range databases {
+		rows, err := SQL[AssetUse](ctx, c, "SELECT DISTINCT box FROM blocks WHERE type = 'av' AND instr(markdown, "+
+			Quote(`data-av-id="`+string(id)+`"`)+") > 0 LIMIT 100000")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			out[id] = append(out[id], row.Notebook)
+		}
+	}
+	return out, nil
+}
+
+// textsIn hands over the texts of a JSON value that name assets; of what is not JSON, all of it.
+func textsIn(raw []byte, yield func(text string)) {
+	if !json.Valid(raw) {
+		yield(string(raw))
+		return
+	}
+	for d := json.NewDecoder(bytes.NewReader(raw)); ; {
+		t, err := d.Token()
+		if err != nil {
+			return
+		}
+		if text, ok := t.(string); ok && strings.Contains(text, "assets/") {
+			yield(text)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"html"
 )
 
 // Block is a block as getChildBlocks lists it.
@@ -17,17 +18,13 @@ type Block struct {
 // ChildBlocks lists the blocks right below a document or a container; those below a heading
 // are its section. An id that does not exist has none.
 func (c *Client) ChildBlocks(ctx context.Context, id ID) ([]Block, error) {
-	var out []Block
-	err := c.call(ctx, "/api/block/getChildBlocks", readData, map[string]any{"id": id}, &out)
-	return out, err
+	return ask[[]Block](ctx, c, "/api/block/getChildBlocks", readData, map[string]any{"id": id})
 }
 
 // Kramdown returns a block with its attributes, a document with all its blocks. An id that does
 // not exist gives "".
 func (c *Client) Kramdown(ctx context.Context, id ID) (string, error) {
-	var out struct{ Kramdown string }
-	err := c.call(ctx, "/api/block/getBlockKramdown", readData, map[string]any{"id": id}, &out)
-	return out.Kramdown, err
+	return ask[string](ctx, c, "/api/block/getBlockKramdown", readData.of("kramdown"), map[string]any{"id": id})
 }
 
 // Kramdowns returns many blocks at once; those that do not exist are left out. mode is "md" or
@@ -43,9 +40,7 @@ func (c *Client) Kramdowns(ctx context.Context, ids []ID, mode string) (map[ID]s
 
 // DOM returns the editor's form of a block; "" if it does not exist.
 func (c *Client) DOM(ctx context.Context, id ID) (string, error) {
-	var out struct{ DOM string }
-	err := c.call(ctx, "/api/block/getBlockDOM", readData, map[string]any{"id": id}, &out)
-	return out.DOM, err
+	return ask[string](ctx, c, "/api/block/getBlockDOM", readData.of("dom"), map[string]any{"id": id})
 }
 
 // DOMs returns the editor's form of many blocks; those that do not exist are left out or "".
@@ -60,9 +55,7 @@ func (c *Client) DOMs(ctx context.Context, ids []ID) (map[ID]string, error) {
 
 // Attrs returns the attributes of a block, up to date at once; none if it does not exist.
 func (c *Client) Attrs(ctx context.Context, id ID) (map[string]string, error) {
-	var out map[string]string
-	err := c.call(ctx, "/api/attr/getBlockAttrs", readData, map[string]any{"id": id}, &out)
-	return out, err
+	return ask[map[string]string](ctx, c, "/api/attr/getBlockAttrs", readData, map[string]any{"id": id})
 }
 
 // BatchAttrs returns the attributes of many blocks; those that do not exist are left out.
@@ -70,9 +63,7 @@ func (c *Client) BatchAttrs(ctx context.Context, ids []ID) (map[ID]map[string]st
 	if len(ids) == 0 {
 		return map[ID]map[string]string{}, nil
 	}
-	var out map[ID]map[string]string
-	err := c.call(ctx, "/api/attr/batchGetBlockAttrs", readData, map[string]any{"ids": ids}, &out)
-	return out, err
+	return ask[map[ID]map[string]string](ctx, c, "/api/attr/batchGetBlockAttrs", readData, map[string]any{"ids": ids})
 }
 
 // SetAttrs merges attributes into those of a block; "" removes one (attr/setBlockAttrs).
@@ -110,24 +101,22 @@ func Created(done []Transaction) []ID {
 // Transact runs operations as one transaction. The kernel echoes them whatever becomes of them,
 // so the effect has to be read back. now is the moment in milliseconds.
 func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]Transaction, error) {
-	var out []Transaction
-	err := c.call(ctx, "/api/transactions", writeData, map[string]any{
+	return ask[[]Transaction](ctx, c, "/api/transactions", writeData, map[string]any{
 		"transactions": []any{map[string]any{"doOperations": ops, "undoOperations": []any{}}},
 		"reqId":        now, "app": "", "session": "",
-	}, &out)
-	return out, err
+	})
 }
 
 // Append adds content as the last child of a document or container. dataType is "markdown" or
 // "dom".
 func (c *Client) Append(ctx context.Context, parent ID, dataType, data string) ([]Transaction, error) {
-	return c.put(ctx, "/api/block/appendBlock", map[string]any{"dataType": dataType, "data": data, "parentID": parent})
+	return ask[[]Transaction](ctx, c, "/api/block/appendBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
 // Update replaces the content of a block by the first block of data. All other attributes are
 // lost unless data carries them.
 func (c *Client) Update(ctx context.Context, id ID, dataType, data string) ([]Transaction, error) {
-	return c.put(ctx, "/api/block/updateBlock", map[string]any{"dataType": dataType, "data": data, "id": id})
+	return ask[[]Transaction](ctx, c, "/api/block/updateBlock", writeData, map[string]any{"dataType": dataType, "data": data, "id": id})
 }
 
 // Delete removes a block. The kernel answers before it writes: flush before reading.
@@ -135,8 +124,202 @@ func (c *Client) Delete(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/block/deleteBlock", writeData, map[string]any{"id": id}, nil)
 }
 
-func (c *Client) put(ctx context.Context, endpoint string, body map[string]any) ([]Transaction, error) {
-	var out []Transaction
-	err := c.call(ctx, endpoint, writeData, body, &out)
+// Node says what a block is and where it stands in its document. Types are those of the DOM:
+// NodeDocument, NodeParagraph, NodeListItem, NodeAttributeView, ….
+type Node struct {
+	ID         ID     `json:"id"`
+	Type       string `json:"type"`
+	ParentID   ID     `json:"parentID"`
+	ParentType string `json:"parentType"`
+	PreviousID ID     `json:"previousID"`
+	NextID     ID     `json:"nextID"`
+}
+
+// Nodes returns where blocks stand (block/getBlockTreeInfos), up to date at once but for what is
+// being deleted. Those that do not exist are left out.
+func (c *Client) Nodes(ctx context.Context, ids []ID) (map[ID]Node, error) {
+	out := map[ID]Node{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := c.call(ctx, "/api/block/getBlockTreeInfos", readData, map[string]any{"ids": ids}, &out)
 	return out, err
+}
+
+// Crumb is one step on the way from a document to a block in it.
+type Crumb struct {
+	ID      ID     `json:"id" about:"the step; the document comes first"`
+	Name    string `json:"name" about:"its text; of a document notebook and path"` // of a document: with its notebook and path
+	Type    string `json:"type" about:"NodeDocument, NodeHeading, …"`              // NodeDocument, NodeHeading, …
+	SubType string `json:"subType" about:"h1 to h6 of headings"`
+}
+
+// Breadcrumb returns the way to a block, its document first. Blocks of the types that are
+// excluded are left out where the kernel can do without them.
+func (c *Client) Breadcrumb(ctx context.Context, id ID, excludeTypes []string) ([]Crumb, error) {
+	body := map[string]any{"id": id}
+	if len(excludeTypes) > 0 {
+		body["excludeTypes"] = excludeTypes
+	}
+	out, err := ask[[]Crumb](ctx, c, "/api/block/getBlockBreadcrumb", readData, body)
+	for i := range out { // names are made for a web page
+		out[i].Name = html.UnescapeString(out[i].Name)
+	}
+	return out, err
+}
+
+// DocInfo is a document as getDocsInfo describes it.
+type DocInfo struct {
+	ID           ID                `json:"id"`
+	RootID       ID                `json:"rootID"`
+	Name         string            `json:"name"`
+	RefCount     int               `json:"refCount"`
+	SubFileCount int               `json:"subFileCount"`
+	RefIDs       []ID              `json:"refIDs"` // blocks that refer to it
+	IAL          map[string]string `json:"ial"`
+	Icon         string            `json:"icon"`
+	AttrViews    json.RawMessage   `json:"attrViews"` // databases it stands in; null for none
+}
+
+// DocsInfo describes documents, in order; references and databases only if asked for. One that
+// does not exist fails all.
+func (c *Client) DocsInfo(ctx context.Context, ids []ID, references, databases bool) ([]DocInfo, error) {
+	return ask[[]DocInfo](ctx, c, "/api/block/getDocsInfo", readData, map[string]any{"ids": ids, "refCount": references, "av": databases})
+}
+
+// Stat counts what is in blocks.
+type Stat struct {
+	RuneCount  int `json:"runeCount"`
+	WordCount  int `json:"wordCount"`
+	LinkCount  int `json:"linkCount"`
+	ImageCount int `json:"imageCount"`
+	RefCount   int `json:"refCount"`
+	BlockCount int `json:"blockCount"`
+}
+
+// WordCount counts what is in all of the blocks together.
+func (c *Client) WordCount(ctx context.Context, ids []ID) (Stat, error) {
+	return ask[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.of("stat"), map[string]any{"ids": ids})
+}
+
+// RecentBlock is a block as getRecentUpdatedBlocks lists it.
+type RecentBlock struct {
+	ID       ID                `json:"id"`
+	Notebook ID                `json:"box"`
+	RootID   ID                `json:"rootID"`
+	ParentID ID                `json:"parentID"`
+	Path     string            `json:"path"`
+	HPath    string            `json:"hPath"`
+	Type     string            `json:"type"` // NodeParagraph, …
+	SubType  string            `json:"subType"`
+	Content  string            `json:"content"`
+	Markdown string            `json:"markdown"`
+	IAL      map[string]string `json:"ial"`
+}
+
+// RecentBlocks returns the paragraphs that were written last, the newest first; how many is the
+// kernel's own small limit. One may be there twice.
+func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
+	out, err := ask[[]RecentBlock](ctx, c, "/api/block/getRecentUpdatedBlocks", readIndex, nil)
+	for i := range out { // both are made for a web page
+		out[i].Content, out[i].HPath = html.UnescapeString(out[i].Content), html.UnescapeString(out[i].HPath)
+	}
+	return out, err
+}
+
+// BlockContent is what one block is to be made of. DataType is "markdown" or "dom"; the kernel
+// takes anything else for DOM.
+type BlockContent struct {
+	DataType string `json:"dataType"`
+	Data     string `json:"data"`
+}
+
+// Anchor says where content goes: before Next, else after Previous, else as the first child of
+// Parent. With none the kernel writes nothing and answers code 0.
+type Anchor struct {
+	NextID     ID `json:"nextID,omitempty"`
+	PreviousID ID `json:"previousID,omitempty"`
+	ParentID   ID `json:"parentID,omitempty"`
+}
+
+// Insertion is one item of [Client.BatchInsert].
+type Insertion struct {
+	BlockContent
+	Anchor
+}
+
+// Replacement is one item of [Client.BatchUpdate].
+type Replacement struct {
+	ID ID `json:"id"`
+	BlockContent
+}
+
+// Attributes are those of one block.
+type Attributes struct {
+	ID    ID                `json:"id"`
+	Attrs map[string]string `json:"attrs"`
+}
+
+// Insert adds content at an anchor. An anchor that does not exist is answered with code 0, an
+// empty id, and nothing written.
+func (c *Client) Insert(ctx context.Context, in Insertion) ([]Transaction, error) {
+	return ask[[]Transaction](ctx, c, "/api/block/insertBlock", writeData, in)
+}
+
+// BatchInsert is [Client.Insert] for several at once: one transaction each, in order.
+func (c *Client) BatchInsert(ctx context.Context, in []Insertion) ([]Transaction, error) {
+	return ask[[]Transaction](ctx, c, "/api/block/batchInsertBlock", writeData, map[string]any{"blocks": in})
+}
+
+// Prepend adds content as the first child of a document or container.
+func (c *Client) Prepend(ctx context.Context, parent ID, dataType, data string) ([]Transaction, error) {
+	return ask[[]Transaction](ctx, c, "/api/block/prependBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
+}
+
+// BatchUpdate is [Client.Update] for several blocks; one that does not exist fails all of them.
+func (c *Client) BatchUpdate(ctx context.Context, in []Replacement) ([]Transaction, error) {
+	return ask[[]Transaction](ctx, c, "/api/block/batchUpdateBlock", writeData, map[string]any{"blocks": in})
+}
+
+// BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: those before one that
+// does not exist are written.
+func (c *Client) BatchSetAttrs(ctx context.Context, in []Attributes) error {
+	return c.call(ctx, "/api/attr/batchSetBlockAttrs", write, map[string]any{"blockAttrs": in}, nil)
+}
+
+// Move puts a block after previous, or as the first child of parent where previous is empty. A
+// block that is moved after itself stays, with code 0.
+func (c *Client) Move(ctx context.Context, id, previous, parent ID) error {
+	body := map[string]any{"id": id}
+	if previous != "" {
+		body["previousID"] = previous
+	} else {
+		body["parentID"] = parent
+	}
+	return c.call(ctx, "/api/block/moveBlock", write, body, nil)
+}
+
+// Fold folds a block, or unfolds it.
+func (c *Client) Fold(ctx context.Context, id ID, folded bool) error {
+	endpoint := "/api/block/unfoldBlock"
+	if folded {
+		endpoint = "/api/block/foldBlock"
+	}
+	return c.call(ctx, endpoint, write, map[string]any{"id": id}, nil)
+}
+
+// TransferRefs makes the blocks refs, which refer to from, refer to to. Ids that do not exist
+// are answered with code 0.
+func (c *Client) TransferRefs(ctx context.Context, from, to ID, refs []ID) error {
+	return c.call(ctx, "/api/block/transferBlockRef", write, map[string]any{"fromID": from, "toID": to, "refIDs": refs}, nil)
+}
+
+// AddToDailyNote adds content to the end of a notebook's note of today, or to its beginning. The
+// note is made if there is none.
+func (c *Client) AddToDailyNote(ctx context.Context, notebook ID, dataType, data string, atEnd bool) ([]Transaction, error) {
+	endpoint := "/api/block/prependDailyNoteBlock"
+	if atEnd {
+		endpoint = "/api/block/appendDailyNoteBlock"
+	}
+	return ask[[]Transaction](ctx, c, endpoint, writeData, map[string]any{"notebook": notebook, "dataType": dataType, "data": data})
 }

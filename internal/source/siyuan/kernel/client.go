@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/tool"
 )
 
@@ -95,6 +97,16 @@ type kind struct {
 	once bool
 	// late says that a write goes on after its answer.
 	late bool
+	// index says that an index is asked, which is made to show what was written: see [Client.Flush].
+	index bool
+	// member names the member of the data that is the answer; empty is all of it.
+	member string
+}
+
+// of is k where the answer is one member of the data; one that is not there leaves the zero value.
+func (k kind) of(member string) kind {
+	k.member = member
+	return k
 }
 
 // settling is how long a write may go on after its answer.
@@ -102,16 +114,30 @@ const settling = 3 * time.Second
 
 // The kinds of call.
 var (
-	read      = kind{}
-	readData  = kind{data: true}
-	write     = kind{write: true}
-	writeData = kind{write: true, data: true}
-	writeLate = kind{write: true, late: true}
+	read          = kind{}
+	readData      = kind{data: true}
+	readIndex     = kind{index: true}
+	readIndexData = kind{index: true, data: true}
+	write         = kind{write: true}
+	writeData     = kind{write: true, data: true}
+	writeLate     = kind{write: true, late: true}
 )
+
+// ask is [Client.call] that returns what it decodes.
+func ask[Out any](ctx context.Context, c *Client, endpoint string, k kind, body any) (Out, error) {
+	var out Out
+	err := c.call(ctx, endpoint, k, body, &out)
+	return out, err
+}
 
 // call posts body, which is encoded as JSON, to an endpoint, and decodes the data of the answer
 // into out unless that is nil. A *json.RawMessage gets the data as it came.
 func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out any) error {
+	if k.index {
+		if err := c.Flush(ctx); err != nil {
+			return err
+		}
+	}
 	if body == nil {
 		body = struct{}{}
 	}
@@ -142,6 +168,15 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 	})
 	if err != nil || out == nil {
 		return err
+	}
+	if k.member != "" {
+		all := gjson.ParseBytes(data)
+		if !all.IsObject() && all.Type != gjson.Null {
+			return unexpected(endpoint, k, fmt.Errorf("%.60q is not an object", all.Raw))
+		}
+		if data = json.RawMessage(all.Get(k.member).Raw); len(data) == 0 {
+			return nil
+		}
 	}
 	if raw, ok := out.(*json.RawMessage); ok {
 		*raw = data

@@ -1,6 +1,8 @@
 package kernel
 
-import "context"
+import (
+	"context"
+)
 
 // Markdown is a document as other programs read it.
 type Markdown struct {
@@ -16,9 +18,7 @@ func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown,
 	if own {
 		body["refMode"], body["embedMode"], body["yfm"], body["addTitle"] = 2, 0, true, true
 	}
-	var out Markdown
-	err := c.call(ctx, "/api/export/exportMdContent", readData, body, &out)
-	return out, err
+	return ask[Markdown](ctx, c, "/api/export/exportMdContent", readData, body)
 }
 
 // ExportResources packs files and folders of the workspace, such as "/data/assets/a.png", and
@@ -29,7 +29,29 @@ func (c *Client) ExportResources(ctx context.Context, paths []string, name strin
 	if name != "" {
 		body["name"] = name
 	}
-	var out struct{ Path string }
-	err := c.call(ctx, "/api/export/exportResources", writeData, body, &out)
-	return out.Path, err
+	return ask[string](ctx, c, "/api/export/exportResources", writeData.of("path"), body)
+}
+
+// Template is a template of the workspace.
+type Template struct {
+	Path     string `json:"path"`         // on the kernel's machine
+	Relative string `json:"relativePath"` // below data/templates
+	Content  string `json:"content"`      // its name, with <mark> around what was searched for
+}
+
+// Templates finds templates by words of their paths; all of them for "".
+func (c *Client) Templates(ctx context.Context, words string) ([]Template, error) {
+	return ask[[]Template](ctx, c, "/api/search/searchTemplate", readData.of("templates"), map[string]any{"k": words})
+}
+
+// RenderTemplate renders a template for a document as blocks in the editor's form. path is that
+// of [Template.Path]; preview leaves out what only an insertion needs.
+func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview bool) (content string, err error) {
+	return ask[string](ctx, c, "/api/template/render", readData.of("content"), map[string]any{"id": id, "path": path, "preview": preview})
+}
+
+// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace. It is
+// never tried again, nor is [Client.RenderTemplate]: a loop in a template keeps the kernel busy.
+func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
+	return ask[string](ctx, c, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template})
 }

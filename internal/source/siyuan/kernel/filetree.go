@@ -2,7 +2,10 @@ package kernel
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
+
+	"collie/internal/tool"
 )
 
 // Document is a document as listDocsByPath lists it.
@@ -39,9 +42,7 @@ func (c *Client) SortedDocuments(ctx context.Context, notebook ID, path string, 
 }
 
 func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document, error) {
-	var out struct{ Files []Document }
-	err := c.call(ctx, "/api/filetree/listDocsByPath", readData, body, &out)
-	return out.Files, err
+	return ask[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.of("files"), body)
 }
 
 // CreateDocument makes a document with an id of the caller's choice at a human path of a
@@ -51,11 +52,9 @@ func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdow
 	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], joiner) {
 		return c.createBelow(ctx, notebook, hpath, markdown, id)
 	}
-	var out ID
-	err := c.call(ctx, "/api/filetree/createDocWithMd", writeData, map[string]any{
+	return ask[ID](ctx, c, "/api/filetree/createDocWithMd", writeData, map[string]any{
 		"notebook": notebook, "path": hpath, "markdown": markdown, "id": id,
-	}, &out)
-	return out, err
+	})
 }
 
 // CreateDocumentAt makes a document at a storage path of a notebook, whose last part is its id. The document above it
@@ -94,9 +93,7 @@ type Duplicate struct {
 
 // DuplicateDocument copies a document, without those below it, beside itself.
 func (c *Client) DuplicateDocument(ctx context.Context, id ID) (Duplicate, error) {
-	var out Duplicate
-	err := c.call(ctx, "/api/filetree/duplicateDoc", writeData, map[string]any{"id": id}, &out)
-	return out, err
+	return ask[Duplicate](ctx, c, "/api/filetree/duplicateDoc", writeData, map[string]any{"id": id})
 }
 
 // HeadingToDocument makes a heading and what lies under it a document of the heading's id, below
@@ -119,11 +116,9 @@ type MergedFrom struct {
 // DocumentToHeading puts a document as a heading after or before a block of another document;
 // the document goes away. target must never be a document: the kernel destroys its file then.
 func (c *Client) DocumentToHeading(ctx context.Context, document, target ID, after bool) (MergedFrom, error) {
-	var out MergedFrom
-	err := c.call(ctx, "/api/filetree/doc2Heading", writeData, map[string]any{
+	return ask[MergedFrom](ctx, c, "/api/filetree/doc2Heading", writeData, map[string]any{
 		"srcID": document, "targetID": target, "after": after,
-	}, &out)
-	return out, err
+	})
 }
 
 // ChangeSort sets the custom order of documents that have the same parent, by storage paths.
@@ -135,4 +130,99 @@ func (c *Client) ChangeSort(ctx context.Context, notebook ID, paths []string) er
 // it: an error of kind unsupported_by_kernel.
 func (c *Client) SetDocSortMode(ctx context.Context, id ID, mode SortMode) error {
 	return c.call(ctx, "/api/filetree/setDocSortMode", write, map[string]any{"id": id, "sortMode": mode}, nil)
+}
+
+// Reread makes the kernel read a document and all below it from their files again; path is its
+// storage path. The kernel remembers documents by notebook and path, so that one which comes back
+// to a notebook is as it was when it left: what was written elsewhere does not show, and is lost
+// with the next write.
+func (c *Client) Reread(ctx context.Context, notebook ID, path string) error {
+	at := "/" + string(notebook) + path
+	return c.call(ctx, "/api/filetree/upsertIndexes", write, map[string]any{
+		"paths": []string{at, strings.TrimSuffix(at, ".sy") + "/"},
+	}, nil)
+}
+
+// FoundDocument is a document that a search of titles found.
+type FoundDocument struct {
+	Notebook ID     `json:"box"`
+	HPath    string `json:"hPath"` // with the notebook's name before it, without a slash at the start
+	Path     string `json:"path"`  // storage path; "/" is the notebook itself
+	Icon     string `json:"boxIcon"`
+}
+
+// SearchDocuments finds documents of all open notebooks by words of their human paths. It reads
+// the index, which is flushed first if this client has written. Hits may repeat.
+func (c *Client) SearchDocuments(ctx context.Context, words string) ([]FoundDocument, error) {
+	return ask[[]FoundDocument](ctx, c, "/api/filetree/searchDocs", readIndexData, map[string]any{"k": words})
+}
+
+// DocumentHTML returns a document as the editor shows it: {content, blockCount, eof, …}. size
+// bounds the blocks that are loaded.
+func (c *Client) DocumentHTML(ctx context.Context, id ID, size int) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, "/api/filetree/getDoc", readData, map[string]any{"id": id, "mode": 0, "size": size})
+}
+
+// DocumentInfo returns what the kernel knows of a block's document: {rootID, name, refCount,
+// subFileCount, ial, …}.
+func (c *Client) DocumentInfo(ctx context.Context, id ID) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, "/api/block/getDocInfo", readData, map[string]any{"id": id})
+}
+
+// Outline returns the headings of a document as a tree: null if there are none. preview takes
+// in the document's own title. Names are escaped as HTML.
+func (c *Client) Outline(ctx context.Context, id ID, preview bool) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, "/api/outline/getDocOutline", read, map[string]any{"id": id, "preview": preview})
+}
+
+// DailyNote makes today's note of a notebook, or finds it. app names the window that
+// is left alone; it may be empty.
+func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, error) {
+	body := map[string]any{"notebook": notebook}
+	if app != "" {
+		body["app"] = app
+	}
+	return ask[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
+}
+
+// joiner is the character that makes one emoji of several (U+200D). The kernel keeps it in titles
+// and takes it out of the human paths that it is asked about, so that it does not find what has
+// it: neither a document, nor the parent of a new one, which it makes a second time then.
+const joiner = "\u200d"
+
+// indexedIDs are the documents of a human path as the index has them. It may have one that is gone, so each
+// is looked for.
+func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
+	rows, err := SQL[struct{ ID ID }](ctx, c, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND box = "+Quote(string(notebook))+
+		" AND hpath = "+Quote(hpath)+" ORDER BY id LIMIT 100")
+	ids := make([]ID, 0, len(rows))
+	for _, row := range rows {
+		now, err := c.HPathByID(ctx, row.ID)
+		if err != nil && tool.KindOf(err) != tool.Unknown {
+			return nil, err
+		}
+		if now == hpath {
+			ids = append(ids, row.ID)
+		}
+	}
+	return ids, err
+}
+
+// createBelow makes a document at the top of a notebook and moves it below its parents, which
+// are found, or made in the same way.
+func (c *Client) createBelow(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
+	above, title := hpath[:strings.LastIndex(hpath, "/")], hpath[strings.LastIndex(hpath, "/"):]
+	parents, err := c.IDsByHPath(ctx, notebook, above)
+	if err == nil && len(parents) == 0 {
+		var made ID
+		made, err = c.CreateDocument(ctx, notebook, above, "", NewID())
+		parents = []ID{made}
+	}
+	if err != nil {
+		return "", err
+	}
+	if id, err = c.CreateDocument(ctx, notebook, title, markdown, id); err != nil {
+		return id, err
+	}
+	return id, c.MoveDocuments(ctx, []ID{id}, parents[0])
 }

@@ -1,6 +1,8 @@
 package kernel
 
-import "context"
+import (
+	"context"
+)
 
 // The history of documents: copies that the kernel keeps below /history.
 
@@ -27,25 +29,19 @@ func historyOf(doc ID) map[string]any {
 // HistoryTimes returns when copies of a document were made, newest first: seconds, as text. A
 // copy is found about two seconds after it was made.
 func (c *Client) HistoryTimes(ctx context.Context, doc ID) ([]string, error) {
-	var out struct{ Histories []string }
-	err := c.call(ctx, "/api/history/searchHistory", readData, historyOf(doc), &out)
-	return out.Histories, err
+	return ask[[]string](ctx, c, "/api/history/searchHistory", readData.of("histories"), historyOf(doc))
 }
 
 // HistoryItems lists the copies of a document that were made at a time of [Client.HistoryTimes].
 func (c *Client) HistoryItems(ctx context.Context, doc ID, created string) ([]HistoryItem, error) {
 	body := historyOf(doc)
 	body["created"] = created
-	var out struct{ Items []HistoryItem }
-	err := c.call(ctx, "/api/history/getHistoryItems", readData, body, &out)
-	return out.Items, err
+	return ask[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.of("items"), body)
 }
 
 // HistoryContent reads a copy; one that does not exist is empty.
 func (c *Client) HistoryContent(ctx context.Context, path string) (HistoryContent, error) {
-	var out HistoryContent
-	err := c.call(ctx, "/api/history/getDocHistoryContent", readData, map[string]any{"historyPath": path, "k": "", "highlight": false}, &out)
-	return out, err
+	return ask[HistoryContent](ctx, c, "/api/history/getDocHistoryContent", readData, map[string]any{"historyPath": path, "k": "", "highlight": false})
 }
 
 // KeepHistory makes a copy of a document as it is.
@@ -57,4 +53,73 @@ func (c *Client) KeepHistory(ctx context.Context, doc ID) error {
 // the kernel delete the document's file and answer code 0: compare before.
 func (c *Client) RollbackHistory(ctx context.Context, notebook ID, path string) error {
 	return c.call(ctx, "/api/history/rollbackDocHistory", write, map[string]any{"notebook": notebook, "historyPath": path}, nil)
+}
+
+// The data repository: snapshots of the whole workspace, some with a tag. Without a key all of it
+// is an error of code [CodeNoRepoKey].
+
+// Snapshot is one state of the workspace.
+type Snapshot struct {
+	ID      string `json:"id"`
+	Memo    string `json:"memo"`
+	Created int64  `json:"created"` // milliseconds
+	Tag     string `json:"tag"`     // in lists of tagged ones
+}
+
+// SnapshotFile is a file of a snapshot.
+type SnapshotFile struct {
+	ID    string `json:"fileID"`
+	Title string `json:"title"`
+	Path  string `json:"path"` // below /data: "/<notebook>/…/<id>.sy"
+}
+
+// SnapshotDiff is how two snapshots differ.
+type SnapshotDiff struct {
+	OnlyLeft  []SnapshotFile `json:"removesRight"`
+	OnlyRight []SnapshotFile `json:"addsLeft"`
+	// Changed files, as the right snapshot has them.
+	ChangedRight []SnapshotFile `json:"updatesRight"`
+}
+
+// SnapshotContent is what a document holds in a snapshot.
+type SnapshotContent struct {
+	Title   string `json:"title"`
+	Content string `json:"content"`       // in the editor's form, unless Text
+	Text    bool   `json:"displayInText"` // Content is plain text
+}
+
+// Snapshots lists the snapshots, newest first, by pages from 1.
+func (c *Client) Snapshots(ctx context.Context, page int) ([]Snapshot, error) {
+	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.of("snapshots"), map[string]any{"page": page})
+}
+
+// TaggedSnapshots lists the snapshots that have a tag, one entry a tag.
+func (c *Client) TaggedSnapshots(ctx context.Context) ([]Snapshot, error) {
+	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.of("snapshots"), nil)
+}
+
+// CreateSnapshot makes a snapshot; memo must not be empty. Where nothing has changed since the
+// last one there is no new one.
+func (c *Client) CreateSnapshot(ctx context.Context, memo string) error {
+	return c.call(ctx, "/api/repo/createSnapshot", write, map[string]any{"memo": memo}, nil)
+}
+
+// TagSnapshot gives a snapshot a tag. A tag of that name moves without a word.
+func (c *Client) TagSnapshot(ctx context.Context, id, tag string) error {
+	return c.call(ctx, "/api/repo/tagSnapshot", write, map[string]any{"id": id, "name": tag}, nil)
+}
+
+// DiffSnapshots compares two snapshots.
+func (c *Client) DiffSnapshots(ctx context.Context, left, right string) (SnapshotDiff, error) {
+	return ask[SnapshotDiff](ctx, c, "/api/repo/diffRepoSnapshots", readData, map[string]any{"left": left, "right": right})
+}
+
+// SnapshotContent reads a document of a snapshot by the id of its file.
+func (c *Client) SnapshotContent(ctx context.Context, file string) (SnapshotContent, error) {
+	return ask[SnapshotContent](ctx, c, "/api/repo/openRepoSnapshotFile", readData, map[string]any{"id": file})
+}
+
+// RollbackSnapshotFile puts a file of a snapshot in the place where it was.
+func (c *Client) RollbackSnapshotFile(ctx context.Context, file string) error {
+	return c.call(ctx, "/api/repo/rollbackRepoSnapshotFile", write, map[string]any{"id": file}, nil)
 }

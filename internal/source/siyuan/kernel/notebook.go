@@ -1,6 +1,10 @@
 package kernel
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"maps"
+)
 
 // Notebook is a notebook as lsNotebooks lists it.
 type Notebook struct {
@@ -23,7 +27,67 @@ func (n *Notebook) Locked() bool { return n.Encrypted && !n.Unlocked }
 // Notebooks lists all notebooks, closed ones included. (With flashcard:true the kernel lists only
 // those that have cards.)
 func (c *Client) Notebooks(ctx context.Context) ([]Notebook, error) {
-	var out struct{ Notebooks []Notebook }
-	err := c.call(ctx, "/api/notebook/lsNotebooks", readData, nil, &out)
-	return out.Notebooks, err
+	return ask[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.of("notebooks"), nil)
+}
+
+// CreateNotebook makes a notebook. Names may repeat; the kernel drops "/" from a name and makes
+// an empty one "Untitled".
+func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, error) {
+	return ask[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.of("notebook"), map[string]any{"name": name})
+}
+
+// OpenNotebook opens a notebook; its index is made in the background.
+func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "openNotebook", id, nil)
+}
+
+// CloseNotebook closes a notebook. One that does not exist is not an error. Shortly after writes to
+// the notebook this can end the kernel: flush before.
+func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "closeNotebook", id, nil)
+}
+
+// RemoveNotebook removes a notebook with all its documents, as dangerous as [Client.CloseNotebook].
+func (c *Client) RemoveNotebook(ctx context.Context, id ID) error {
+	return c.onNotebook(ctx, "removeNotebook", id, nil)
+}
+
+// RenameNotebook gives an open notebook another name.
+func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
+	return c.onNotebook(ctx, "renameNotebook", id, map[string]any{"name": name})
+}
+
+// SetNotebookIcon sets the icon of a notebook, a code point in hex such as "1f4d4". The notebook
+// must exist: of another id the kernel makes a ghost.
+func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
+	return c.onNotebook(ctx, "setNotebookIcon", id, map[string]any{"icon": icon})
+}
+
+func (c *Client) onNotebook(ctx context.Context, verb string, id ID, more map[string]any) error {
+	body := map[string]any{"notebook": id}
+	maps.Copy(body, more)
+	return c.call(ctx, "/api/notebook/"+verb, write, body, nil)
+}
+
+// NotebookConf returns the configuration of a notebook as the kernel has it: {box, conf, name}.
+func (c *Client) NotebookConf(ctx context.Context, id ID) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id})
+}
+
+// NotebookSortMode is the order of documents that a notebook's configuration has.
+func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) {
+	return ask[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.of("conf.sortMode"), map[string]any{"notebook": id})
+}
+
+// SetNotebookConf changes the members of a notebook's configuration that conf has, and returns
+// all of it. The notebook must exist: of another id the kernel makes a ghost.
+func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any) (json.RawMessage, error) {
+	return ask[json.RawMessage](ctx, c, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf})
+}
+
+// FlushNow is [Client.Flush] whether or not this client has written: others may have, before a
+// notebook is closed or removed.
+func (c *Client) FlushNow(ctx context.Context) error {
+	c.dirty.Store(true)
+	return c.Flush(ctx)
 }

@@ -17,16 +17,12 @@ type Place struct {
 // Place finds the document and notebook of a block or document (block/getBlockInfo). It is up
 // to date at once. An id that does not exist is an error of kind not_found.
 func (c *Client) Place(ctx context.Context, id ID) (Place, error) {
-	var p Place
-	err := c.call(ctx, "/api/block/getBlockInfo", readData, map[string]any{"id": id}, &p)
-	return p, err
+	return ask[Place](ctx, c, "/api/block/getBlockInfo", readData, map[string]any{"id": id})
 }
 
 // BlockInfo is Place as the kernel answers it.
 func (c *Client) BlockInfo(ctx context.Context, id ID) (json.RawMessage, error) {
-	var raw json.RawMessage
-	err := c.call(ctx, "/api/block/getBlockInfo", readData, map[string]any{"id": id}, &raw)
-	return raw, err
+	return ask[json.RawMessage](ctx, c, "/api/block/getBlockInfo", readData, map[string]any{"id": id})
 }
 
 // PathByID returns the notebook and the storage path of a document or block.
@@ -42,16 +38,13 @@ func (c *Client) PathByID(ctx context.Context, id ID) (notebook ID, path string,
 // HPathByID returns the human path of a document or of a block's document, without the name of
 // its notebook.
 func (c *Client) HPathByID(ctx context.Context, id ID) (string, error) {
-	var out string
-	err := c.call(ctx, "/api/filetree/getHPathByID", readData, map[string]any{"id": id}, &out)
-	return out, err
+	return ask[string](ctx, c, "/api/filetree/getHPathByID", readData, map[string]any{"id": id})
 }
 
 // IDsByHPath returns the documents of a notebook that have a human path; there may be several,
 // or none.
 func (c *Client) IDsByHPath(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
-	var out []ID
-	err := c.call(ctx, "/api/filetree/getIDsByHPath", read, map[string]any{"notebook": notebook, "path": hpath}, &out)
+	out, err := ask[[]ID](ctx, c, "/api/filetree/getIDsByHPath", read, map[string]any{"notebook": notebook, "path": hpath})
 	if err == nil && len(out) == 0 && strings.Contains(hpath, joiner) {
 		return c.indexedIDs(ctx, notebook, hpath)
 	}

@@ -2,9 +2,10 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"collie/internal/tool"
 )
@@ -14,22 +15,11 @@ import (
 // twice: select distinct, or drop what has the same id. What was written a moment
 // ago is there: the index is flushed first if this client has written.
 func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, err
-	}
-	var raw json.RawMessage
-	err := c.call(ctx, "/api/query/sql", readData, map[string]any{"stmt": statement, "mode": "readonly"}, &raw)
+	rows, err := ask[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement, "mode": "readonly"})
 	if unknownMode(err) {
-		err = c.call(ctx, "/api/query/sql", readData, map[string]any{"stmt": statement}, &raw)
+		return ask[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement})
 	}
-	if err != nil {
-		return nil, err
-	}
-	var rows []T
-	if err := json.Unmarshal(raw, &rows); err != nil {
-		return nil, unexpected("/api/query/sql", read, err)
-	}
-	return rows, nil
+	return rows, err
 }
 
 // unknownMode reports whether a kernel does not know mode "readonly". Nothing that the statement
@@ -58,4 +48,24 @@ func QuoteIDs[T ~string](ids []T) string {
 		return "''"
 	}
 	return b.String()
+}
+
+// Contains is an SQL condition that holds where an expression has a text in it, upper and lower
+// case being the same in every script. Of the ways to say that, LIKE with ESCAPE ends the parser
+// of the kernel, and lower() knows ASCII only.
+func Contains(expression, text string) string {
+	var b strings.Builder
+	b.WriteByte('*')
+	for _, c := range text {
+		class := string(c)
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			class += string(f)
+		}
+		if len(class) > utf8.RuneLen(c) || strings.ContainsRune("*?[", c) {
+			class = "[" + class + "]"
+		}
+		b.WriteString(class)
+	}
+	b.WriteByte('*')
+	return expression + " GLOB " + Quote(b.String())
 }

@@ -18,11 +18,8 @@ type BacklinkDocument struct {
 // BacklinkDocuments lists the documents that refer to a block, or to anything in a document, and
 // those that mention it by name without referring to it.
 func (c *Client) BacklinkDocuments(ctx context.Context, id ID) (links, mentions []BacklinkDocument, err error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, nil, err
-	}
 	var out struct{ Backlinks, Backmentions []BacklinkDocument }
-	err = c.call(ctx, "/api/ref/getBacklink2", readData, map[string]any{
+	err = c.call(ctx, "/api/ref/getBacklink2", readIndexData, map[string]any{
 		"id": id, "k": "", "mk": "", "sort": "3", "mSort": "3", "containChildren": true,
 	}, &out)
 	return out.Backlinks, out.Backmentions, err
@@ -46,11 +43,8 @@ func (c *Client) MentionsIn(ctx context.Context, id, ref ID) (blocks []BacklinkB
 }
 
 func (c *Client) backlinksIn(ctx context.Context, endpoint string, id, ref ID) ([]BacklinkBlock, bool, error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, false, err
-	}
-	var out *struct{ Backlinks, Backmentions []BacklinkBlock }
-	err := c.call(ctx, endpoint, read, map[string]any{"defID": id, "refTreeID": ref, "keyword": ""}, &out)
+	type found struct{ Backlinks, Backmentions []BacklinkBlock }
+	out, err := ask[*found](ctx, c, endpoint, readIndex, map[string]any{"defID": id, "refTreeID": ref, "keyword": ""})
 	if err != nil || out == nil {
 		return nil, false, err
 	}

@@ -52,9 +52,7 @@ type CardBlock struct {
 
 // Decks lists the decks but the built-in one, which the kernel never lists.
 func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
-	var out []Deck
-	err := c.call(ctx, "/api/riff/getRiffDecks", read, nil, &out)
-	return out, err
+	return ask[[]Deck](ctx, c, "/api/riff/getRiffDecks", read, nil)
 }
 
 // DueList is what is due. The kernel names at most as many cards as the user's settings have for one round, by
@@ -65,12 +63,7 @@ type DueList struct {
 }
 
 func (c *Client) due(ctx context.Context, endpoint string, body map[string]any) (DueList, error) {
-	if err := c.Flush(ctx); err != nil {
-		return DueList{}, err
-	}
-	var out DueList
-	err := c.call(ctx, endpoint, readData, body, &out)
-	return out, err
+	return ask[DueList](ctx, c, endpoint, readIndexData, body)
 }
 
 // DueInDeck lists what is due in a deck; an empty id is the built-in one, not all of them.
@@ -99,12 +92,7 @@ type CardPage struct {
 
 // Cards lists the cards of a deck by pages, of all decks where it is empty.
 func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, error) {
-	if err := c.Flush(ctx); err != nil {
-		return CardPage{}, err
-	}
-	var out CardPage
-	err := c.call(ctx, "/api/riff/getRiffCards", readData, map[string]any{"id": deck, "page": page, "pageSize": size}, &out)
-	return out, err
+	return ask[CardPage](ctx, c, "/api/riff/getRiffCards", readIndexData, map[string]any{"id": deck, "page": page, "pageSize": size})
 }
 
 // ReviewCard rates a card, 1 to 4. The kernel checks nothing, and any other rating makes it
@@ -120,9 +108,7 @@ func (c *Client) SkipCard(ctx context.Context, deck, card ID) error {
 
 // AddCards makes cards of blocks.
 func (c *Client) AddCards(ctx context.Context, deck ID, blocks []ID) (Deck, error) {
-	var out Deck
-	err := c.call(ctx, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks}, &out)
-	return out, err
+	return ask[Deck](ctx, c, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks})
 }
 
 // RemoveCards makes cards plain blocks again, in every deck where deck is empty.

@@ -56,12 +56,7 @@ type FullText struct {
 
 // FullText searches blocks. What the kernel cannot make sense of has no hits and is not an error.
 func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
-	var out FoundPage
-	if err := c.Flush(ctx); err != nil {
-		return out, err
-	}
-	err := c.call(ctx, "/api/search/fullTextSearchBlock", readData, q, &out)
-	return out, err
+	return ask[FoundPage](ctx, c, "/api/search/fullTextSearchBlock", readIndexData, q)
 }
 
 // RefSearch is a search for blocks to refer to from the block ID in the document Root. All
@@ -78,22 +73,12 @@ type RefSearch struct {
 
 // SearchRefs finds blocks to refer to. Their HPath begins with the name of the notebook.
 func (c *Client) SearchRefs(ctx context.Context, q RefSearch) ([]Found, error) {
-	var out struct{ Blocks []Found }
-	if err := c.Flush(ctx); err != nil {
-		return nil, err
-	}
-	err := c.call(ctx, "/api/search/searchRefBlock", readData, q, &out)
-	return out.Blocks, err
+	return ask[[]Found](ctx, c, "/api/search/searchRefBlock", readIndexData.of("blocks"), q)
 }
 
 // InvalidRefs lists the blocks that refer to what does not exist; page is from 1.
 func (c *Client) InvalidRefs(ctx context.Context, page, size int) (FoundPage, error) {
-	var out FoundPage
-	if err := c.Flush(ctx); err != nil {
-		return out, err
-	}
-	err := c.call(ctx, "/api/search/listInvalidBlockRefs", readData, map[string]any{"page": page, "pageSize": size}, &out)
-	return out, err
+	return ask[FoundPage](ctx, c, "/api/search/listInvalidBlockRefs", readIndexData, map[string]any{"page": page, "pageSize": size})
 }
 
 // Replacing is a replacement in blocks. Without Types that are true nothing is changed.
@@ -127,9 +112,7 @@ func (c *Client) SearchAssets(ctx context.Context, keyword string, exts []string
 	if len(exts) > 0 {
 		body["exts"] = exts
 	}
-	var out []AssetHit
-	err := c.call(ctx, "/api/search/searchAsset", read, body, &out)
-	return out, err
+	return ask[[]AssetHit](ctx, c, "/api/search/searchAsset", read, body)
 }
 
 // AssetContent is the text of an asset, as far as it matches. Content is HTML with <mark>.
@@ -158,15 +141,11 @@ func (c *Client) SearchAssetContents(ctx context.Context, query string, types ma
 	if types != nil {
 		body["types"] = types
 	}
-	var out AssetContentPage
-	err := c.call(ctx, "/api/search/fullTextSearchAssetContent", readData, body, &out)
-	return out, err
+	return ask[AssetContentPage](ctx, c, "/api/search/fullTextSearchAssetContent", readData, body)
 }
 
 // AssetContent returns one entry of the index of texts with the words of query marked; nil if
 // there is none.
 func (c *Client) AssetContent(ctx context.Context, id, query string, method int) (*AssetContent, error) {
-	var out struct{ AssetContent *AssetContent }
-	err := c.call(ctx, "/api/search/getAssetContent", readData, map[string]any{"id": id, "query": query, "queryMethod": method}, &out)
-	return out.AssetContent, err
+	return ask[*AssetContent](ctx, c, "/api/search/getAssetContent", readData.of("assetContent"), map[string]any{"id": id, "query": query, "queryMethod": method})
 }

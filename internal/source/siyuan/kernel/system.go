@@ -1,12 +1,14 @@
 package kernel
 
-import "context"
+import (
+	"context"
+
+	"collie/internal/tool"
+)
 
 // Version is the kernel's version, such as "3.7.3". It needs no token.
 func (c *Client) Version(ctx context.Context) (string, error) {
-	var out string
-	err := c.call(ctx, "/api/system/version", readData, nil, &out)
-	return out, err
+	return ask[string](ctx, c, "/api/system/version", readData, nil)
 }
 
 // WorkspaceInfo is where the workspace is, and the kernel's version.
@@ -17,16 +19,12 @@ type WorkspaceInfo struct {
 
 // WorkspaceInfo tells where the workspace is on the kernel's machine.
 func (c *Client) WorkspaceInfo(ctx context.Context) (WorkspaceInfo, error) {
-	var out WorkspaceInfo
-	err := c.call(ctx, "/api/system/getWorkspaceInfo", readData, nil, &out)
-	return out, err
+	return ask[WorkspaceInfo](ctx, c, "/api/system/getWorkspaceInfo", readData, nil)
 }
 
 // CurrentTime is the kernel's clock in milliseconds. It needs no token.
 func (c *Client) CurrentTime(ctx context.Context) (int64, error) {
-	var out int64
-	err := c.call(ctx, "/api/system/currentTime", readData, nil, &out)
-	return out, err
+	return ask[int64](ctx, c, "/api/system/currentTime", readData, nil)
 }
 
 // Proxy is the network proxy that the kernel uses; all empty without one.
@@ -38,9 +36,7 @@ type Proxy struct {
 
 // Network returns the kernel's proxy.
 func (c *Client) Network(ctx context.Context) (Proxy, error) {
-	var out struct{ Proxy Proxy }
-	err := c.call(ctx, "/api/system/getNetwork", readData, nil, &out)
-	return out.Proxy, err
+	return ask[Proxy](ctx, c, "/api/system/getNetwork", readData.of("proxy"), nil)
 }
 
 // Notify shows a message in SiYuan for timeout milliseconds, as an error if failed is set, and
@@ -50,7 +46,43 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 	if failed {
 		endpoint = "/api/notification/pushErrMsg"
 	}
-	var out struct{ ID string }
-	err := c.call(ctx, endpoint, kind{write: true, data: true}, map[string]any{"msg": msg, "timeout": timeout}, &out)
-	return out.ID, err
+	return ask[string](ctx, c, endpoint, kind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
+}
+
+// Booted reports whether a kernel has started: until then what it answers may lack things that
+// are there. One that cannot say so has.
+func (c *Client) Booted(ctx context.Context) (bool, error) {
+	progress, err := ask[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
+	if tool.KindOf(err) == tool.NotInKernel {
+		return true, nil
+	}
+	return progress >= 100, err
+}
+
+// The interface is told to show again what has changed: a document, a database, icons, the
+// tree, the tags. Nothing of the data changes.
+
+// ReloadDocument shows a document again.
+func (c *Client) ReloadDocument(ctx context.Context, id ID) error {
+	return c.call(ctx, "/api/ui/reloadProtyle", read, map[string]any{"id": id}, nil)
+}
+
+// ReloadDatabase shows a database again.
+func (c *Client) ReloadDatabase(ctx context.Context, id ID) error {
+	return c.call(ctx, "/api/ui/reloadAttributeView", read, map[string]any{"id": id}, nil)
+}
+
+// ReloadIcons shows the icons again.
+func (c *Client) ReloadIcons(ctx context.Context) error {
+	return c.call(ctx, "/api/ui/reloadIcon", read, nil, nil)
+}
+
+// ReloadTree shows the tree of documents again.
+func (c *Client) ReloadTree(ctx context.Context) error {
+	return c.call(ctx, "/api/ui/reloadFiletree", read, nil, nil)
+}
+
+// ReloadTags shows the tags again.
+func (c *Client) ReloadTags(ctx context.Context) error {
+	return c.call(ctx, "/api/ui/reloadTag", read, nil, nil)
 }

@@ -16,21 +16,12 @@ type Tag struct {
 // Tags returns the tree of all tags. The kernel keeps sort in the user's settings, so
 // the caller passes what stands there, unless the user asked for another order.
 func (c *Client) Tags(ctx context.Context, sort int, all bool) ([]Tag, error) {
-	if err := c.Flush(ctx); err != nil {
-		return nil, err
-	}
-	var out []Tag
-	err := c.call(ctx, "/api/tag/getTag", read, map[string]any{"sort": sort, "ignoreMaxListHint": all, "app": "collie"}, &out)
-	return out, err
+	return ask[[]Tag](ctx, c, "/api/tag/getTag", readIndex, map[string]any{"sort": sort, "ignoreMaxListHint": all, "app": "collie"})
 }
 
 // TagSort is the order of tags in the user's settings.
 func (c *Client) TagSort(ctx context.Context) (int, error) {
-	var out struct {
-		Conf struct{ Tag struct{ Sort int } }
-	}
-	err := c.call(ctx, "/api/system/getConf", readData, nil, &out)
-	return out.Conf.Tag.Sort, err
+	return ask[int](ctx, c, "/api/system/getConf", readData.of("conf.tag.sort"), nil)
 }
 
 // RenameTag renames a tag and those below it, in every notebook.
@@ -40,7 +31,5 @@ func (c *Client) RenameTag(ctx context.Context, old, label string) error {
 
 // Conf is the whole configuration of the kernel, secrets included.
 func (c *Client) Conf(ctx context.Context) (json.RawMessage, error) {
-	var out struct{ Conf json.RawMessage }
-	err := c.call(ctx, "/api/system/getConf", readData, nil, &out)
-	return out.Conf, err
+	return ask[json.RawMessage](ctx, c, "/api/system/getConf", readData.of("conf"), nil)
 }

@@ -210,7 +210,7 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 	for i, s := range saved {
 		ids[i] = s.ID
 	}
-	around, err := w.r.Kernel.Neighbours(ctx, ids)
+	around, err := w.r.Kernel.Nodes(ctx, ids)
 	if err != nil {
 		w.entry.NoUndo = "its place among other blocks could not be read"
 		return nil //nolint:nilerr // undo is a service, not a condition of writing
@@ -222,7 +222,7 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 		}
 		b := Before{
 			Saved: s, Document: t.ID == t.Root, Notebook: t.Notebook, Root: t.Root, Path: t.Path, HPath: t.HPath,
-			Parent: around[s.ID].Parent, Previous: around[s.ID].Previous, Next: around[s.ID].Next,
+			Parent: around[s.ID].ParentID, Previous: around[s.ID].PreviousID, Next: around[s.ID].NextID,
 		}
 		if b.Document && b.Path == "" {
 			if t, err := w.r.Located(ctx, t); err == nil {
@@ -249,12 +249,12 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
 	var out *Before
 	for at := b; at.alone() && at.Parent != "" && at.Parent != b.Root; {
-		around, err := w.r.Kernel.Neighbours(ctx, []kernel.ID{at.Parent})
+		around, err := w.r.Kernel.Nodes(ctx, []kernel.ID{at.Parent})
 		if err != nil {
 			return nil, err
 		}
 		n := around[at.Parent]
-		next := &Before{Notebook: b.Notebook, Root: b.Root, Path: b.Path, Parent: n.Parent, Previous: n.Previous, Next: n.Next}
+		next := &Before{Notebook: b.Notebook, Root: b.Root, Path: b.Path, Parent: n.ParentID, Previous: n.PreviousID, Next: n.NextID}
 		next.ID = at.Parent
 		out, at = next, next
 	}
