@@ -2,7 +2,6 @@ package toolcache
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -76,12 +75,9 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 func parseDocument(data []byte, report reporter) *document {
 	d := &document{entries: map[string]json.RawMessage{}}
 	s := newScanner(data)
-	seen := map[string]bool{}
+	seen := met{}
 	_, err := s.object(func(name string) error {
-		if seen[name] {
-			report.at(name).fail(ruleUnique, "the field stands twice")
-		}
-		seen[name] = true
+		seen.once(name, report)
 		return d.field(s, name, report.at(name))
 	})
 	if err == nil {
@@ -91,11 +87,7 @@ func parseDocument(data []byte, report reporter) *document {
 		report.syntax(data, err)
 		return d
 	}
-	for _, name := range []string{"version", "mcpServers", "metadata"} {
-		if !seen[name] {
-			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", name))
-		}
-	}
+	seen.all([]string{"version", "mcpServers", "metadata"}, report)
 	return d
 }
 
@@ -115,11 +107,15 @@ func (d *document) field(s *scanner, name string, report reporter) error {
 		if v, err = s.value(); err != nil {
 			return err
 		}
-		if name == "version" {
-			d.readVersion(v, report)
-		} else {
+		if name != "version" {
 			d.extra = append(d.extra, member{name, v})
+			return nil
 		}
+		if d.version, err = versionIn(v); err != nil {
+			report.fail(ruleType, err.Error())
+		}
+		d.from = d.version
+		return nil
 	}
 	return asFinding(s, err, report)
 }
@@ -131,17 +127,6 @@ func asFinding(s *scanner, err error, report reporter) error {
 		_, err = s.value()
 	}
 	return err
-}
-
-func (d *document) readVersion(v json.RawMessage, report reporter) {
-	text, err := unquote(v)
-	if err == nil && !versionPattern.MatchString(text) {
-		err = fmt.Errorf("expected three numbers such as %q, got %.40q", version, text)
-	}
-	if err != nil {
-		report.fail(ruleType, err.Error())
-	}
-	d.version, d.from = text, text
 }
 
 func (d *document) server(s *scanner, name string, report reporter) error {
@@ -156,75 +141,18 @@ func (d *document) server(s *scanner, name string, report reporter) error {
 	return nil
 }
 
-// metaField is a field of "metadata".
-type metaField struct {
-	name     string
-	required bool
-	put      func(*document) json.RawMessage
-	get      func(*document, json.RawMessage) error
-}
-
-var metaFields = []metaField{
-	metaTime("createdAt", func(d *document) *time.Time { return &d.created }).must(),
-	metaTime("lastGlobalUpdate", func(d *document) *time.Time { return &d.updated }).must(),
-	metaCount("totalWrites", func(d *document) *uint64 { return &d.total }).must(),
-	metaCount("fileWrites", func(d *document) *uint64 { return &d.writes }),
-	metaCount("generation", func(d *document) *uint64 { return &d.generation }),
-	{name: "writer", put: func(d *document) json.RawMessage { return d.writer }, get: func(d *document, v json.RawMessage) error {
-		d.writer = v
-		return expect(v, '{', "an object")
-	}},
-}
-
-func (f metaField) must() metaField {
-	f.required = true
-	return f
-}
-
-func metaTime(name string, at func(*document) *time.Time) metaField {
-	return metaField{
-		name: name,
-		put:  func(d *document) json.RawMessage { return quote(formatTime(*at(d))) },
-		get: func(d *document, v json.RawMessage) (err error) {
-			*at(d), err = parseTime(v)
-			return err
-		},
-	}
-}
-
-func metaCount(name string, at func(*document) *uint64) metaField {
-	return metaField{
-		name: name,
-		put:  func(d *document) json.RawMessage { return encode(*at(d)) },
-		get: func(d *document, v json.RawMessage) (err error) {
-			*at(d), err = parseCount(v)
-			return err
-		},
-	}
-}
-
 // readMeta reads the metadata, which the parser has only kept: a migration may have to write it
 // anew first.
 func (d *document) readMeta(report reporter) {
-	seen := map[string]bool{}
+	seen := met{}
 	var unknown []member
 	for _, m := range d.meta {
-		if seen[m.name] {
-			report.at(m.name).fail(ruleUnique, "the field stands twice")
-		}
-		seen[m.name] = true
-		i := slices.IndexFunc(metaFields, func(f metaField) bool { return f.name == m.name })
-		if i < 0 {
+		seen.once(m.name, report)
+		if !read(metaFields, d, m.name, m.value, report.at(m.name)) {
 			unknown = append(unknown, m)
-		} else if err := metaFields[i].get(d, m.value); err != nil {
-			report.at(m.name).fail(ruleType, err.Error())
 		}
 	}
-	for _, f := range metaFields {
-		if f.required && !seen[f.name] {
-			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", f.name))
-		}
-	}
+	seen.all(required(metaFields), report)
 	d.meta = unknown
 }
 
@@ -232,13 +160,7 @@ func (d *document) readMeta(report reporter) {
 // the servers by name. Up to indentBelow each field and each definition has a line of its own;
 // what a server sent is never laid out anew.
 func (d *document) render() []byte {
-	var meta []member
-	for _, f := range metaFields {
-		if v := f.put(d); v != nil {
-			meta = append(meta, member{f.name, v})
-		}
-	}
-	meta = append(meta, d.meta...)
+	meta := append(write(metaFields, d), d.meta...)
 	var servers []member
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {

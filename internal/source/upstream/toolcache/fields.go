@@ -3,152 +3,198 @@ package toolcache
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// field is one field of an entry in the file but for its lists: how it is written, and how it
-// is read and checked.
-type field struct {
+// field is one member of an object in the file: how it is written, and how it is read and checked.
+type field[T any] struct {
 	name     string
 	required bool
-	put      func(*record) json.RawMessage // nil leaves it out
-	get      func(*record, json.RawMessage) error
+	put      func(*T) json.RawMessage // nil leaves it out
+	get      func(*T, json.RawMessage) error
 }
 
-// fields are in the order in which they are written: what is looked at first comes first.
-var fields = []field{
+// fields are those of an entry but for its lists, in the order in which they are written: what is looked at first
+// comes first.
+var fields = []field[record]{
 	{"version", true, func(*record) json.RawMessage { return quote(version) }, getVersion},
-	{"state", false, func(r *record) json.RawMessage { return quote(string(r.state())) }, getState},
-	text("stateReason", word, func(r *record) *string { return &r.StateReason }),
-	moment("stateAt", func(r *record) *time.Time { return &r.StateAt }),
-	{"rev", false, func(r *record) json.RawMessage { return encode(r.Rev) }, getRev},
-	text("configHash", hexHash, func(r *record) *string { return &r.ConfigHash }).must(),
-	moment("lastUpdated", func(r *record) *time.Time { return &r.LastUpdated }).must(),
-	moment("validatedAt", func(r *record) *time.Time { return &r.ValidatedAt }),
-	text("toolsHash", hexHash, func(r *record) *string { return &r.ToolsHash }),
-	text("toolsSeal", hexHash, func(r *record) *string { return &r.seal }),
-	text("toolsMac", hexHash, func(r *record) *string { return &r.mac }),
-	text("fingerprint", anyText, func(r *record) *string { return &r.Fingerprint }),
-	text("principal", anyText, func(r *record) *string { return &r.Principal }),
-	{"serverConfig", true, putConfig, getConfig},
-	text("era", word, func(r *record) *string { return &r.Era }),
-	text("eras", word, func(r *record) *string { return &r.Eras }),
-	text("protocolVersion", anyText, func(r *record) *string { return &r.ProtocolVersion }),
-	text("transport", word, func(r *record) *string { return &r.Transport }),
-	object("serverInfo", func(r *record) *json.RawMessage { return &r.ServerInfo }),
-	object("capabilities", func(r *record) *json.RawMessage { return &r.Capabilities }),
-	text("instructions", anyText, func(r *record) *string { return &r.Instructions }),
-	{"ttlMs", false, putTTL, getTTL},
-	text("cacheScope", word, func(r *record) *string { return &r.CacheScope }),
+	text("state", false, stateWord, func(r *record) *State { return &r.State }),
+	text("stateReason", false, word, func(r *record) *string { return &r.StateReason }),
+	moment("stateAt", false, func(r *record) *time.Time { return &r.StateAt }),
+	count("rev", false, func(r *record) *uint64 { return &r.Rev }),
+	text("configHash", true, hexHash, func(r *record) *string { return &r.ConfigHash }),
+	moment("lastUpdated", true, func(r *record) *time.Time { return &r.LastUpdated }),
+	moment("validatedAt", false, func(r *record) *time.Time { return &r.ValidatedAt }),
+	text("toolsHash", false, hexHash, func(r *record) *string { return &r.ToolsHash }),
+	text("toolsSeal", false, hexHash, func(r *record) *string { return &r.seal }),
+	text("toolsMac", false, hexHash, func(r *record) *string { return &r.mac }),
+	text("fingerprint", false, anyText, func(r *record) *string { return &r.Fingerprint }),
+	text("principal", false, anyText, func(r *record) *string { return &r.Principal }),
+	object("serverConfig", true, func(r *record) *json.RawMessage { return &r.ServerConfig }),
+	text("era", false, word, func(r *record) *string { return &r.Era }),
+	text("eras", false, word, func(r *record) *string { return &r.Eras }),
+	text("protocolVersion", false, anyText, func(r *record) *string { return &r.ProtocolVersion }),
+	text("transport", false, word, func(r *record) *string { return &r.Transport }),
+	object("serverInfo", false, func(r *record) *json.RawMessage { return &r.ServerInfo }),
+	object("capabilities", false, func(r *record) *json.RawMessage { return &r.Capabilities }),
+	text("instructions", false, anyText, func(r *record) *string { return &r.Instructions }),
+	{"ttlMs", false, func(r *record) json.RawMessage { return encodeIf(r.TTL > 0, r.TTL.Milliseconds()) }, getTTL},
+	text("cacheScope", false, word, func(r *record) *string { return &r.CacheScope }),
 	{"truncated", false, func(r *record) json.RawMessage { return encodeIf(r.Truncated, true) }, getTruncated},
 	{"dropped", false, func(r *record) json.RawMessage { return encodeIf(len(r.Dropped) > 0, r.Dropped) }, getDropped},
 	{"lastError", false, putError, getError},
 	{"toolHashes", false, putToolHashes, getToolHashes},
 }
 
-// fieldNamed is a table of fields.
-var fieldNamed = func() map[string]*field {
-	m := map[string]*field{}
-	for i := range fields {
-		m[fields[i].name] = &fields[i]
-	}
-	return m
-}()
+// metaFields are those of "metadata".
+var metaFields = []field[document]{
+	moment("createdAt", true, func(d *document) *time.Time { return &d.created }),
+	moment("lastGlobalUpdate", true, func(d *document) *time.Time { return &d.updated }),
+	count("totalWrites", true, func(d *document) *uint64 { return &d.total }),
+	count("fileWrites", false, func(d *document) *uint64 { return &d.writes }),
+	count("generation", false, func(d *document) *uint64 { return &d.generation }),
+	object("writer", false, func(d *document) *json.RawMessage { return &d.writer }),
+}
 
-func (f field) must() field {
-	f.required = true
-	return f
+// write returns the members of an object.
+func write[T any](all []field[T], from *T) (list []member) {
+	for _, f := range all {
+		if v := f.put(from); v != nil {
+			list = append(list, member{f.name, v})
+		}
+	}
+	return list
+}
+
+// read reads one member. known is false for one that a newer version has.
+func read[T any](all []field[T], to *T, name string, v json.RawMessage, report reporter) (known bool) {
+	i := slices.IndexFunc(all, func(f field[T]) bool { return f.name == name })
+	if i < 0 {
+		return false
+	}
+	if err := all[i].get(to, v); err != nil {
+		report.fail(ruleType, err.Error())
+	}
+	return true
+}
+
+// required are the names of those that must be there.
+func required[T any](all []field[T]) (names []string) {
+	for _, f := range all {
+		if f.required {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// met are the names of the members of one object that came so far.
+type met map[string]bool
+
+func (m met) once(name string, report reporter) {
+	if m[name] {
+		report.at(name).fail(ruleUnique, "the field stands twice")
+	}
+	m[name] = true
+}
+
+func (m met) all(names []string, report reporter) {
+	for _, name := range names {
+		if !m[name] {
+			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", name))
+		}
+	}
 }
 
 // text is a string; empty is left out.
-func text(name string, check func(string) error, at func(*record) *string) field {
-	return field{
-		name: name,
-		put: func(r *record) json.RawMessage {
-			if *at(r) == "" {
+func text[T any, S ~string](name string, required bool, check func(string) error, at func(*T) *S) field[T] {
+	return field[T]{
+		name, required,
+		func(x *T) json.RawMessage {
+			if *at(x) == "" {
 				return nil
 			}
-			return quote(*at(r))
+			return quote(string(*at(x)))
 		},
-		get: func(r *record, raw json.RawMessage) error {
+		func(x *T, raw json.RawMessage) error {
 			s, err := unquote(raw)
 			if err == nil {
 				err = check(s)
 			}
-			*at(r) = s
+			*at(x) = S(s)
 			return err
 		},
 	}
 }
 
-// moment is a time; the zero one is left out.
-func moment(name string, at func(*record) *time.Time) field {
-	return field{
-		name: name,
-		put: func(r *record) json.RawMessage {
-			if at(r).IsZero() {
+// moment is a time; the zero one is left out, unless it is required.
+func moment[T any](name string, required bool, at func(*T) *time.Time) field[T] {
+	return field[T]{
+		name, required,
+		func(x *T) json.RawMessage {
+			if at(x).IsZero() && !required {
 				return nil
 			}
-			return quote(formatTime(*at(r)))
+			return quote(formatTime(*at(x)))
 		},
-		get: func(r *record, raw json.RawMessage) error {
-			t, err := parseTime(raw)
-			*at(r) = t
+		func(x *T, raw json.RawMessage) (err error) {
+			*at(x), err = parseTime(raw)
 			return err
 		},
 	}
 }
 
-// object is a JSON object that is kept as it came; nil is left out.
-func object(name string, at func(*record) *json.RawMessage) field {
-	return field{
-		name: name,
-		put:  func(r *record) json.RawMessage { return *at(r) },
-		get: func(r *record, raw json.RawMessage) error {
-			*at(r) = raw
+// count is a whole number.
+func count[T any](name string, required bool, at func(*T) *uint64) field[T] {
+	return field[T]{
+		name, required,
+		func(x *T) json.RawMessage { return encode(*at(x)) },
+		func(x *T, raw json.RawMessage) (err error) {
+			*at(x), err = parseCount(raw)
+			return err
+		},
+	}
+}
+
+// object is a JSON object that is kept as it came; nil is left out, or empty where it is required.
+func object[T any](name string, required bool, at func(*T) *json.RawMessage) field[T] {
+	return field[T]{
+		name, required,
+		func(x *T) json.RawMessage {
+			if *at(x) == nil && required {
+				return json.RawMessage("{}")
+			}
+			return *at(x)
+		},
+		func(x *T, raw json.RawMessage) error {
+			*at(x) = raw
 			return expect(raw, '{', "an object")
 		},
 	}
 }
 
 func getVersion(_ *record, raw json.RawMessage) error {
+	_, err := versionIn(raw)
+	return err
+}
+
+// versionIn reads the version of a file or an entry.
+func versionIn(raw json.RawMessage) (string, error) {
 	s, err := unquote(raw)
 	if err == nil && !versionPattern.MatchString(s) {
 		err = fmt.Errorf("expected three numbers such as %q, got %.40q", version, s)
 	}
-	return err
+	return s, err
 }
 
-func getState(r *record, raw json.RawMessage) error {
-	s, err := unquote(raw)
-	if err != nil {
-		return err
-	}
-	switch r.State = State(s); r.State {
+func stateWord(s string) error {
+	switch State(s) {
 	case active, removed, invalid, Empty:
 		return nil
 	}
 	return fmt.Errorf("expected active, removed, invalid or empty, got %.40q", s)
 }
-
-func getRev(r *record, raw json.RawMessage) (err error) {
-	r.Rev, err = parseCount(raw)
-	return err
-}
-
-func putConfig(r *record) json.RawMessage {
-	if r.ServerConfig == nil {
-		return json.RawMessage("{}")
-	}
-	return r.ServerConfig
-}
-
-func getConfig(r *record, raw json.RawMessage) error {
-	r.ServerConfig = raw
-	return expect(raw, '{', "an object")
-}
-
-func putTTL(r *record) json.RawMessage { return encodeIf(r.TTL > 0, r.TTL.Milliseconds()) }
 
 func getTTL(r *record, raw json.RawMessage) error {
 	n, err := parseCount(raw)

@@ -1,6 +1,7 @@
 package toolcache
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,13 +16,6 @@ type record struct {
 	mac   string   // of the seal, under the key of this home; see [Entry.Sealed]
 	whole bool     // the seal fits
 	extra []member // fields that a newer version knows, kept as they are
-}
-
-func (r *record) state() State {
-	if r.State == "" {
-		return active
-	}
-	return r.State
 }
 
 // list is one list of an entry.
@@ -57,13 +51,7 @@ func encodeRecord(r *record, key []byte) json.RawMessage {
 			r.mac = signSeal(key, r.seal)
 		}
 	}
-	var all []member
-	for _, f := range fields {
-		if v := f.put(r); v != nil {
-			all = append(all, member{f.name, v})
-		}
-	}
-	all = append(all, r.extra...)
+	all := append(write(fields, r), r.extra...)
 	for _, l := range lists {
 		if values := *l.at(r.Entry); len(values) > 0 || l.name == "tools" {
 			all = append(all, member{l.name, joinArray(values)})
@@ -95,31 +83,21 @@ func decodeRecord(raw json.RawMessage, report reporter) *record {
 	if !utf8.Valid(raw) {
 		report.fail(ruleUTF8, "some text is not UTF-8")
 	}
-	seen := map[string]bool{}
+	seen := met{}
 	s := newScanner(raw)
 	_, err := s.object(func(name string) error {
-		if seen[name] {
-			report.at(name).fail(ruleUnique, "the field stands twice")
-		}
-		seen[name] = true
+		seen.once(name, report)
 		return s.field(r, name, report.at(name))
 	})
 	if err != nil {
 		report.fail(ruleJSON, err.Error())
 		return r
 	}
-	for _, f := range fields {
-		if f.required && !seen[f.name] {
-			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", f.name))
-		}
-	}
-	if !seen["tools"] {
-		report.fail(ruleRequired, `the field "tools" is missing`)
-	}
+	seen.all(append(required(fields), "tools"), report)
 	if r.ValidatedAt.IsZero() {
 		r.ValidatedAt = r.LastUpdated // as in 1.0.0, which has no such field
 	}
-	r.State = r.state()
+	r.State = cmp.Or(r.State, active)
 	return r
 }
 
@@ -131,11 +109,8 @@ func (s *scanner) field(r *record, name string, report reporter) error {
 	if err != nil {
 		return err
 	}
-	f := fieldNamed[name]
-	if f == nil {
+	if !read(fields, r, name, v, report) {
 		r.extra = append(r.extra, member{name, v})
-	} else if err := f.get(r, v); err != nil {
-		report.fail(ruleType, err.Error())
 	}
 	return nil
 }
