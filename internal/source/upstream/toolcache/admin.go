@@ -186,10 +186,11 @@ func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
 	return m, nil
 }
 
-// MigrateFile writes a cache file of an older format as of now, under the lock that gateways take too,
+// MigrateFile writes the cache file of o, of an older format, as of now, under the lock that gateways take too,
 // and keeps the old one beside it as <file>.v<version>.bak.
-func MigrateFile(ctx context.Context, path string, o FileOptions) error {
-	f := newFile(path, o)
+func MigrateFile(ctx context.Context, o Options) error {
+	o.defaults()
+	f := newFile(o)
 	defer f.Close()
 	_, err := f.Load(ctx)
 	if err == nil {

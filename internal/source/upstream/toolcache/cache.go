@@ -31,8 +31,8 @@ type Options struct {
 	// Shared is a second place, which several gateways use; nil for none. It needs a Key.
 	// Close closes it.
 	Shared Shared
-	// Mode of the file's permissions; 0 means 0600.
-	Mode uint32
+	// Mode of the file's permissions; 0 means 0600, or less if the file has less.
+	Mode fs.FileMode
 	// Compression is auto (default: gzip above 1 MiB), none or gzip.
 	Compression string
 	// TrustImported serves entries that came from another program's cache.
@@ -46,7 +46,7 @@ type Options struct {
 	Logger  *slog.Logger // nil discards
 
 	file     *file  // tests make their own
-	instance string // and name it
+	instance string // tells us from other writers, and from other holders of leases
 }
 
 // Want describes a configured server to the cache.
@@ -67,12 +67,11 @@ type Want struct {
 // One goroutine writes what has changed; what could not be written stays pending and is tried
 // again after 5 s, then every 30 s, and by Close.
 type Cache struct {
-	opts     Options
-	log      *slog.Logger
-	warner   *warner
-	file     *file   // nil in memory
-	shared   *shared // nil if there is none
-	instance string  // tells us from other writers, and from other holders of leases
+	opts   Options
+	log    *slog.Logger
+	warner *warner
+	file   *file   // nil in memory
+	shared *shared // nil if there is none
 
 	life  context.Context //nolint:containedctx // the Cache's own goroutines end with it
 	stop  context.CancelFunc
@@ -92,7 +91,7 @@ type Cache struct {
 	watchers   map[int]func(string)
 	watched    int      // the last key of watchers
 	untold     []string // servers that watchers are to be told of
-	count      counters
+	count      Stats    // but for what is computed when somebody asks
 }
 
 const (
@@ -117,7 +116,7 @@ func Open(ctx context.Context, opts Options) *Cache {
 	}
 	shared.Wait()
 	c.mu.Lock()
-	c.count.Load = time.Since(start)
+	c.count.LoadMillis = millis(time.Since(start))
 	missing := c.create
 	c.mu.Unlock()
 	c.tasks.Go(c.run)
@@ -127,26 +126,29 @@ func Open(ctx context.Context, opts Options) *Cache {
 	return c
 }
 
+// defaults fills in what was left out.
+func (o *Options) defaults() {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Collect <= 0 {
+		o.Collect = defaultCollect
+	}
+	o.instance = cmp.Or(o.instance, rand.Text())
+}
+
 func newCache(opts Options) *Cache {
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.Collect <= 0 {
-		opts.Collect = defaultCollect
-	}
+	opts.defaults()
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
-		instance: cmp.Or(opts.instance, rand.Text()), slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
-		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newCounters(),
+		slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
+		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newStats(),
 	}
 	if c.file == nil && opts.Path != "" {
-		c.file = newFile(opts.Path, FileOptions{
-			Mode: fs.FileMode(opts.Mode), Compression: opts.Compression, Now: opts.Now,
-			AppVersion: opts.AppVersion, instance: c.instance, Logger: opts.Logger,
-		})
+		c.file = newFile(opts)
 	}
 	c.shared = newShared(c)
 	c.life, c.stop = context.WithCancel(context.Background())

@@ -419,7 +419,7 @@ func TestHugeList(t *testing.T) {
 			`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("列车 trains ", 110))))
 	}
 	// Under the race detector it takes longer than a file system may.
-	patient := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, time.Minute, func(string) {})
+	patient := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(string) {})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, patient) })
 	c.Store("a", e)
 	flush(t, c)

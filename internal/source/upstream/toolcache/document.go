@@ -54,7 +54,7 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 	before := len(*report.list)
 	d := parseDocument(plain, report)
 	d.plain = len(plain)
-	if versionPattern.MatchString(d.version) && major(d.version) > major(version) {
+	if versionPattern.MatchString(d.version) && versionNumbers(d.version)[0] > versionNumbers(version)[0] {
 		*report.list = (*report.list)[:before] // nothing in it is ours to judge
 		err := &foreignVersionError{d.version}
 		report.at("version").fail(ruleVersion, err.Error())

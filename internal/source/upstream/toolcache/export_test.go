@@ -6,7 +6,11 @@ import "time"
 type File = file
 
 // NewFile makes a File for path.
-var NewFile = newFile
+func NewFile(path string, o Options) *File {
+	o.Path = path
+	o.defaults()
+	return newFile(o)
+}
 
 // Version is the format that is written.
 const Version = version
@@ -22,9 +26,10 @@ const (
 const SeverityWarning = severityWarning
 
 // SlowFile is a File whose work calls before first, and has limit instead of 2 s.
-func SlowFile(path string, o FileOptions, limit time.Duration, before func(op string)) *File {
-	o.limit, o.before = limit, before
-	return newFile(path, o)
+func SlowFile(path string, o Options, limit time.Duration, before func(op string)) *File {
+	f := NewFile(path, o)
+	f.limit, f.before = limit, before
+	return f
 }
 
 // WithFile makes a Cache use a File.

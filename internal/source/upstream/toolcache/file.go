@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"path/filepath"
 	"sync"
@@ -14,33 +13,17 @@ import (
 	"time"
 )
 
-// FileOptions are how a cache file is kept. The zero value works.
-type FileOptions struct {
-	// Mode of the file's permissions; 0 means 0600, or less if the file has less.
-	Mode fs.FileMode
-	// Compression is auto (default: gzip above 1 MiB), none or gzip.
-	Compression string
-	// AppVersion names the writer in the file.
-	AppVersion string
-	// Now replaces time.Now in tests.
-	Now func() time.Time
-	// Logger gets a line for each file that is kept aside. Nil discards.
-	Logger *slog.Logger
-
-	instance string        // names the writer in the file too, and says nothing of host or user
-	limit    time.Duration // of file work; default 2 s
-	before   func(op string)
-}
-
 // file is the [Backend] of the processes of one host: a JSON file that people can read,
 // and a lock beside it. It is never in the way: all work with files ends within 2 s or is left
 // alone, and while such work hangs everything fails at once. A symbolic link is resolved
 // once and its target is written. What cannot be read as a cache file is renamed to
 // <file>.corrupt-<time> and <file>.bak takes its place.
 type file struct {
-	opts FileOptions
-	path string
-	work chan struct{} // held by who does file work, and guards what follows
+	opts   Options
+	path   string
+	limit  time.Duration   // of file work
+	before func(op string) // is called before it
+	work   chan struct{}   // held by who does file work, and guards what follows
 
 	target   string    // path without links; empty until the first work
 	doc      *document // as last read or written; nil if there is no file
@@ -77,24 +60,13 @@ type FileInfo struct {
 // fileLimit is how long file work may take, and how long one waits for the lock.
 const fileLimit = 2 * time.Second
 
-// newFile makes a file for path; nothing is read or made yet.
-func newFile(path string, o FileOptions) *file {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.limit == 0 {
-		o.limit = fileLimit
-	}
-	if o.before == nil {
-		o.before = func(string) {}
-	}
+// newFile makes the file of a cache; nothing is read or made yet.
+func newFile(o Options) *file {
+	path := o.Path
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	f := &file{opts: o, path: path, work: make(chan struct{}, 1)}
+	f := &file{opts: o, path: path, limit: fileLimit, before: func(string) {}, work: make(chan struct{}, 1)}
 	f.closed, f.close = context.WithCancel(context.Background())
 	f.info.Store(&FileInfo{Path: path, Writable: true, Missing: true})
 	return f
@@ -103,8 +75,8 @@ func newFile(path string, o FileOptions) *file {
 // Load reads the file, unless it is the one that was read or written last. At the first time it
 // also clears away what killed processes left.
 func (f *file) Load(ctx context.Context) (Snapshot, error) {
-	return within(ctx, f, f.opts.limit, func() (Snapshot, error) {
-		f.opts.before("load")
+	return within(ctx, f, f.limit, func() (Snapshot, error) {
+		f.before("load")
 		if err := f.load(); err != nil {
 			return Snapshot{}, err
 		}
@@ -124,8 +96,8 @@ func (f *file) snapshot() Snapshot {
 func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // work that was left alone must not write later
-	return within(ctx, f, 2*f.opts.limit, func() (Snapshot, error) {
-		f.opts.before("commit")
+	return within(ctx, f, 2*f.limit, func() (Snapshot, error) {
+		f.before("commit")
 		err := f.commit(ctx, changes)
 		if err != nil && !errors.Is(err, ErrConflict) {
 			return Snapshot{}, err
@@ -145,7 +117,7 @@ func (f *file) Close() error {
 		f.tasks.Wait()
 		close(done)
 	}()
-	timer := time.NewTimer(f.opts.limit)
+	timer := time.NewTimer(f.limit)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -203,6 +175,6 @@ func within[T any](ctx context.Context, f *file, limit time.Duration, work func(
 
 func (f *file) slow() error {
 	return newCaused(causeSlow, "use tool cache", f.path,
-		"the file system does not answer within "+f.opts.limit.String(),
+		"the file system does not answer within "+f.limit.String(),
 		"put the file on a local disk: COLLIE_CACHE_FILE", nil)
 }

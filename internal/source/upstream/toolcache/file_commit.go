@@ -123,7 +123,7 @@ func (f *file) setWritable(ok bool) {
 // lock takes the lock beside the file. A file system without locks has to do with a look at the
 // generation before the rename.
 func (f *file) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.opts.limit)
+	ctx, cancel := context.WithTimeout(ctx, f.limit)
 	defer cancel()
 	unlock, free, err := atomicfile.TryLock(f.target + ".lock")
 	if err == nil && !free {

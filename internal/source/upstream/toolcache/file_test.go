@@ -14,6 +14,6 @@ func TestFileIsABackend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "collie.cache.json")
 	toolcachetest.RunBackend(t, func(*testing.T) toolcache.Backend {
 		// Its limit of two seconds is not the contract's, and too short for ten writers on a busy machine.
-		return toolcache.SlowFile(path, toolcache.FileOptions{}, time.Minute, func(string) {})
+		return toolcache.SlowFile(path, toolcache.Options{}, time.Minute, func(string) {})
 	})
 }

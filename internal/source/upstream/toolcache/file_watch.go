@@ -24,8 +24,8 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
-	n, err := within(ctx, f, f.opts.limit, func() (notices, error) {
-		f.opts.before("watch")
+	n, err := within(ctx, f, f.limit, func() (notices, error) {
+		f.before("watch")
 		return f.notify(ctx), nil
 	})
 	if err != nil {
@@ -68,8 +68,8 @@ func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 		stamp
 		foreign bool
 	}
-	s, err := within(ctx, f, f.opts.limit, func() (seen, error) {
-		f.opts.before("peek")
+	s, err := within(ctx, f, f.limit, func() (seen, error) {
+		f.before("peek")
 		if f.target == "" {
 			f.target = resolve(f.path)
 		}

@@ -24,7 +24,7 @@ const writerFile = "COLLIE_TEST_CACHE_WRITER"
 // and says each on stdout. It ends only when it is killed.
 func writeForever(t *testing.T, path string) {
 	t.Helper()
-	f := toolcache.NewFile(path, toolcache.FileOptions{})
+	f := toolcache.NewFile(path, toolcache.Options{})
 	s, err := f.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestKilledInTheMiddleOfAWrite(t *testing.T) {
 // whole.
 func wantOneGeneration(t *testing.T, path string, said uint64) uint64 {
 	t.Helper()
-	f := toolcache.NewFile(path, toolcache.FileOptions{})
+	f := toolcache.NewFile(path, toolcache.Options{})
 	defer func() { _ = f.Close() }()
 	s, err := f.Load(t.Context())
 	if err != nil {

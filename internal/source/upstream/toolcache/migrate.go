@@ -9,18 +9,6 @@ import (
 	"time"
 )
 
-// step turns a document of one version into the next one. It changes nothing else and depends on
-// nothing but its arguments.
-type step struct {
-	from, to string // major.minor
-	apply    func(*document, *time.Location)
-}
-
-// steps are in order. A new format adds one, with a golden file before and after.
-var steps = []step{
-	{"1.0", "1.1", from10},
-}
-
 // foreignVersionError is a file that a newer Collie has written.
 type foreignVersionError struct{ version string }
 
@@ -31,19 +19,16 @@ func (e *foreignVersionError) Error() string {
 // migrate brings a document to [version], in memory. zone is that of times which do not say
 // theirs. A higher minor version is left as it is, fields that we do not know included.
 func migrate(d *document, zone *time.Location) error {
-	if compareVersions(d.version, version) >= 0 {
+	of := versionNumbers(d.version)
+	switch {
+	case slices.Compare(of, versionNumbers(version)) >= 0:
+		return nil
+	case of[0] == 1 && of[1] == 0:
+		from10(d, zone)
+		d.version = version
 		return nil
 	}
-	for _, s := range steps {
-		if minorVersion(d.version) == s.from {
-			s.apply(d, zone)
-			d.version = s.to + ".0"
-		}
-	}
-	if compareVersions(d.version, version) < 0 {
-		return fmt.Errorf("format %s is not one that can be brought to %s", d.version, version)
-	}
-	return nil
+	return fmt.Errorf("format %s is not one that can be brought to %s", d.version, version)
 }
 
 func versionNumbers(v string) []int {
@@ -57,12 +42,6 @@ func versionNumbers(v string) []int {
 	}
 	return list
 }
-
-func compareVersions(a, b string) int { return slices.Compare(versionNumbers(a), versionNumbers(b)) }
-
-func major(v string) int { return versionNumbers(v)[0] }
-
-func minorVersion(v string) string { return v[:strings.LastIndexByte(v, '.')] }
 
 // from10 takes what other programs wrote: times may be local ones, hashes are not ours,
 // and the settings are in the clear. Nobody but them writes 1.0.0, so every entry is imported.
@@ -86,7 +65,7 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	for _, m := range list {
 		switch m.name {
 		case "version":
-			m.value = quote("1.1.0")
+			m.value = quote(version)
 		case "lastUpdated":
 			m.value = timeFrom10(m.value, zone)
 			out = append(out, m, member{"validatedAt", m.value})

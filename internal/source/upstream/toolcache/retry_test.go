@@ -63,7 +63,7 @@ func TestLockedByAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unlock()
-	f := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, 100*time.Millisecond, func(string) {})
+	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, 100*time.Millisecond, func(string) {})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
 	c.Store("c", entry(3, "q"))
 	eventually(t, "a write is told that the lock is busy", func() bool { // on a busy machine the first may just be slow

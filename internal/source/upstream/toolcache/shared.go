@@ -44,6 +44,7 @@ func newShared(c *Cache) *shared {
 		_ = c.opts.Shared.Close() // it was never used
 		return nil
 	}
+	c.count.Shared = &SharedCount{Failures: map[string]uint64{}}
 	return &shared{
 		cache: c, backend: c.opts.Shared, key: c.opts.Key,
 		entries: map[string]json.RawMessage{}, opened: map[string]*record{},
@@ -365,7 +366,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 func (s *shared) lease(ctx context.Context, name string, d, limit time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return s.backend.Lease(ctx, name, s.cache.instance, d)
+	return s.backend.Lease(ctx, name, s.cache.opts.instance, d)
 }
 
 // hold renews a lease until it ends, and gives it back.

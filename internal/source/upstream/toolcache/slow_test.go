@@ -25,7 +25,7 @@ func TestHungMount(t *testing.T) {
 		limit     = 100 * time.Millisecond
 		waitLimit = 100 * limit // those who wait for the folder itself wait for ever
 	)
-	f := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, limit, hold)
+	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, limit, hold)
 	start := time.Now()
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
 	await.Within(t, "opening", time.Since(start), waitLimit)
@@ -62,7 +62,7 @@ func TestSlowDiskDelaysNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	writing, written := make(chan struct{}, 1), make(chan struct{})
-	f := toolcache.SlowFile(b.path, toolcache.FileOptions{Now: b.clock}, time.Minute, func(op string) {
+	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(op string) {
 		if op == "commit" {
 			select {
 			case writing <- struct{}{}:

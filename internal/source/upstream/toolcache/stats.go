@@ -64,6 +64,8 @@ type WriteCount struct {
 	LastMillis    float64 `json:"lastMs"`
 	MeanMillis    float64 `json:"meanMs"`
 	LongestMillis float64 `json:"longestMs"`
+
+	commits float64
 }
 
 // SharedCount counts the traffic with the shared place.
@@ -74,54 +76,56 @@ type SharedCount struct {
 	Failures map[string]uint64 `json:"failures"`
 }
 
-// counters count since the cache was opened.
-type counters struct {
-	Verdicts      map[Verdict]uint64
-	Misses, Stale map[string]uint64 // by reason
-	Refreshes     RefreshCount
-	Refused       map[string]uint64
-	Writes        WriteCount
-	Failures      map[string]map[string]uint64 // by what was done and the cause
-	Merges        uint64
-	Load          time.Duration
-	Write         writeTimes
-	LastFailure   string
-	Shared        SharedCount
-}
-
-func newCounters() counters {
-	return counters{
-		Verdicts: map[Verdict]uint64{}, Misses: map[string]uint64{}, Stale: map[string]uint64{},
-		Refused: map[string]uint64{}, Failures: map[string]map[string]uint64{},
+// newStats are those of a cache that has done nothing yet. Its counts go on in place.
+func newStats() Stats {
+	return Stats{
+		StaleReasons: map[string]uint64{}, MissReasons: map[string]uint64{}, Refused: map[string]uint64{},
+		ReadFailures: map[string]uint64{}, Writes: WriteCount{Failed: map[string]uint64{}},
 	}
 }
 
-func (n *counters) lookup(v Verdict, reason string) {
-	n.Verdicts[v]++
+func (st *Stats) lookup(v Verdict, reason string) {
+	st.Lookups++
 	switch v {
-	case Miss, Expired:
-		n.Misses[reason]++
-	case Stale:
-		n.Stale[reason]++
 	case Hit:
+		st.Hits++
+	case Stale:
+		st.StaleHits++
+		st.StaleReasons[reason]++
+	case Miss, Expired:
+		st.Misses++
+		st.MissReasons[reason]++
 	}
+	st.HitRate = float64(st.Hits+st.StaleHits) / float64(st.Lookups)
 }
 
-func (n *counters) refresh(changed bool) {
-	n.Refreshes.OK++
+func (st *Stats) refresh(changed bool) {
+	st.Refreshes.OK++
 	if changed {
-		n.Refreshes.Changed++
+		st.Refreshes.Changed++
 	} else {
-		n.Refreshes.Unchanged++
+		st.Refreshes.Unchanged++
 	}
 }
 
-func (n *counters) failure(what, cause, message string) {
-	if n.Failures[what] == nil {
-		n.Failures[what] = map[string]uint64{}
+func (st *Stats) failure(what, cause, message string) {
+	st.LastFailure = message
+	switch what {
+	case "read":
+		st.ReadFailures[cause]++
+	case "write":
+		st.Writes.Failed[cause]++
+	default:
+		st.Shared.Failures[cause]++
 	}
-	n.Failures[what][cause]++
-	n.LastFailure = message
+}
+
+// took notes how long a commit to the file took.
+func (w *WriteCount) took(d time.Duration) {
+	w.commits++
+	w.LastMillis = millis(d)
+	w.MeanMillis += (w.LastMillis - w.MeanMillis) / w.commits
+	w.LongestMillis = max(w.LongestMillis, w.LastMillis)
 }
 
 // Stats is what is known of the cache now. It reads every entry that nobody has looked at yet,
@@ -130,37 +134,22 @@ func (c *Cache) Stats() Stats {
 	if c == nil {
 		return Stats{}
 	}
-	var st Stats
-	if c.file != nil {
-		st.FileInfo = c.file.Info()
-	}
 	now := c.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := &c.count
-	st.Hits, st.StaleHits, st.Misses = n.Verdicts[Hit], n.Verdicts[Stale], n.Verdicts[Miss]+n.Verdicts[Expired]
-	st.Lookups = st.Hits + st.StaleHits + st.Misses
-	if st.Lookups > 0 {
-		st.HitRate = float64(st.Hits+st.StaleHits) / float64(st.Lookups)
+	st := c.count
+	if c.file != nil {
+		st.FileInfo = c.file.Info()
 	}
-	st.StaleReasons, st.MissReasons, st.Refused = maps.Clone(n.Stale), maps.Clone(n.Misses), maps.Clone(n.Refused)
-	st.Refreshes, st.Writes, st.Merges, st.LastFailure = n.Refreshes, n.Writes, n.Merges, n.LastFailure
-	st.Writes.Failed, st.ReadFailures = counts(n.Failures["write"]), counts(n.Failures["read"])
 	st.Writes.LockWaits = st.LockWaits
-	st.Writes.LastMillis, st.Writes.MeanMillis, st.Writes.LongestMillis = millis(n.Write.last), millis(n.Write.mean()), millis(n.Write.longest)
-	st.LoadMillis = millis(n.Load)
+	for _, m := range []*map[string]uint64{&st.StaleReasons, &st.MissReasons, &st.Refused, &st.ReadFailures, &st.Writes.Failed} {
+		*m = maps.Clone(*m)
+	}
 	if st.Compressed {
 		st.BytesSaved = st.PlainSize - st.Size
 	}
-	if c.shared != nil {
-		sum := n.Shared
-		sum.Failures = map[string]uint64{}
-		for _, what := range []string{"shared_read", "shared_write", "shared_lease"} {
-			for cause, k := range n.Failures[what] {
-				sum.Failures[cause] += k
-			}
-		}
-		st.Shared = &sum
+	if st.Shared != nil {
+		st.Shared = &SharedCount{st.Shared.Adopted, st.Shared.Pushed, st.Shared.Dropped, maps.Clone(st.Shared.Failures)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
 		if s := c.slots[name]; !s.gone {
@@ -171,31 +160,6 @@ func (c *Cache) Stats() Stats {
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// writeTimes is how long commits to the file took.
-type writeTimes struct {
-	n                  int64
-	last, longest, sum time.Duration
-}
-
-func (w *writeTimes) add(d time.Duration) {
-	w.n++
-	w.last, w.longest, w.sum = d, max(w.longest, d), w.sum+d
-}
-
-func (w *writeTimes) mean() time.Duration {
-	if w.n == 0 {
-		return 0
-	}
-	return w.sum / time.Duration(w.n)
-}
-
-func counts(m map[string]uint64) map[string]uint64 {
-	if m == nil {
-		return map[string]uint64{}
-	}
-	return maps.Clone(m)
-}
 
 func (c *Cache) row(name string, s *slot, now time.Time) ServerRow {
 	row := ServerRow{Name: name, Bytes: len(s.raw), State: invalid, StateReason: s.broken}

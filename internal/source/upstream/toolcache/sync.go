@@ -136,7 +136,7 @@ func (c *Cache) timed(commit func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil || c.count.Writes.OK > before {
-		c.count.Write.add(took)
+		c.count.Writes.took(took)
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func CacheOptions(cfg *config.Config, key []byte, o Options) toolcache.Options {
 	path, _ := File(cfg)
 	c := &cfg.Cache
 	return toolcache.Options{
-		Path: path, Key: key, Mode: uint32(c.Mode), Compression: c.Compression, TrustImported: c.TrustImported,
+		Path: path, Key: key, Mode: c.Mode, Compression: c.Compression, TrustImported: c.TrustImported,
 		AppVersion: o.Version, Logger: o.Logger,
 	}
 }
@@ -167,10 +167,9 @@ func Migrate(data []byte) (Migration, error) { return toolcache.Migrate(data) }
 // keeps the old one beside it as <file>.v<version>.bak. m is what [Migrate] said of it.
 func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string, m Migration) error {
 	const command = "cache migrate"
-	err := toolcache.MigrateFile(ctx, path, toolcache.FileOptions{
-		Mode: cfg.Cache.Mode, Compression: cfg.Cache.Compression, AppVersion: o.Version, Logger: o.Logger,
-	})
-	if err != nil {
+	at := CacheOptions(cfg, nil, o)
+	at.Path = path
+	if err := toolcache.MigrateFile(ctx, at); err != nil {
 		return NotKept(command, err)
 	}
 	o.record(ctx, command, map[string]any{"file": path, "from": m.From, "to": m.To})
