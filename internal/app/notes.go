@@ -53,7 +53,7 @@ func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags
 	if !cfg.SiYuan.Enabled {
 		return notesOff()
 	}
-	choice, _, err := ChooseKernel(ctx, cfg, env, flags)
+	choice, _, err := chooseKernel(ctx, cfg, env, flags)
 	switch {
 	case err != nil:
 		return err

@@ -93,9 +93,9 @@ type Notes struct {
 	enabled  bool  // siyuan.enabled
 }
 
-// ChooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
+// chooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
 // be a program's to say.
-func ChooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) (connection.Choice, []string, error) {
+func chooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) (connection.Choice, []string, error) {
 	in := kernelInputs(cfg, env)
 	in.URL, in.Token, in.Connection = flags.URL, flags.Token, flags.Connection
 	in.EnvURL, in.EnvToken = env.Get("SIYUAN_API_URL"), env.Get("SIYUAN_TOKEN")
@@ -163,7 +163,7 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	var warnings []string
 	var err error
 	if cfg.SiYuan.Enabled { // each time: a secret may be another one though the settings are the same
-		choice, warnings, err = ChooseKernel(ctx, cfg, n.env, n.opts.Kernel)
+		choice, warnings, err = chooseKernel(ctx, cfg, n.env, n.opts.Kernel)
 	}
 	if n.raw == raw && n.choice == choice && n.err == nil && err == nil {
 		return

@@ -221,7 +221,7 @@ func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choic
 func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *notesadmin.Report {
 	on := &notesadmin.Examined{Err: NotesMissing(ctx, cfg, env, flags)}
 	if on.Err == nil {
-		on.Choice, on.Warnings, on.Err = ChooseKernel(ctx, cfg, env, flags)
+		on.Choice, on.Warnings, on.Err = chooseKernel(ctx, cfg, env, flags)
 	}
 	if on.Name = connectionName(on.Choice); on.Err == nil && !on.Choice.Configured {
 		file := vaultToRead(cfg, nil)

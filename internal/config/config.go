@@ -5,7 +5,7 @@
 // place. What it finds wrong it collects, each with file, line and column, and reports at once.
 // A server entry is handed on as raw JSON in a [ServerEntry]: the fields of an entry belong to
 // package source/upstream/entry, the look of other programs' files to source/upstream/hosts.
-// [Edit] and its relatives change a file in place and keep everything else in it. [Watch] tells
+// [Config.Edit] and its relatives change a file in place and keep everything else in it. [Watch] tells
 // when the files say something else. A folder may bring servers of its own in a [Project], which
 // counts only once a person trusts it.
 package config

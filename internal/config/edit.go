@@ -17,14 +17,14 @@ import (
 	"collie/internal/jsonc"
 )
 
-// Edit replaces the text of a settings file by what change makes of it; change gets nil where
+// edit replaces the text of a settings file by what change makes of it; change gets nil where
 // there is no file. It is the only way Collie writes such a file, and only people's commands
 // call it.
 //
 // A text with errors that the old one does not have is refused with an [*Error]. The old text
 // is kept as file.bak, the mode stays, a symbolic link is followed; a new file gets mode 0600.
 // Nothing is written when the text does not change. Edits of several processes do not mix.
-func Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
+func edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	file, err := follow(file)
 	if err != nil {
 		return fmt.Errorf("edit settings: %w", err)
@@ -105,16 +105,11 @@ func check(file string, text []byte) []Finding {
 	return d.findings
 }
 
-// AddServer writes a server entry, standard JSON, at the end of the servers of a file, which
-// is made if it does not exist. A server of that name that is there already is an error.
-func AddServer(ctx context.Context, file, name string, entry json.RawMessage) error {
-	return AddServers(ctx, file, []ServerEntry{{Name: name, Raw: entry}}, false)
-}
-
-// AddServers is [AddServer] for several servers, all or none; of each, Name and Raw count. With
-// replace a server that is there already gets the new entry where it stands.
+// AddServers writes server entries, standard JSON, at the end of the servers of a file, which
+// is made if it does not exist, all or none; of each, Name and Raw count. A server that is there
+// already is an error, or gets the new entry where it stands with replace.
 func AddServers(ctx context.Context, file string, servers []ServerEntry, replace bool) error {
-	return Edit(ctx, file, Add(servers, replace))
+	return edit(ctx, file, Add(servers, replace))
 }
 
 // Add is the change behind [AddServers].
@@ -136,12 +131,7 @@ func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) 
 	}
 }
 
-// RemoveServer takes a server out of a file. A server that is not there is an error.
-func RemoveServer(ctx context.Context, file, name string) error {
-	return Edit(ctx, file, Remove(name))
-}
-
-// Remove is the change behind [RemoveServer].
+// Remove is the change that takes a server out of a file. A server that is not there is an error.
 func Remove(name string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, name)
@@ -179,7 +169,7 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 	return place, false, nil
 }
 
-// SetMember is the edit behind [Set] for any text of JSON with comments, such as another
+// SetMember is the edit behind [Setting] for any text of JSON with comments, such as another
 // program's file: it gives the member at path the value and returns the new text, in which all
 // else is as it was. Objects missing on the way are made; a text in which the member has an
 // equal value already is returned as it is.

@@ -40,7 +40,7 @@ func TestAddAndRemoveServer(t *testing.T) {
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := config.AddServer(t.Context(), file, "two", json.RawMessage(`{"command":"npx","args":["-y","p"]}`)); err != nil {
+	if err := config.AddServers(t.Context(), file, []config.ServerEntry{{Name: "two", Raw: json.RawMessage(`{"command":"npx","args":["-y","p"]}`)}}, false); err != nil {
 		t.Fatal(err)
 	}
 	const added = "\n    \"two\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \"p\"]\n    },"
@@ -54,16 +54,16 @@ func TestAddAndRemoveServer(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 		t.Errorf("mode is %v, %v", info.Mode(), err)
 	}
-	if err := config.AddServer(t.Context(), file, "two", json.RawMessage(`{}`)); err == nil {
+	if err := config.AddServers(t.Context(), file, []config.ServerEntry{{Name: "two", Raw: json.RawMessage(`{}`)}}, false); err == nil {
 		t.Error("adding it twice: no error")
 	}
-	if err := config.RemoveServer(t.Context(), file, "two"); err != nil {
+	if err := config.Edit(t.Context(), file, config.Remove("two")); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
 		t.Errorf("after remove (-want +got):\n%s", diff)
 	}
-	if err := config.RemoveServer(t.Context(), file, "two"); err == nil {
+	if err := config.Edit(t.Context(), file, config.Remove("two")); err == nil {
 		t.Error("removing it twice: no error")
 	}
 }
@@ -78,7 +78,7 @@ func TestAddServerFindsTheShape(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := write(t, tc.text)
-			if err := config.AddServer(t.Context(), file, "n", json.RawMessage(`{"url":"u"}`)); err != nil {
+			if err := config.AddServers(t.Context(), file, []config.ServerEntry{{Name: "n", Raw: json.RawMessage(`{"url":"u"}`)}}, false); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, content(t, file)); diff != "" {
@@ -91,7 +91,7 @@ func TestAddServerFindsTheShape(t *testing.T) {
 func TestEditMakesTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "collie.json")
-	if err := config.Set(t.Context(), file, "http.addr", config.Value("127.0.0.1:9")); err != nil {
+	if err := config.Edit(t.Context(), file, config.Setting("http.addr", config.Value("127.0.0.1:9"))); err != nil {
 		t.Fatal(err)
 	}
 	if want := "{\n  \"http\": {\n    \"addr\": \"127.0.0.1:9\"\n  }\n}\n"; content(t, file) != want {
@@ -108,11 +108,11 @@ func TestEditMakesTheFile(t *testing.T) {
 func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 	t.Parallel()
 	file := write(t, sample)
-	err := config.Set(t.Context(), file, "http.addr", json.RawMessage(`7420`))
+	err := config.Edit(t.Context(), file, config.Setting("http.addr", json.RawMessage(`7420`)))
 	if e, ok := errors.AsType[*config.Error](err); !ok || len(e.Findings) != 1 || e.Findings[0].Pointer != "/http/addr" {
 		t.Errorf("got %v", err)
 	}
-	if err := config.Set(t.Context(), file, "htpp.addr", json.RawMessage(`"h:1"`)); err == nil {
+	if err := config.Edit(t.Context(), file, config.Setting("htpp.addr", json.RawMessage(`"h:1"`))); err == nil {
 		t.Error("an unknown section: no error")
 	}
 	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
@@ -120,7 +120,7 @@ func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 	}
 	// A file that is wrong elsewhere can still be put right step by step.
 	broken := write(t, `{"http": {"addr": 1, "noAuth": 2}}`)
-	if err := config.Set(t.Context(), broken, "http.addr", config.Value("h:1")); err != nil {
+	if err := config.Edit(t.Context(), broken, config.Setting("http.addr", config.Value("h:1"))); err != nil {
 		t.Errorf("repair of one of two errors: %v", err)
 	}
 }
@@ -128,7 +128,7 @@ func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 func TestEditWithoutChangeWritesNothing(t *testing.T) {
 	t.Parallel()
 	file := write(t, sample)
-	if err := config.Set(t.Context(), file, "http.addr", config.Value("127.0.0.1:1")); err != nil {
+	if err := config.Edit(t.Context(), file, config.Setting("http.addr", config.Value("127.0.0.1:1"))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file + ".bak"); !errors.Is(err, os.ErrNotExist) {
@@ -143,7 +143,7 @@ func TestEditFollowsALink(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	if err := config.Set(t.Context(), link, "http.noAuth", config.Value("true")); err != nil {
+	if err := config.Edit(t.Context(), link, config.Setting("http.noAuth", config.Value("true"))); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -160,7 +160,7 @@ func TestEditsDoNotMix(t *testing.T) {
 	var wg sync.WaitGroup
 	for name := range strings.SplitSeq("abcdefgh", "") {
 		wg.Go(func() {
-			if err := config.AddServer(t.Context(), file, name, json.RawMessage(`{"command":"x"}`)); err != nil {
+			if err := config.AddServers(t.Context(), file, []config.ServerEntry{{Name: name, Raw: json.RawMessage(`{"command":"x"}`)}}, false); err != nil {
 				t.Error(err)
 			}
 		})

@@ -113,8 +113,8 @@ func (o *Options) Named() ([]string, error) {
 	return out, nil
 }
 
-// CacheFileName is the tool cache's name beside the settings file.
-const CacheFileName = "collie.cache.json"
+// cacheFileName is the tool cache's name beside the settings file.
+const cacheFileName = "collie.cache.json"
 
 // placeCache finds the place of the tool cache: beside the settings where they lie in our own
 // folder, else in the cache folder.
@@ -133,7 +133,7 @@ func (c *Config) placeCache(env Env, files []string) error {
 		c.Cache.File = elsewhere
 		return err
 	}
-	c.Cache.File, c.Cache.Fallback = filepath.Join(c.Paths.Config, CacheFileName), elsewhere
+	c.Cache.File, c.Cache.Fallback = filepath.Join(c.Paths.Config, cacheFileName), elsewhere
 	return err
 }
 

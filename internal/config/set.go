@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,16 +9,11 @@ import (
 	"collie/internal/jsonc"
 )
 
-// ErrNoSetting is the error of [Set], [Unset] and [Config.Get] for a path that leads nowhere.
+// ErrNoSetting is the error of [Setting], [Unsetting] and [Config.Get] for a path that leads nowhere.
 var ErrNoSetting = errors.New("there is no such setting")
 
-// Set writes one setting into a file; see [Config.Get] for path. value is standard JSON. The
-// error for a path that is none matches [ErrNoSetting].
-func Set(ctx context.Context, file, path string, value json.RawMessage) error {
-	return Edit(ctx, file, Setting(path, value))
-}
-
-// Setting is the change behind [Set].
+// Setting is the change that writes one setting into a file; see [Config.Get] for path. value is standard
+// JSON. The error for a path that is none matches [ErrNoSetting].
 func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		names, err := settingPlace(text, path)
@@ -46,15 +40,9 @@ func within(pointer string, names []string) bool {
 	return slices.Equal(there[:n], names[:n])
 }
 
-// Unset takes a setting out of a file, so that its default counts again. found is false, and
-// nothing is written, if the file does not have it. The error for a path that no file could have
-// matches [ErrNoSetting].
-func Unset(ctx context.Context, file, path string) (found bool, err error) {
-	err = Edit(ctx, file, Unsetting(path, &found))
-	return found, err
-}
-
-// Unsetting is the change behind [Unset]; it sets found.
+// Unsetting is the change that takes a setting out of a file, so that its default counts again. found
+// becomes false, and nothing is written, if the file does not have it. The error for a path that no file could
+// have matches [ErrNoSetting].
 func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		names, err := settingPlace(text, path)

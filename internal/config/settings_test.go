@@ -98,7 +98,7 @@ func TestSetRefusesUnknownNames(t *testing.T) {
 		"/cache/refreshstal": `did you mean "refreshStale"?`,
 	} {
 		file := write(t, text)
-		err := config.Set(t.Context(), file, path, config.Value("true"))
+		err := config.Edit(t.Context(), file, config.Setting(path, config.Value("true")))
 		if !errors.Is(err, config.ErrNoSetting) || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v, want %q", path, err, hint)
 		}
@@ -115,19 +115,19 @@ func TestSetRefusesUnknownNames(t *testing.T) {
 		case "profiles.q.view":
 			value = config.Value("flat")
 		}
-		if err := config.Set(t.Context(), file, path, value); err != nil {
+		if err := config.Edit(t.Context(), file, config.Setting(path, value)); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	file := write(t, text)
-	if err := config.Set(t.Context(), file, "mcpServers.s.disabled", config.Value("true")); err != nil {
+	if err := config.Edit(t.Context(), file, config.Setting("mcpServers.s.disabled", config.Value("true"))); err != nil {
 		t.Fatal(err)
 	}
 	if c := mustLoad(t, config.Options{Home: t.TempDir(), Files: []string{file}}); string(c.Servers[0].Raw) != `{"command":"x","disabled":true}` {
 		t.Errorf("a server under another name of the section became %s", c.Servers[0].Raw)
 	}
 	bare := write(t, `{"a": {"command": "x"}}`)
-	if err := config.Set(t.Context(), bare, "http.addr", config.Value("h:1")); err == nil || !strings.Contains(err.Error(), `under "mcpServers" first`) {
+	if err := config.Edit(t.Context(), bare, config.Setting("http.addr", config.Value("h:1"))); err == nil || !strings.Contains(err.Error(), `under "mcpServers" first`) {
 		t.Errorf("beside servers at the top: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestUnset(t *testing.T) {
 		path  string
 		found bool
 	}{{"http.adr", true}, {"mcpServers.a.cwd", true}, {"http.noAuth", false}, {"cache", false}} {
-		if found, err := config.Unset(t.Context(), file, tc.path); err != nil || found != tc.found {
+		if found, err := unset(t, file, tc.path); err != nil || found != tc.found {
 			t.Errorf("%s: %v, %v", tc.path, found, err)
 		}
 	}
@@ -148,12 +148,12 @@ func TestUnset(t *testing.T) {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"nope", "http.nope", "mcpServers.b"} {
-		if _, err := config.Unset(t.Context(), file, path); !errors.Is(err, config.ErrNoSetting) {
+		if _, err := unset(t, file, path); !errors.Is(err, config.ErrNoSetting) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "collie.json")
-	if found, err := config.Unset(t.Context(), missing, "http.addr"); found || err != nil {
+	if found, err := unset(t, missing, "http.addr"); found || err != nil {
 		t.Errorf("no file: %v, %v", found, err)
 	}
 	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
@@ -302,4 +302,11 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
+}
+
+// unset takes a setting out of a file.
+func unset(t *testing.T, file, path string) (found bool, err error) {
+	t.Helper()
+	err = config.Edit(t.Context(), file, config.Unsetting(path, &found))
+	return found, err
 }

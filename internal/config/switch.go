@@ -8,7 +8,7 @@ import (
 	"collie/internal/jsonc"
 )
 
-// A change is what [Edit] and [Config.Edit] do to a text.
+// A change is what [Config.Edit] does to a text.
 
 // Switch is the change that switches servers on or off. Only what says so changes: "disabled",
 // or "enabled" where the entry has that one, so that a comment beside it stays. A server that is

@@ -157,15 +157,16 @@ func updateTrust(ctx context.Context, paths Paths, change func(*decisions)) erro
 	})
 }
 
-// Edit is the function [Edit] for a file that c was read from. If it is the file of the project
-// and trusted, it stays so: the person who types the command has seen the change. What others
+// Edit replaces the text of a file that c was read from by what change makes of it, which gets nil where there is no
+// file. A text with errors that the old one does not have is refused with an [*Error], and nothing is written when the
+// text does not change. If it is the file of the project and trusted, it stays so: the person who types the command has seen the change. What others
 // changed in the meantime is not covered.
 func (c *Config) Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	if c.Project == nil || file != c.Project.File || c.Project.State != Trusted {
-		return Edit(ctx, file, change)
+		return edit(ctx, file, change)
 	}
 	var before, after string
-	err := Edit(ctx, file, func(text []byte) ([]byte, error) {
+	err := edit(ctx, file, func(text []byte) ([]byte, error) {
 		before = digest(text)
 		text, err := change(text)
 		after = digest(text)

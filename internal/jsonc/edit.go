@@ -110,15 +110,15 @@ func nest(path []string, value json.RawMessage) json.RawMessage {
 
 func quote(name string) []byte { return hujson.String(name) }
 
-// Equal reports whether two texts of standard JSON mean the same.
-func Equal(a, b json.RawMessage) bool {
+// equal reports whether two texts of standard JSON mean the same.
+func equal(a, b json.RawMessage) bool {
 	x, y := jsontext.Value(bytes.Clone(a)), jsontext.Value(bytes.Clone(b))
 	exact := jsontext.CanonicalizeRawInts(false)
 	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
 }
 
 func (d *Document) replace(text []byte, v *hujson.Value, value json.RawMessage) ([]byte, error) {
-	if Equal(Standard(v), value) {
+	if equal(Standard(v), value) {
 		return bytes.Clone(text), nil
 	}
 	indent, _ := d.indentAt(v.StartOffset)

@@ -15,9 +15,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// MaxDepth is how deep objects and arrays may lie in one another. How large a text may
+// maxDepth is how deep objects and arrays may lie in one another. How large a text may
 // be is the caller's to say.
-const MaxDepth = 64
+const maxDepth = 64
 
 // Error is a text that cannot be read, with the place where it goes wrong.
 type Error struct {
@@ -90,8 +90,8 @@ func (d *Document) check() error {
 		}
 		i += n
 	}
-	if at := tooDeep(d.body, MaxDepth); at >= 0 {
-		return d.errorAt(at, fmt.Sprintf("nested deeper than %d levels", MaxDepth))
+	if at := tooDeep(d.body, maxDepth); at >= 0 {
+		return d.errorAt(at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
 	return nil
 }

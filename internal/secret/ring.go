@@ -158,7 +158,7 @@ func partsOf(name, head string) (parts []string, split bool) {
 	text, ok := strings.CutPrefix(head, splitMark)
 	tag, count, counted := strings.Cut(text, ":")
 	n, err := strconv.Atoi(count)
-	if !ok || !counted || err != nil || n < 1 || n > MaxValue {
+	if !ok || !counted || err != nil || n < 1 || n > maxValue {
 		return nil, false
 	}
 	for i := range n {

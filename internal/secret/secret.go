@@ -59,10 +59,10 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// MaxName and MaxValue bound, in bytes, the name and the value of a secret.
+// maxName and maxValue bound, in bytes, the name and the value of a secret.
 const (
-	MaxName  = 200
-	MaxValue = 1 << 20
+	maxName  = 200
+	maxValue = 1 << 20
 )
 
 // Store holds the secrets of one home. It is safe for concurrent use, and several processes
@@ -126,8 +126,8 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if len(value) > MaxValue {
-		return fmt.Errorf("secret %s has %d bytes, expected at most %d", name, len(value), MaxValue)
+	if len(value) > maxValue {
+		return fmt.Errorf("secret %s has %d bytes, expected at most %d", name, len(value), maxValue)
 	}
 	if err := s.chooseBackend(ctx, name, value); err != nil {
 		return err
@@ -271,8 +271,8 @@ func CheckName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name of a secret is empty")
-	case len(name) > MaxName:
-		return fmt.Errorf("the name of a secret has %d bytes, expected at most %d", len(name), MaxName)
+	case len(name) > maxName:
+		return fmt.Errorf("the name of a secret has %d bytes, expected at most %d", len(name), maxName)
 	case strings.ContainsAny(name, "{}$#"):
 		return fmt.Errorf("the name of a secret is %q, expected one without { } $ #", name)
 	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == unicode.ReplacementChar }):

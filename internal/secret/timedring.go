@@ -10,9 +10,9 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// ErrNoAnswer is in the chain of an error about a keyring that did not answer in time: it is
+// errNoAnswer is in the chain of an error about a keyring that did not answer in time: it is
 // locked, as a rule, and asks on a screen that nobody looks at.
-var ErrNoAnswer = errors.New("the keyring does not answer: unlock it, or choose the file instead")
+var errNoAnswer = errors.New("the keyring does not answer: unlock it, or choose the file instead")
 
 // timedRing asks a keyring one question at a time, and waits for each no longer than limit.
 type timedRing struct {
@@ -42,14 +42,14 @@ type answer struct {
 // keyring can be told to stop.
 func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
 	if p.turn.stuck.Load() {
-		return "", ErrNoAnswer
+		return "", errNoAnswer
 	}
 	timer := time.NewTimer(p.limit)
 	defer timer.Stop()
 	select {
 	case <-p.turn.free:
 	case <-timer.C:
-		return "", ErrNoAnswer
+		return "", errNoAnswer
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
@@ -65,7 +65,7 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 		return a.text, a.err
 	case <-timer.C:
 		p.turn.givenUp(done)
-		return "", fmt.Errorf("%w (waited %v)", ErrNoAnswer, p.limit)
+		return "", fmt.Errorf("%w (waited %v)", errNoAnswer, p.limit)
 	case <-ctx.Done():
 		p.turn.givenUp(done)
 		return "", context.Cause(ctx)

@@ -1,0 +1,4 @@
+package config
+
+// Edit is what [Config.Edit] writes a file with.
+var Edit = edit
