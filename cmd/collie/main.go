@@ -2,7 +2,6 @@
 package main
 
 import (
-	"io"
 	"os"
 
 	"collie/internal/face/cli"
@@ -14,7 +13,7 @@ var version = "dev"
 
 func main() {
 	if process.IsReaper(os.Args) { // it lives as long as the gateway does, and needs nothing of all else
-		os.Exit(process.ReaperMain(os.Stdin, io.Discard))
+		os.Exit(process.ReaperMain(os.Stdin))
 	}
 	os.Exit(cli.Main(version, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

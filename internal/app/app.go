@@ -173,13 +173,13 @@ func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options
 	if opts.Self == "" {
 		return
 	}
-	a.reaper = process.NewReaper(opts.Self, opts.ReaperArgs, &process.ReaperOptions{Logger: a.log})
+	a.reaper = process.NewReaper(opts.Self, opts.ReaperArgs, a.log)
 	if err := os.MkdirAll(cfg.Paths.State, 0o700); err != nil {
 		a.log.Warn("no state folder, children are not recorded", "error", err)
 		return
 	}
 	file := atomicfile.File{Path: filepath.Join(cfg.Paths.State, "run", "children.json"), NoSync: true}
-	a.ledger = process.OpenLedger(file, &process.LedgerOptions{Logger: a.log})
+	a.ledger = process.OpenLedger(file, a.log)
 	if !opts.Sweep {
 		return
 	}

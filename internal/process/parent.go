@@ -14,9 +14,9 @@ func WatchParent(ctx context.Context, pid int, every time.Duration) <-chan struc
 		every = 2 * time.Second
 	}
 	gone := make(chan struct{})
-	start, unknown := StartTime(pid)
+	start, unknown := startTime(pid)
 	same := func() bool {
-		now, err := StartTime(pid)
+		now, err := startTime(pid)
 		return unknown != nil || err != nil || now == start
 	}
 	go func() {

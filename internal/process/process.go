@@ -1,6 +1,8 @@
 package process
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +13,7 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -129,8 +132,8 @@ func (p *Process) register(hash string) {
 		}
 	}
 	if p.ledger != nil {
-		start, _ := StartTime(pid) // 0 matches no process
-		p.ledger.Add(Child{Label: p.label, Pid: pid, Pgid: p.group.pgid, StartTime: start, CommandHash: hash})
+		start, _ := startTime(pid) // 0 matches no process
+		p.ledger.Add(child{Label: p.label, Pid: pid, Pgid: p.group.pgid, StartTime: start, CommandHash: hash})
 	}
 }
 
@@ -148,10 +151,10 @@ func (p *Process) unregister() {
 // spawnError tells the kernel's refusals apart. The program was there a moment ago, so a
 // missing file is the interpreter its first line names.
 func spawnError(name string, err error) error {
-	reason := SpawnFailed
+	reason := spawnFailed
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		reason = CommandNotFound
+		reason = commandNotFound
 		err = fmt.Errorf("its interpreter is missing: %w", err)
 	case errors.Is(err, fs.ErrPermission):
 		reason = PermissionDenied
@@ -188,9 +191,6 @@ func (p *Process) Exit() ExitInfo {
 // Tail returns the last n lines of stderr, all that are kept for n <= 0.
 func (p *Process) Tail(n int) []string { return p.tail.Lines(n) }
 
-// Entries returns the kept lines of stderr with their times.
-func (p *Process) Entries() []Entry { return p.tail.Entries() }
-
 // Stop ends the process by the [Ladder] and returns when nothing of its group is left
 // and both output pipes have ended, for which it waits 500 ms more at most. It
 // may be called when the process has ended already. When ctx ends, SIGKILL comes at once.
@@ -205,4 +205,229 @@ func (p *Process) Stop(ctx context.Context) error {
 		<-p.gone
 	}
 	return p.err
+}
+
+const (
+	// drainWait is how long pipes may give what is left in them.
+	drainWait = 500 * time.Millisecond
+	// killWait is how long the kernel may take over a SIGKILL.
+	killWait = 5 * time.Second
+	// groupPoll is how often a group is looked at: nothing announces its last end.
+	groupPoll = 10 * time.Millisecond
+)
+
+// run takes the process from its start to where nothing of it is left, whether it was
+// told to stop or ended by itself.
+func (p *Process) run() {
+	defer close(p.gone)
+	reaped := make(chan struct{})
+	go p.reap(reaped)
+
+	select {
+	case <-reaped:
+	case <-p.stopping:
+		_ = p.stdin.Close() // closed already is as good
+		p.within(p.ladder.CloseWait, reaped)
+	}
+	if !p.emptied(0, reaped, nil) {
+		p.group.terminate()
+		if !p.emptied(p.ladder.TermWait, reaped, p.killing) {
+			p.killed.Store(true)
+			p.group.kill()
+		}
+	}
+	if !p.emptied(killWait, reaped, nil) {
+		p.err = fmt.Errorf("process %d (%s) is still there %s after SIGKILL", p.Pid(), p.label, killWait)
+		p.log.Error("process survives SIGKILL", "pid", p.Pid())
+		p.closePipes() // reaper and ledger keep it
+		return
+	}
+	p.group.close()
+	p.closePipes()
+	p.unregister()
+	<-p.done
+}
+
+// reap waits for the leader and tells how it ended.
+func (p *Process) reap(reaped chan<- struct{}) {
+	_ = p.cmd.Wait() // a bad exit code is not an error here
+	p.group.reaped.Store(true)
+	p.exit = exitInfo(p.cmd.ProcessState, time.Since(p.started))
+	if p.exit.Signal == "SIGKILL" && !p.killed.Load() && p.oom >= 0 {
+		p.exit.KilledOOM = oomKills() > p.oom
+	}
+	close(reaped)
+	_ = p.stdin.Close() // a write must not wait for what the leader left behind
+	wait(p.drained, drainWait)
+	close(p.done)
+}
+
+// drain reads stderr to its end, so that the child never waits for us.
+func (p *Process) drain(line func([]byte)) {
+	defer close(p.drained)
+	eachLine(p.stderr, func(b []byte) {
+		p.tail.Add("stderr", string(b))
+		if line != nil {
+			line(b)
+		}
+	})
+}
+
+// closePipes gives both readers drainWait to see the end by themselves.
+func (p *Process) closePipes() {
+	limit := time.Now().Add(drainWait)
+	wait(p.drained, time.Until(limit))
+	wait(p.stdout.done, time.Until(limit))
+	_ = p.stdin.Close()
+	_ = p.stdout.Close()
+	_ = p.stderr.Close()
+	<-p.drained
+}
+
+// within waits for ch, but no longer than d, and not at all once hurried.
+func (p *Process) within(d time.Duration, ch <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ch:
+	case <-timer.C:
+	case <-p.killing:
+	}
+}
+
+// emptied waits until the leader is reaped and the group empty, and reports whether that
+// came true before d was over or hurried closed.
+func (p *Process) emptied(d time.Duration, reaped, hurried <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-reaped:
+	default:
+		select {
+		case <-reaped:
+		case <-timer.C:
+			return false
+		case <-hurried:
+			return false
+		}
+	}
+	poll := time.NewTicker(groupPoll)
+	defer poll.Stop()
+	for p.group.alive() {
+		select {
+		case <-poll.C:
+		case <-timer.C:
+			return false
+		case <-hurried:
+			return false
+		}
+	}
+	return true
+}
+
+// wait waits for ch, but no longer than d.
+func wait(ch <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ch:
+	case <-timer.C:
+	}
+}
+
+// ExitInfo says how the leader of a process group ended.
+type ExitInfo struct {
+	// Code is the exit code; -1 if a signal ended it.
+	Code int
+	// Signal is the name of that signal, "SIGKILL"; empty if it exited. Unix only.
+	Signal string
+	Uptime time.Duration
+	// KilledOOM reports that a SIGKILL we did not send came while the kernel counted an
+	// out-of-memory kill in our control group. Linux only. The code 137 of a shell or
+	// of docker alone does not set it: it says no more than "killed".
+	KilledOOM bool
+}
+
+// String reads "exit code 3" or "SIGKILL (out of memory)".
+func (e ExitInfo) String() string {
+	switch {
+	case e.KilledOOM:
+		return e.Signal + " (out of memory)"
+	case e.Signal != "":
+		return e.Signal
+	}
+	return fmt.Sprintf("exit code %d", e.Code)
+}
+
+// MissingCommand reports that a wrapper most likely did not find, or could not execute,
+// what it was to run: exit code 127 or 126 within two seconds.
+func (e ExitInfo) MissingCommand() bool {
+	return (e.Code == 127 || e.Code == 126) && e.Uptime <= 2*time.Second
+}
+
+func exitInfo(state *os.ProcessState, uptime time.Duration) ExitInfo {
+	info := ExitInfo{Code: -1, Uptime: uptime}
+	if state == nil {
+		return info // the kernel would not say
+	}
+	info.Code = state.ExitCode()
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		info.Signal = signalName(ws.Signal())
+	}
+	return info
+}
+
+// maxLine is where a line of stderr is cut.
+const maxLine = 64 << 10
+
+// usualLine is what a reader keeps room for: there is one for each child, and lines are short.
+const usualLine = 4 << 10
+
+// eachLine calls line for every line of r until r ends: without its break, cut at
+// maxLine. What follows the last break is a line too.
+func eachLine(r io.Reader, line func([]byte)) {
+	br := bufio.NewReaderSize(r, usualLine)
+	var long []byte // the beginning of a line that is longer than usual
+	for {
+		chunk, err := br.ReadSlice('\n')
+		more := errors.Is(err, bufio.ErrBufferFull)
+		switch {
+		case more:
+			long = append(long, chunk[:min(len(chunk), maxLine-len(long))]...)
+		case len(long) > 0:
+			line(bytes.TrimRight(append(long, chunk[:min(len(chunk), maxLine-len(long))]...), "\r\n"))
+			long = nil // not to keep the room
+		case len(chunk) > 0:
+			line(bytes.TrimRight(chunk, "\r\n"))
+		}
+		if err != nil && !more {
+			return
+		}
+	}
+}
+
+// outPipe is the read end of a child's stdout. It tells when its reader is done, so that
+// what is still in the pipe of a dead child is not thrown away too early. The file is a
+// field of its own: its other ways to read would pass by unseen.
+type outPipe struct {
+	f    *os.File
+	once sync.Once
+	done chan struct{} // closed when no more will be read
+}
+
+func newOutPipe(f *os.File) *outPipe { return &outPipe{f: f, done: make(chan struct{})} }
+
+// Read reads as the file does; any error is the end.
+func (o *outPipe) Read(p []byte) (int, error) {
+	n, err := o.f.Read(p)
+	if err != nil {
+		o.once.Do(func() { close(o.done) })
+	}
+	return n, err
+}
+
+// Close may be called twice.
+func (o *outPipe) Close() error {
+	o.once.Do(func() { close(o.done) })
+	return o.f.Close()
 }

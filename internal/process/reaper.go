@@ -1,13 +1,19 @@
 package process
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -55,21 +61,12 @@ type reaperProcess struct {
 	exited chan struct{}
 }
 
-// ReaperOptions are the optional parts of a [Reaper].
-type ReaperOptions struct {
-	// Logger hears of a reaper that died. Nil discards.
-	Logger *slog.Logger
-}
-
 // NewReaper returns a reaper that will run the program self, the absolute path of our own
 // binary, with args, which make it call [ReaperMain] on its stdin. It gets an empty
-// environment. No process starts yet.
-func NewReaper(self string, args []string, opts *ReaperOptions) *Reaper {
-	if opts == nil {
-		opts = &ReaperOptions{}
-	}
+// environment. No process starts yet. log hears of a reaper that died; nil discards.
+func NewReaper(self string, args []string, log *slog.Logger) *Reaper {
 	r := &Reaper{
-		self: self, args: slices.Clone(args), log: loggerOr(opts.Logger),
+		self: self, args: slices.Clone(args), log: loggerOr(log),
 		quitted: make(chan struct{}), groups: map[int]int64{},
 	}
 	r.quit = sync.OnceFunc(func() { close(r.quitted) })
@@ -93,7 +90,7 @@ func (r *Reaper) Add(pgid int) error {
 	}
 	r.groups[pgid] = 0
 	err := r.tell(reaperLine(pgid, 0)) // at once; what proves the leader follows
-	if start, failed := StartTime(pgid); failed == nil && err == nil {
+	if start, failed := startTime(pgid); failed == nil && err == nil {
 		r.groups[pgid] = start
 		err = r.tell(reaperLine(pgid, start))
 	}
@@ -244,4 +241,128 @@ func (p *reaperProcess) kill() {
 
 func reaperLine(pgid int, start int64) string {
 	return "+" + strconv.Itoa(pgid) + " " + strconv.FormatInt(start, 10) + "\n"
+}
+
+// reaperGrace is what a group gets between SIGTERM and SIGKILL.
+const reaperGrace = 3 * time.Second
+
+// ReaperCommand is the one argument with which this program is started as its reaper. It is spelled as it always was: a
+// gateway that runs while its program is replaced by a newer one starts that.
+const ReaperCommand = "__guard"
+
+// IsReaper reports whether a command line, with the name of the program, is that of a reaper.
+func IsReaper(line []string) bool { return len(line) == 2 && line[1] == ReaperCommand }
+
+// ReaperMain is what the reaper process runs: it reads the list of groups from r, its
+// stdin, and when r ends it ends every group still listed. It takes no notice of SIGINT,
+// SIGTERM and SIGHUP, which are often meant for everyone at once. It returns the exit code: 0,
+// or 1 if a group survived.
+//
+// A line is "+GROUP START", START being the leader's startTime or 0, or "-GROUP". The
+// last line for a group counts; others are passed over.
+func ReaperMain(r io.Reader) int {
+	deaf := make(chan os.Signal, 1) // nobody listens; a full channel drops the rest
+	signal.Notify(deaf, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(deaf)
+
+	groups := map[int]int64{}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if pgid, start, add, ok := parseReaperLine(lines.Text()); ok && add {
+			groups[pgid] = start
+		} else if ok {
+			delete(groups, pgid)
+		}
+	}
+	var targets []target
+	for pgid, start := range groups {
+		if t := (target{pgid, start}); t.mayBeOurs() {
+			targets = append(targets, t)
+		}
+	}
+	if len(endGroups(context.Background(), targets, reaperGrace)) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// parseReaperLine refuses the numbers that kill(2) takes for something else than a group.
+func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
+	rest, add := strings.CutPrefix(line, "+")
+	if !add {
+		if rest, ok = strings.CutPrefix(line, "-"); !ok {
+			return 0, 0, false, false
+		}
+	}
+	number, after, two := strings.Cut(rest, " ")
+	n, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || n <= 1 || two != add {
+		return 0, 0, false, false
+	}
+	if add {
+		if start, err = strconv.ParseInt(after, 10, 64); err != nil || start < 0 {
+			return 0, 0, false, false
+		}
+	}
+	return int(n), start, add, true
+}
+
+// target is a group that another program started.
+type target struct {
+	pgid  int
+	start int64 // of its leader, 0 = not known
+}
+
+// isOurs reports whether the leader lives and is the one recorded.
+func (t target) isOurs() bool {
+	start, err := startTime(t.pgid)
+	return err == nil && t.start != 0 && start == t.start && Alive(t.pgid)
+}
+
+// mayBeOurs reports the same, or that the leader is gone: its group keeps the number from
+// being used again for as long as it has members. Good for the moment after the one who
+// would have told us died, not for a file of yesterday.
+func (t target) mayBeOurs() bool {
+	start, err := startTime(t.pgid)
+	return err != nil || t.start == 0 || start == t.start
+}
+
+// endGroups sends SIGTERM to the groups, and SIGKILL to what is left after grace or when
+// ctx ends. It returns those that survive that.
+func endGroups(ctx context.Context, targets []target, grace time.Duration) (left []target) {
+	for _, t := range targets {
+		terminateGroup(t.pgid)
+	}
+	left = awaitGroups(ctx, targets, grace)
+	for _, t := range left {
+		killGroup(t.pgid)
+	}
+	return awaitGroups(context.WithoutCancel(ctx), left, time.Second)
+}
+
+// awaitGroups returns the groups that still live when d is over or ctx ends.
+func awaitGroups(ctx context.Context, targets []target, d time.Duration) (left []target) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	poll := time.NewTicker(groupPoll)
+	defer poll.Stop()
+	for {
+		left = nil
+		for _, t := range targets {
+			if groupAlive(t.pgid) {
+				left = append(left, t)
+			}
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-poll.C:
+		case <-timer.C:
+			return left
+		case <-ctx.Done():
+			return left
+		}
+		targets = left
+	}
 }

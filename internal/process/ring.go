@@ -12,9 +12,6 @@ const (
 	ringBytes = 64 << 10
 )
 
-// Stderr is the stream of the lines a [Process] keeps.
-const Stderr = "stderr"
-
 // Entry is one line of a log.
 type Entry struct {
 	Time   time.Time

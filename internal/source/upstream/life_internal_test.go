@@ -54,7 +54,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 		return errors.New("no luck")
 	}
 	if m.missing.Load() {
-		return &process.StartError{Reason: process.CommandNotFound, Name: "m"}
+		return &process.StartError{Reason: "command_not_found", Name: "m"}
 	}
 	fromUs, toServer := io.Pipe()
 	fromServer, toUs := io.Pipe()

@@ -3,12 +3,39 @@
 package process
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"os/exec"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// Alive reports whether a process with this number runs. One of another user does, one
+// that has ended and waits to be reaped does not.
+func Alive(pid int) bool {
+	if pid <= 0 || !exists(pid) {
+		return false
+	}
+	s, err := readState(pid)
+	return err != nil || !s.zombie
+}
+
+// startTime returns when the process started, in units of the platform that are only good
+// for comparing: together with pid it names one process for as long as the machine runs.
+func startTime(pid int) (int64, error) {
+	s, err := readState(pid)
+	return s.start, err
+}
+
+// exists reports whether the number (of a group if negative) is taken.
+func exists(pid int) bool {
+	err := unix.Kill(pid, 0)
+	return err == nil || errors.Is(err, unix.EPERM)
+}
 
 // group is the process group of one child. Its number cannot mean another group as long
 // as its leader is unreaped or any member lives. After that it can, and then the new
@@ -68,3 +95,32 @@ func signalGroup(pgid int, sig syscall.Signal) {
 }
 
 func signalName(sig syscall.Signal) string { return unix.SignalName(sig) }
+
+// processorTime is what this program has used, user and system.
+func processorTime() (time.Duration, bool) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, false
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), true
+}
+
+// needsReaper says whether this platform needs a [Reaper].
+const needsReaper = true
+
+// detach puts the reaper into a session of its own, out of reach of what ends ours.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// executable returns path if it is a file this user may execute.
+func executable(path string, _ []string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() || info.Mode().Perm()&0o111 == 0 || unix.Access(path, unix.X_OK) != nil {
+		return "", &fs.PathError{Op: "execute", Path: path, Err: fs.ErrPermission}
+	}
+	return path, nil
+}
+
+func sameKey(a, b string) bool { return a == b }

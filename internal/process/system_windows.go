@@ -1,16 +1,52 @@
 package process
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
+
+// stillActive is the exit code of a process that has none yet.
+const stillActive = 259
+
+// Alive reports whether a process with this number runs. One of another user does.
+func Alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return errors.Is(err, windows.ERROR_ACCESS_DENIED)
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	var code uint32
+	return windows.GetExitCodeProcess(h, &code) != nil || code == stillActive
+}
+
+// startTime returns when the process started, in units of the platform that are only good
+// for comparing: together with pid it names one process for as long as the machine runs.
+func startTime(pid int) (int64, error) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	var created, exited, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(h, &created, &exited, &kernel, &user); err != nil {
+		return 0, err
+	}
+	return created.Nanoseconds(), nil
+}
 
 // group is the Job Object of one child. Windows ends everything in it when the last
 // handle closes, which it does when this process ends in whatever way.
@@ -98,3 +134,43 @@ func killGroup(pid int) {
 func bootID() string { return "" }
 
 func signalName(sig syscall.Signal) string { return sig.String() }
+
+// processorTime is what this program has used, user and system.
+func processorTime() (time.Duration, bool) {
+	var begun, ended, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(windows.CurrentProcess(), &begun, &ended, &kernel, &user); err != nil {
+		return 0, false
+	}
+	return ticks(kernel) + ticks(user), true
+}
+
+// ticks reads a length of time, which is in units of 100 ns.
+func ticks(t windows.Filetime) time.Duration {
+	return time.Duration(int64(t.HighDateTime)<<32+int64(t.LowDateTime)) * 100
+}
+
+// needsReaper says whether this platform needs a [Reaper].
+const needsReaper = false
+
+func detach(*exec.Cmd) {}
+
+// executable returns path, or path with the first extension of PATHEXT that exists.
+func executable(path string, env []string) (string, error) {
+	exts := filepath.SplitList(cmp.Or(lookup(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD"))
+	if has := filepath.Ext(path); has != "" {
+		for _, ext := range exts {
+			if strings.EqualFold(ext, has) {
+				exts = append([]string{""}, exts...)
+				break
+			}
+		}
+	}
+	for _, ext := range exts {
+		if info, err := os.Stat(path + ext); err == nil && !info.IsDir() {
+			return path + ext, nil
+		}
+	}
+	return "", &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
+}
+
+func sameKey(a, b string) bool { return strings.EqualFold(a, b) }

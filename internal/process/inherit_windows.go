@@ -1,4 +1,0 @@
-package process
-
-// SealInherited does nothing on Windows: children inherit only the handles named.
-func SealInherited() error { return nil }
