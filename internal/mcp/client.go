@@ -101,7 +101,7 @@ func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error
 	case auto:
 		return c, c.probe(ctx, &opts)
 	case opts.Protocol == "legacy":
-		return c, c.initialize(ctx, LegacyVersions[0])
+		return c, c.initialize(ctx, legacyVersions[0])
 	case IsModern(opts.Protocol):
 		resp, err := c.discover(ctx, opts.Protocol)
 		if err != nil {
@@ -123,7 +123,7 @@ type HandshakeError struct {
 // Error names the method and the server's words.
 func (e *HandshakeError) Error() string { return e.Method + ": " + e.Message }
 
-func (c *Client) discover(ctx context.Context, version string) (Response, error) {
+func (c *Client) discover(ctx context.Context, version string) (response, error) {
 	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.stamp(nil, version, c.caps), NoCancel: true})
 }
 
@@ -136,7 +136,7 @@ func (c *Client) stamp(params json.RawMessage, version string, caps json.RawMess
 
 // legacyFirst asks to initialize, and a server that refuses for what it speaks.
 func (c *Client) legacyFirst(ctx context.Context) error {
-	err := c.initialize(ctx, LegacyVersions[0])
+	err := c.initialize(ctx, legacyVersions[0])
 	if err == nil || ctx.Err() != nil || !mayBeModern(err) {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	type answer struct {
-		resp Response
+		resp response
 		err  error
 	}
 	answers := make(chan answer, 1)
@@ -182,14 +182,14 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 			return c.discovered(ctx, a.resp)
 		}
 		c.NotModern = true
-		return c.initialize(ctx, LegacyVersions[0])
+		return c.initialize(ctx, legacyVersions[0])
 	case <-silent(probing, opts):
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	c.log.Debug("server/discover unanswered, trying initialize")
-	err := c.initialize(ctx, LegacyVersions[0])
+	err := c.initialize(ctx, legacyVersions[0])
 	if err == nil {
 		c.NotModern = true
 		return nil
@@ -264,7 +264,7 @@ func isRefusal(err error) bool {
 
 // isModernAnswer tells a modern server's answer to server/discover, be it an error, from
 // a legacy server's refusal.
-func isModernAnswer(r Response) bool {
+func isModernAnswer(r response) bool {
 	if r.Result != nil {
 		return Get(r.Result, "supportedVersions") != nil
 	}
@@ -272,16 +272,16 @@ func isModernAnswer(r Response) bool {
 	if json.Unmarshal(r.Error, &e) != nil {
 		return false
 	}
-	return e.Code <= CodeHeaderMismatch && e.Code >= -32099
+	return e.Code <= codeHeaderMismatch && e.Code >= -32099
 }
 
 // discovered takes over what server/discover said.
-func (c *Client) discovered(ctx context.Context, r Response) error {
+func (c *Client) discovered(ctx context.Context, r response) error {
 	if r.Error != nil {
 		theirs := Get(r.Error, "data", "supported")
 		version := newestCommon(ModernVersions, theirs)
 		if version == "" {
-			if v := newestCommon(LegacyVersions, theirs); v != "" {
+			if v := newestCommon(legacyVersions, theirs); v != "" {
 				c.NotModern = true
 				return c.initialize(ctx, v)
 			}
@@ -298,22 +298,22 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 	theirs := Get(r.Result, "supportedVersions")
 	c.Version = newestCommon(ModernVersions, theirs)
 	if c.Version == "" {
-		if v := newestCommon(LegacyVersions, theirs); v != "" {
+		if v := newestCommon(legacyVersions, theirs); v != "" {
 			c.NotModern = true
 			return c.initialize(ctx, v)
 		}
-		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, LegacyVersions), ", "), Theirs: string(theirs)}
+		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, legacyVersions), ", "), Theirs: string(theirs)}
 	}
 	_ = json.Unmarshal(theirs, &c.Versions) // newestCommon has read it already
 	c.Era = Modern
-	c.adoptInfo(r.Result, Get(r.Result, "_meta", MetaServerInfo))
+	c.adoptInfo(r.Result, Get(r.Result, "_meta", metaServerInfo))
 	c.Link.Agreed(c.Version)
 	return nil
 }
 
 func (c *Client) refused(method string, obj, theirs json.RawMessage) error {
 	if len(theirs) > 0 {
-		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, LegacyVersions), ", "), Theirs: string(theirs)}
+		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, legacyVersions), ", "), Theirs: string(theirs)}
 	}
 	return &HandshakeError{Method: method, Object: obj, Message: GetString(obj, "message")}
 }
@@ -330,17 +330,17 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 		return c.refused("initialize", r.Error, Get(r.Error, "data", "supported"))
 	}
 	agreed := GetString(r.Result, "protocolVersion")
-	if !slices.Contains(LegacyVersions, agreed) {
+	if !slices.Contains(legacyVersions, agreed) {
 		if agreed == "" {
 			return &HandshakeError{Method: "initialize", Message: "the answer has no protocolVersion"}
 		}
-		return &VersionError{Ours: strings.Join(LegacyVersions, ", "), Theirs: agreed}
+		return &VersionError{Ours: strings.Join(legacyVersions, ", "), Theirs: agreed}
 	}
 	c.Era, c.Version = Legacy, agreed
 	c.Versions = []string{agreed}
 	c.adoptInfo(r.Result, Get(r.Result, "serverInfo"))
 	c.Link.Agreed(agreed)
-	if l, ok := c.Link.(*HTTPLink); ok && c.early {
+	if l, ok := c.Link.(*httpLink); ok && c.early {
 		return c.initializedBehind(ctx, l)
 	}
 	return c.initialized(ctx)
@@ -359,7 +359,7 @@ func (c *Client) initialized(ctx context.Context) error {
 
 // initializedBehind is initialized without waiting for the answer, which has as long as ctx. It
 // returns when the notification has left: whatever is sent next is sent after it.
-func (c *Client) initializedBehind(ctx context.Context, l *HTTPLink) error {
+func (c *Client) initializedBehind(ctx context.Context, l *httpLink) error {
 	telling, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
 	if due, ok := ctx.Deadline(); ok {
 		telling, cancel = context.WithDeadlineCause(telling, due, errNotAccepted)
@@ -453,17 +453,17 @@ func (c *Client) For(params, caps json.RawMessage) json.RawMessage {
 
 // Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
 // opened anew once, and the request, which was not carried out, is sent again.
-func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
+func (c *Client) Call(ctx context.Context, req *Request) (response, error) {
 	before := c.renewals.Load()
 	r, err := c.Link.Call(ctx, req)
 	if err == nil || c.Era != Legacy {
 		return r, err
 	}
-	if !errors.Is(err, ErrSessionGone) {
+	if !errors.Is(err, errSessionGone) {
 		return r, err
 	}
 	if err := c.reopen(ctx, before); err != nil {
-		return Response{}, err
+		return response{}, err
 	}
 	return c.Link.Call(ctx, req)
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// ConnOptions are the optional parts of a [Conn].
+// ConnOptions are the optional parts of a [conn].
 type ConnOptions struct {
 	// Logger; nil discards.
 	Logger *slog.Logger
@@ -22,9 +22,9 @@ type ConnOptions struct {
 	Noise func(frame []byte, err error)
 }
 
-// Conn is a [Link] over a [Stream]: a child process's pipes, or the two halves of the
+// conn is a [Link] over a [Stream]: a child process's pipes, or the two halves of the
 // legacy SSE transport. One goroutine reads; it ends when the Stream does.
-type Conn struct {
+type conn struct {
 	stream  Stream
 	handler Handler
 	log     *slog.Logger
@@ -46,7 +46,7 @@ type Conn struct {
 }
 
 type waiter struct {
-	ch    chan Response
+	ch    chan response
 	owner any
 	long  bool  // a subscription, which the server may end
 	err   error // set before ch is closed by a failure
@@ -55,15 +55,15 @@ type waiter struct {
 
 // NewConn starts reading s. h receives what the server sends of its own accord. Close
 // closes s.
-func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
+func NewConn(s Stream, h Handler, opts *ConnOptions) *conn {
 	if opts == nil {
 		opts = &ConnOptions{}
 	}
-	c := &Conn{
+	c := &conn{
 		stream: s, handler: h, log: opts.Logger, noise: opts.Noise, done: make(chan struct{}),
 		waiting: map[uint64]*waiter{}, serving: map[ID]context.CancelCauseFunc{},
 	}
-	c.waiters.New = func() any { return &waiter{ch: make(chan Response, 1)} }
+	c.waiters.New = func() any { return &waiter{ch: make(chan response, 1)} }
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -74,7 +74,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *Conn {
 }
 
 // Call sends req; see [Link].
-func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
+func (c *conn) Call(ctx context.Context, req *Request) (response, error) {
 	id := c.lastID.Add(1)
 	req.tellID(id)
 	w := c.waiters.Get().(*waiter)
@@ -83,18 +83,18 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 	if c.err != nil {
 		err := c.err
 		c.mu.Unlock()
-		return Response{}, &LinkError{Err: err}
+		return response{}, &LinkError{Err: err}
 	}
 	c.waiting[id] = w
 	c.mu.Unlock()
 
 	buf := frames.Get().(*[]byte)
-	*buf = AppendRequest((*buf)[:0], ID(strconv.AppendUint(make([]byte, 0, 20), id, 10)), req.Method, req.Params)
+	*buf = appendRequest((*buf)[:0], ID(strconv.AppendUint(make([]byte, 0, 20), id, 10)), req.Method, req.Params)
 	err := c.stream.Write(*buf)
 	putFrame(buf)
 	if err != nil {
 		c.forget(id)
-		return Response{}, asLinkError(err)
+		return response{}, asLinkError(err)
 	}
 	select {
 	case resp := <-w.ch:
@@ -105,17 +105,17 @@ func (c *Conn) Call(ctx context.Context, req *Request) (Response, error) {
 		if !req.NoCancel {
 			c.sendCancel(id, context.Cause(ctx))
 		}
-		return Response{}, context.Cause(ctx)
+		return response{}, context.Cause(ctx)
 	}
 	return c.collect(w, <-w.ch) // it was being delivered
 }
 
-func (c *Conn) collect(w *waiter, resp Response) (Response, error) {
+func (c *conn) collect(w *waiter, resp response) (response, error) {
 	err, large := w.err, w.large
 	*w = waiter{ch: w.ch}
 	c.waiters.Put(w)
 	if err != nil {
-		return Response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
+		return response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
 	}
 	return resp, nil
 }
@@ -130,7 +130,7 @@ func putFrame(b *[]byte) {
 }
 
 // forget takes a request off the waiting table and reports whether it was there.
-func (c *Conn) forget(id uint64) bool {
+func (c *conn) forget(id uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, ok := c.waiting[id]
@@ -138,7 +138,7 @@ func (c *Conn) forget(id uint64) bool {
 	return ok
 }
 
-func (c *Conn) sendCancel(id uint64, cause error) {
+func (c *conn) sendCancel(id uint64, cause error) {
 	params := cancelParams(strconv.AppendUint(nil, id, 10), cause)
 	if err := c.stream.Write(AppendNotification(nil, "notifications/cancelled", params)); err != nil {
 		c.log.Debug("cancel not sent", "error", err)
@@ -146,7 +146,7 @@ func (c *Conn) sendCancel(id uint64, cause error) {
 }
 
 // Notify sends a notification; see [Link].
-func (c *Conn) Notify(_ context.Context, method string, params json.RawMessage) error {
+func (c *conn) Notify(_ context.Context, method string, params json.RawMessage) error {
 	if err := c.stream.Write(AppendNotification(nil, method, params)); err != nil {
 		return asLinkError(err)
 	}
@@ -168,23 +168,23 @@ func unwritten(err error) bool {
 }
 
 // Agreed does nothing: a stream's messages are the same in every version.
-func (c *Conn) Agreed(string) {}
+func (c *conn) Agreed(string) {}
 
 // Done is closed when the stream has ended.
-func (c *Conn) Done() <-chan struct{} { return c.done }
+func (c *conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the stream ended; nil before that.
-func (c *Conn) Err() error {
+func (c *conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
 // Dropped counts responses that nobody waited for: unknown, repeated or late ids.
-func (c *Conn) Dropped() uint64 { return c.dropped.Load() }
+func (c *conn) Dropped() uint64 { return c.dropped.Load() }
 
 // Close ends the stream and waits for what it started.
-func (c *Conn) Close() error {
+func (c *conn) Close() error {
 	c.fail(errClosed)
 	err := c.stream.Close()
 	c.wg.Wait()
@@ -194,7 +194,7 @@ func (c *Conn) Close() error {
 var errClosed = errors.New("connection closed")
 
 // fail ends the connection for everyone who waits on it.
-func (c *Conn) fail(err error) {
+func (c *conn) fail(err error) {
 	c.mu.Lock()
 	if c.err == nil {
 		c.err = err
@@ -205,13 +205,13 @@ func (c *Conn) fail(err error) {
 	c.mu.Unlock()
 	for _, w := range waiting {
 		w.err = err
-		w.ch <- Response{}
+		w.ch <- response{}
 	}
 	c.cancel(err)
 	c.closing.Do(func() { close(c.done) })
 }
 
-func (c *Conn) read() {
+func (c *conn) read() {
 	defer c.wg.Done()
 	for {
 		m, err := c.stream.Read()
@@ -230,11 +230,11 @@ func (c *Conn) read() {
 
 // badFrame fails the request that a frame which is not a message was to answer. What answers
 // nothing is noise.
-func (c *Conn) badFrame(f *FrameError) {
+func (c *conn) badFrame(f *FrameError) {
 	if w := c.claimFor(f.marks); w != nil {
 		c.log.Warn("the server's answer cannot be read", "error", f.Err)
 		w.err, w.large = f.unreadableAnswer(), f.TooLong
-		w.ch <- Response{}
+		w.ch <- response{}
 		return
 	}
 	if c.noise != nil {
@@ -245,7 +245,7 @@ func (c *Conn) badFrame(f *FrameError) {
 // claimFor is claim for an answer that could not be read: by its id, or, where it has none
 // that can be read, as the answer to the only request there is. The ids of a server's requests
 // are its own and may equal ours.
-func (c *Conn) claimFor(m marks) *waiter {
+func (c *conn) claimFor(m marks) *waiter {
 	if !m.answer {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (c *Conn) claimFor(m marks) *waiter {
 
 // claimOnly takes the request off the waiting table that alone waits for an answer, and
 // returns nil where there is none or more than one. Subscriptions do not count.
-func (c *Conn) claimOnly() *waiter {
+func (c *conn) claimOnly() *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var only uint64
@@ -278,7 +278,7 @@ func (c *Conn) claimOnly() *waiter {
 	return w
 }
 
-func (c *Conn) receive(m Message) {
+func (c *conn) receive(m Message) {
 	switch {
 	case m.IsResponse():
 		c.respond(m)
@@ -293,7 +293,7 @@ func (c *Conn) receive(m Message) {
 
 // subscriber returns the Owner of the subscriptions/listen request that a notification came
 // for (MCP 2026-07-28, Subscriptions); nil where it names none.
-func (c *Conn) subscriber(m Message) any {
+func (c *conn) subscriber(m Message) any {
 	id, ok := parseID(ID(Get(m.Params, "_meta", MetaSubscription)))
 	if !ok {
 		return nil
@@ -306,7 +306,7 @@ func (c *Conn) subscriber(m Message) any {
 	return nil
 }
 
-func (c *Conn) respond(m Message) {
+func (c *conn) respond(m Message) {
 	id, ok := parseID(m.ID)
 	if ok && m.ID[0] == '"' {
 		c.warnTextID(m.ID)
@@ -323,10 +323,10 @@ func (c *Conn) respond(m Message) {
 		c.log.Debug("response dropped: nobody waits for its id", "id", string(m.ID))
 		return
 	}
-	w.ch <- Response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}
+	w.ch <- response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}
 }
 
-func (c *Conn) warnTextID(id ID) {
+func (c *conn) warnTextID(id ID) {
 	c.mu.Lock()
 	first := !c.warned
 	c.warned = true
@@ -336,7 +336,7 @@ func (c *Conn) warnTextID(id ID) {
 	}
 }
 
-func (c *Conn) claim(id uint64) *waiter {
+func (c *conn) claim(id uint64) *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.waiting[id]
@@ -355,7 +355,7 @@ func parseID(id ID) (uint64, bool) {
 	return n, err == nil
 }
 
-func (c *Conn) serve(m Message) {
+func (c *conn) serve(m Message) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	if c.err != nil || c.serving[m.ID] != nil {
@@ -409,7 +409,7 @@ func errorObject(err error) json.RawMessage {
 // cancelled ends a request the server takes back, or one of ours that the server ends:
 // MCP 2026-07-28 lets it do so for subscriptions/listen. Any other request of ours with that
 // id goes on: the server means one of its own, which has been answered.
-func (c *Conn) cancelled(m Message) {
+func (c *conn) cancelled(m Message) {
 	id := ID(bytes.TrimSpace(Get(m.Params, "requestId")))
 	c.mu.Lock()
 	cancel := c.serving[id]
@@ -420,14 +420,14 @@ func (c *Conn) cancelled(m Message) {
 	}
 	if w := c.claimLong(id); w != nil {
 		w.err = errors.New("the server ended the request")
-		w.ch <- Response{}
+		w.ch <- response{}
 		return
 	}
 	c.handler.Notification(m, nil)
 }
 
 // claimLong is claim for a request that the server may end.
-func (c *Conn) claimLong(id ID) *waiter {
+func (c *conn) claimLong(id ID) *waiter {
 	n, ok := parseID(id)
 	if !ok {
 		return nil

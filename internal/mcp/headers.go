@@ -34,10 +34,10 @@ func EncodeHeaderValue(s string) string {
 	return sentinelBegin + base64.StdEncoding.EncodeToString([]byte(s)) + sentinelEnd
 }
 
-// DecodeHeaderValue returns the text that an Mcp-Name or Mcp-Param-* header stands for. It
+// decodeHeaderValue returns the text that an Mcp-Name or Mcp-Param-* header stands for. It
 // fails for characters no header may have, and for marks with no UTF-8 text in Base64
 // between them.
-func DecodeHeaderValue(v string) (string, error) {
+func decodeHeaderValue(v string) (string, error) {
 	inner, ok := strings.CutPrefix(v, sentinelBegin)
 	if ok {
 		inner, ok = strings.CutSuffix(inner, sentinelEnd)

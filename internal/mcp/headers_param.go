@@ -33,7 +33,7 @@ func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
 	if !strings.Contains(string(schema), annotation) && !strings.Contains(string(schema), `\u`) {
 		return nil, nil //nolint:nilnil // documented: no headers
 	}
-	if err := Check(schema); err != nil {
+	if err := checkJSON(schema); err != nil {
 		return nil, err
 	}
 	c := paramCompiler{seen: map[string]bool{}}
@@ -126,7 +126,7 @@ func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error
 	if !isObject(obj) {
 		return nil
 	}
-	m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+	m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
 	for m.next() && m.skip() {
 		if err := f(m.name(), obj[m.start:m.end:m.end]); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (h *paramHeader) check(args json.RawMessage, values []string) error {
 	case len(values) > 1:
 		return fmt.Errorf("the header stands %d times", len(values))
 	}
-	got, err := DecodeHeaderValue(values[0])
+	got, err := decodeHeaderValue(values[0])
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type HTTPOptions struct {
 	// is then opened anew. 0 means 5 minutes, less than 0 never.
 	IdleTimeout time.Duration
 	// Withheld keeps, for all links to one server, that it did not answer the request for its listening
-	// stream in time, so that calls over the next ones do not wait for that; see [HTTPLink.Listen].
+	// stream in time, so that calls over the next ones do not wait for that; see [httpLink.Listen].
 	// The links read and write it. Nil means that each keeps it for itself.
 	Withheld *atomic.Bool
 	// Logger; nil discards.
@@ -63,12 +63,12 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	return opts
 }
 
-// ErrSessionGone is in the chain of the [*LinkError] of a request that the server refused
+// errSessionGone is in the chain of the [*LinkError] of a request that the server refused
 // with 404 because it no longer knows the session (legacy, Session Management). The request
 // was not carried out; a new initialize opens a new session.
-var ErrSessionGone = errors.New("the server no longer knows the session")
+var errSessionGone = errors.New("the server no longer knows the session")
 
-// HTTPLink is a [Link] over Streamable HTTP, as the legacy eras from 2025-03-26 on and
+// httpLink is a [Link] over Streamable HTTP, as the legacy eras from 2025-03-26 on and
 // 2026-07-28 have it: every message is a POST of its own, answered with JSON or with a
 // stream of events.
 //
@@ -84,7 +84,7 @@ var ErrSessionGone = errors.New("the server no longer knows the session")
 //
 // A 429 is waited out as its Retry-After says and sent again, where the context's deadline
 // leaves time for it; a 503 too, for requests that only read.
-type HTTPLink struct {
+type httpLink struct {
 	wire    *httpWire
 	handler Handler
 	opts    HTTPOptions
@@ -133,8 +133,8 @@ func newHTTPState(version, session string) *httpState {
 // DialHTTP returns a link to the server at url: http, https, or unix:///socket#/route. It
 // sends nothing before the first Call. h receives what the server sends of its own accord.
 // A url of another kind gives a link that is Done from the start.
-func DialHTTP(url string, h Handler, opts *HTTPOptions) *HTTPLink {
-	l := &HTTPLink{
+func DialHTTP(url string, h Handler, opts *HTTPOptions) *httpLink {
+	l := &httpLink{
 		handler: h, opts: opts.withDefaults(), done: make(chan struct{}),
 		serving: map[ID]context.CancelCauseFunc{},
 	}
@@ -147,17 +147,17 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) *HTTPLink {
 	return l
 }
 
-// Call sends req; see [Link] and [HTTPLink]. Method initialize opens a new session, when
+// Call sends req; see [Link] and [httpLink]. Method initialize opens a new session, when
 // the server answers with one.
-func (l *HTTPLink) Call(ctx context.Context, req *Request) (Response, error) {
+func (l *httpLink) Call(ctx context.Context, req *Request) (response, error) {
 	l.awaitQuestions(ctx, req.Method)
 	id := l.lastID.Add(1)
 	req.tellID(id)
 	body := make([]byte, 0, len(req.Method)+len(req.Params)+80)
-	body = AppendRequest(body, ID(strconv.FormatUint(id, 10)), req.Method, req.Params)
+	body = appendRequest(body, ID(strconv.FormatUint(id, 10)), req.Method, req.Params)
 	x, err := l.begin(ctx, body)
 	if err != nil {
-		return Response{}, err
+		return response{}, err
 	}
 	defer x.end()
 	x.req, x.id = req, id
@@ -168,7 +168,7 @@ func (l *HTTPLink) Call(ctx context.Context, req *Request) (Response, error) {
 }
 
 // Notify sends a notification; see [Link]. It returns when the server has accepted it.
-func (l *HTTPLink) Notify(ctx context.Context, method string, params json.RawMessage) error {
+func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMessage) error {
 	x, err := l.begin(ctx, AppendNotification(nil, method, params))
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (l *HTTPLink) Notify(ctx context.Context, method string, params json.RawMes
 // notifyBehind is Notify that returns when the notification has been written. answered is called
 // once, on a goroutine that ends with ctx or the link, with what Notify would have returned; not
 // where notifyBehind returns an error.
-func (l *HTTPLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
+func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
 	x, err := l.begin(ctx, AppendNotification(nil, method, params))
 	if err != nil {
 		return err
@@ -204,34 +204,34 @@ func (l *HTTPLink) notifyBehind(ctx context.Context, method string, params json.
 }
 
 // Agreed sets the version that requests name from now on; "" takes it back.
-func (l *HTTPLink) Agreed(version string) {
+func (l *httpLink) Agreed(version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Store(newHTTPState(version, l.state.Load().session))
 }
 
 // HasSession reports whether requests name a session of the server's.
-func (l *HTTPLink) HasSession() bool { return l.state.Load().session != "" }
+func (l *httpLink) HasSession() bool { return l.state.Load().session != "" }
 
 // ForgetSession makes requests name no session. It is not needed before a new initialize,
 // which never names one and puts its own in the place of the old.
-func (l *HTTPLink) ForgetSession() { l.setSession("") }
+func (l *httpLink) ForgetSession() { l.setSession("") }
 
-func (l *HTTPLink) setSession(id string) {
+func (l *httpLink) setSession(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Store(newHTTPState(l.state.Load().version, id))
 }
 
 // Dropped counts messages that nobody waited for.
-func (l *HTTPLink) Dropped() uint64 { return l.dropped.Load() }
+func (l *httpLink) Dropped() uint64 { return l.dropped.Load() }
 
 // Done is closed by Close, or from the start where the URL was wrong: HTTP has no
 // connection that could end.
-func (l *HTTPLink) Done() <-chan struct{} { return l.done }
+func (l *httpLink) Done() <-chan struct{} { return l.done }
 
 // Err says why the link has ended; nil before that.
-func (l *HTTPLink) Err() error {
+func (l *httpLink) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
@@ -241,7 +241,7 @@ const closeTimeout = 2 * time.Second
 
 // Close ends what is in flight, tells the server that its session is over (for 2 s at
 // most) and waits for the link's goroutines. A [Handler] must not call it.
-func (l *HTTPLink) Close() error {
+func (l *httpLink) Close() error {
 	l.end(errClosed)
 	l.closing.Do(func() {
 		if l.wire != nil {
@@ -256,7 +256,7 @@ func (l *HTTPLink) Close() error {
 }
 
 // end makes the link refuse what comes.
-func (l *HTTPLink) end(err error) {
+func (l *httpLink) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -268,7 +268,7 @@ func (l *HTTPLink) end(err error) {
 }
 
 // endSession sends the DELETE of the legacy era. A server may refuse it.
-func (l *HTTPLink) endSession(st *httpState) {
+func (l *httpLink) endSession(st *httpState) {
 	if st.session == "" || IsModern(st.version) {
 		return
 	}
@@ -283,7 +283,7 @@ func (l *HTTPLink) endSession(st *httpState) {
 }
 
 // spawn runs f on a goroutine that Close waits for, and reports whether it does.
-func (l *HTTPLink) spawn(f func()) bool {
+func (l *httpLink) spawn(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {
@@ -293,7 +293,7 @@ func (l *HTTPLink) spawn(f func()) bool {
 }
 
 // begin prepares the exchange of one message.
-func (l *HTTPLink) begin(ctx context.Context, body []byte) (*roundTrip, error) {
+func (l *httpLink) begin(ctx context.Context, body []byte) (*roundTrip, error) {
 	if err := l.Err(); err != nil {
 		return nil, &LinkError{Err: err}
 	}

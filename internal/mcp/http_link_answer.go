@@ -9,10 +9,10 @@ import (
 )
 
 // answer reads what a 2xx answer to a request brings.
-func (x *roundTrip) answer(resp *http.Response) (Response, error) {
+func (x *roundTrip) answer(resp *http.Response) (response, error) {
 	if err := x.adoptSession(resp); err != nil {
 		_ = resp.Body.Close()
-		return Response{}, &LinkError{Sent: true, Err: err}
+		return response{}, &LinkError{Sent: true, Err: err}
 	}
 	kind := mediaType(resp)
 	if kind == mediaEvents {
@@ -21,7 +21,7 @@ func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	defer resp.Body.Close()
 	raw, err := readAnswer(resp, x.link.opts.MaxAnswer)
 	if err != nil {
-		return Response{}, x.unread(err)
+		return response{}, x.unread(err)
 	}
 	raw = tidy(raw)
 	switch {
@@ -32,7 +32,7 @@ func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	default:
 		return x.answerJSON(raw)
 	}
-	return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
+	return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
 }
 
 // adoptSession keeps the session that the answer to initialize opens. Its id is a secret.
@@ -50,15 +50,15 @@ func (x *roundTrip) adoptSession(resp *http.Response) error {
 	return nil
 }
 
-func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
+func (x *roundTrip) answerJSON(raw []byte) (response, error) {
 	msgs, err := x.messages(raw)
 	if err != nil {
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	r, ok := x.receive(msgs)
 	if !ok {
-		err := &InvalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		err := &invalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
+		return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	return r, nil
 }
@@ -69,7 +69,7 @@ func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 		m, err := Parse(raw)
 		return []Message{m}, err
 	}
-	msgs, bad, err := ParseBatch(raw)
+	msgs, bad, err := parseBatch(raw)
 	if bad > 0 {
 		x.link.opts.Logger.Debug("members of a batch are not messages", "count", bad)
 	}
@@ -77,11 +77,11 @@ func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 }
 
 // receive takes the response out of msgs and hands the rest on.
-func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
+func (x *roundTrip) receive(msgs []Message) (r response, ok bool) {
 	for i := range msgs {
 		m := &msgs[i]
 		if !ok && m.IsResponse() && x.isMine(m) {
-			r, ok = Response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}, true
+			r, ok = response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}, true
 			continue
 		}
 		x.link.receive(m, x.req.Owner)
@@ -102,7 +102,7 @@ func (x *roundTrip) isMine(m *Message) bool {
 	return ok && n == x.id
 }
 
-func (l *HTTPLink) warnTextID() {
+func (l *httpLink) warnTextID() {
 	l.mu.Lock()
 	first := !l.warned
 	l.warned = true

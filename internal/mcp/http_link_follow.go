@@ -43,7 +43,7 @@ func (c *cursor) advance(r *sseReader) {
 // follow reads the event stream that answers a request until the response is there. Where a
 // legacy stream ends before that and events had ids, it goes on with what the server has
 // kept (Resumability; 2025-11-25 lets servers close on purpose).
-func (x *roundTrip) follow(resp *http.Response) (Response, error) {
+func (x *roundTrip) follow(resp *http.Response) (response, error) {
 	at := cursor{retry: -1}
 	for {
 		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
@@ -54,29 +54,29 @@ func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 		}
 		_ = resp.Body.Close()
 		if frame, ok := errors.AsType[*FrameError](err); ok {
-			return Response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.unreadableAnswer()}
+			return response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.unreadableAnswer()}
 		}
 		at.advance(r)
 		if x.ctx.Err() != nil || at.lastID == "" || IsModern(x.version()) {
-			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 		if resp, err = x.resume(&at); err != nil {
-			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 	}
 }
 
 // events reads until the response.
-func (x *roundTrip) events(r *sseReader) (Response, error) {
+func (x *roundTrip) events(r *sseReader) (response, error) {
 	for {
 		ev, err := r.next()
 		if err != nil {
-			return Response{}, err
+			return response{}, err
 		}
 		msgs, err := x.link.decode(ev)
 		if err != nil {
 			if frame, ok := errors.AsType[*FrameError](err); ok && x.isAnswer(frame.marks) {
-				return Response{}, err
+				return response{}, err
 			}
 			x.link.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
 			continue
@@ -95,12 +95,12 @@ func (x *roundTrip) isAnswer(m marks) bool {
 
 // decode returns the messages of an event, none for an event of another kind. The error is a
 // [*FrameError].
-func (l *HTTPLink) decode(ev sseEvent) ([]Message, error) {
+func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
 	data := tidy(ev.data)
 	if ev.name != "" && ev.name != "message" || len(data) == 0 {
 		return nil, nil
 	}
-	msgs, _, err := ParseBatch(data)
+	msgs, _, err := parseBatch(data)
 	if err != nil {
 		return nil, badFrame(data, err)
 	}
@@ -147,7 +147,7 @@ func isPassing(status int) bool {
 }
 
 // get opens a stream of events with GET.
-func (l *HTTPLink) get(ctx context.Context, lastID string) (*http.Response, error) {
+func (l *httpLink) get(ctx context.Context, lastID string) (*http.Response, error) {
 	h := maps.Clone(l.state.Load().header)
 	delete(h, "Content-Type")
 	h["Accept"] = []string{mediaEvents}

@@ -27,7 +27,7 @@ const (
 // (tools/call, prompts/get, resources/read) wait: it may ask them on this stream (2025-11-25,
 // Transports, Listening for Messages from the Server), and many servers drop what they cannot send.
 // Where they have waited in vain once, they do not wait again; see [HTTPOptions].
-func (l *HTTPLink) Listen() {
+func (l *httpLink) Listen() {
 	if IsModern(l.state.Load().version) {
 		return
 	}
@@ -66,7 +66,7 @@ type hearing struct {
 }
 
 // questionWait is how long calls wait for the stream.
-func (l *HTTPLink) questionWait() time.Duration {
+func (l *httpLink) questionWait() time.Duration {
 	if took := time.Duration(l.greeted.Load()); took > 0 {
 		return min(max(4*took, leastQuestionWait), questionWait)
 	}
@@ -81,7 +81,7 @@ func (h *hearing) answered(stands bool) {
 }
 
 // awaitQuestions waits where a request may lead to questions and the stream for them is being opened.
-func (l *HTTPLink) awaitQuestions(ctx context.Context, method string) {
+func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	h := l.unheard.Load()
 	if h == nil {
 		return
@@ -105,7 +105,7 @@ func (l *HTTPLink) awaitQuestions(ctx context.Context, method string) {
 
 // AwaitStream returns when the server has answered the request for the listening stream that Listen
 // has made: true where it stands, so that what the server sends from now on arrives.
-func (l *HTTPLink) AwaitStream(ctx context.Context) bool {
+func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	l.mu.Lock()
 	h := l.hearing
 	l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *HTTPLink) AwaitStream(ctx context.Context) bool {
 }
 
 // listen keeps the stream open. What comes of the first request for it goes to h.
-func (l *HTTPLink) listen(ctx context.Context, h *hearing) {
+func (l *httpLink) listen(ctx context.Context, h *hearing) {
 	at := cursor{retry: -1}
 	for {
 		at.fails++ // taken back by whatever the stream brings
@@ -155,7 +155,7 @@ func (l *HTTPLink) listen(ctx context.Context, h *hearing) {
 }
 
 // hear reads one connection of the listening stream to its end.
-func (l *HTTPLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
+func (l *httpLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })
@@ -188,7 +188,7 @@ func (l *HTTPLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
 }
 
 // listenLimit is the idle limit; without one, a span that no connection reaches.
-func (l *HTTPLink) listenLimit() time.Duration {
+func (l *httpLink) listenLimit() time.Duration {
 	if l.opts.IdleTimeout < 0 {
 		return 1 << 62
 	}

@@ -12,7 +12,7 @@ const (
 
 // receive takes in a message that is not the response somebody waits for. owner is that of
 // the request whose stream it came on, nil for the listening stream.
-func (l *HTTPLink) receive(m *Message, owner any) {
+func (l *httpLink) receive(m *Message, owner any) {
 	switch {
 	case m.IsRequest():
 		l.serve(m, owner)
@@ -29,7 +29,7 @@ func (l *HTTPLink) receive(m *Message, owner any) {
 
 // serve has a request of a legacy server answered. In the modern era a server may not ask
 // in this way and a client may not answer.
-func (l *HTTPLink) serve(m *Message, owner any) {
+func (l *httpLink) serve(m *Message, owner any) {
 	if IsModern(l.state.Load().version) {
 		l.dropped.Add(1)
 		l.opts.Logger.Debug("request dropped: a modern server sent it", "method", m.Method)
@@ -53,7 +53,7 @@ func (l *HTTPLink) serve(m *Message, owner any) {
 	l.mu.Unlock()
 }
 
-func (l *HTTPLink) respond(ctx context.Context, m Message, owner any) {
+func (l *httpLink) respond(ctx context.Context, m Message, owner any) {
 	result, err := l.handler.Request(ctx, m, owner)
 	l.mu.Lock()
 	delete(l.serving, m.ID)
@@ -69,7 +69,7 @@ func (l *HTTPLink) respond(ctx context.Context, m Message, owner any) {
 }
 
 // cancelled ends a request that the server takes back, and reports whether it was one.
-func (l *HTTPLink) cancelled(m *Message) bool {
+func (l *httpLink) cancelled(m *Message) bool {
 	id := ID(Get(m.Params, "requestId"))
 	l.mu.Lock()
 	cancel := l.serving[id]

@@ -18,15 +18,15 @@ const (
 )
 
 // refused reads an answer whose status is not 2xx: a Response that answers the request, a
-// LinkError, or both (see [HTTPLink]).
-func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
+// LinkError, or both (see [httpLink]).
+func (x *roundTrip) refused(resp *http.Response) (response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
 	_ = resp.Body.Close()
 	r, own := x.answerIn(raw)
 	e := &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw)}
 	switch status := resp.StatusCode; {
 	case status == http.StatusNotFound && x.state.header[headerSession] != nil && !isNoMethod(r, own) && !IsModern(x.version()):
-		e.Err = ErrSessionGone
+		e.Err = errSessionGone
 	case r.Error == nil && r.Result == nil || isAboutAccess(status):
 	case own || status < 500:
 		return r, nil
@@ -37,25 +37,25 @@ func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 // answerIn returns the answer in a refusal's body, if it can be meant for this request, and
 // whether it names the request's id. An error may stand there without one; a result, which
 // some servers send under any status, may not.
-func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
+func (x *roundTrip) answerIn(raw []byte) (r response, own bool) {
 	m, err := Parse(tidy(raw))
 	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
-		return Response{}, false
+		return response{}, false
 	}
 	own = m.ID != "" && m.ID != "null"
 	if m.Error == nil {
-		return Response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
+		return response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
 	}
 	code := errorCode(m.Error)
-	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == CodeParse) {
-		return Response{}, false
+	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == codeParse) {
+		return response{}, false
 	}
-	return Response{Error: m.Error}, own
+	return response{Error: m.Error}, own
 }
 
 // isNoMethod tells the modern answer to an unknown method, which is a 404 too, from the
 // loss of a session.
-func isNoMethod(r Response, own bool) bool {
+func isNoMethod(r response, own bool) bool {
 	return own && errorCode(r.Error) == CodeMethodNotFound
 }
 
@@ -96,7 +96,7 @@ func excerpt(b []byte) string {
 // again reports whether a refused request is to be sent again now. It waits as long as the
 // server asks for, if the caller's deadline allows.
 func (x *roundTrip) again(e *LinkError) (bool, error) {
-	if errors.Is(e, ErrSessionGone) { // opened anew by another request meanwhile?
+	if errors.Is(e, errSessionGone) { // opened anew by another request meanwhile?
 		now := x.link.state.Load()
 		return now.session != "" && now.session != x.state.session, nil
 	}

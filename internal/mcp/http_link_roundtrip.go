@@ -11,7 +11,7 @@ import (
 
 // roundTrip is one message on its way to the server and what comes back for it.
 type roundTrip struct {
-	link   *HTTPLink
+	link   *httpLink
 	caller context.Context
 	req    *Request
 	id     uint64
@@ -51,11 +51,11 @@ func (x *roundTrip) failed(err error) error {
 }
 
 // call sends a request, again where the server asks for it, and returns its response.
-func (x *roundTrip) call() (Response, error) {
+func (x *roundTrip) call() (response, error) {
 	for try := 1; ; try++ {
 		resp, err := x.post()
 		if err != nil {
-			return Response{}, x.failed(err)
+			return response{}, x.failed(err)
 		}
 		if resp.StatusCode/100 == 2 {
 			return x.answer(resp)
@@ -66,7 +66,7 @@ func (x *roundTrip) call() (Response, error) {
 		}
 		again, err := x.again(refusal)
 		if err != nil {
-			return Response{}, x.failed(err)
+			return response{}, x.failed(err)
 		}
 		if !again {
 			return r, refusal
@@ -165,7 +165,7 @@ func (x *roundTrip) version() string {
 }
 
 // postMessage sends a message of our own that is not a request, in the legacy way.
-func (l *HTTPLink) postMessage(ctx context.Context, raw []byte) error {
+func (l *httpLink) postMessage(ctx context.Context, raw []byte) error {
 	resp, err := l.wire.do(ctx, &httpSend{
 		method: http.MethodPost, header: maps.Clone(l.state.Load().header), body: raw,
 	})

@@ -14,8 +14,8 @@ type Link interface {
 	// Call sends req and waits for its response. When ctx ends first, Call cancels the
 	// request at the server in the way of the transport and returns ctx's cause; a late
 	// response is dropped. An error other than the context's is a [*LinkError]; a
-	// JSON-RPC error from the server is not an error here but Response.Error.
-	Call(ctx context.Context, req *Request) (Response, error)
+	// JSON-RPC error from the server is not an error here but the response's Error.
+	Call(ctx context.Context, req *Request) (response, error)
 	// Notify sends a notification; params may be nil.
 	Notify(ctx context.Context, method string, params json.RawMessage) error
 	// Agreed tells the link what the handshake found, before the first request after it.
@@ -54,8 +54,8 @@ func (r *Request) tellID(id uint64) {
 	}
 }
 
-// Response is the answer to a Request: exactly one of Result and Error is set.
-type Response struct {
+// response is the answer to a Request: exactly one of Result and Error is set.
+type response struct {
 	Result json.RawMessage
 	// Error is the whole JSON-RPC error object.
 	Error json.RawMessage

@@ -1,8 +1,8 @@
 // Package mcp is the Model Context Protocol on the wire: JSON-RPC messages as the bytes they
 // came in, over lines and over HTTP, in both eras, in both directions. It knows no tools.
 //
-//	Client ── Link ── Conn over a Stream (stdio, legacy SSE), or HTTPLink    towards servers
-//	Service ── ServeStream, HTTPServer                                       towards clients
+//	Client ── Link over a Stream (stdio, legacy SSE), or over HTTP    towards servers
+//	Service ── ServeStream, HTTPServer                                towards clients
 //
 // A [Message] is raw bytes and the few parts that routing needs; see [Parse]. Towards a
 // server, [Connect] finds its era out and opens a session. Towards clients, a [Service]
@@ -56,16 +56,16 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e
 
 // The error codes Collie writes or decides by: JSON-RPC 2.0, then MCP 2026-07-28.
 const (
-	CodeParse          = -32700
+	codeParse          = -32700
 	CodeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
-	// CodeSessionNotFound answers a request that names a session nobody knows.
-	CodeSessionNotFound = -32001
+	// codeSessionNotFound answers a request that names a session nobody knows.
+	codeSessionNotFound = -32001
 	// CodeResourceNotFound is the legacy eras' answer to an unknown resource.
 	CodeResourceNotFound  = -32002
-	CodeHeaderMismatch    = -32020
-	CodeMissingCapability = -32021
-	CodeVersion           = -32022
+	codeHeaderMismatch    = -32020
+	codeMissingCapability = -32021
+	codeVersion           = -32022
 )

@@ -27,7 +27,7 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	out := make([]byte, 0, size)
 	var done uint64 // fields seen in obj, by position; fields are few
 	start := space(obj, 0)
-	m := members{b: obj, i: start, depth: MaxDepth + 1}
+	m := members{b: obj, i: start, depth: maxDepth + 1}
 	copied, last := start, start+1 // of obj: what out has, and where the last member ends
 	first := true                  // no member is left of those before
 	for m.next() {
@@ -93,7 +93,7 @@ func Get(obj json.RawMessage, path ...string) json.RawMessage {
 		if !isObject(obj) {
 			return nil
 		}
-		m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+		m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
 		var found json.RawMessage
 		for m.next() {
 			if !m.skip() {
@@ -118,7 +118,7 @@ func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 	if !isObject(obj) {
 		return
 	}
-	m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+	m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
 	for m.next() {
 		if !m.skip() {
 			clear(values)
@@ -140,7 +140,7 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 		if !isObject(obj) {
 			return
 		}
-		m := members{b: obj, i: space(obj, 0), depth: MaxDepth + 1}
+		m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
 		for m.next() && m.skip() && yield(m.name(), obj[m.start:m.end:m.end]) {
 		}
 	}

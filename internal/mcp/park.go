@@ -322,7 +322,7 @@ func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (j
 	select {
 	case r.asks <- q:
 	case <-r.over:
-		return nil, ErrNoAsking
+		return nil, errNoAsking
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -330,7 +330,7 @@ func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (j
 	case a := <-q.answer:
 		return a, nil
 	case <-r.over:
-		return nil, ErrNoAsking
+		return nil, errNoAsking
 	case <-ctx.Done():
 		r.mu.Lock()
 		delete(r.open, q.key)

@@ -7,30 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// InvalidError says that a text is JSON but no JSON-RPC message. ID is the message's id
+// invalidError says that a text is JSON but no JSON-RPC message. ID is the message's id
 // where one could be read, so that an answer can name it.
-type InvalidError struct {
+type invalidError struct {
 	ID      ID
 	Message string
 }
 
 // Error returns the message.
-func (e *InvalidError) Error() string { return "not a JSON-RPC message: " + e.Message }
+func (e *invalidError) Error() string { return "not a JSON-RPC message: " + e.Message }
 
 // Parse reads one JSON-RPC message. The Message's parts are slices of raw, which must not
-// change afterwards. Errors are a [*SyntaxError], or an [*InvalidError] for JSON that is not
-// a message. Invalid UTF-8 is not looked for: see [CleanUTF8].
+// change afterwards. Errors are a [*syntaxError], or an [*invalidError] for JSON that is not
+// a message. Invalid UTF-8 is not looked for: see [cleanUTF8].
 func Parse(raw []byte) (Message, error) {
 	msg := Message{Raw: raw}
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
-		if err := Check(raw); err != nil {
+		if err := checkJSON(raw); err != nil {
 			return msg, err
 		}
-		return msg, &InvalidError{Message: "expected an object"}
+		return msg, &invalidError{Message: "expected an object"}
 	}
 	var seen, bad uint8
-	m := members{b: raw, i: i, depth: MaxDepth}
+	m := members{b: raw, i: i, depth: maxDepth}
 	for m.next() {
 		which := memberOf(&m)
 		if which == 1<<memberResult && m.start < len(raw) && raw[m.start] == '{' {
@@ -136,7 +136,7 @@ func (m *Message) put(which uint8, v json.RawMessage) bool {
 }
 
 func (m *Message) check(seen, bad uint8) error {
-	invalid := func(msg string) error { return &InvalidError{ID: m.ID, Message: msg} }
+	invalid := func(msg string) error { return &invalidError{ID: m.ID, Message: msg} }
 	for n, name := range memberNames {
 		if bad&(1<<n) != 0 {
 			return invalid(`member "` + name + `" ` + memberWants[n])
@@ -170,9 +170,9 @@ var memberWants = [...]string{
 	"must be an object, once",
 }
 
-// ParseBatch reads a message or an array of messages (JSON-RPC batches existed until MCP
+// parseBatch reads a message or an array of messages (JSON-RPC batches existed until MCP
 // 2025-03-26). Members of an array that are not messages are left out and counted in bad.
-func ParseBatch(raw []byte) (msgs []Message, bad int, err error) {
+func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
 		m, err := Parse(raw)
@@ -181,11 +181,11 @@ func ParseBatch(raw []byte) (msgs []Message, bad int, err error) {
 		}
 		return []Message{m}, 0, nil
 	}
-	if err := Check(raw); err != nil {
+	if err := checkJSON(raw); err != nil {
 		return nil, 0, err
 	}
 	for i = space(raw, i+1); raw[i] != ']'; {
-		end, err := skipValue(raw, i, MaxDepth)
+		end, err := skipValue(raw, i, maxDepth)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -201,16 +201,16 @@ func ParseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	return msgs, bad, nil
 }
 
-// CleanUTF8 returns raw with invalid UTF-8 replaced by U+FFFD; raw itself if there is none.
-func CleanUTF8(raw []byte) []byte {
+// cleanUTF8 returns raw with invalid UTF-8 replaced by U+FFFD; raw itself if there is none.
+func cleanUTF8(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw
 	}
 	return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 }
 
-// AppendRequest appends a request to dst; params may be nil.
-func AppendRequest(dst []byte, id ID, method string, params json.RawMessage) []byte {
+// appendRequest appends a request to dst; params may be nil.
+func appendRequest(dst []byte, id ID, method string, params json.RawMessage) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
 	dst = append(dst, `,"method":`...)

@@ -8,26 +8,26 @@ import (
 	"slices"
 )
 
-// MaxDepth is how deep arrays and objects may nest on the wire.
-const MaxDepth = 1000
+// maxDepth is how deep arrays and objects may nest on the wire.
+const maxDepth = 1000
 
-// SyntaxError says where a text stops being JSON that Collie accepts.
-type SyntaxError struct {
+// syntaxError says where a text stops being JSON that Collie accepts.
+type syntaxError struct {
 	Offset  int // in bytes, from 0
 	Message string
 }
 
 // Error reads "invalid JSON at byte 12: message".
-func (e *SyntaxError) Error() string {
+func (e *syntaxError) Error() string {
 	return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Message)
 }
 
-func syntax(at int, msg string) error { return &SyntaxError{Offset: at, Message: msg} }
+func syntax(at int, msg string) error { return &syntaxError{Offset: at, Message: msg} }
 
-// Check reports whether b is one JSON value of an allowed depth, with nothing but white
+// checkJSON reports whether b is one JSON value of an allowed depth, with nothing but white
 // space around it.
-func Check(b []byte) error {
-	i, err := skipValue(b, space(b, 0), MaxDepth)
+func checkJSON(b []byte) error {
+	i, err := skipValue(b, space(b, 0), maxDepth)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (m *members) next() bool {
 		m.i = space(b, m.i+1)
 	} else {
 		if m.depth <= 0 {
-			return m.fail(m.i, fmt.Sprintf("nested deeper than %d", MaxDepth))
+			return m.fail(m.i, fmt.Sprintf("nested deeper than %d", maxDepth))
 		}
 		m.begun = true
 		m.i = space(b, m.i+1)
@@ -170,7 +170,7 @@ func keyStart(m *members) int {
 
 func skipArray(b []byte, i, depth int) (int, error) {
 	if depth <= 0 {
-		return i, syntax(i, fmt.Sprintf("nested deeper than %d", MaxDepth))
+		return i, syntax(i, fmt.Sprintf("nested deeper than %d", maxDepth))
 	}
 	i = space(b, i+1)
 	if i < len(b) && b[i] == ']' {

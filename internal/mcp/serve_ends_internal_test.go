@@ -86,12 +86,12 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 		closed, least time.Duration
 		most          time.Duration // never: it goes on
 	}{
-		{Version20250326, 0, lastWord, becomesStream + lastWord},
-		{Version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
-		{Version20250326, time.Second, lastWord, lastWord},
-		{Version20251125, 0, lastWord, becomesStream + lastWord},
-		{Version20251125, 49 * time.Millisecond, lastWord, becomesStream + lastWord},
-		{Version20251125, time.Second, 0, never},
+		{version20250326, 0, lastWord, becomesStream + lastWord},
+		{version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
+		{version20250326, time.Second, lastWord, lastWord},
+		{version20251125, 0, lastWord, becomesStream + lastWord},
+		{version20251125, 49 * time.Millisecond, lastWord, becomesStream + lastWord},
+		{version20251125, time.Second, 0, never},
 	} {
 		t.Run(fmt.Sprint(tt.version, " after ", tt.closed), func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 func TestQuickRequestsWaitInNoLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(Version20251125)
+		f := newFront(version20251125)
 		defer f.Close()
 		begun := time.Now()
 		for n := range 40 {
@@ -153,7 +153,7 @@ func TestServiceEndsARequest(t *testing.T) {
 		body := `{"jsonrpc":"2.0","id":1,"method":"end","params":` + params + `}`
 		t.Run(name+", HTTP", func(t *testing.T) {
 			t.Parallel()
-			f := newFront(Version20251125)
+			f := newFront(version20251125)
 			defer f.Close()
 			ctx := t.Context()
 			if got := f.post(ctx, body).Body.String(); !strings.Contains(got, errEnding.Error()) || ctx.Err() != nil {
@@ -213,7 +213,7 @@ func (*repeated) Close() error { return nil }
 //
 // Not parallel: it counts allocations.
 func TestRequestAllocatesLittle(t *testing.T) {
-	f := newFront(Version20251125)
+	f := newFront(version20251125)
 	defer f.Close()
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"quick","params":{}}`)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", &repeated{text: body})

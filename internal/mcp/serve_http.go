@@ -195,7 +195,7 @@ func first(h http.Header, key string) string {
 }
 
 func (h *HTTPServer) isModern(r *http.Request, m *Message) bool {
-	if m.Method == "initialize" && !isModernRequest(m) && first(r.Header, headerVersion) < Version20260728 {
+	if m.Method == "initialize" && !isModernRequest(m) && first(r.Header, headerVersion) < version20260728 {
 		return false
 	}
 	return IsModern(first(r.Header, headerVersion)) || isModernRequest(m) || m.Method == "server/discover"
@@ -247,14 +247,14 @@ func modernStatus(err error) int {
 	switch v.Code {
 	case CodeMethodNotFound:
 		return http.StatusNotFound
-	case CodeHeaderMismatch, CodeMissingCapability, CodeVersion:
+	case codeHeaderMismatch, codeMissingCapability, codeVersion:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
 }
 
 func mismatch(format string, args ...any) error {
-	return &Error{Code: CodeHeaderMismatch, Message: "header mismatch: " + fmt.Sprintf(format, args...)}
+	return &Error{Code: codeHeaderMismatch, Message: "header mismatch: " + fmt.Sprintf(format, args...)}
 }
 
 // checkVersionHeader holds the version header against the body.
@@ -284,7 +284,7 @@ func (h *HTTPServer) checkHeaders(in *Incoming) error {
 		if len(values) != 1 {
 			return mismatch("Mcp-Name is missing, the body says %q", name)
 		}
-		got, err := DecodeHeaderValue(values[0])
+		got, err := decodeHeaderValue(values[0])
 		if err != nil {
 			return mismatch("Mcp-Name: %v", err)
 		}

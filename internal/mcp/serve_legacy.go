@@ -80,7 +80,7 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	s.peer.notify = func(raw []byte, k kind) { own.add(outgoing{head: raw}, k) }
 	s.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		if !own.awaitReader(ctx) {
-			return nil, ErrNoAsking
+			return nil, errNoAsking
 		}
 		return s.ask(ctx, own.ask, method, params)
 	}
@@ -170,10 +170,10 @@ func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner s
 	s := h.sessions[name]
 	h.mu.Unlock()
 	if s == nil || s.owner != owner {
-		refuse(w, http.StatusNotFound, id, &Error{Code: CodeSessionNotFound, Message: "Session not found: send initialize again"})
+		refuse(w, http.StatusNotFound, id, &Error{Code: codeSessionNotFound, Message: "Session not found: send initialize again"})
 		return nil
 	}
-	if v := first(r.Header, headerVersion); v != "" && !slices.Contains(LegacyVersions, v) {
+	if v := first(r.Header, headerVersion); v != "" && !slices.Contains(legacyVersions, v) {
 		refuse(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "MCP-Protocol-Version is " + v + ", the session agreed on " + s.peer.Version})
 		return nil
 	}
@@ -198,7 +198,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	ex.finish(http.StatusOK, answerTo(m.ID, result, err))
 }
 
-func (s *session) resumable() bool { return s.peer.Version >= Version20251125 }
+func (s *session) resumable() bool { return s.peer.Version >= version20251125 }
 
 // keep lets the client of a legacy session come back for the stream that has just begun. The caller holds e.mu.
 func (e *exchange) keep() {
@@ -340,9 +340,9 @@ func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 
 // batch answers an array of messages, which protocol versions until 2025-03-26 know.
 func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) {
-	msgs, bad, err := ParseBatch(body)
+	msgs, bad, err := parseBatch(body)
 	if err == nil && len(msgs) == 0 {
-		err = &InvalidError{Message: "expected messages in a batch"}
+		err = &invalidError{Message: "expected messages in a batch"}
 	}
 	if err != nil {
 		e, _ := frameAnswer(&FrameError{Err: err})
@@ -354,10 +354,10 @@ func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) 
 	if s == nil {
 		return
 	}
-	if s.peer.Version > Version20250326 {
+	if s.peer.Version > version20250326 {
 		refuse(w, http.StatusBadRequest, "", &Error{
 			Code:    CodeInvalidRequest,
-			Message: "expected one message, got an array; batches ended with protocol version " + Version20250326,
+			Message: "expected one message, got an array; batches ended with protocol version " + version20250326,
 		})
 		return
 	}

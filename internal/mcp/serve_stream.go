@@ -193,7 +193,7 @@ func (v *streamServer) refuse(f *FrameError) {
 
 // frameAnswer is the JSON-RPC error for a frame that is not a message.
 func frameAnswer(f *FrameError) (*Error, ID) {
-	if invalid, ok := errors.AsType[*InvalidError](f.Err); ok {
+	if invalid, ok := errors.AsType[*invalidError](f.Err); ok {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID
 	}
 	if f.TooLong {
@@ -203,7 +203,7 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 		}
 		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, id
 	}
-	return &Error{Code: CodeParse, Message: f.Err.Error()}, ""
+	return &Error{Code: codeParse, Message: f.Err.Error()}, ""
 }
 
 // deliver sends what has to arrive. That it could not is known by the end of the session.
@@ -286,7 +286,7 @@ func (streamOutlet) heard() bool { return true }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if o.task.Err() != nil {
-		return nil, ErrNoAsking // it has been answered, or taken back
+		return nil, errNoAsking // it has been answered, or taken back
 	}
 	return o.v.session.ask(ctx, func(raw []byte) bool { return o.v.deliver(outgoing{head: raw}) }, method, params)
 }
@@ -339,7 +339,7 @@ func (o oneWay) send(raw []byte, k kind) { o(raw, k) }
 func (oneWay) heard() bool { return true }
 
 func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, ErrNoAsking
+	return nil, errNoAsking
 }
 
 // drain lets requests finish after the end of input; long-lived ones are ended at once. The time of

@@ -69,10 +69,10 @@ type asking func(ctx context.Context, method string, params json.RawMessage) (js
 
 // Ask sends the client a request that belongs to none of its own and waits for the result.
 // Only a legacy session can be asked so, over HTTP if it reads its stream; else the error is
-// [ErrNoAsking]. An error of the client's is an [*RPCError].
+// [errNoAsking]. An error of the client's is an [*RPCError].
 func (p *Peer) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if p.ask == nil || p.Version == "" {
-		return nil, ErrNoAsking
+		return nil, errNoAsking
 	}
 	return p.ask(ctx, method, params)
 }
@@ -122,8 +122,8 @@ func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessag
 // have closed the connection and not come back for the answer.
 func (r *Incoming) Heard() bool { return r.out.heard() }
 
-// ErrNoAsking says that the client cannot be asked over this transport.
-var ErrNoAsking = errors.New("the client cannot be asked")
+// errNoAsking says that the client cannot be asked over this transport.
+var errNoAsking = errors.New("the client cannot be asked")
 
 // WithFields returns obj, a JSON object, with fields put at its front. The caller knows that
 // obj has none of those names.
@@ -173,7 +173,7 @@ func checkModern(m *Message) (*Peer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, &Error{Code: CodeVersion, Message: "unsupported protocol version", Data: data}
+		return nil, &Error{Code: codeVersion, Message: "unsupported protocol version", Data: data}
 	case !isObject(caps):
 		return nil, &Error{Code: CodeInvalidParams, Message: `params._meta needs "` + MetaCapabilities + `", an object`}
 	}
@@ -187,9 +187,9 @@ var _ RawError = (*Error)(nil)
 func discoverResult(h Hello) json.RawMessage {
 	fields := []Field{
 		{"resultType", json.RawMessage(`"complete"`)},
-		{"supportedVersions", marshalStrings(append(append([]string{}, ModernVersions...), LegacyVersions...))},
+		{"supportedVersions", marshalStrings(append(append([]string{}, ModernVersions...), legacyVersions...))},
 		{"capabilities", h.Capabilities},
-		{"_meta", Edit(nil, Field{MetaServerInfo, h.Info})},
+		{"_meta", Edit(nil, Field{metaServerInfo, h.Info})},
 	}
 	if h.Instructions != "" {
 		fields = append(fields, Field{"instructions", Quote(h.Instructions)})

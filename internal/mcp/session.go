@@ -52,7 +52,7 @@ func newSessionID() string { return rand.Text() }
 func (s *session) greet(params json.RawMessage) error {
 	wanted := GetString(params, "protocolVersion")
 	if wanted == "" {
-		return &Error{Code: CodeInvalidParams, Message: `initialize needs params.protocolVersion, such as "` + LegacyVersions[0] + `"`}
+		return &Error{Code: CodeInvalidParams, Message: `initialize needs params.protocolVersion, such as "` + legacyVersions[0] + `"`}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +142,8 @@ func (s *session) ask(ctx context.Context, send func(raw []byte) bool, method st
 	s.asked[n] = ch
 	s.mu.Unlock()
 	id := ID(strconv.FormatUint(n, 10))
-	cause := ErrNoAsking
-	if !send(AppendRequest(nil, id, method, params)) {
+	cause := errNoAsking
+	if !send(appendRequest(nil, id, method, params)) {
 		s.forgetAsk(n)
 		return nil, cause
 	}

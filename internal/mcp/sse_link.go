@@ -114,7 +114,7 @@ func (s *sseStream) Read() (Message, error) {
 		if ev.name != "" && ev.name != "message" || len(data) == 0 {
 			continue
 		}
-		if s.queue, _, err = ParseBatch(data); err != nil {
+		if s.queue, _, err = parseBatch(data); err != nil {
 			return Message{}, badFrame(data, err)
 		}
 	}

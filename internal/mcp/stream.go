@@ -28,7 +28,7 @@ type Stream interface {
 type FrameError struct {
 	Head    []byte // the frame, or its first 4 KiB
 	TooLong bool
-	Err     error // a SyntaxError or an InvalidError, or what the limit was
+	Err     error // a syntaxError or an invalidError, or what the limit was
 
 	marks  marks
 	answer *AnswerError // where the frame was read
@@ -89,16 +89,16 @@ func (l *Lines) Read() (Message, error) {
 }
 
 func (l *Lines) batch(line []byte) error {
-	msgs, bad, err := ParseBatch(line)
+	msgs, bad, err := parseBatch(line)
 	switch {
 	case err != nil:
 		return badFrame(line, err)
 	case len(msgs) == 0:
-		return &FrameError{Head: head(line), Err: &InvalidError{Message: "expected messages in a batch"}}
+		return &FrameError{Head: head(line), Err: &invalidError{Message: "expected messages in a batch"}}
 	}
 	l.queue = msgs
 	if bad > 0 {
-		return &FrameError{Head: head(line), Err: &InvalidError{Message: fmt.Sprintf("%d members of a batch are not messages", bad)}}
+		return &FrameError{Head: head(line), Err: &invalidError{Message: fmt.Sprintf("%d members of a batch are not messages", bad)}}
 	}
 	return nil
 }

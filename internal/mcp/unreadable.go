@@ -16,14 +16,14 @@ type AnswerError struct {
 	Offset int
 	// Found is what stands there: a few bytes, in quotes.
 	Found string
-	// Err says what was expected: a [*SyntaxError] or an [*InvalidError].
+	// Err says what was expected: a [*syntaxError] or an [*invalidError].
 	Err error
 }
 
 // Error names the place and what was found there.
 func (e *AnswerError) Error() string {
 	text := e.Err.Error()
-	if _, ok := errors.AsType[*SyntaxError](e.Err); !ok {
+	if _, ok := errors.AsType[*syntaxError](e.Err); !ok {
 		text = fmt.Sprintf("at byte %d: %s", e.Offset, text)
 	}
 	return "the answer cannot be read: " + text + ", found " + e.Found
@@ -38,7 +38,7 @@ const maxFound = 24
 // unreadable is the error for the answer b, which err kept from being read.
 func unreadable(b []byte, err error) *AnswerError {
 	e := &AnswerError{Err: err}
-	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
 		e.Offset = min(syntax.Offset, len(b))
 	}
 	rest := b[e.Offset:]
@@ -118,13 +118,13 @@ func (m *marks) member(b, name []byte, i int) (saw int) {
 	case "method":
 		m.method = true
 	case "id":
-		end, err := skipValue(b, i, MaxDepth)
+		end, err := skipValue(b, i, maxDepth)
 		switch {
 		case err != nil || m.id != "":
 		case b[i] == '{' || b[i] == '[' || b[i] == 't' || b[i] == 'f':
 			m.foreign = true
 		default:
-			m.id = ID(CleanUTF8(b[i:end]))
+			m.id = ID(cleanUTF8(b[i:end]))
 		}
 	}
 	return 0
@@ -166,7 +166,7 @@ func lastID(b []byte) ID {
 	if found == nil {
 		return ""
 	}
-	return ID(CleanUTF8(found[1]))
+	return ID(cleanUTF8(found[1]))
 }
 
 // badFrame is the error for the frame b, which err kept from being a message.
@@ -196,5 +196,5 @@ func tidy(raw []byte) []byte {
 	if rest, ok := bytes.CutPrefix(raw, []byte("\uFEFF")); ok {
 		raw = bytes.Trim(rest, blank)
 	}
-	return CleanUTF8(raw)
+	return cleanUTF8(raw)
 }

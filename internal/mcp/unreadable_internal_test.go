@@ -17,14 +17,14 @@ func FuzzMarks(f *testing.F) {
 		m := marksOf(b)
 		cut := len(b) / 2
 		_ = cutFrame(b[:cut], b[cut:], errClosed)
-		if e := badFrame(b, &SyntaxError{Offset: len(b), Message: "x"}); e.answer.Found == "" {
+		if e := badFrame(b, &syntaxError{Offset: len(b), Message: "x"}); e.answer.Found == "" {
 			t.Error("nothing was found")
 		}
 		msg, err := Parse(b)
 		if err != nil || bytes.IndexByte(b, '\\') >= 0 {
 			return
 		}
-		if m.method != (msg.Method != "") || m.id != ID(CleanUTF8([]byte(msg.ID))) {
+		if m.method != (msg.Method != "") || m.id != ID(cleanUTF8([]byte(msg.ID))) {
 			t.Errorf("%q: id %q, method %t; read as %q, %q", b, m.id, m.method, msg.ID, msg.Method)
 		}
 		if msg.IsResponse() && msg.ID != "" && !m.answer {

@@ -8,17 +8,17 @@ import (
 // The protocol versions. Those before 2026-07-28 are legacy: a session opened by initialize.
 // From then on they are modern: no handshake, every request carries its own metadata.
 const (
-	Version20241105 = "2024-11-05"
-	Version20250326 = "2025-03-26"
-	Version20250618 = "2025-06-18"
-	Version20251125 = "2025-11-25"
-	Version20260728 = "2026-07-28"
+	version20241105 = "2024-11-05"
+	version20250326 = "2025-03-26"
+	version20250618 = "2025-06-18"
+	version20251125 = "2025-11-25"
+	version20260728 = "2026-07-28"
 )
 
-// LegacyVersions and ModernVersions are what Collie speaks, newest first.
+// legacyVersions and ModernVersions are what Collie speaks, newest first.
 var (
-	LegacyVersions = []string{Version20251125, Version20250618, Version20250326, Version20241105}
-	ModernVersions = []string{Version20260728}
+	legacyVersions = []string{version20251125, version20250618, version20250326, version20241105}
+	ModernVersions = []string{version20260728}
 )
 
 // Era is a family of protocol versions.
@@ -43,7 +43,7 @@ func (e Era) String() string {
 
 // IsModern reports whether version belongs to the modern era. Versions are dates and
 // compare as text.
-func IsModern(version string) bool { return version >= Version20260728 }
+func IsModern(version string) bool { return version >= version20260728 }
 
 // Metadata keys of MCP 2026-07-28.
 const (
@@ -51,16 +51,16 @@ const (
 	MetaClientInfo   = "io.modelcontextprotocol/clientInfo"
 	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
-	MetaServerInfo   = "io.modelcontextprotocol/serverInfo"
+	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
 // negotiate answers a legacy client's wish: the same version if we speak it, else our newest.
 func negotiate(wanted string) string {
-	if slices.Contains(LegacyVersions, wanted) {
+	if slices.Contains(legacyVersions, wanted) {
 		return wanted
 	}
-	return LegacyVersions[0]
+	return legacyVersions[0]
 }
 
 // newestCommon returns the newest version of ours that theirs, a JSON array, has as well.

@@ -284,7 +284,7 @@ func (p *Process) closePipes() {
 	<-p.drained
 }
 
-// within waits for ch, but no longer than d, and not at all once hurried.
+// within waits for ch, but no longer than d, and not at all once told to kill.
 func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -296,8 +296,8 @@ func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 }
 
 // emptied waits until the leader is reaped and the group empty, and reports whether that
-// came true before d was over or hurried closed.
-func (p *Process) emptied(d time.Duration, reaped, hurried <-chan struct{}) bool {
+// came true before d was over or now closed.
+func (p *Process) emptied(d time.Duration, reaped, now <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -307,7 +307,7 @@ func (p *Process) emptied(d time.Duration, reaped, hurried <-chan struct{}) bool
 		case <-reaped:
 		case <-timer.C:
 			return false
-		case <-hurried:
+		case <-now:
 			return false
 		}
 	}
@@ -318,7 +318,7 @@ func (p *Process) emptied(d time.Duration, reaped, hurried <-chan struct{}) bool
 		case <-poll.C:
 		case <-timer.C:
 			return false
-		case <-hurried:
+		case <-now:
 			return false
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 // The protocols to dial with, one of each era.
 const (
-	Legacy = mcp.Version20251125
-	Modern = mcp.Version20260728
+	Legacy = "2025-11-25"
+	Modern = "2026-07-28"
 )
 
 // Client is a client of one era in front of the gateway.

@@ -22,7 +22,7 @@ import (
 // waits for firstListWait in all, however often it lists.
 func TestTheFirstListOfASession(t *testing.T) {
 	t.Parallel()
-	for _, era := range []string{"legacy", mcp.Version20260728} {
+	for _, era := range []string{"legacy", "2026-07-28"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

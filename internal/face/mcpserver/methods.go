@@ -8,17 +8,17 @@ import (
 	"collie/internal/tool"
 )
 
-// Class says what a method does with the pipeline.
-type Class string
+// class says what a method does with the pipeline.
+type class string
 
 // The classes of methods.
 const (
-	ClassCall Class = "call" // goes through the pipeline
-	ClassRead Class = "read" // looks at lists, or asks to be told of changes; runs nothing
+	classCall class = "call" // goes through the pipeline
+	classRead class = "read" // looks at lists, or asks to be told of changes; runs nothing
 )
 
 type method struct {
-	class Class
+	class class
 	era   mcp.Era // 0: both
 	run   func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error)
 }
@@ -26,30 +26,30 @@ type method struct {
 // methods is every request this face answers, but for the protocol's own initialize, ping
 // and server/discover.
 var methods = map[string]method{
-	"tools/list":               {ClassRead, 0, list(tool.ListTools)},
-	"resources/list":           {ClassRead, 0, list(tool.ListResources)},
-	"resources/templates/list": {ClassRead, 0, list(tool.ListTemplates)},
-	"prompts/list":             {ClassRead, 0, list(tool.ListPrompts)},
-	"tools/call":               {ClassCall, 0, (*Server).callTool},
-	"resources/read":           {ClassCall, 0, (*Server).readResource},
-	"prompts/get":              {ClassCall, 0, (*Server).getPrompt},
-	"completion/complete":      {ClassCall, 0, (*Server).complete},
-	"resources/subscribe":      {ClassRead, mcp.Legacy, (*Server).subscribe},
-	"resources/unsubscribe":    {ClassRead, mcp.Legacy, (*Server).unsubscribe},
-	"logging/setLevel":         {ClassRead, mcp.Legacy, (*Server).setLevel},
-	"subscriptions/listen":     {ClassRead, mcp.Modern, (*Server).listen},
+	"tools/list":               {classRead, 0, list(tool.ListTools)},
+	"resources/list":           {classRead, 0, list(tool.ListResources)},
+	"resources/templates/list": {classRead, 0, list(tool.ListTemplates)},
+	"prompts/list":             {classRead, 0, list(tool.ListPrompts)},
+	"tools/call":               {classCall, 0, (*Server).callTool},
+	"resources/read":           {classCall, 0, (*Server).readResource},
+	"prompts/get":              {classCall, 0, (*Server).getPrompt},
+	"completion/complete":      {classCall, 0, (*Server).complete},
+	"resources/subscribe":      {classRead, mcp.Legacy, (*Server).subscribe},
+	"resources/unsubscribe":    {classRead, mcp.Legacy, (*Server).unsubscribe},
+	"logging/setLevel":         {classRead, mcp.Legacy, (*Server).setLevel},
+	"subscriptions/listen":     {classRead, mcp.Modern, (*Server).listen},
 }
 
-// AnyOther stands for the methods that this program does not know, which a server may.
-const AnyOther = "*"
+// anyOther stands for the methods that this program does not know, which a server may.
+const anyOther = "*"
 
 // Methods returns the class of every method, by name.
-func Methods() map[string]Class {
-	out := make(map[string]Class, len(methods))
+func Methods() map[string]class {
+	out := make(map[string]class, len(methods))
 	for name, m := range methods {
 		out[name] = m.class
 	}
-	out[AnyOther] = ClassCall
+	out[anyOther] = classCall
 	return out
 }
 

@@ -24,9 +24,9 @@ type SignInOptions struct {
 
 // SignIn returns the OAuth session of a server, which the caller closes. It reads the files of
 // the entry's TLS settings and nothing else. The error is a [*tool.Error] of kind
-// [tool.Invalid] for a server that is not signed in at so: see [NoSignIn].
+// [tool.Invalid] for a server that is not signed in at so: see [noSignIn].
 func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Session, error) {
-	if why := NoSignIn(e); why != "" {
+	if why := noSignIn(e); why != "" {
 		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Message: why, Hint: authHint(e)}
 	}
 	config, err := tlsConfig(&e.TLS)
@@ -40,9 +40,9 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 	}, store, signin.Options{Transport: mcp.NewHTTPTransport(config), LockDir: o.LockDir, Logger: o.Logger}), nil
 }
 
-// NoSignIn says why OAuth is not for a server, as where the user configured an Authorization header; empty if
+// noSignIn says why OAuth is not for a server, as where the user configured an Authorization header; empty if
 // it is.
-func NoSignIn(e *entry.Entry) string {
+func noSignIn(e *entry.Entry) string {
 	given := slices.ContainsFunc(e.Headers, func(h entry.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 	switch {
 	case e.Transport == entry.Stdio:
@@ -67,7 +67,7 @@ func authHint(e *entry.Entry) string {
 		return ""
 	case e.Auth.Type == "none":
 		return `change auth in its settings: "none" tells the server nothing`
-	case NoSignIn(e) != "":
+	case noSignIn(e) != "":
 		return "check the token in its settings"
 	case e.HeadersCommand != nil:
 		return "check what its headersCommand prints"
@@ -80,7 +80,7 @@ func authHint(e *entry.Entry) string {
 // openSignIn makes the OAuth session of a server that OAuth may be for; nil for others.
 func (s *Server) openSignIn() (*signin.Session, error) {
 	conf := s.settings()
-	if s.set.opts.Tokens == nil || conf.Transport == entry.Stdio || NoSignIn(conf) != "" {
+	if s.set.opts.Tokens == nil || conf.Transport == entry.Stdio || noSignIn(conf) != "" {
 		return nil, nil //nolint:nilnil // nobody signs in is an answer
 	}
 	return SignIn(conf, s.set.opts.Tokens, SignInOptions{LockDir: s.set.opts.LockDir, Logger: s.log})

@@ -18,11 +18,11 @@ func (o *object) behaviour() {
 	o.setText(&e.DisplayName, "displayName")
 	o.setText(&e.Description, "description")
 	o.enabled()
-	setWord(o, &e.Lifecycle, []Lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
+	setWord(o, &e.Lifecycle, []lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
 	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped}, "view")
 	setWord(o, &e.Sampling, []Answer{Forward, Ask, Off}, "sampling")
 	setWord(o, &e.Elicitation, []Answer{Forward, Ask, Off}, "elicitation")
-	setWord(o, &e.Isolation, []Isolation{Shared, Session}, "isolation")
+	setWord(o, &e.Isolation, []isolation{shared, Session}, "isolation")
 	validate := "on"
 	setWord(o, &validate, []string{"on", "off"}, "validate")
 	e.Unchecked = validate == "off"
@@ -113,7 +113,7 @@ func (o *object) trust() {
 	case ok && kind(raw) == "boolean":
 		o.setBool(&e.AutoApprove.All, "trust")
 	case ok:
-		setWord(o, &e.Trust, []Trust{Pin, Warn, Trusted}, "trust")
+		setWord(o, &e.Trust, []trust{Pin, warn, Trusted}, "trust")
 	}
 	raw, pointer, ok = o.field("autoApprove", "alwaysAllow")
 	switch {
@@ -164,10 +164,10 @@ func (o *object) globs(to *[]string, name string) {
 }
 
 // overrides reads an object of tool names.
-func (o *object) overrides(t *Tools) {
-	t.Override = make(map[string]Override, len(o.fields))
+func (o *object) overrides(t *tools) {
+	t.Override = make(map[string]override, len(o.fields))
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
-		var v Override
+		var v override
 		o.sub(func(s *object) {
 			if raw, pointer, ok := s.field("enabled", "enable"); ok {
 				if on, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {

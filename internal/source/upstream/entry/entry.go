@@ -33,7 +33,7 @@ type Entry struct {
 	Env        map[string]Value // added to what is inherited; a dotenv file's values included
 	EnvFile    string           // the dotenv file, absolute; empty if there is none
 	Unset      []string         // names not to inherit
-	InheritEnv Inherit
+	InheritEnv inherit
 	Dir        string // working folder, absolute; need not exist
 	Runner     bool   // Command is a package runner: a first start may download
 	Package    string // what the runner runs, as written; empty if it is not plain
@@ -43,18 +43,18 @@ type Entry struct {
 	// For HTTP and SSE.
 	URL            Value
 	Headers        []Header // sorted by name
-	HeadersCommand *HeadersCommand
-	Auth           Auth
+	HeadersCommand *headersCommand
+	Auth           auth
 	TLS            TLS
 
-	Lifecycle      Lifecycle
+	Lifecycle      lifecycle
 	IdleTimeout    time.Duration // default 10 min; 0 means never
 	StartTimeout   time.Duration // default 60 s, 180 s for a package runner
 	ToolTimeout    time.Duration // see Options
 	MaxToolTimeout time.Duration // see Options
 
-	Tools       Tools
-	AutoApprove AutoApprove
+	Tools       tools
+	AutoApprove autoApprove
 	View        tool.View // default Flat
 	// Prefix stands before the names of tools in the flat view; default "<name>__".
 	Prefix      string
@@ -64,10 +64,10 @@ type Entry struct {
 	Roots       []Value // folders, absolute, or URIs
 	Sampling    Answer
 	Elicitation Answer
-	Isolation   Isolation
+	Isolation   isolation
 	// Unchecked lets arguments pass that do not fit a tool's schema: "validate" is off.
 	Unchecked bool
-	Trust     Trust
+	Trust     trust
 
 	// Secrets are the values that must be struck out of logs, longest first.
 	Secrets []string
@@ -78,13 +78,13 @@ type Transport string
 
 // The transports.
 const (
-	Stdio Transport = "stdio"
-	HTTP  Transport = "http" // Streamable HTTP
-	SSE   Transport = "sse"  // HTTP with SSE, as of MCP 2024-11-05
+	Stdio         Transport = "stdio"
+	httpTransport Transport = "http" // Streamable HTTP
+	SSE           Transport = "sse"  // httpTransport with SSE, as of MCP 2024-11-05
 )
 
-// Inherit is what a child gets of our environment; see [Environment].
-type Inherit struct {
+// inherit is what a child gets of our environment; see [Environment].
+type inherit struct {
 	Mode  string   // minimal (default), all or none
 	Names []string // further names, or PREFIX_* for all that start so
 }
@@ -95,16 +95,16 @@ type Header struct {
 	Value Value
 }
 
-// HeadersCommand prints a JSON object of headers. It runs for each connection.
-type HeadersCommand struct {
+// headersCommand prints a JSON object of headers. It runs for each connection.
+type headersCommand struct {
 	Command Value
 	Args    []Value
 	Timeout time.Duration // default 10 s
 }
 
-// Auth is how to sign in at a server. Type is none, bearer, basic or oauth; empty means that
+// auth is how to sign in at a server. Type is none, bearer, basic or oauth; empty means that
 // nothing was said, so that OAuth is tried when a server asks for it.
-type Auth struct {
+type auth struct {
 	Type         string
 	Token        Value // bearer
 	Username     Value // basic
@@ -131,33 +131,33 @@ type TLS struct {
 	Insecure                  bool // certificates are not checked
 }
 
-// Lifecycle is when a server runs.
-type Lifecycle string
+// lifecycle is when a server runs.
+type lifecycle string
 
 // The lifecycles.
 const (
-	Auto      Lifecycle = "auto" // the default: lazy, once the tools are known
-	Lazy      Lifecycle = "lazy"
-	Eager     Lifecycle = "eager"
-	KeepAlive Lifecycle = "keepalive"
+	Auto      lifecycle = "auto" // the default: lazy, once the tools are known
+	Lazy      lifecycle = "lazy"
+	Eager     lifecycle = "eager"
+	KeepAlive lifecycle = "keepalive"
 )
 
-// Tools chooses a server's tools. An empty Include means all; Exclude wins over Include, an
-// Override over both.
-type Tools struct {
+// tools chooses a server's tools. An empty Include means all; Exclude wins over Include, an
+// override over both.
+type tools struct {
 	Include, Exclude []string // globs as in [path.Match]
-	Override         map[string]Override
+	Override         map[string]override
 }
 
-// Override is what differs for one tool. Nil and empty mean no difference.
-type Override struct {
+// override is what differs for one tool. Nil and empty mean no difference.
+type override struct {
 	Enabled            *bool
 	Alias, Description string
 	Retry              bool // the tool may be called again after a lost connection
 }
 
-// AutoApprove is what runs without asking a person.
-type AutoApprove struct {
+// autoApprove is what runs without asking a person.
+type autoApprove struct {
 	All   bool
 	Names []string
 }
@@ -193,39 +193,39 @@ const (
 	Off     Answer = "off"     // not announced
 )
 
-// Isolation says who shares a process.
-type Isolation string
+// isolation says who shares a process.
+type isolation string
 
 // The isolations.
 const (
-	Shared  Isolation = "shared"  // the default: all sessions
-	Session Isolation = "session" // one process for each
+	shared  isolation = "shared"  // the default: all sessions
+	Session isolation = "session" // one process for each
 )
 
-// Trust is what happens when the definition of a tool changes.
-type Trust string
+// trust is what happens when the definition of a tool changes.
+type trust string
 
 // The levels of trust.
 const (
-	Pin     Trust = "pin"
-	Warn    Trust = "warn" // the default
-	Trusted Trust = "off"  // changes are only recorded
+	Pin     trust = "pin"
+	warn    trust = "warn" // the default
+	Trusted trust = "off"  // changes are only recorded
 )
 
-// Severity is how bad a [Problem] is.
-type Severity string
+// severity is how bad a [Problem] is.
+type severity string
 
 // The severities. An entry with an error cannot be used.
 const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
+	SeverityError   severity = "error"
+	severityWarning severity = "warning"
 )
 
 // Problem is one thing that is wrong with an entry.
 type Problem struct {
 	Pointer  string // JSON pointer into the entry; "" is the whole
 	Rule     string // stable id, such as "R-CV-1", or "var_unset"
-	Severity Severity
+	Severity severity
 	Message  string
 }
 

@@ -9,15 +9,11 @@ import (
 	"strings"
 )
 
-// defaultDeny are the patterns of variables that a server does not get unless its entry names them.
+// defaultDeny are the patterns of the variables that no child inherits unless its entry names them.
 var defaultDeny = []string{
 	"COLLIE_*", "SIYUAN_TOKEN",
 	"*_API_KEY", "*_TOKEN", "*_SECRET", "*_PASSWORD", "AWS_*", "*_CREDENTIALS",
 }
-
-// DefaultDeny returns the patterns of the variables that no child inherits unless its entry
-// names them.
-func DefaultDeny() []string { return slices.Clone(defaultDeny) }
 
 // What "minimal" lets through, where it is set.
 var (
@@ -34,7 +30,7 @@ var (
 
 // EnvironmentOptions are what [Environment] needs beside the entry. The zero value works.
 type EnvironmentOptions struct {
-	// Deny are patterns of variables that are not inherited; nil means [DefaultDeny].
+	// Deny are patterns of variables that are not inherited; nil means COLLIE_*, *_API_KEY, *_TOKEN and the like.
 	Deny []string
 	// IsDir reports whether a folder exists; nil asks the file system.
 	IsDir func(string) bool
@@ -114,7 +110,7 @@ func (b *environment) name(name string) string {
 }
 
 // inherits applies the mode, the list and the patterns that are never inherited.
-func (b *environment) inherits(in Inherit, name string) bool {
+func (b *environment) inherits(in inherit, name string) bool {
 	if in.Mode == "none" {
 		return false
 	}

@@ -24,16 +24,16 @@ func TestEnvironment(t *testing.T) {
 		missing []string // of base
 		extra   []string
 	}{
-		"minimal":            {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}}},
-		"env adds":           {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"A": Hidden("1"), "COLLIE_HOME": Hidden("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
-		"env replaces":       {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"LANG": Hidden("en")}}, missing: []string{"LANG=de"}, extra: []string{"LANG=en"}},
-		"null removes":       {entry: Entry{InheritEnv: Inherit{Mode: "minimal"}, Unset: []string{"LANG"}}, missing: []string{"LANG=de"}},
-		"all but the denied": {entry: Entry{InheritEnv: Inherit{Mode: "all"}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
-		"all, own rules":     {entry: Entry{InheritEnv: Inherit{Mode: "all"}}, deny: []string{"GH_*", "COLLIE_*", "SIYUAN_TOKEN", "gith*", "AWS_*"}, extra: []string{"EDITOR=vi", "my_api_key=k"}},
-		"none":               {entry: Entry{InheritEnv: Inherit{Mode: "none"}, Env: map[string]Value{"A": Hidden("1")}}, missing: base, extra: []string{"A=1"}},
-		"a list":             {entry: Entry{InheritEnv: Inherit{Mode: "minimal", Names: []string{"EDITOR", "GH_*", "MISSING"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
-		"a list names it":    {entry: Entry{InheritEnv: Inherit{Mode: "minimal", Names: []string{"GITHUB_TOKEN", "AWS_*"}}}, extra: []string{"GITHUB_TOKEN=t", "AWS_REGION=r"}},
-		"a star names none":  {entry: Entry{InheritEnv: Inherit{Mode: "minimal", Names: []string{"*"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
+		"minimal":            {entry: Entry{InheritEnv: inherit{Mode: "minimal"}}},
+		"env adds":           {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"A": hidden("1"), "COLLIE_HOME": hidden("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
+		"env replaces":       {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"LANG": hidden("en")}}, missing: []string{"LANG=de"}, extra: []string{"LANG=en"}},
+		"null removes":       {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Unset: []string{"LANG"}}, missing: []string{"LANG=de"}},
+		"all but the denied": {entry: Entry{InheritEnv: inherit{Mode: "all"}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
+		"all, own rules":     {entry: Entry{InheritEnv: inherit{Mode: "all"}}, deny: []string{"GH_*", "COLLIE_*", "SIYUAN_TOKEN", "gith*", "AWS_*"}, extra: []string{"EDITOR=vi", "my_api_key=k"}},
+		"none":               {entry: Entry{InheritEnv: inherit{Mode: "none"}, Env: map[string]Value{"A": hidden("1")}}, missing: base, extra: []string{"A=1"}},
+		"a list":             {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"EDITOR", "GH_*", "MISSING"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
+		"a list names it":    {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"GITHUB_TOKEN", "AWS_*"}}}, extra: []string{"GITHUB_TOKEN=t", "AWS_REGION=r"}},
+		"a star names none":  {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"*"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestEnvironment(t *testing.T) {
 
 func TestEnvironmentOnWindows(t *testing.T) {
 	t.Parallel()
-	e := Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"path": Hidden(`C:\own`)}}
+	e := Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"path": hidden(`C:\own`)}}
 	got := Environment(e, []string{`Path=C:\sys`, `SystemRoot=C:\W`, "ProgramFiles(x86)=C:\\P", "HOME=x", "EDITOR=e"}, EnvironmentOptions{
 		IsDir: func(string) bool { return false }, goos: "windows",
 	})
@@ -93,14 +93,14 @@ func TestPathIsExtended(t *testing.T) {
 		"/usr/bin", "/usr/local/bin", filepath.Join(home, ".local/bin"),
 		filepath.Join(home, ".nvm/versions/node/v22.10.1/bin"), filepath.Join(home, ".volta/bin"),
 	}
-	got := path(Entry{InheritEnv: Inherit{Mode: "minimal"}})
+	got := path(Entry{InheritEnv: inherit{Mode: "minimal"}})
 	if diff := cmp.Diff(want, got[:min(len(want), len(got))]); diff != "" {
 		t.Errorf("PATH (-want +got):\n%s", diff)
 	}
-	if got := path(Entry{InheritEnv: Inherit{Mode: "minimal"}, Env: map[string]Value{"PATH": Hidden("/mine")}}); !cmp.Equal(got, []string{"/mine"}) {
+	if got := path(Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"PATH": hidden("/mine")}}); !cmp.Equal(got, []string{"/mine"}) {
 		t.Errorf("a PATH of its own becomes %v", got)
 	}
-	if got := path(Entry{InheritEnv: Inherit{Mode: "none"}}); got != nil {
+	if got := path(Entry{InheritEnv: inherit{Mode: "none"}}); got != nil {
 		t.Errorf("none has PATH %v", got)
 	}
 }

@@ -21,10 +21,10 @@ func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digest
 // out, and of absolute paths, in the command and among the arguments, only the last part counts.
 func (e Entry) PortableHash(key []byte) string {
 	e.Dir = ""
-	e.Command = NewValue(portable(e.Command.text), "")
+	e.Command = newValue(portable(e.Command.text), "")
 	args := make([]Value, len(e.Args))
 	for i, a := range e.Args {
-		args[i] = NewValue(portable(a.text), "")
+		args[i] = newValue(portable(a.text), "")
 	}
 	e.Args = args
 	return e.hashOf(e.identity(digester(key)))
@@ -84,7 +84,7 @@ func (e Entry) identity(digest func(Value) string) present {
 	return id
 }
 
-func (a Auth) identity(digest func(Value) string) present {
+func (a auth) identity(digest func(Value) string) present {
 	id := present{}
 	id.put("type", a.Type)
 	id.put("token", digest(a.Token))

@@ -12,7 +12,7 @@ import (
 // transports are the words for a transport, in lower case.
 var transports = map[string]Transport{
 	"stdio": Stdio, "local": Stdio,
-	"http": HTTP, "streamable-http": HTTP, "streamable_http": HTTP, "streamablehttp": HTTP, "remote": HTTP,
+	"http": httpTransport, "streamable-http": httpTransport, "streamable_http": httpTransport, "streamablehttp": httpTransport, "remote": httpTransport,
 	"sse": SSE,
 }
 
@@ -86,10 +86,10 @@ func (o *object) remoteGiven() bool {
 // byURL is SSE where the path says so, unless the word for the URL says otherwise.
 func (o *object) byURL() Transport {
 	if _, forced := o.fields["httpUrl"]; forced {
-		return HTTP
+		return httpTransport
 	}
 	if u, err := url.Parse(o.entry.URL.text); err == nil && strings.HasSuffix(u.Path, "/sse") {
 		return SSE
 	}
-	return HTTP
+	return httpTransport
 }

@@ -63,14 +63,14 @@ func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
 func defaults(name string, o Options) Entry {
 	e := Entry{
 		Name: name, Transport: Stdio, Protocol: "auto",
-		InheritEnv: Inherit{Mode: "minimal"}, Dir: o.Dir, DockerManaged: true,
+		InheritEnv: inherit{Mode: "minimal"}, Dir: o.Dir, DockerManaged: true,
 		Lifecycle: Auto, IdleTimeout: 10 * time.Minute,
 		ToolTimeout: o.ToolTimeout, MaxToolTimeout: o.MaxToolTimeout,
 		View: "flat", Prefix: name + "__",
 		Restart:  Restart{Max: 5, Window: 10 * time.Minute, Base: time.Second, Cap: 5 * time.Minute},
 		Health:   Health{Failures: 3},
 		Cache:    Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour},
-		Sampling: Forward, Elicitation: Forward, Isolation: Shared, Trust: Warn,
+		Sampling: Forward, Elicitation: Forward, Isolation: shared, Trust: warn,
 	}
 	if e.ToolTimeout == 0 {
 		e.ToolTimeout = time.Minute
@@ -92,7 +92,7 @@ type parser struct {
 	secrets  map[string]bool
 }
 
-func (p *parser) report(s Severity, pointer, rule, format string, args ...any) {
+func (p *parser) report(s severity, pointer, rule, format string, args ...any) {
 	p.problems = append(p.problems, Problem{pointer, rule, s, fmt.Sprintf(format, args...)})
 }
 
@@ -101,7 +101,7 @@ func (p *parser) fail(pointer, rule, format string, args ...any) {
 }
 
 func (p *parser) warn(pointer, rule, format string, args ...any) {
-	p.report(SeverityWarning, pointer, rule, format, args...)
+	p.report(severityWarning, pointer, rule, format, args...)
 }
 
 // expand reads a text with variables. Every text that comes from a variable is a secret for the
@@ -149,7 +149,7 @@ func (p *parser) value(pointer, s string) Value {
 func (p *parser) hidden(pointer, s string) Value {
 	v := p.value(pointer, s)
 	p.hide(v.text)
-	return Hidden(v.text)
+	return hidden(v.text)
 }
 
 // path reads the name of a file or folder; a relative one starts at Dir.

@@ -181,7 +181,7 @@ func (o *object) envFile(pointer, s string) {
 	}
 	for name, value := range vars {
 		o.hide(value)
-		o.entry.Env[name] = Hidden(value)
+		o.entry.Env[name] = hidden(value)
 	}
 }
 

@@ -24,7 +24,7 @@ func (o *object) remote() {
 		o.headers(pointer, raw)
 	}
 	o.sub(func(c *object) {
-		e.HeadersCommand = &HeadersCommand{Timeout: 10 * time.Second}
+		e.HeadersCommand = &headersCommand{Timeout: 10 * time.Second}
 		c.setValue(&e.HeadersCommand.Command, c.value, "command")
 		var args []string
 		c.setList(&args, "args")
@@ -158,7 +158,7 @@ func (o *object) header(pointer, name, s string) {
 	if _, token, ok := strings.Cut(value, " "); ok {
 		o.hide(token) // the part that a log may show without its scheme
 	}
-	o.entry.Headers = append(o.entry.Headers, Header{name, Hidden(value)})
+	o.entry.Headers = append(o.entry.Headers, Header{name, hidden(value)})
 }
 
 // auth reads "auth", and how two other hosts say it.
@@ -192,7 +192,7 @@ func (o *object) auth() {
 	}, "oauth")
 }
 
-func (s *object) oauth(a *Auth) {
+func (s *object) oauth(a *auth) {
 	s.setValue(&a.ClientID, s.value, "clientId", "client_id")
 	s.setValue(&a.ClientSecret, s.hidden, "clientSecret", "client_secret")
 	s.setValue(&a.ClientMetadataURL, s.clientMetadataURL, "clientMetadataUrl", "client_metadata_url")
@@ -228,7 +228,7 @@ func (s *object) clientMetadataURL(pointer, text string) Value {
 }
 
 // guess is the type that the given fields belong to.
-func (a *Auth) guess() string {
+func (a *auth) guess() string {
 	switch {
 	case !a.Token.IsZero():
 		return "bearer"

@@ -74,7 +74,7 @@ func (snapshot) hide(text string) string {
 }
 
 // auth tells which way is used, one of a few words, and nothing else.
-func (s snapshot) auth(a Auth) present {
+func (s snapshot) auth(a auth) present {
 	out := present{}
 	out.put("type", a.Type)
 	out.put("grantType", a.GrantType)

@@ -15,11 +15,11 @@ type Value struct {
 	shown string
 }
 
-// NewValue makes a Value that shows itself as shown.
-func NewValue(text, shown string) Value { return Value{text, shown} }
+// newValue makes a Value that shows itself as shown.
+func newValue(text, shown string) Value { return Value{text, shown} }
 
-// Hidden makes a Value that shows itself as "***".
-func Hidden(text string) Value { return Value{text, mask} }
+// hidden makes a Value that shows itself as "***".
+func hidden(text string) Value { return Value{text, mask} }
 
 // Reveal returns the text itself, for the one place that uses it.
 func (v Value) Reveal() string { return v.text }

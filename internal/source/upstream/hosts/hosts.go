@@ -6,7 +6,7 @@
 // and samples of its file in testdata. [Find] is the entry point; then [Host.Read] takes servers
 // out of a file, [Host.Write] makes entries for one, and [Prepare] with [Plan.Apply] changes
 // one. Nothing here chooses names, moves secrets or writes our own settings. Changing JSON text
-// is left to a [Setter].
+// is left to a [setter].
 package hosts
 
 import (

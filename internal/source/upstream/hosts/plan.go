@@ -36,16 +36,16 @@ func (s Server) Entry() Entry {
 	return e
 }
 
-// Setter gives the member at path of a text of JSON with comments a value and returns the new
+// setter gives the member at path of a text of JSON with comments a value and returns the new
 // text, in which all else is as it was; see config.SetMember. A text of white space alone is an
 // empty object.
-type Setter func(text []byte, path []string, value json.RawMessage) ([]byte, error)
+type setter func(text []byte, path []string, value json.RawMessage) ([]byte, error)
 
 // Plan is a change of a host's file that is worked out and not made yet.
 type Plan struct {
 	Host    Host
-	File    string   // the file itself, symbolic links followed
-	Members []Member // what will stand in it, and where
+	File    string // the file itself, symbolic links followed
+	Members []part // what will stand in it, and where
 
 	entries       []Written
 	before, after []byte // before is nil where there is no file, after where there is to be none
@@ -55,7 +55,7 @@ type Plan struct {
 // be made. An entry that starts the same program with the same arguments is left as it is,
 // whatever else it says, and one that differs in its profile alone is replaced; any other entry of
 // that name is replaced if force is set, and else an error.
-func Prepare(h Host, file string, server Server, set Setter, force bool) (Plan, error) {
+func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, error) {
 	e := server.Entry()
 	w := h.Write(server.Name, e, nil, "")
 	if w.Skip != "" {
@@ -86,7 +86,7 @@ func listOf(v any) []string {
 
 // PrepareAll is [Prepare] for entries of any kind. An entry that is there already, equal to the
 // last member, is left as it is.
-func PrepareAll(h Host, file string, entries []Written, set Setter, force bool) (Plan, error) {
+func PrepareAll(h Host, file string, entries []Written, set setter, force bool) (Plan, error) {
 	never := func(string, Entry) bool { return false }
 	return prepare(h, file, entries, set, force, never, never)
 }
@@ -116,7 +116,7 @@ func failed(file, hint string, err error) error {
 	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 }
 
-func prepare(h Host, file string, entries []Written, set Setter, force bool, same, mine func(string, Entry) bool) (Plan, error) {
+func prepare(h Host, file string, entries []Written, set setter, force bool, same, mine func(string, Entry) bool) (Plan, error) {
 	p, err := h.Open(file)
 	if err != nil {
 		return Plan{}, err
@@ -152,7 +152,7 @@ func prepare(h Host, file string, entries []Written, set Setter, force bool, sam
 }
 
 // put writes an entry into a text.
-func (h Host) put(text []byte, w Written, set Setter) ([]byte, error) {
+func (h Host) put(text []byte, w Written, set setter) ([]byte, error) {
 	switch h.format {
 	case tomlText:
 		path := w.Members[0].Path

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Member is a value and its place in a host's file.
-type Member struct {
+// part is a value and its place in a host's file.
+type part struct {
 	Path  []string
 	Value json.RawMessage
 }
 
 // Written is a server in the words of a host.
 type Written struct {
-	Members []Member // the entry first, then what stands elsewhere in the file
+	Members []part // the entry first, then what stands elsewhere in the file
 	// Notes are what cannot be carried, or means something else there; a phrase each.
 	Notes []string
 	// Skip is why the host cannot have the server; empty if it can.
@@ -53,7 +53,7 @@ func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 		w.note("%s: not carried", field)
 	}
 	return Written{
-		Members: append([]Member{{Path: h.path(name, e), Value: w.out.json()}}, w.beside...),
+		Members: append([]part{{Path: h.path(name, e), Value: w.out.json()}}, w.beside...),
 		Notes:   w.notes, entry: &w.out,
 	}
 }
@@ -82,7 +82,7 @@ type writing struct {
 	entry  Entry
 	dir    string
 	out    ordered
-	beside []Member
+	beside []part
 	notes  []string
 	used   map[string]bool
 }

@@ -44,7 +44,7 @@ var xiaozhi = Host{
 			for name, o := range all {
 				tools[name] = writeXiaozhi(w, name, o)
 			}
-			w.beside = append(w.beside, Member{
+			w.beside = append(w.beside, part{
 				Path:  []string{"mcpServerConfig", w.name, "tools"},
 				Value: encode(tools),
 			})

@@ -18,21 +18,21 @@ import (
 	"collie/internal/mcp"
 )
 
-// Kind says what is the matter with a definition.
-type Kind string
+// kind says what is the matter with a definition.
+type kind string
 
 // The kinds of [Change].
 const (
-	// Changed is a definition that a live server gave and that is not the pinned one.
-	Changed Kind = "changed"
+	// changed is a definition that a live server gave and that is not the pinned one.
+	changed kind = "changed"
 	// Tampered is a definition out of a stored list that no live server has ever given.
-	Tampered Kind = "tampered"
+	Tampered kind = "tampered"
 )
 
 // Change is a definition that is not the pinned one.
 type Change struct {
 	Tool   string    `json:"tool"`
-	Kind   Kind      `json:"kind"`
+	Kind   kind      `json:"kind"`
 	Hash   string    `json:"hash"`
 	SeenAt time.Time `json:"seenAt,omitzero"` // zero for Tampered
 	// Fields that differ, of name, title, description, inputSchema, outputSchema and
@@ -173,7 +173,7 @@ func (s *Store) Pending(server string) map[string]Change {
 func (r *record) change(name string, was json.RawMessage) Change {
 	p := r.pending
 	return Change{
-		Tool: name, Kind: Changed, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: was, Now: p.definition,
+		Tool: name, Kind: changed, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: was, Now: p.definition,
 	}
 }
 

@@ -102,7 +102,7 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 		t.Fatalf("got %v, want one change", got)
 	}
 	c := got[0]
-	if c.Kind != pins.Changed || c.Tool != "search" || c.Hash != hash(json.RawMessage(worse)) || c.SeenAt.IsZero() {
+	if c.Kind != "changed" || c.Tool != "search" || c.Hash != hash(json.RawMessage(worse)) || c.SeenAt.IsZero() {
 		t.Errorf("change is %+v", c)
 	}
 	if diff := cmp.Diff([]string{"title", "description", "inputSchema"}, c.Fields); diff != "" {
@@ -132,7 +132,7 @@ func TestGoingBackDropsWhatIsPending(t *testing.T) {
 		t.Errorf("pending %v", got)
 	}
 	s.Check("a", nil, true) // gone, and back as another one
-	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != pins.Changed {
+	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
 		t.Errorf("a tool that came back is %v, want changed", got)
 	}
 }
@@ -159,7 +159,7 @@ func TestApprove(t *testing.T) {
 	if got := kinds(other.Check("a", raws(evil), true)); len(got) != 0 {
 		t.Errorf("after approval: %v", got)
 	}
-	if got := kinds(other.Check("a", raws(search), true)); got["search"] != pins.Changed {
+	if got := kinds(other.Check("a", raws(search), true)); got["search"] != "changed" {
 		t.Errorf("the old one is %v now, want changed", got)
 	}
 	if got := other.Pending("a"); len(got) != 2 {
@@ -194,7 +194,7 @@ func TestStoredLists(t *testing.T) {
 		t.Errorf("pending %v", got)
 	}
 	s.Check("a", raws(worse), true)
-	if got := kinds(s.Check("a", raws(worse), false)); got["search"] != pins.Changed {
+	if got := kinds(s.Check("a", raws(worse), false)); got["search"] != "changed" {
 		t.Errorf("what is pending is %v in a stored list, want changed", got)
 	}
 	if got := s.Check("a", raws(search), false); len(got) != 0 {
@@ -268,7 +268,7 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 		}
 		s := pins.Open(path, hash, pins.Options{})
 		s.Check("a", raws(search), true)
-		if got := kinds(s.Check("a", raws(evil), true)); got["search"] != pins.Changed {
+		if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
 			t.Errorf("in memory: %v", got)
 		}
 		await.Sleep(time.Second)
@@ -304,7 +304,7 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Check("b", raws(book), true) // knows the definition anew
-	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != pins.Changed {
+	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
 		t.Errorf("got %v", got)
 	}
 	closed(t, s)

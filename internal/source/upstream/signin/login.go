@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// LoginTime bounds the wait for a person at the authorization server.
-const LoginTime = 5 * time.Minute
+// loginTime bounds the wait for a person at the authorization server.
+const loginTime = 5 * time.Minute
 
 // LoginOptions are how [Session.Login] reaches a person. Each may be nil, but one of them has
 // to show the address.
@@ -39,7 +39,7 @@ type LoginOptions struct {
 
 // Login signs a person in: it finds the authorization server, sends the person there and waits
 // for the browser to come back to 127.0.0.1, for [Session.Complete] in another process, or for
-// a pasted answer, up to [LoginTime]. With [Server.ClientCredentials] it gets a new token and asks
+// a pasted answer, up to [loginTime]. With [Server.ClientCredentials] it gets a new token and asks
 // nobody. What it changes is stored when it returns nil.
 func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 	if s.origin == nil {
@@ -217,7 +217,7 @@ func redirectURI(l net.Listener) string { return "http://" + l.Addr().String() +
 
 // await waits for an answer from anywhere and ends the sign-in with it.
 func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person func(context.Context, string) (string, error)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, LoginTime, errLoginTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errLoginTime)
 	defer cancel()
 	answers := make(chan attempt)
 	callback := serveCallback(l, answers)
@@ -248,7 +248,7 @@ func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person 
 	}
 }
 
-var errLoginTime = errors.New("nobody signed in within " + LoginTime.String())
+var errLoginTime = errors.New("nobody signed in within " + loginTime.String())
 
 // gaveUp is the error of a sign-in without an answer. A client that was registered before may
 // be why: a server that has forgotten it shows that in the browser only.

@@ -79,8 +79,8 @@ type Failure struct {
 	Chance float64 // in [0, 1), spreads the delay
 }
 
-// Refusal is why a server that does not run is not to be started now.
-type Refusal struct {
+// refusal is why a server that does not run is not to be started now.
+type refusal struct {
 	Failures       int           // in a row
 	After          time.Duration // until the next attempt; 0 where the reason is one that needs a person
 	Reason, Detail string        // of the last failure
@@ -246,16 +246,16 @@ func (m *Machine) Postpone(now time.Time, left time.Duration) {
 
 // Refused says why the server is not to be started now: it has failed too often, or has just failed for
 // a reason that no new attempt mends. Nil allows it.
-func (m *Machine) Refused(now time.Time) *Refusal {
+func (m *Machine) Refused(now time.Time) *refusal {
 	c := &m.now
 	switch c.State {
 	case tool.StateOpen:
 		if now.Before(c.NextRetry) {
-			return &Refusal{Failures: m.history.attempt, After: c.NextRetry.Sub(now), Reason: c.Reason, Detail: c.Detail, Err: c.LastStartError}
+			return &refusal{Failures: m.history.attempt, After: c.NextRetry.Sub(now), Reason: c.Reason, Detail: c.Detail, Err: c.LastStartError}
 		}
 	case tool.StateFailed, tool.StateNeedsAuth:
 		if c.LastStartError != nil && now.Sub(c.Since) < refuseAgain {
-			return &Refusal{Reason: c.Reason, Detail: c.Detail, Err: c.LastStartError}
+			return &refusal{Reason: c.Reason, Detail: c.Detail, Err: c.LastStartError}
 		}
 	case tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady,
 		tool.StateDegraded, tool.StateBackoff, tool.StateStopping, tool.StateStopped:

@@ -82,7 +82,7 @@ func (s *Supervisor) Condition() Condition {
 }
 
 // Refused says why no start is to be tried now; nil allows it.
-func (s *Supervisor) Refused() *Refusal {
+func (s *Supervisor) Refused() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machine.Refused(time.Now())

@@ -13,12 +13,12 @@ import (
 
 const hiddenText = "***"
 
-// Redact strikes secrets, and whatever looks like one, out of JSON.
-type Redact func(secrets []string, raw json.RawMessage) json.RawMessage
+// redact strikes secrets, and whatever looks like one, out of JSON.
+type redact func(secrets []string, raw json.RawMessage) json.RawMessage
 
 // HiddenEntry is one server entry for people's eyes: what is secret in it reads "***", references such as ${GITHUB_TOKEN}
 // stay. dir is the folder of its file. The order of members is not kept.
-func HiddenEntry(name string, raw json.RawMessage, dir string, redact Redact) json.RawMessage {
+func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) json.RawMessage {
 	// With every variable empty, what is secret is what the file itself tells.
 	e, _ := entry.Parse(name, raw, entry.Options{Dir: dir, Env: func(string) (string, bool) { return "", true }})
 	var fields map[string]json.RawMessage

@@ -30,7 +30,7 @@ type ProjectServer struct {
 
 // ProjectServers reads what a project's file would start. It opens no file and looks up no
 // variable, since nobody has agreed to that yet. own are the names of the user's servers.
-func ProjectServers(p *config.Project, own []string, redact Redact) []ProjectServer {
+func ProjectServers(p *config.Project, own []string, redact redact) []ProjectServer {
 	out := make([]ProjectServer, 0, len(p.Servers))
 	for _, s := range p.Servers {
 		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{

@@ -20,8 +20,8 @@ type ExportOptions struct {
 	Force bool // replace other entries of the same names
 }
 
-// Exported is one server in the words of another program.
-type Exported struct {
+// exported is one server in the words of another program.
+type exported struct {
 	Name  string          `json:"name"`
 	Path  []string        `json:"path,omitempty"`  // where it stands
 	Entry json.RawMessage `json:"entry,omitempty"` // as it stands there
@@ -32,7 +32,7 @@ type Exported struct {
 
 // Export is servers in the words of another program.
 type Export struct {
-	Servers []Exported
+	Servers []exported
 	// Text is a file with them and nothing else.
 	Text string
 	// Connection is the change of ExportOptions.File; nil if there is none.
@@ -46,10 +46,10 @@ func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &Export{Servers: []Exported{}}
+	out := &Export{Servers: []exported{}}
 	var written []hosts.Written
 	add := func(name string, w hosts.Written) {
-		e := Exported{Name: name, Skip: w.Skip, Differences: append([]string{}, w.Notes...)}
+		e := exported{Name: name, Skip: w.Skip, Differences: append([]string{}, w.Notes...)}
 		if w.Skip == "" {
 			e.Path, e.Entry = w.Members[0].Path, w.Members[0].Value
 			written = append(written, w)

@@ -39,12 +39,12 @@ type ImportOptions struct {
 // The states of an imported server.
 const (
 	ImportNew     = "new"
-	ImportSame    = "unchanged" // it is there already, as it is or changed by its owner
+	importSame    = "unchanged" // it is there already, as it is or changed by its owner
 	ImportSkipped = "skipped"
 )
 
-// Imported is one server that another program has.
-type Imported struct {
+// imported is one server that another program has.
+type imported struct {
 	Name      string          `json:"name"`            // ours
 	From      string          `json:"from"`            // what the host calls it
 	Host      string          `json:"host"`            // the host's name
@@ -68,7 +68,7 @@ type Imported struct {
 // Import is what an import would do.
 type Import struct {
 	Files   []string   `json:"files"` // that were read
-	Servers []Imported `json:"servers"`
+	Servers []imported `json:"servers"`
 	// Problems are files that could not be read.
 	Problems []error `json:"-"`
 }
@@ -78,7 +78,7 @@ type Import struct {
 // one that an earlier import gave it, is not new; of one that differs only in how it is
 // treated, what we have counts.
 func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, error) {
-	plan := &Import{Files: []string{}, Servers: []Imported{}}
+	plan := &Import{Files: []string{}, Servers: []imported{}}
 	if err := plan.read(env, o); err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (p *Import) add(h hosts.Host, place hosts.Place, found []hosts.Found, o Imp
 		if o.OnlyHere && f.Project != "" && f.Project != o.Dir {
 			continue
 		}
-		s := Imported{
+		s := imported{
 			From: f.Name, Host: h.Name, File: place.File, Project: f.Project,
 			Why: f.Skip, Differences: append([]string{}, f.Notes...), entry: f.Entry,
 		}
@@ -209,14 +209,14 @@ func (p *Import) choose(wanted []string) error {
 		}
 		return e
 	}
-	p.Servers = slices.DeleteFunc(p.Servers, func(s Imported) bool {
+	p.Servers = slices.DeleteFunc(p.Servers, func(s imported) bool {
 		return !slices.Contains(wanted, s.Name) && !slices.Contains(wanted, s.From)
 	})
 	return nil
 }
 
 // decide gives a server its name and its state.
-func (s *Imported) decide(names *names, keepApprovals bool) {
+func (s *imported) decide(names *names, keepApprovals bool) {
 	if s.Approvals = s.entry.Approvals(); s.Approvals != nil && !keepApprovals {
 		s.entry = s.entry.WithoutApprovals()
 		s.Differences = append(s.Differences, "approvals ("+strings.Join(s.Approvals, ", ")+"): not carried; --keep-approvals does")
@@ -289,7 +289,7 @@ func (n *names) give(name string, e hosts.Entry) (given, state string) {
 			n.taken[low], n.as[low] = e, given
 			return given, ImportNew
 		case hosts.Same(there, e, entry.LooksSecret):
-			return n.as[low], ImportSame
+			return n.as[low], importSame
 		}
 	}
 }

@@ -1,0 +1,24 @@
+package mcp
+
+// What the tests of this package name and nobody else does.
+type (
+	Conn         = conn
+	HTTPLink     = httpLink
+	InvalidError = invalidError
+	Response     = response
+)
+
+const (
+	MaxDepth        = maxDepth
+	Version20250326 = version20250326
+	Version20260728 = version20260728
+)
+
+var (
+	Check             = checkJSON
+	DecodeHeaderValue = decodeHeaderValue
+	ErrNoAsking       = errNoAsking
+	ErrSessionGone    = errSessionGone
+	LegacyVersions    = legacyVersions
+	ParseBatch        = parseBatch
+)
