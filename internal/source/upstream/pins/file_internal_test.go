@@ -91,7 +91,7 @@ func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 	s := Open(path, testHash, Options{})
 	defer s.Close()
 	s.Check("server1", definitions(), true)
-	for server, tools := range s.pins {
+	for server, tools := range s.book.pins {
 		for name, r := range tools {
 			if r.definition != nil || !r.stored {
 				t.Fatalf("%s %s: definition in memory: %t, stored: %t", server, name, r.definition != nil, r.stored)
@@ -109,7 +109,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportMetric(float64(info.Size()), "bytes")
 	b.ReportAllocs()
 	for b.Loop() {
-		if s := Open(path, testHash, Options{}); len(s.pins) != 50 {
+		if s := Open(path, testHash, Options{}); len(s.book.pins) != 50 {
 			b.Fatal("not loaded")
 		}
 	}

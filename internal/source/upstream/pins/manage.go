@@ -17,30 +17,30 @@ func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n 
 	if s == nil {
 		return 0, nil
 	}
-	s.mu.Lock()
-	s.refresh()
-	agreed, err := s.agreed(server, tools)
+	b := s.lock()
+	b.refresh()
+	agreed, err := b.agreed(server, tools)
 	if err != nil || len(agreed) == 0 {
 		s.mu.Unlock()
 		return 0, err
 	}
 	now := s.opts.Now()
-	s.apply(func(st state) {
+	b.apply(func(st state) {
 		for name, p := range agreed {
 			st.put(server, name, st[server][name].approve(p, now))
 		}
 	})
 	for name := range agreed {
-		delete(s.dirty[server], name) // the edit says it all
+		delete(b.dirty[server], name) // the edit says it all
 	}
 	s.mu.Unlock()
 	return len(agreed), s.flush(ctx)
 }
 
-// agreed is what is pending of the tools named, or of all. The caller holds s.mu.
-func (s *Store) agreed(server string, tools []string) (map[string]sighting, error) {
+// agreed is what is pending of the tools named, or of all.
+func (b *book) agreed(server string, tools []string) (map[string]sighting, error) {
 	pending := map[string]sighting{}
-	for name, r := range s.pins[server] {
+	for name, r := range b.pins[server] {
 		if r.pending != nil {
 			pending[name] = *r.pending
 		}
@@ -72,9 +72,9 @@ func (s *Store) Rename(from, to string) {
 	if s == nil || from == to {
 		return
 	}
-	s.mu.Lock()
+	b := s.lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	b.refresh()
 	move := func(st state) {
 		for name, r := range st[from] {
 			if st[to][name] == nil {
@@ -83,29 +83,16 @@ func (s *Store) Rename(from, to string) {
 		}
 		delete(st, from)
 	}
-	move(s.dirty)
-	s.apply(move)
-	s.writeSoon()
+	move(b.dirty)
+	b.apply(move)
+	b.writeSoon()
 }
 
-// Forget drops the pins of a server: what it gives next is seen for the first time.
-func (s *Store) Forget(server string) {
-	if s == nil {
-		return
+// apply makes an edit in memory, and in the file with the next write.
+func (b *book) apply(e edit) {
+	e(b.pins)
+	if b.store.file.Path != "" {
+		b.edits = append(b.edits, e)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refresh()
-	delete(s.dirty, server)
-	s.apply(func(st state) { delete(st, server) })
-	s.writeSoon()
-}
-
-// apply makes an edit in memory, and in the file with the next write. The caller holds s.mu.
-func (s *Store) apply(e edit) {
-	e(s.pins)
-	if s.file.Path != "" {
-		s.edits = append(s.edits, e)
-	}
-	s.note()
+	b.note()
 }

@@ -1,3 +1,17 @@
+// Package pins remembers the definitions of tools as they were first seen, so that a server
+// that changes one later is noticed.
+//
+//	first sight ──▶ pinned ──another definition──▶ pinned + pending ──approve──▶ pinned
+//	                   ▲                                  │
+//	                   └──────the pinned one again────────┘
+//
+// Pins lie in one file that several processes share, with the pinned definition itself, for
+// the difference to be shown. A definition that was pinned once is replaced by a person's
+// approval only: processes that disagree leave the other one's pin and note what they saw as
+// pending. What a change means, a warning or a tool that is hidden, is its user's business,
+// and so is the hash of a definition.
+//
+// The entry point is [Open].
 package pins
 
 import (
@@ -68,7 +82,20 @@ type Store struct {
 
 	writes sync.Mutex // held while the file is written, before mu
 
-	mu      sync.Mutex
+	mu   sync.Mutex
+	book book
+}
+
+// lock returns what is known, which is the caller's until s.mu is unlocked.
+func (s *Store) lock() *book {
+	s.mu.Lock()
+	return &s.book
+}
+
+// book is what is known of the pins and of their file. It is not safe for concurrent use: whoever has a *book has
+// the lock of its store.
+type book struct {
+	store   *Store
 	pins    state
 	info    fs.FileInfo // of the file that pins were read from; nil: look again
 	dirty   state       // what the file does not have yet
@@ -99,8 +126,9 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 	}
 	s := &Store{
 		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, log: opts.Logger,
-		stop: make(chan struct{}), pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{},
+		stop: make(chan struct{}),
 	}
+	s.book = book{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -124,18 +152,18 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 	}
 	server = strings.ToValidUTF8(server, "\uFFFD")
 	seen := s.sight(server, defs)
-	s.mu.Lock()
+	b := s.lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	b.refresh()
 	pinned := s.lookup(server)
 	var out []Change
 	for _, t := range seen {
 		if live {
-			s.learn(server, t, pinned)
+			b.learn(server, t, pinned)
 		}
-		r := s.pins[server][t.name]
+		r := b.pins[server][t.name]
 		switch {
-		case r == nil && len(s.pins[server]) == 0:
+		case r == nil && len(b.pins[server]) == 0:
 		case r == nil:
 			out = append(out, Change{Tool: t.name, Kind: Tampered, Hash: t.hash, Now: pick(t.raw)})
 		case r.hash == t.hash:
@@ -157,11 +185,11 @@ func (s *Store) Pending(server string) map[string]Change {
 	if s == nil {
 		return out
 	}
-	s.mu.Lock()
+	b := s.lock()
 	defer s.mu.Unlock()
-	s.refresh()
+	b.refresh()
 	pinned := s.lookup(server)
-	for name, r := range s.pins[server] {
+	for name, r := range b.pins[server] {
 		if r.pending != nil {
 			out[name] = r.change(name, pinned(name, r))
 		}
@@ -185,8 +213,8 @@ type sighted struct {
 
 // sight hashes definitions. It holds no lock meanwhile: that takes longest.
 func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
-	s.mu.Lock()
-	known := maps.Clone(s.pins[server])
+	b := s.lock()
+	known := maps.Clone(b.pins[server])
 	s.mu.Unlock()
 	out := make([]sighted, 0, len(defs))
 	taken := make(map[string]bool, len(defs))
@@ -210,10 +238,10 @@ func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 	return out
 }
 
-// learn records what a live server gave. The caller holds s.mu.
-func (s *Store) learn(server string, t sighted, pinned lookup) {
-	old := s.pins[server][t.name]
-	seen := sighting{hash: t.hash, digest: t.digest, at: s.opts.Now().Round(time.Millisecond)}
+// learn records what a live server gave.
+func (b *book) learn(server string, t sighted, pinned lookup) {
+	old := b.pins[server][t.name]
+	seen := sighting{hash: t.hash, digest: t.digest, at: b.store.opts.Now().Round(time.Millisecond)}
 	if old == nil || old.hash != t.hash || old.pending != nil || old.definition == nil && !old.stored {
 		seen.definition = pick(t.raw)
 	}
@@ -222,18 +250,18 @@ func (s *Store) learn(server string, t sighted, pinned lookup) {
 		return
 	}
 	if now.pending != nil {
-		s.log.Debug("a tool's definition is not the one that was pinned", "server", server, "tool", t.name, "changed", now.pending.changed)
+		b.store.log.Debug("a tool's definition is not the one that was pinned", "server", server, "tool", t.name, "changed", now.pending.changed)
 	}
-	s.pins.put(server, t.name, now)
-	s.dirty.put(server, t.name, now)
-	s.note()
-	s.writeSoon()
+	b.pins.put(server, t.name, now)
+	b.dirty.put(server, t.name, now)
+	b.note()
+	b.writeSoon()
 }
 
-// note tells watchers that pins have changed. The caller holds s.mu.
-func (s *Store) note() {
-	s.changed++
-	for c := range s.wake {
+// note tells watchers that pins have changed.
+func (b *book) note() {
+	b.changed++
+	for c := range b.wake {
 		select {
 		case c <- struct{}{}:
 		default:

@@ -202,7 +202,7 @@ func TestStoredLists(t *testing.T) {
 	}
 }
 
-func TestRenameAndForget(t *testing.T) {
+func TestRename(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
 	s := open(t, path)
@@ -221,12 +221,6 @@ func TestRenameAndForget(t *testing.T) {
 	}
 	if got := kinds(s.Check("old", raws(evil), true)); len(got) != 0 {
 		t.Errorf("the old name is known: %v", got)
-	}
-	s.Forget("new")
-	closed(t, s)
-	s = open(t, path)
-	if got := kinds(s.Check("new", raws(worse), true)); len(got) != 0 {
-		t.Errorf("not forgotten: %v", got)
 	}
 }
 
@@ -382,7 +376,6 @@ func TestNilStore(t *testing.T) {
 	var s *pins.Store
 	n, err := s.Approve(context.Background(), "a")
 	s.Rename("a", "b")
-	s.Forget("a")
 	s.Watch(func(string) {})()
 	if s.Check("a", raws(search), true) != nil || len(s.Pending("a")) != 0 || n != 0 || err != nil || s.Close() != nil {
 		t.Error("a nil Store knows something")

@@ -2,9 +2,14 @@ package pins
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"collie/internal/atomicfile"
 )
 
 // Watch calls f with the name of each server whose pins or pending changes are not what they
@@ -15,15 +20,15 @@ func (s *Store) Watch(f func(server string)) (stop func()) {
 	if s == nil {
 		return func() {}
 	}
-	s.mu.Lock()
+	b := s.lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if b.closed {
 		return func() {}
 	}
 	w := &watcher{store: s, f: f, wake: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{})}
-	s.wake[w.wake] = struct{}{}
-	if len(s.pins) > 0 { // else the file is read when run begins: Watch does not wait for it
-		w.known, w.at = s.copy(), s.changed
+	b.wake[w.wake] = struct{}{}
+	if len(b.pins) > 0 { // else the file is read when run begins: Watch does not wait for it
+		w.known, w.at = b.copy(), b.changed
 	}
 	s.wg.Go(w.run)
 	return w.stop
@@ -83,31 +88,31 @@ func (w *watcher) run() {
 // begin reads the file for the first time, which is not a change.
 func (w *watcher) begin() {
 	s := w.store
-	s.mu.Lock()
+	b := s.lock()
 	defer s.mu.Unlock()
 	if w.known == nil {
-		s.refresh()
-		w.known, w.at = s.copy(), s.changed
+		b.refresh()
+		w.known, w.at = b.copy(), b.changed
 	}
 }
 
 func (w *watcher) leave() {
-	w.store.mu.Lock()
+	b := w.store.lock()
 	defer w.store.mu.Unlock()
-	delete(w.store.wake, w.wake)
+	delete(b.wake, w.wake)
 }
 
 // look tells f what has changed since the last look.
 func (w *watcher) look() {
 	s := w.store
-	s.mu.Lock()
-	s.refresh()
-	if s.changed == w.at {
+	b := s.lock()
+	b.refresh()
+	if b.changed == w.at {
 		s.mu.Unlock()
 		return
 	}
 	before := w.known
-	w.known, w.at = s.copy(), s.changed
+	w.known, w.at = b.copy(), b.changed
 	s.mu.Unlock()
 	for server, tools := range w.known {
 		if !sameTools(tools, before[server]) {
@@ -121,11 +126,48 @@ func (w *watcher) look() {
 	}
 }
 
-// copy is a copy of the maps of all pins. The caller holds s.mu.
-func (s *Store) copy() state {
-	out := make(state, len(s.pins))
-	for server, tools := range s.pins {
+// copy is a copy of the maps of all pins.
+func (b *book) copy() state {
+	out := make(state, len(b.pins))
+	for server, tools := range b.pins {
 		out[server] = maps.Clone(tools)
 	}
 	return out
+}
+
+// seldom is how much longer the file is left alone where the system tells of each change.
+const seldom = 15
+
+// notices are what the system tells of the folder of the file. Where it tells nothing, polling has to do: the channels
+// are nil.
+type notices struct {
+	base     string
+	every    time.Duration // how often to look all the same
+	events   <-chan fsnotify.Event
+	failures <-chan error
+	close    func()
+}
+
+// notify asks for notices. The folder is watched, not the file, in whose place each write puts another one.
+func (s *Store) notify() notices {
+	n := notices{base: filepath.Base(s.file.Path), every: s.opts.Poll, close: func() {}}
+	if s.file.Path == "" || s.opts.PollOnly {
+		return n
+	}
+	dir := filepath.Dir(s.file.Path)
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		s.log.Debug("no notices of changed pins, the file is looked at instead", "error", err)
+		return n
+	}
+	if err := w.Add(dir); err != nil {
+		_ = w.Close()
+		return n
+	}
+	n.events, n.failures = w.Events, w.Errors
+	n.close = func() { _ = w.Close() }
+	if info, err := os.Lstat(s.file.Path); atomicfile.Noticed(dir) && (err != nil || info.Mode().IsRegular()) { // else it may be a link
+		n.every = seldom * s.opts.Poll
+	}
+	return n
 }

@@ -19,41 +19,41 @@ var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute
 const writeTime = 2 * time.Second
 
 // refresh reads the file if another process has changed it. A file that is gone or broken
-// changes nothing in memory. The caller holds s.mu.
-func (s *Store) refresh() {
-	if s.file.Path == "" {
+// changes nothing in memory.
+func (b *book) refresh() {
+	if b.store.file.Path == "" {
 		return
 	}
-	info, err := os.Stat(s.file.Path)
+	info, err := os.Stat(b.store.file.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.restore()
+		b.restore()
 		return
 	case err != nil:
-		s.warn(err)
+		b.warn(err)
 		return
-	case s.info != nil && os.SameFile(info, s.info) && info.Size() == s.info.Size() && info.ModTime().Equal(s.info.ModTime()):
+	case b.info != nil && os.SameFile(info, b.info) && info.Size() == b.info.Size() && info.ModTime().Equal(b.info.ModTime()):
 		return
 	}
-	raw, err := os.ReadFile(s.file.Path)
+	raw, err := os.ReadFile(b.store.file.Path)
 	if err == nil {
-		err = s.adopt(raw)
+		err = b.adopt(raw)
 	}
 	if err != nil {
-		s.warn(err)
+		b.warn(err)
 		return
 	}
-	s.info, s.warned = info, ""
+	b.info, b.warned = info, ""
 }
 
 // restore has a file that was deleted written again: who can delete it must not be able to
-// have other definitions pinned. What it alone knew is lost. The caller holds s.mu.
-func (s *Store) restore() {
-	if s.info == nil {
+// have other definitions pinned. What it alone knew is lost.
+func (b *book) restore() {
+	if b.info == nil {
 		return // there was none
 	}
-	s.info = nil
-	for server, tools := range s.pins {
+	b.info = nil
+	for server, tools := range b.pins {
 		for name, r := range tools {
 			if r.stored && r.definition == nil {
 				next := *r
@@ -61,23 +61,23 @@ func (s *Store) restore() {
 				r = &next
 				tools[name] = r
 			}
-			s.dirty.put(server, name, r)
+			b.dirty.put(server, name, r)
 		}
 	}
-	s.writeSoon()
+	b.writeSoon()
 }
 
-// adopt takes over what the file says, with what it does not say yet. The caller holds s.mu.
-func (s *Store) adopt(raw []byte) error {
+// adopt takes over what the file says, with what it does not say yet.
+func (b *book) adopt(raw []byte) error {
 	st, err := parse(raw, false)
 	if err != nil {
 		return err
 	}
-	st.bring(s.edits, s.dirty, s.definitionOf)
-	if !equal(st, s.pins) {
-		s.note()
+	st.bring(b.edits, b.dirty, b.store.definitionOf)
+	if !equal(st, b.pins) {
+		b.note()
 	}
-	s.pins = st
+	b.pins = st
 	return nil
 }
 
@@ -113,22 +113,22 @@ func sameTools(x, y map[string]*record) bool {
 	})
 }
 
-// warn tells once what is wrong with the file. The caller holds s.mu.
-func (s *Store) warn(err error) {
-	if text := err.Error(); s.warned != text {
-		s.warned = text
-		s.log.Warn("pins of tool definitions are kept in memory only: repair the file or move it away",
-			"path", s.file.Path, "error", err)
+// warn tells once what is wrong with the file.
+func (b *book) warn(err error) {
+	if text := err.Error(); b.warned != text {
+		b.warned = text
+		b.store.log.Warn("pins of tool definitions are kept in memory only: repair the file or move it away",
+			"path", b.store.file.Path, "error", err)
 	}
 }
 
-// writeSoon has the file written in the background. The caller holds s.mu.
-func (s *Store) writeSoon() {
-	if s.file.Path == "" || s.writing || s.closed {
+// writeSoon has the file written in the background.
+func (b *book) writeSoon() {
+	if b.store.file.Path == "" || b.writing || b.closed {
 		return
 	}
-	s.writing = true
-	s.wg.Go(s.write)
+	b.writing = true
+	b.store.wg.Go(b.store.write)
 }
 
 // write writes until there is nothing more to write. It ends by then, or with Close.
@@ -146,9 +146,9 @@ func (s *Store) write() {
 		} else {
 			pause, failed = s.opts.Collect, 0
 		}
-		s.mu.Lock()
-		if !s.unwritten() {
-			s.writing = false
+		b := s.lock()
+		if !b.unwritten() {
+			b.writing = false
 			s.mu.Unlock()
 			return
 		}
@@ -156,16 +156,16 @@ func (s *Store) write() {
 	}
 }
 
-// unwritten reports whether the file lacks something. The caller holds s.mu.
-func (s *Store) unwritten() bool { return len(s.edits) > 0 || len(s.dirty) > 0 }
+// unwritten reports whether the file lacks something.
+func (b *book) unwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
 
 // flush writes what is new, once.
 func (s *Store) flush(ctx context.Context) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()
-	s.mu.Lock()
-	edits, dirty := slices.Clone(s.edits), state{}
-	for server, tools := range s.dirty {
+	b := s.lock()
+	edits, dirty := slices.Clone(b.edits), state{}
+	for server, tools := range b.dirty {
 		if dirty[server] = maps.Clone(tools); len(tools) == 0 {
 			delete(dirty, server)
 		}
@@ -184,32 +184,32 @@ func (s *Store) flush(ctx context.Context) error {
 		st.bring(edits, dirty, func(_, _ string, r *record) json.RawMessage { return r.definition })
 		return st.encode(), nil
 	})
-	s.mu.Lock()
+	b = s.lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		s.warn(err)
+		b.warn(err)
 		return fmt.Errorf("write pins %q: %w", s.file.Path, err)
 	}
-	s.forgetWritten(edits, dirty)
+	b.forgetWritten(edits, dirty)
 	return nil
 }
 
 // forgetWritten forgets what has been written, but not what came meanwhile, and goes by the file
-// again, so that definitions need not stay in memory. The caller holds s.mu.
-func (s *Store) forgetWritten(edits []edit, dirty state) {
-	s.edits = s.edits[len(edits):]
+// again, so that definitions need not stay in memory.
+func (b *book) forgetWritten(edits []edit, dirty state) {
+	b.edits = b.edits[len(edits):]
 	for server, tools := range dirty {
 		for name, r := range tools {
-			if s.dirty[server][name] == r {
-				delete(s.dirty[server], name)
+			if b.dirty[server][name] == r {
+				delete(b.dirty[server], name)
 			}
 		}
-		if len(s.dirty[server]) == 0 {
-			delete(s.dirty, server)
+		if len(b.dirty[server]) == 0 {
+			delete(b.dirty, server)
 		}
 	}
-	s.info = nil
-	s.refresh()
+	b.info = nil
+	b.refresh()
 }
 
 // Close writes what is new, within 2 s, and ends everything. It may be called twice. The
@@ -218,9 +218,9 @@ func (s *Store) Close() error {
 	if s == nil {
 		return nil
 	}
-	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
+	b := s.lock()
+	first := !b.closed
+	b.closed = true
 	s.mu.Unlock()
 	if first {
 		close(s.stop)

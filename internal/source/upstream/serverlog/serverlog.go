@@ -93,24 +93,19 @@ func (l *Log) Add(stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\r\n"), "\n") {
-		l.add(l.ring.Add(stream, strings.TrimRight(line, "\r")))
+		e := l.ring.Add(stream, strings.TrimRight(line, "\r"))
+		l.bus.Publish(e)
+		switch {
+		case l.file.Path == "" || l.closed:
+		case l.lines >= maxLines || len(l.queue)+len(e.Text) > maxBytes:
+			l.dropped++
+			l.total++
+		default:
+			l.queue = appendLine(l.queue, e)
+			l.lines++
+		}
 	}
-}
-
-// add hands an entry of the ring on. The caller holds l.mu.
-func (l *Log) add(e process.Entry) {
-	l.bus.Publish(e)
-	if l.file.Path == "" || l.closed {
-		return
-	}
-	if l.lines >= maxLines || len(l.queue)+len(e.Text) > maxBytes {
-		l.dropped++
-		l.total++
-		return
-	}
-	l.queue = appendLine(l.queue, e)
-	l.lines++
-	if !l.writing {
+	if len(l.queue) > 0 && !l.writing {
 		l.writing = true
 		l.done.Go(l.write)
 	}
@@ -160,9 +155,6 @@ func (l *Log) report(err error) {
 
 // Entries returns what is in memory, oldest first: the last 500 lines or 64 KiB.
 func (l *Log) Entries() []process.Entry { return l.ring.Entries() }
-
-// Lines returns the text of the last n lines in memory, oldest first; of all for n <= 0.
-func (l *Log) Lines(n int) []string { return l.ring.Lines(n) }
 
 // Dropped counts the lines that are not in the file because they came too fast for it.
 func (l *Log) Dropped() uint64 {

@@ -34,8 +34,8 @@ func (s *Session) loginByItself(ctx context.Context, more []string) error {
 // obtain trades the client's own id and secret for a token (RFC 6749, section 4.4), and stores it
 // before anybody uses it. The documents are read anew each time: a token is got once in its life,
 // and the server may have moved to another authorization server since. before, which may be nil,
-// is the record of the last token. What waiting does not cure is a [*NeedsAuthError]. The lock is
-// held.
+// is the record of the last token. What waiting does not cure is a [*NeedsAuthError]. No other process
+// may be at it meanwhile; see lock.
 func (s *Session) obtain(ctx context.Context, before *record, more []string) (*record, error) {
 	rec, err := s.token(ctx, before, more)
 	if err == nil {

@@ -270,7 +270,7 @@ func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 	}
 }
 
-// doubt makes the next sign-in register a new client. The lock is held.
+// doubt makes the next sign-in register a new client. No other process may be at it meanwhile; see lock.
 func (s *Session) doubt(ctx context.Context, key string) {
 	rec, have, err := s.load(ctx)
 	if err != nil || rec == nil || have != key {

@@ -208,7 +208,8 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	return s.replace(ctx, &rec)
 }
 
-// replace stores rec in the place of what was there, and makes requests use it. The lock is held.
+// replace stores rec in the place of what was there, and makes requests use it. No other process may be at it meanwhile;
+// see lock.
 func (s *Session) replace(ctx context.Context, rec *record) error {
 	_, old, err := s.load(ctx)
 	if err != nil {

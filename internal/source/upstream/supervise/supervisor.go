@@ -36,11 +36,6 @@ func New(o Options) *Supervisor { return &Supervisor{opts: o} }
 func (s *Supervisor) Tell(event func(m *Machine, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(event)
-}
-
-// tell is Tell for who holds the lock.
-func (s *Supervisor) tell(event func(m *Machine, now time.Time)) {
 	now, before := time.Now(), s.machine.Moves()
 	s.machine.Policy = s.opts.Policy()
 	event(&s.machine, now)
@@ -65,10 +60,10 @@ func (s *Supervisor) tell(event func(m *Machine, now time.Time)) {
 // the new one was to do; the order itself is checked by whoever carries it out.
 func (s *Supervisor) tick() {
 	order := None
-	s.mu.Lock()
-	s.due = time.Time{}
-	s.tell(func(m *Machine, now time.Time) { order = m.Tick(now) })
-	s.mu.Unlock()
+	s.Tell(func(m *Machine, now time.Time) {
+		s.due = time.Time{}
+		order = m.Tick(now)
+	})
 	if order != None {
 		s.opts.Do(order)
 	}
