@@ -12,12 +12,17 @@ import (
 
 // Page is a part of a list. Extras of an action are embedded beside it.
 type Page[T any] struct {
-	Data        []T  `json:"data" about:"lines in the order of their documents' paths"`
-	Total       int  `json:"total" about:"changes"`
-	Page        int  `json:"page" about:"from 1"`
-	PageSize    int  `json:"pageSize" about:"blocks a page"`
-	PageCount   int  `json:"pageCount" about:"pages"`
-	HasNextPage bool `json:"hasNextPage" about:"whether there are more"`
+	Data []T `json:"data" about:"what is on this page"`
+	Pages
+}
+
+// Pages says which part of a list a page is.
+type Pages struct {
+	Total       int  `json:"total" about:"how many there are on all pages"`
+	Page        int  `json:"page" about:"this page, from 1"`
+	PageSize    int  `json:"pageSize" about:"how many a page holds"`
+	PageCount   int  `json:"pageCount" about:"how many pages there are"`
+	HasNextPage bool `json:"hasNextPage" about:"whether there is another page"`
 }
 
 // Paged cuts a page out of all; one beyond the end is the last one. page begins with 1.
@@ -30,7 +35,7 @@ func Paged[T any](all []T, page, size int) Page[T] {
 	if data == nil {
 		data = []T{}
 	}
-	return Page[T]{Data: data, Total: len(all), Page: page, PageSize: size, PageCount: count, HasNextPage: page < count}
+	return Page[T]{data, Pages{len(all), page, size, count, page < count}}
 }
 
 // refresh is something the interface shall show again after a write.

@@ -2,71 +2,58 @@ package action
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 )
 
-// Returned are the members of the action's result in their order there: those that the tags of [Spec.Result] describe,
-// with the fields of [Spec.Returns] in the place of these. A field of Returns with nothing about it leaves the member
-// out; one that no member of Result has comes at the end. It is safe for concurrent use.
+// Returned are the members of the action's result in their order there, as the tags of [Spec.Result] describe them. Of a
+// struct that comes again in the result only the verbose members are repeated: the others are in the same form. It is
+// safe for concurrent use.
 func (a *Action) Returned() []Field { return a.returned() }
 
 func returnedBy(spec *Spec) []Field {
-	if spec.Result == nil {
-		return spec.Returns
-	}
-	said := map[string]Field{}
-	for _, f := range spec.Returns {
-		said[f.Name] = f
-	}
-	var out []Field
-	for _, f := range membersOf(reflect.TypeOf(spec.Result), "", nil, nil) {
-		if other, ok := said[f.Name]; ok {
-			f = other
-			delete(said, f.Name)
-		}
-		if f.About != "" {
-			out = append(out, f)
-		}
-	}
-	for _, f := range spec.Returns {
-		if _, left := said[f.Name]; left {
-			out = append(out, f)
-		}
-	}
-	return out
+	d := description{seen: map[reflect.Type]bool{}}
+	d.value(reflect.TypeOf(spec.Result), "")
+	return d.fields
 }
 
-// membersOf appends the members of what a value of type t is as JSON, each before what is in it. within are the structs
-// on the way, since a tree holds trees.
-func membersOf(t reflect.Type, prefix string, within []reflect.Type, out []Field) []Field {
+// description is made of the types of a result.
+type description struct {
+	fields []Field
+	seen   map[reflect.Type]bool
+}
+
+// value adds the members of what a value of type t is as JSON, each before what is in it.
+func (d *description) value(t reflect.Type, prefix string) {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return membersOf(t.Elem(), prefix, within, out)
+		d.value(t.Elem(), prefix)
 	case reflect.Slice:
-		return membersOf(t.Elem(), strings.TrimSuffix(prefix, ".")+"[].", within, out)
+		d.value(t.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
 	case reflect.Struct:
-		if slices.Contains(within, t) {
-			return out
-		}
-		within = append(within, t)
+		again := d.seen[t]
+		d.seen[t] = true
 		for field := range t.Fields() {
-			out = memberOf(field, prefix, within, out)
+			d.member(field, prefix, again)
 		}
 	}
-	return out
 }
 
-func memberOf(f reflect.StructField, prefix string, within []reflect.Type, out []Field) []Field {
+func (d *description) member(f reflect.StructField, prefix string, again bool) {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
 	case f.Anonymous && name == "":
-		return membersOf(f.Type, prefix, within, out)
+		d.value(f.Type, prefix)
+		return
 	case name == "-" || !f.IsExported():
-		return out
+		return
 	case name == "":
 		name = f.Name
 	}
-	out = append(out, Field{Name: prefix + name, About: f.Tag.Get("about"), Verbose: f.Tag.Get("verbose") == "yes"})
-	return membersOf(f.Type, prefix+name+".", within, out)
+	field := Field{Name: prefix + name, About: f.Tag.Get("about"), Verbose: f.Tag.Get("verbose") == "yes"}
+	if field.About != "" && (field.Verbose || !again) {
+		d.fields = append(d.fields, field)
+	}
+	if !again && !field.Verbose { // else what is in it goes with it
+		d.value(f.Type, prefix+name+".")
+	}
 }

@@ -61,10 +61,9 @@ type Spec struct {
 	Aliases    map[string]string
 	Positional []string
 	// Result is a value of the type that is returned. Its fields say in tags what they are: about:"…", and verbose:"yes"
-	// for what is left out unless the caller asks. Returns is what the tags do not say, or otherwise: see
-	// [Action.Returned].
+	// for what is left out unless the caller asks. Where the kernel's own answer is returned it is a struct that
+	// describes that.
 	Result  any
-	Returns []Field
 	Example string // arguments as JSON, without "action"
 	// Adapt changes the arguments before anything else, for aliases that are more than another
 	// name; nil where there is none. It returns args itself where nothing has to be changed.

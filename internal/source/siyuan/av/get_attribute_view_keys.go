@@ -18,6 +18,18 @@ type keysResult struct {
 	Keys []json.RawMessage `json:"keys"`
 }
 
+// keysShown describes the columns that the kernel answers.
+type keysShown struct {
+	AVID kernel.ID `json:"avID" about:"database id"`
+	Keys []struct {
+		ID       kernel.ID       `json:"id" about:"column id"`
+		Name     string          `json:"name" about:"what it is called"`
+		Type     string          `json:"type" about:"block (the primary column), text, number, select, …"`
+		Options  json.RawMessage `json:"options" about:"of select and mSelect: what there is to choose"`
+		Relation json.RawMessage `json:"relation" about:"of relation: the other database"`
+	} `json:"keys" about:"the columns"`
+}
+
 // keys reads the columns by the endpoint that takes a database. That of the action's own name
 // takes a block, and answers the databases which that block is a row of.
 func keys() *action.Action {
@@ -28,15 +40,7 @@ func keys() *action.Action {
 		Needs:     []action.Need{on(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewKeysByAvID"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "avID", About: "database id"},
-			{Name: "keys", About: "the columns"},
-			{Name: "keys[].id", About: "column id"},
-			{Name: "keys[].name", About: "what it is called"},
-			{Name: "keys[].type", About: "block (the primary column), text, number, select, …"},
-			{Name: "keys[].options", About: "of select and mSelect: what there is to choose"},
-			{Name: "keys[].relation", About: "of relation: the other database"},
-		},
+		Result:  keysShown{},
 		Example: `{"id":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a keysArgs) (any, error) {
 		columns, err := r.Kernel.DatabaseColumns(ctx, a.ID)

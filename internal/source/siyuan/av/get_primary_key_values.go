@@ -27,15 +27,11 @@ type primaryRow struct {
 }
 
 type primaryResult struct {
-	AVID        kernel.ID    `json:"avID" about:"database id"`
-	Name        string       `json:"name" about:"of the database"`
-	BlockIDs    []kernel.ID  `json:"blockIDs" about:"blocks that show it"`
-	Rows        []primaryRow `json:"rows" about:"the rows of this page"`
-	Total       int          `json:"total" about:"rows in all"`
-	Page        int          `json:"page" about:"this page"`
-	PageSize    int          `json:"pageSize" about:"rows a page"`
-	PageCount   int          `json:"pageCount" about:"pages in all"`
-	HasNextPage bool         `json:"hasNextPage" about:"there are more"`
+	AVID     kernel.ID    `json:"avID" about:"database id"`
+	Name     string       `json:"name" about:"of the database"`
+	BlockIDs []kernel.ID  `json:"blockIDs" about:"blocks that show it"`
+	Rows     []primaryRow `json:"rows" about:"the rows of this page"`
+	action.Pages
 }
 
 // everything is a page size that no database fills. The kernel says neither how many rows there
@@ -65,10 +61,7 @@ func primaryKeyValues() *action.Action {
 			return nil, err
 		}
 		p := action.Paged(values, a.Page, a.PageSize)
-		out := primaryResult{
-			AVID: a.AVID, Name: got.Name, BlockIDs: blocks, Rows: []primaryRow{},
-			Total: p.Total, Page: p.Page, PageSize: p.PageSize, PageCount: p.PageCount, HasNextPage: p.HasNextPage,
-		}
+		out := primaryResult{AVID: a.AVID, Name: got.Name, BlockIDs: blocks, Rows: []primaryRow{}, Pages: p.Pages}
 		for _, v := range p.Data {
 			out.Rows = append(out.Rows, primaryRowOf(&v))
 		}

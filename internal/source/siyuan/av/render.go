@@ -25,11 +25,7 @@ type renderArgs struct {
 }
 
 type renderResult struct {
-	Total        int             `json:"total" about:"rows in all"`
-	Page         int             `json:"page" about:"this page"`
-	PageSize     int             `json:"pageSize" about:"rows a page"`
-	PageCount    int             `json:"pageCount" about:"pages in all"`
-	HasNextPage  bool            `json:"hasNextPage" about:"there are more"`
+	action.Pages
 	AVID         kernel.ID       `json:"avID" about:"database id"`
 	ID           kernel.ID       `json:"id" about:"the same" verbose:"yes"`
 	Name         string          `json:"name" about:"of the database"`
@@ -232,7 +228,7 @@ func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, 
 		}
 		p := action.Paged(out.Table.Rows, a.Page, size)
 		out.Table.Rows = p.Data
-		out.Total, out.Page, out.PageSize, out.PageCount, out.HasNextPage = p.Total, p.Page, p.PageSize, p.PageCount, p.HasNextPage
+		out.Pages = p.Pages
 	default:
 		out.PageSize, out.PageCount = size, max(1, (out.Total+size-1)/size)
 		out.Page = min(a.Page, out.PageCount)

@@ -59,14 +59,7 @@ func search() *action.Action {
 		Unguarded: "what is found is filtered by the notebooks that show it",
 		Endpoints: []string{"av/searchAttributeView", "file/readDir", "av/getAttributeViewPrimaryKeyValues", "query/sql"},
 		Aliases:   map[string]string{"query": "keyword"}, Positional: []string{"keyword"},
-		Result: searchResult{},
-		Returns: []action.Field{
-			{Name: "results[].rows[].rowID"},
-			{Name: "results[].rows[].content"},
-			{Name: "results[].rows[].blockID"},
-			{Name: "results[].rows[].isDetached"},
-			{Name: "results[].rows[].valueID"},
-		},
+		Result:  searchResult{},
 		Example: `{"keyword":"project"}`,
 	}, func(ctx context.Context, r *action.Request, a searchArgs) (any, error) {
 		restricted, err := r.Levels.Restricted(ctx)

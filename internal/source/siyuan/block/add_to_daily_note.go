@@ -20,15 +20,15 @@ type dailyArgs struct {
 }
 
 type dailyResult struct {
-	Success      bool                 `json:"success"`
-	Notebook     kernel.ID            `json:"notebook"`
-	DocumentID   kernel.ID            `json:"documentId,omitempty"`
-	ID           kernel.ID            `json:"id"`
-	Created      []kernel.ID          `json:"createdBlockIDs"`
-	DataType     string               `json:"dataType"`
-	Position     string               `json:"position"`
-	Transactions []kernel.Transaction `json:"transactions"`
-	Warning      string               `json:"warning,omitempty"`
+	Success      bool                 `json:"success" about:"true"`
+	Notebook     kernel.ID            `json:"notebook" about:"as given"`
+	DocumentID   kernel.ID            `json:"documentId,omitempty" about:"the note of today"`
+	ID           kernel.ID            `json:"id" about:"the first new block"`
+	Created      []kernel.ID          `json:"createdBlockIDs" about:"all new blocks, in order"`
+	DataType     string               `json:"dataType" about:"as given" verbose:"yes"`
+	Position     string               `json:"position" about:"as given" verbose:"yes"`
+	Transactions []kernel.Transaction `json:"transactions" about:"the kernel's answer" verbose:"yes"`
+	Warning      string               `json:"warning,omitempty" about:"references that could not be resolved, and the like"`
 }
 
 func addToDailyNote() *action.Action {
@@ -38,18 +38,8 @@ func addToDailyNote() *action.Action {
 		Class:     action.Creates,
 		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook"), datafile.DailyNote("notebook")},
 		Endpoints: []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "notebook", About: "as given"},
-			{Name: "documentId", About: "the note of today"},
-			{Name: "id", About: "the first new block"},
-			{Name: "createdBlockIDs", About: "all new blocks, in order"},
-			{Name: "warning", About: "references that could not be resolved, and the like"},
-			{Name: "dataType", About: "as given", Verbose: true},
-			{Name: "position", About: "as given", Verbose: true},
-			{Name: "transactions", About: "the kernel's answer", Verbose: true},
-		},
-		Example: `{"notebook":"20260102030405-abcdefg","dataType":"markdown","data":"- a log entry","position":"append"}`,
+		Result:    dailyResult{},
+		Example:   `{"notebook":"20260102030405-abcdefg","dataType":"markdown","data":"- a log entry","position":"append"}`,
 	}, runDaily)
 }
 

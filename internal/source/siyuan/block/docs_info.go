@@ -26,18 +26,8 @@ func docsInfo() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id"), action.OnDocument(access.Read, "ids")},
 		Endpoints:  []string{"block/getDocsInfo"},
 		Positional: []string{"ids"},
-		Returns: []action.Field{
-			{Name: "[].id", About: "document"},
-			{Name: "[].rootID", About: "the same", Verbose: true},
-			{Name: "[].name", About: "title"},
-			{Name: "[].icon", About: "icon"},
-			{Name: "[].subFileCount", About: "documents right below it"},
-			{Name: "[].ial", About: "attributes"},
-			{Name: "[].refCount", About: "references to it"},
-			{Name: "[].refIDs", About: "blocks that refer to it"},
-			{Name: "[].attrViews", About: "databases that it stands in"},
-		},
-		Example: `{"ids":["20260102030405-abcdefg"]}`,
+		Result:     []kernel.DocInfo{},
+		Example:    `{"ids":["20260102030405-abcdefg"]}`,
 	}, runDocsInfo)
 }
 

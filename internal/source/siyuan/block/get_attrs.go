@@ -13,6 +13,11 @@ type idArgs struct {
 	ID kernel.ID `json:"id" about:"block or document" req:"true"`
 }
 
+// getAttrsResult describes a map.
+type getAttrsResult struct {
+	Any string `json:"*" about:"each attribute by its name: name, alias, memo, bookmark, custom-…"`
+}
+
 func getAttrs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_attrs",
@@ -23,7 +28,7 @@ func getAttrs() *action.Action {
 
 		Endpoints:  []string{"attr/getBlockAttrs"},
 		Positional: []string{"id"},
-		Returns:    []action.Field{{Name: "*", About: "each attribute by its name: name, alias, memo, bookmark, custom-…"}},
+		Result:     getAttrsResult{},
 		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		attrs, err := r.Kernel.Attrs(ctx, a.ID)

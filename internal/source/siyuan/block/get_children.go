@@ -30,13 +30,7 @@ func getChildren() *action.Action {
 		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
 		Result:     childrenResult{},
-		Returns: []action.Field{
-			{Name: "data"},
-			{Name: "total", About: "children in all"},
-			{Name: "page", About: "of this answer"},
-			{Name: "pageCount", About: "pages in all"},
-		},
-		Example: `{"id":"20260102030405-abcdefg"}`,
+		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a childrenArgs) (any, error) {
 		all, err := r.Kernel.ChildBlocks(ctx, a.ID)
 		if err != nil {

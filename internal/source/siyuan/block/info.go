@@ -5,7 +5,19 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 )
+
+// infoResult describes what the kernel answers.
+type infoResult struct {
+	Box            kernel.ID `json:"box" about:"notebook"`
+	Path           string    `json:"path" about:"storage path of the document"`
+	RootID         kernel.ID `json:"rootID" about:"document"`
+	RootTitle      string    `json:"rootTitle" about:"title of the document"`
+	RootIcon       string    `json:"rootIcon" about:"its icon" verbose:"yes"`
+	RootTitleEmpty bool      `json:"rootTitleEmpty" about:"whether the title is empty" verbose:"yes"`
+	RootChildID    kernel.ID `json:"rootChildID" about:"the block right below the document" verbose:"yes"`
+}
 
 func info() *action.Action {
 	return action.New(action.Spec{
@@ -15,16 +27,8 @@ func info() *action.Action {
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockInfo"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "box", About: "notebook"},
-			{Name: "path", About: "storage path of the document"},
-			{Name: "rootID", About: "document"},
-			{Name: "rootTitle", About: "title of the document"},
-			{Name: "rootIcon", About: "its icon", Verbose: true},
-			{Name: "rootTitleEmpty", About: "whether the title is empty", Verbose: true},
-			{Name: "rootChildID", About: "the block right below the document", Verbose: true},
-		},
-		Example: `{"id":"20260102030405-abcdefg"}`,
+		Result:     infoResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		return r.Kernel.BlockInfo(ctx, a.ID)
 	})

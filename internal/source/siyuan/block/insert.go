@@ -33,32 +33,17 @@ type insertArgs struct {
 }
 
 type insertResult struct {
-	Success    bool      `json:"success"`
-	Action     string    `json:"action"`
-	ID         kernel.ID `json:"id,omitempty"`
-	ParentID   kernel.ID `json:"parentID,omitempty"`
-	PreviousID kernel.ID `json:"previousID,omitempty"`
-	NextID     kernel.ID `json:"nextID,omitempty"`
-	DataType   string    `json:"dataType,omitempty"`
-	// Count is the count of insertions, for several.
-	Count        int                  `json:"count,omitempty"`
-	Created      []kernel.ID          `json:"createdBlockIDs"`
-	Transactions []kernel.Transaction `json:"transactions"`
-	Warning      string               `json:"warning,omitempty"`
-}
-
-// writeReturns are the members of a result of insert, prepend and append.
-func writeReturns() []action.Field {
-	return []action.Field{
-		{Name: "success", About: "true"},
-		{Name: "id", About: "the first new block"},
-		{Name: "createdBlockIDs", About: "all new blocks, in order"},
-		{Name: "warning", About: "references that could not be resolved, and the like"},
-		{Name: "action", About: "of this tool", Verbose: true},
-		{Name: "parentID", About: "as given", Verbose: true},
-		{Name: "dataType", About: "as given", Verbose: true},
-		{Name: "transactions", About: "the kernel's answer", Verbose: true},
-	}
+	Success      bool                 `json:"success" about:"true"`
+	Action       string               `json:"action" about:"of this tool" verbose:"yes"`
+	ID           kernel.ID            `json:"id,omitempty" about:"the first new block"`
+	ParentID     kernel.ID            `json:"parentID,omitempty" about:"as given" verbose:"yes"`
+	PreviousID   kernel.ID            `json:"previousID,omitempty" about:"as given" verbose:"yes"`
+	NextID       kernel.ID            `json:"nextID,omitempty" about:"as given" verbose:"yes"`
+	DataType     string               `json:"dataType,omitempty" about:"as given" verbose:"yes"`
+	Count        int                  `json:"count,omitempty" about:"insertions, where several were given"`
+	Created      []kernel.ID          `json:"createdBlockIDs" about:"all new blocks, in order"`
+	Transactions []kernel.Transaction `json:"transactions" about:"the kernel's answer" verbose:"yes"`
+	Warning      string               `json:"warning,omitempty" about:"references that could not be resolved, and the like"`
 }
 
 func insert() *action.Action {
@@ -70,13 +55,8 @@ func insert() *action.Action {
 		Class:     action.Creates,
 		Needs:     []action.Need{action.On(access.Write, "every anchor", "", anchorTargets)},
 		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getChildBlocks"},
-		Returns: append(
-			writeReturns(),
-			action.Field{Name: "count", About: "insertions, where blocks was given"},
-			action.Field{Name: "previousID", About: "as given", Verbose: true},
-			action.Field{Name: "nextID", About: "as given", Verbose: true},
-		),
-		Example: `{"dataType":"markdown","data":"a paragraph","previousID":"20260102030405-abcdefg"}`,
+		Result:    insertResult{},
+		Example:   `{"dataType":"markdown","data":"a paragraph","previousID":"20260102030405-abcdefg"}`,
 	}, runInsert)
 }
 

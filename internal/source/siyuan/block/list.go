@@ -1,8 +1,6 @@
 package block
 
-import (
-	"collie/internal/source/siyuan/kernel"
-)
+import "collie/internal/source/siyuan/kernel"
 
 // distinct drops what came before, keeping order; never nil.
 func distinct(ids []kernel.ID) []kernel.ID {

@@ -38,5 +38,5 @@ func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target
 		out.Created = append(out.Created, b.ID)
 	}
 	out.warn(warnings...)
-	return updateResult{true, out}, nil
+	return updateResult{Success: true, updated: out}, nil
 }

@@ -15,8 +15,8 @@ type replaceArgs struct {
 }
 
 type replaceResult struct {
-	Success bool      `json:"success"`
-	ID      kernel.ID `json:"id"`
+	Success bool      `json:"success" about:"true"`
+	ID      kernel.ID `json:"id" about:"as given"`
 	content.Replaced
 }
 
@@ -34,20 +34,8 @@ func replace() *action.Action {
 		},
 		Positional: []string{"id"},
 		Adapt:      content.AdaptEdits,
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "as given"},
-			{Name: "changed", About: "whether anything was written"},
-			{Name: "editsApplied", About: "edits that were made"},
-			{Name: "replacements", About: "how often each edit was made"},
-			{Name: "changedBlocks", About: "blocks that were written", Verbose: true},
-			{Name: "attributesPreserved", About: "whether all attributes are there", Verbose: true},
-			{Name: "skippedComplexBlocks", About: "blocks that are not plain text and were not searched"},
-			{Name: "recommendedTools", About: "what handles such blocks"},
-			{Name: "warning", About: "what was not searched"},
-			{Name: "warnings", About: "references that could not be resolved, and the like"},
-		},
-		Example: `{"id":"20260102030405-abcdefg","edit":{"old":"teh","new":"the"}}`,
+		Result:     replaceResult{},
+		Example:    `{"id":"20260102030405-abcdefg","edit":{"old":"teh","new":"the"}}`,
 	}, runReplace)
 }
 

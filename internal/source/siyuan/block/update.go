@@ -24,15 +24,15 @@ type updateArgs struct {
 
 // updated says what became of one block.
 type updated struct {
-	ID         kernel.ID         `json:"id"`
-	DataType   string            `json:"dataType"`
-	Markdown   string            `json:"markdown,omitempty"`
-	Updated    string            `json:"updated,omitempty"`
-	Preserved  bool              `json:"attributesPreserved"`
-	AttrCount  int               `json:"preservedAttributeCount"`
-	Created    []kernel.ID       `json:"createdBlockIDs,omitempty"`
-	Warning    string            `json:"warning,omitempty"`
-	Database   *databaseHint     `json:"databaseBlock,omitempty"`
+	ID         kernel.ID         `json:"id" about:"the block"`
+	DataType   string            `json:"dataType" about:"as given" verbose:"yes"`
+	Markdown   string            `json:"markdown,omitempty" about:"its text now" verbose:"yes"`
+	Updated    string            `json:"updated,omitempty" about:"when, as YYYYMMDDhhmmss"`
+	Preserved  bool              `json:"attributesPreserved" about:"whether all its attributes are there" verbose:"yes"`
+	AttrCount  int               `json:"preservedAttributeCount" about:"how many were put back" verbose:"yes"`
+	Created    []kernel.ID       `json:"createdBlockIDs,omitempty" about:"blocks behind it, where the content had several"`
+	Warning    string            `json:"warning,omitempty" about:"what else changed"`
+	Database   *databaseHint     `json:"databaseBlock,omitempty" about:"where a database stood: avID and hint"`
 	attributes map[string]string // to be there afterwards
 }
 
@@ -42,14 +42,10 @@ type databaseHint struct {
 }
 
 type updateResult struct {
-	Success bool `json:"success"`
+	Success bool `json:"success" about:"true"`
 	*updated
-}
-
-type updateItemsResult struct {
-	Success bool       `json:"success"`
-	Count   int        `json:"count"`
-	Items   []*updated `json:"items"`
+	Count int        `json:"count,omitempty" about:"blocks, where items was given"`
+	Items []*updated `json:"items,omitempty" about:"the same members for each of items"`
 }
 
 func update() *action.Action {
@@ -66,20 +62,7 @@ func update() *action.Action {
 			"block/updateBlock", "block/batchUpdateBlock", "attr/setBlockAttrs", "attr/batchSetBlockAttrs", "block/insertBlock",
 			"block/appendBlock", "block/deleteBlock", "transactions", "attr/getBlockAttrs", "query/sql", "sqlite/flushTransaction",
 		},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "the block"},
-			{Name: "updated", About: "when, as YYYYMMDDhhmmss"},
-			{Name: "attributesPreserved", About: "whether all its attributes are there", Verbose: true},
-			{Name: "preservedAttributeCount", About: "how many were put back", Verbose: true},
-			{Name: "createdBlockIDs", About: "blocks behind it, where the content had several"},
-			{Name: "warning", About: "what else changed"},
-			{Name: "databaseBlock", About: "where a database stood: avID and hint"},
-			{Name: "markdown", About: "its text now", Verbose: true},
-			{Name: "dataType", About: "as given", Verbose: true},
-			{Name: "count", About: "blocks, where items was given"},
-			{Name: "items", About: "the same members for each of items"},
-		},
+		Result:  updateResult{},
 		Example: `{"id":"20260102030405-abcdefg","dataType":"markdown","data":"new text"}`,
 	}, runUpdate)
 }
@@ -113,9 +96,9 @@ func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error
 		r.RefreshDocument(t.Root)
 	}
 	if len(a.Items) > 0 {
-		return updateItemsResult{true, len(done), done}, nil
+		return updateResult{Success: true, Count: len(done), Items: done}, nil
 	}
-	return updateResult{true, done[0]}, nil
+	return updateResult{Success: true, updated: done[0]}, nil
 }
 
 // list are the items of a call, whether one was given or several.

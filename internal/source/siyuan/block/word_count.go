@@ -16,9 +16,9 @@ type wordCountArgs struct {
 type wordCountResult struct {
 	kernel.Stat
 	// Unknown where the kernel counts what must not show.
-	RuneCount *int   `json:"runeCount,omitempty"`
-	WordCount *int   `json:"wordCount,omitempty"`
-	Hint      string `json:"hint,omitempty"`
+	RuneCount *int   `json:"runeCount,omitempty" about:"characters"`
+	WordCount *int   `json:"wordCount,omitempty" about:"words; of Chinese each character"`
+	Hint      string `json:"hint,omitempty" about:"why words and characters are missing"`
 }
 
 func wordCount() *action.Action {
@@ -30,16 +30,8 @@ func wordCount() *action.Action {
 		Endpoints:  []string{"block/getBlocksWordCount", "block/getBlockKramdowns", "query/sql"},
 		Aliases:    map[string]string{"id": "ids"},
 		Positional: []string{"ids"},
-		Returns: []action.Field{
-			{Name: "wordCount", About: "words; of Chinese each character"},
-			{Name: "runeCount", About: "characters"},
-			{Name: "linkCount", About: "links"},
-			{Name: "imageCount", About: "images"},
-			{Name: "refCount", About: "block references"},
-			{Name: "blockCount", About: "blocks"},
-			{Name: "hint", About: "why words and characters are missing"},
-		},
-		Example: `{"ids":["20260102030405-abcdefg"]}`,
+		Result:     wordCountResult{},
+		Example:    `{"ids":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a wordCountArgs) (any, error) {
 		stat, err := r.Kernel.WordCount(ctx, a.IDs)
 		if err != nil {

@@ -24,33 +24,33 @@ type WindowOptions struct {
 // Window is a part of a document: whole blocks in order, as many as fit. It is embedded
 // in the results of those actions.
 type Window struct {
-	Content         string    `json:"content"`
-	Outline         []Heading `json:"outline"`
-	BlockStart      int       `json:"blockStart"`
-	BlockLimit      int       `json:"blockLimit"`
-	ReturnedBlocks  int       `json:"returnedBlocks"`
-	TotalBlocks     int       `json:"totalBlocks"`
-	TokenBudget     int       `json:"tokenBudget"`
-	EstimatedTokens int       `json:"estimatedTokens"`
-	TokenMode       string    `json:"tokenMode"` // "approx_context_v1"
-	BudgetExceeded  bool      `json:"budgetExceeded,omitempty"`
-	Truncated       bool      `json:"truncated"`
-	HasNextWindow   bool      `json:"hasNextWindow"`
-	NextWindow      *Next     `json:"nextWindow,omitempty"`
-	NextWindowHint  string    `json:"nextWindowHint,omitempty"`
-	BlockRefs       []Ref     `json:"blockRefs,omitempty"`
+	Content         string    `json:"content" about:"Markdown of whole blocks"`
+	Outline         []Heading `json:"outline" about:"headings: {blockIndex, level, title, id}"`
+	BlockStart      int       `json:"blockStart" about:"first block" verbose:"yes"`
+	BlockLimit      int       `json:"blockLimit" about:"blocks at most" verbose:"yes"`
+	ReturnedBlocks  int       `json:"returnedBlocks" about:"blocks here" verbose:"yes"`
+	TotalBlocks     int       `json:"totalBlocks" about:"blocks of the document"`
+	TokenBudget     int       `json:"tokenBudget" about:"tokens at most" verbose:"yes"`
+	EstimatedTokens int       `json:"estimatedTokens" about:"tokens here, estimated"`
+	TokenMode       string    `json:"tokenMode" about:"how they are estimated" verbose:"yes"`
+	BudgetExceeded  bool      `json:"budgetExceeded,omitempty" about:"the first block alone is larger than the budget"`
+	Truncated       bool      `json:"truncated" about:"blocks follow"`
+	HasNextWindow   bool      `json:"hasNextWindow" about:"the same" verbose:"yes"`
+	NextWindow      *Next     `json:"nextWindow,omitempty" about:"arguments that read on"`
+	NextWindowHint  string    `json:"nextWindowHint,omitempty" about:"the same in words" verbose:"yes"`
+	BlockRefs       []Ref     `json:"blockRefs,omitempty" about:"{blockIndex, id, type} of each block, with includeBlockIds"`
 
-	AttributeViews []Database `json:"attributeViews,omitempty"`
-	Warning        string     `json:"warning,omitempty"`
-	AvToolHint     string     `json:"avToolHint,omitempty"`
+	AttributeViews []Database `json:"attributeViews,omitempty" about:"databases: {blockID, avID}"`
+	Warning        string     `json:"warning,omitempty" about:"what the text does not show"`
+	AvToolHint     string     `json:"avToolHint,omitempty" about:"how to read the databases"`
 
-	NonFidelityWarning string   `json:"nonFidelityWarning,omitempty"`
-	ComplexBlockTypes  []string `json:"complexBlockTypes,omitempty"`
-	RecommendedReads   []string `json:"recommendedReads,omitempty"`
+	NonFidelityWarning string   `json:"nonFidelityWarning,omitempty" about:"blocks are more than their text"`
+	ComplexBlockTypes  []string `json:"complexBlockTypes,omitempty" about:"their types"`
+	RecommendedReads   []string `json:"recommendedReads,omitempty" about:"what shows them" verbose:"yes"`
 
 	// StateHash is what [State] returns for the document. It is there where it cost nothing:
 	// when the window is the whole document.
-	StateHash string `json:"stateHash,omitempty"`
+	StateHash string `json:"stateHash,omitempty" about:"for ifMatch, where the window is the whole document, or with verbose"`
 }
 
 // Heading is a heading of a document: of all of it in the first window, of the window itself in
@@ -233,32 +233,4 @@ func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 		out = append(out, h)
 	}
 	return out
-}
-
-// WindowFields describe the members of a [Window] for the reference of actions.
-func WindowFields() []action.Field {
-	return []action.Field{
-		{Name: "content", About: "Markdown of whole blocks"},
-		{Name: "outline", About: "headings: {blockIndex, level, title, id}"},
-		{Name: "blockStart", About: "first block", Verbose: true},
-		{Name: "blockLimit", About: "blocks at most", Verbose: true},
-		{Name: "returnedBlocks", About: "blocks here", Verbose: true},
-		{Name: "totalBlocks", About: "blocks of the document"},
-		{Name: "tokenBudget", About: "tokens at most", Verbose: true},
-		{Name: "estimatedTokens", About: "tokens here, estimated"},
-		{Name: "tokenMode", About: "how they are estimated", Verbose: true},
-		{Name: "budgetExceeded", About: "the first block alone is larger than the budget"},
-		{Name: "truncated", About: "blocks follow"},
-		{Name: "hasNextWindow", About: "the same", Verbose: true},
-		{Name: "nextWindow", About: "arguments that read on"},
-		{Name: "nextWindowHint", About: "the same in words", Verbose: true},
-		{Name: "blockRefs", About: "{blockIndex, id, type} of each block, with includeBlockIds"},
-		{Name: "attributeViews", About: "databases: {blockID, avID}"},
-		{Name: "warning", About: "what the text does not show"},
-		{Name: "avToolHint", About: "how to read the databases"},
-		{Name: "nonFidelityWarning", About: "blocks are more than their text"},
-		{Name: "complexBlockTypes", About: "their types"},
-		{Name: "recommendedReads", About: "what shows them", Verbose: true},
-		{Name: "stateHash", About: "for ifMatch, where the window is the whole document, or with verbose"},
-	}
 }

@@ -43,10 +43,7 @@ func create() *action.Action {
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
 		Result:     created{},
-		Returns: []action.Field{
-			{Name: "id", About: "id of the new document"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","path":"/Projects/Alpha","markdown":"First *draft*"}`,
+		Example:    `{"notebook":"20240101120000-abcdefg","path":"/Projects/Alpha","markdown":"First *draft*"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
 		code, err := icon(r, "icon", a.Icon)
 		if err != nil {

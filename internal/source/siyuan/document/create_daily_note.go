@@ -29,10 +29,7 @@ func createDailyNote() *action.Action {
 		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
 		Result:     createDailyNoteResult{},
-		Returns: []action.Field{
-			{Name: "id", About: "id of the note; the same all day"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg"}`,
+		Example:    `{"notebook":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a createDailyNoteArgs) (any, error) {
 		id, err := r.Kernel.DailyNote(ctx, a.Notebook, a.App)
 		if err != nil {

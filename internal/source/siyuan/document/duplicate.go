@@ -27,12 +27,7 @@ func duplicate() *action.Action {
 		Endpoints:  []string{"filetree/duplicateDoc", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id"},
 		Result:     duplicateResult{},
-		Returns: []action.Field{
-			{Name: "id", About: "id of the copy"},
-			{Name: "path", About: "storage path of the copy"},
-			{Name: "hPath", About: "human path of the copy"},
-		},
-		Example: `{"id":"20240101120000-abcdefg"}`,
+		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, _ duplicateArgs) (any, error) {
 		t := r.Target("id")
 		d, err := r.Kernel.DuplicateDocument(ctx, t.Root)

@@ -17,11 +17,16 @@ type getChildBlocksArgs struct {
 
 // child is a block of a document.
 type child struct {
-	ID       kernel.ID `json:"id"`
-	Type     string    `json:"type"`
-	SubType  string    `json:"subType,omitempty"`
-	Content  string    `json:"content"`
-	Markdown string    `json:"markdown"`
+	ID       kernel.ID `json:"id" about:"block id"`
+	Type     string    `json:"type" about:"p paragraph, h heading, l list, c code, …"`
+	SubType  string    `json:"subType,omitempty" about:"h1 to h6, u, o or t"`
+	Content  string    `json:"content" about:"text without marks" verbose:"yes"`
+	Markdown string    `json:"markdown" about:"text with its marks"`
+}
+
+type getChildBlocksResult struct {
+	action.Page[child]
+	ID kernel.ID `json:"id" about:"document id"`
 }
 
 func getChildBlocks() *action.Action {
@@ -32,16 +37,8 @@ func getChildBlocks() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
-		Returns: append([]action.Field{
-			{Name: "data", About: "blocks in order"},
-			{Name: "data[].id", About: "block id"},
-			{Name: "data[].type", About: "p paragraph, h heading, l list, c code, …"},
-			{Name: "data[].subType", About: "h1 to h6, u, o or t"},
-			{Name: "data[].markdown", About: "text with its marks"},
-			{Name: "data[].content", About: "text without marks", Verbose: true},
-			{Name: "id", About: "document id"},
-		}, pageFields...),
-		Example: `{"id":"20240101120000-abcdefg"}`,
+		Result:     getChildBlocksResult{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a getChildBlocksArgs) (any, error) {
 		blocks, err := r.Kernel.ChildBlocks(ctx, a.ID)
 		if err != nil {
@@ -51,25 +48,10 @@ func getChildBlocks() *action.Action {
 			return nil, err
 		}
 		page := action.Paged(blocks, a.Page, a.PageSize)
-		out := action.Page[child]{
-			Data: make([]child, 0, len(page.Data)), Total: page.Total, Page: page.Page, PageSize: page.PageSize,
-			PageCount: page.PageCount, HasNextPage: page.HasNextPage,
-		}
+		out := getChildBlocksResult{action.Page[child]{Data: make([]child, 0, len(page.Data)), Pages: page.Pages}, a.ID}
 		for _, b := range page.Data {
 			out.Data = append(out.Data, child{b.ID, b.Type, b.SubType, content.Clean(b.Content), content.Clean(b.Markdown)})
 		}
-		return struct {
-			action.Page[child]
-			ID kernel.ID `json:"id"`
-		}{out, a.ID}, nil
+		return out, nil
 	})
-}
-
-// pageFields describe a page of a list.
-var pageFields = []action.Field{
-	{Name: "total", About: "how many there are"},
-	{Name: "page", About: "this page"},
-	{Name: "pageSize", About: "items a page"},
-	{Name: "pageCount", About: "how many pages"},
-	{Name: "hasNextPage", About: "whether there is more"},
 }

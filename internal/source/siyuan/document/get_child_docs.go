@@ -2,23 +2,15 @@ package document
 
 import (
 	"context"
-	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
 type getChildDocsArgs struct {
 	ID kernel.ID `json:"id" about:"document id" req:"true"`
-}
-
-// summary is a document in a list.
-type summary struct {
-	place
-	Name         string `json:"name"`
-	Icon         string `json:"icon"`
-	SubFileCount int    `json:"subFileCount"`
 }
 
 func getChildDocs() *action.Action {
@@ -29,16 +21,8 @@ func getChildDocs() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"filetree/listDocsByPath", "filetree/getHPathByID"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "[].id", About: "document id"},
-			{Name: "[].name", About: "title"},
-			{Name: "[].hPath", About: "human path in the notebook"},
-			{Name: "[].path", About: "storage path"},
-			{Name: "[].subFileCount", About: "documents right below it"},
-			{Name: "[].notebook", About: "notebook id", Verbose: true},
-			{Name: "[].icon", About: "icon", Verbose: true},
-		},
-		Example: `{"id":"20240101120000-abcdefg"}`,
+		Result:     []content.ListedDocument{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, _ getChildDocsArgs) (any, error) {
 		t := r.Target("id")
 		path := t.Path
@@ -53,11 +37,6 @@ func getChildDocs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		out := make([]summary, 0, len(docs))
-		for _, d := range docs {
-			hpath := strings.TrimSuffix(above, "/") + "/" + d.Name
-			out = append(out, summary{place{d.ID, t.Notebook, d.Path, hpath}, d.Name, d.Icon, d.SubFileCount})
-		}
-		return out, nil
+		return content.ListDocuments(t.Notebook, above, docs), nil
 	})
 }

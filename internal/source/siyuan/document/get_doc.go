@@ -20,11 +20,17 @@ type getDocArgs struct {
 
 // header says which document was read.
 type header struct {
-	ID           kernel.ID `json:"id"`
-	Mode         string    `json:"mode"`
-	Notebook     kernel.ID `json:"notebook"`
-	NotebookName string    `json:"notebookName"`
-	HPath        string    `json:"hPath"`
+	ID           kernel.ID `json:"id" about:"document id"`
+	Mode         string    `json:"mode" about:"markdown or html"`
+	Notebook     kernel.ID `json:"notebook" about:"notebook id"`
+	NotebookName string    `json:"notebookName" about:"its name"`
+	HPath        string    `json:"hPath" about:"human path in the notebook"`
+}
+
+// loaded says how much of a document was read as HTML.
+type loaded struct {
+	BlockCount int64 `json:"blockCount" about:"blocks of the document, of html"`
+	EOF        bool  `json:"eof" about:"whether all of them are there, of html"`
 }
 
 func getDoc() *action.Action {
@@ -36,37 +42,11 @@ func getDoc() *action.Action {
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "filetree/getDoc", "filetree/getHPathByID", "notebook/lsNotebooks", "query/sql"},
 		Positional: []string{"id"},
-		Returns: []action.Field{
-			{Name: "id", About: "document id"},
-			{Name: "mode", About: "markdown or html"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "notebookName", About: "its name"},
-			{Name: "hPath", About: "human path in the notebook"},
-			{Name: "content", About: "the text"},
-			{Name: "outline", About: "headings: blockIndex, level, title, id?"},
-			{Name: "stateHash", About: "for ifMatch of a write, where all was read"},
-			{Name: "truncated", About: "whether there is more"},
-			{Name: "nextWindow", About: "arguments for what follows"},
-			{Name: "nextWindowHint", About: "the same in words"},
-			{Name: "totalBlocks", About: "blocks of the document"},
-			{Name: "returnedBlocks", About: "blocks in this window", Verbose: true},
-			{Name: "blockStart", About: "first block", Verbose: true},
-			{Name: "blockLimit", About: "blocks at most", Verbose: true},
-			{Name: "tokenBudget", About: "tokens at most", Verbose: true},
-			{Name: "estimatedTokens", About: "tokens of the text, estimated", Verbose: true},
-			{Name: "tokenMode", About: "how they are estimated", Verbose: true},
-			{Name: "budgetExceeded", About: "true where the first block alone is larger"},
-			{Name: "hasNextWindow", About: "as truncated", Verbose: true},
-			{Name: "blockRefs", About: "ids of the blocks, with includeBlockIds"},
-			{Name: "attributeViews", About: "databases in the text"},
-			{Name: "warning", About: "what the text does not show"},
-			{Name: "avToolHint", About: "how to read the databases"},
-			{Name: "nonFidelityWarning", About: "blocks that the text shows in part only"},
-			{Name: "complexBlockTypes", About: "their types"},
-			{Name: "recommendedReads", About: "how to read them"},
-			{Name: "blockCount", About: "blocks of the document, of html"},
-			{Name: "eof", About: "whether all of them are there, of html"},
-		},
+		Result: struct {
+			header
+			content.Window
+			loaded
+		}{},
 		Example: `{"id":"20240101120000-abcdefg","tokenBudget":4000}`,
 	}, func(ctx context.Context, r *action.Request, a getDocArgs) (any, error) {
 		t := r.Target("id")
@@ -103,8 +83,7 @@ func asHTML(ctx context.Context, r *action.Request, head header, size int) (any,
 	text, err := content.Unbound(ctx, r, got.Get("content").String())
 	return struct {
 		header
-		Content    string `json:"content"`
-		BlockCount int64  `json:"blockCount"`
-		EOF        bool   `json:"eof"`
-	}{head, text, got.Get("blockCount").Int(), got.Get("eof").Bool()}, err
+		Content string `json:"content"`
+		loaded
+	}{head, text, loaded{got.Get("blockCount").Int(), got.Get("eof").Bool()}}, err
 }

@@ -20,6 +20,12 @@ type headingToDocArgs struct {
 	PreviousPath   string    `json:"previousPath" about:"storage path of the document to put it after"`
 }
 
+type headingToDocResult struct {
+	Success bool `json:"success" about:"true"`
+	place
+	SourceID kernel.ID `json:"sourceID" about:"the document that the heading was in"`
+}
+
 func headingToDoc() *action.Action {
 	from, to := action.OnBlock(access.Write, "headingID"), action.On(access.Write, "the parent of the new document", "targetPath", newParent)
 	return action.New(action.Spec{
@@ -32,15 +38,8 @@ func headingToDoc() *action.Action {
 			action.On(access.Write, "the document before it", "previousPath", predecessor),
 		},
 		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo", "query/sql"},
-		Returns: []action.Field{
-			{Name: "success", About: "true"},
-			{Name: "id", About: "id of the new document, the heading's"},
-			{Name: "sourceID", About: "the document it was in"},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "path", About: "storage path of the new document"},
-			{Name: "hPath", About: "its human path"},
-		},
-		Example: `{"headingID":"20240101120000-abcdefg","targetNotebook":"20240101120000-hijklmn"}`,
+		Result:    headingToDocResult{},
+		Example:   `{"headingID":"20240101120000-abcdefg","targetNotebook":"20240101120000-hijklmn"}`,
 		Effect: func(r *action.Request) string {
 			return "take this heading and what is under it out of its document, and make them a document of their own"
 		},
@@ -74,11 +73,7 @@ func headingToDoc() *action.Action {
 		}
 		r.RefreshDocument(h.Root)
 		r.RefreshTree()
-		return struct {
-			Success bool `json:"success"`
-			place
-			SourceID kernel.ID `json:"sourceID"`
-		}{true, place{h.ID, p.Notebook, p.Path, hpath}, h.Root}, nil
+		return headingToDocResult{true, place{h.ID, p.Notebook, p.Path, hpath}, h.Root}, nil
 	})
 }
 

@@ -19,20 +19,29 @@ type listTreeArgs struct {
 
 // node is a document in a tree.
 type node struct {
-	ID       kernel.ID `json:"id"`
-	Name     string    `json:"name"`
-	Icon     string    `json:"icon,omitempty"`
-	Path     string    `json:"path"`
-	Children []*node   `json:"children,omitempty"`
-	// ChildCount is there where the children are not listed, which Truncated says.
-	ChildCount int  `json:"childCount,omitempty"`
-	Truncated  bool `json:"childrenTruncated,omitempty"`
+	ID         kernel.ID `json:"id" about:"document id"`
+	Name       string    `json:"name" about:"title"`
+	Icon       string    `json:"icon,omitempty" about:"icon" verbose:"yes"`
+	Path       string    `json:"path" about:"storage path"`
+	Children   []*node   `json:"children,omitempty" about:"documents below it, in the same form"`
+	ChildCount int       `json:"childCount,omitempty" about:"how many there are below it, where they are not listed"`
+	Truncated  bool      `json:"childrenTruncated,omitempty" about:"true where they are not listed"`
 }
 
 // failure is a part of a tree that could not be listed.
 type failure struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
+}
+
+type listTreeResult struct {
+	Box       kernel.ID `json:"box" about:"notebook id"`
+	Path      string    `json:"path" about:"storage path that the tree is below"`
+	Tree      []*node   `json:"tree" about:"documents, each with those below it in children"`
+	MaxDepth  int       `json:"maxDepth" about:"levels that are listed"`
+	DepthHint string    `json:"depthHint,omitempty" about:"how to see deeper, where there is more"`
+	Partial   bool      `json:"partial" about:"whether something could not be listed"`
+	Errors    []failure `json:"errors" about:"what, and why"`
 }
 
 func listTree() *action.Action {
@@ -43,23 +52,8 @@ func listTree() *action.Action {
 		Needs:      []action.Need{action.On(access.Read, "the notebook", "notebook", rooted)},
 		Endpoints:  []string{"filetree/listDocsByPath", "block/getBlockInfo"},
 		Positional: []string{"notebook", "path"},
-		Returns: []action.Field{
-			{Name: "box", About: "notebook id"},
-			{Name: "path", About: "storage path that the tree is below"},
-			{Name: "tree", About: "documents, each with those below it in children"},
-			{Name: "tree[].id", About: "document id"},
-			{Name: "tree[].name", About: "title"},
-			{Name: "tree[].path", About: "storage path"},
-			{Name: "tree[].icon", About: "icon", Verbose: true},
-			{Name: "tree[].children", About: "documents below it, in the same form"},
-			{Name: "tree[].childCount", About: "how many there are below it, where they are not listed"},
-			{Name: "tree[].childrenTruncated", About: "true where they are not listed"},
-			{Name: "maxDepth", About: "levels that are listed"},
-			{Name: "depthHint", About: "how to see deeper, where there is more"},
-			{Name: "partial", About: "whether something could not be listed"},
-			{Name: "errors", About: "what, and why"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","path":"/"}`,
+		Result:     listTreeResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","path":"/"}`,
 	}, func(ctx context.Context, r *action.Request, a listTreeArgs) (any, error) {
 		t := r.Target("notebook")
 		w := walk{r: r, notebook: t.Notebook}
@@ -74,15 +68,7 @@ func listTree() *action.Action {
 		if w.truncated {
 			hint = "documents further below are only counted; list_tree with the path of one, or a larger maxDepth, shows them"
 		}
-		return struct {
-			Box       kernel.ID `json:"box"`
-			Path      string    `json:"path"`
-			Tree      []*node   `json:"tree"`
-			MaxDepth  int       `json:"maxDepth"`
-			DepthHint string    `json:"depthHint,omitempty"`
-			Partial   bool      `json:"partial"`
-			Errors    []failure `json:"errors"`
-		}{t.Notebook, t.Path, top, a.MaxDepth, hint, len(w.failed) > 0, append([]failure{}, w.failed...)}, nil
+		return listTreeResult{t.Notebook, t.Path, top, a.MaxDepth, hint, len(w.failed) > 0, append([]failure{}, w.failed...)}, nil
 	})
 }
 

@@ -35,12 +35,7 @@ func rename() *action.Action {
 		Endpoints:  []string{"filetree/renameDocByID", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id", "title"},
 		Result:     renameResult{},
-		Returns: []action.Field{
-			{Name: "notebook", About: "its notebook"},
-			{Name: "path", About: "its storage path, as before"},
-			{Name: "hPath", About: "its human path now"},
-		},
-		Example: `{"id":"20240101120000-abcdefg","title":"Meeting notes"}`,
+		Example:    `{"id":"20240101120000-abcdefg","title":"Meeting notes"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
 		t := r.Target("id")
 		title, err := cleanTitle(r, "title", a.Title)

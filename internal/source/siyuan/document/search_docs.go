@@ -22,8 +22,21 @@ type searchDocsArgs struct {
 
 // hit is a document whose title was found.
 type hit struct {
-	place
-	Name string `json:"name"`
+	ID       kernel.ID `json:"id" about:"document id"`
+	Notebook kernel.ID `json:"notebook" about:"notebook id" verbose:"yes"`
+	Path     string    `json:"path" about:"storage path"`
+	HPath    string    `json:"hPath" about:"human path in the notebook"`
+	Name     string    `json:"name" about:"title"`
+}
+
+type searchDocsResult struct {
+	Docs        []hit  `json:"docs" about:"documents found, those of other notebooks left out"`
+	Total       int    `json:"total" about:"how many"`
+	Path        string `json:"path,omitempty" about:"the scope that was given"`
+	PathApplied bool   `json:"pathApplied" about:"whether a scope was given"`
+	Outside     int    `json:"pathFilteredOutCount,omitempty" about:"how many were outside of it"`
+	Truncated   bool   `json:"truncated,omitempty" about:"true where not all are shown"`
+	Hint        string `json:"hint,omitempty" about:"what to do about it"`
 }
 
 const (
@@ -41,21 +54,8 @@ func searchDocs() *action.Action {
 		Needs:      []action.Need{inOpen(access.Read, "notebook")},
 		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "filetree/searchDocs"},
 		Positional: []string{"notebook", "query"},
-		Returns: []action.Field{
-			{Name: "docs", About: "documents found, those of other notebooks left out"},
-			{Name: "docs[].id", About: "document id"},
-			{Name: "docs[].name", About: "title"},
-			{Name: "docs[].hPath", About: "human path in the notebook"},
-			{Name: "docs[].path", About: "storage path"},
-			{Name: "docs[].notebook", About: "notebook id", Verbose: true},
-			{Name: "total", About: "how many"},
-			{Name: "path", About: "the scope that was given"},
-			{Name: "pathApplied", About: "whether a scope was given"},
-			{Name: "pathFilteredOutCount", About: "how many were outside of it"},
-			{Name: "truncated", About: "true where not all are shown"},
-			{Name: "hint", About: "what to do about it"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","query":"meeting"}`,
+		Result:     searchDocsResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg","query":"meeting"}`,
 	}, func(ctx context.Context, r *action.Request, a searchDocsArgs) (any, error) {
 		query := strings.TrimSpace(a.Query)
 		switch {
@@ -69,15 +69,9 @@ func searchDocs() *action.Action {
 			return nil, err
 		}
 		kept := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return !within(&h, a.Path) })
-		out := struct {
-			Docs        []hit  `json:"docs"`
-			Total       int    `json:"total"`
-			Path        string `json:"path,omitempty"`
-			PathApplied bool   `json:"pathApplied"`
-			Outside     int    `json:"pathFilteredOutCount,omitempty"`
-			Truncated   bool   `json:"truncated,omitempty"`
-			Hint        string `json:"hint,omitempty"`
-		}{append([]hit{}, kept...), len(kept), a.Path, a.Path != "", len(hits) - len(kept), false, ""}
+		out := searchDocsResult{
+			Docs: append([]hit{}, kept...), Total: len(kept), Path: a.Path, PathApplied: a.Path != "", Outside: len(hits) - len(kept),
+		}
 		if len(kept) > shownDocs {
 			out.Docs, out.Truncated = out.Docs[:shownDocs], true
 			out.Hint = fmt.Sprintf("the first %d are shown: give more words, or path", shownDocs)
@@ -106,7 +100,7 @@ func titled(ctx context.Context, r *action.Request, query string) ([]hit, error)
 	for _, p := range rows {
 		if !seen[p.ID] {
 			seen[p.ID] = true
-			hits = append(hits, hit{place{p.ID, n.ID, p.Path, p.HPath}, lastTitle(p.HPath)})
+			hits = append(hits, hit{p.ID, n.ID, p.Path, p.HPath, lastTitle(p.HPath)})
 		}
 	}
 	sorting.Stable(hits, func(a, b hit) int {

@@ -17,12 +17,12 @@ type listTemplatesArgs struct {
 
 // listedTemplate is a template and how to go on with it.
 type listedTemplate struct {
-	Path     string         `json:"path"`
-	Relative string         `json:"relativePath"`
-	Name     string         `json:"name"`
-	Content  string         `json:"content"`
-	Read     map[string]any `json:"readArgs"`
-	Render   map[string]any `json:"renderArgsTemplate"`
+	Path     string         `json:"path" about:"path on the kernel's machine" verbose:"yes"`
+	Relative string         `json:"relativePath" about:"path for read_template and render"`
+	Name     string         `json:"name" about:"file name without ending"`
+	Content  string         `json:"content" about:"path as SiYuan shows it, hits marked" verbose:"yes"`
+	Read     map[string]any `json:"readArgs" about:"arguments to read it" verbose:"yes"`
+	Render   map[string]any `json:"renderArgsTemplate" about:"arguments to render it, without the id" verbose:"yes"`
 }
 
 func listTemplates() *action.Action {
@@ -33,21 +33,8 @@ func listTemplates() *action.Action {
 		Endpoints:  []string{"search/searchTemplate"},
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},
 		Positional: []string{"query"},
-		Returns: []action.Field{
-			{Name: "data", About: "templates"},
-			{Name: "data[].relativePath", About: "path for read_template and render"},
-			{Name: "data[].name", About: "file name without ending"},
-			{Name: "data[].path", About: "path on the kernel's machine", Verbose: true},
-			{Name: "data[].content", About: "path as SiYuan shows it, hits marked", Verbose: true},
-			{Name: "data[].readArgs", About: "arguments to read it", Verbose: true},
-			{Name: "data[].renderArgsTemplate", About: "arguments to render it, without the id", Verbose: true},
-			{Name: "total", About: "how many match"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "templates a page"},
-			{Name: "pageCount", About: "how many pages"},
-			{Name: "hasNextPage", About: "whether there are more"},
-		},
-		Example: `{"query":"meeting"}`,
+		Result:     action.Page[listedTemplate]{},
+		Example:    `{"query":"meeting"}`,
 	}, func(ctx context.Context, r *action.Request, a listTemplatesArgs) (any, error) {
 		found, err := r.Kernel.Templates(ctx, strings.TrimSpace(a.Query))
 		if err != nil {

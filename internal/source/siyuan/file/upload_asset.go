@@ -27,22 +27,21 @@ type uploadArgs struct {
 
 // tooLarge asks for another call before a large file is sent.
 type tooLarge struct {
-	Success   bool   `json:"success"`
-	Confirm   bool   `json:"requiresConfirmation"`
-	Reason    string `json:"reason"`
-	Size      int64  `json:"fileSizeBytes"`
-	Threshold int64  `json:"thresholdBytes"`
-	MB        int    `json:"thresholdMB"`
-	Message   string `json:"message"`
+	Confirm   bool   `json:"requiresConfirmation" about:"the file is large: call again with confirmLargeFile=true"`
+	Reason    string `json:"reason" about:"file_too_large"`
+	Size      int64  `json:"fileSizeBytes" about:"size of the file"`
+	Threshold int64  `json:"thresholdBytes" about:"size from which it is asked for"`
+	MB        int    `json:"thresholdMB" about:"the same in MB"`
+	Message   string `json:"message" about:"what to do"`
 }
 
 type uploadResult struct {
-	Success bool              `json:"success"`
-	Failed  []string          `json:"errFiles"`
-	Stored  map[string]string `json:"succMap"`
-	Path    string            `json:"path"`
-	Local   string            `json:"localFilePath"`
-	Name    string            `json:"uploadedFileName"`
+	Success bool              `json:"success" about:"true; false where requiresConfirmation is set"`
+	Failed  []string          `json:"errFiles" about:"files that failed" verbose:"yes"`
+	Stored  map[string]string `json:"succMap" about:"uploaded name to asset path" verbose:"yes"`
+	Path    string            `json:"path" about:"asset path for Markdown"`
+	Local   string            `json:"localFilePath" about:"the local file"`
+	Name    string            `json:"uploadedFileName" about:"its name as sent, without an id"`
 }
 
 // defaultMaxUpload bounds an upload even where it is confirmed.
@@ -58,20 +57,10 @@ func uploadAsset() *action.Action {
 		Endpoints:  []string{"asset/upload"},
 		Aliases:    map[string]string{"path": "localFilePath"},
 		Positional: []string{"localFilePath"},
-		Returns: []action.Field{
-			{Name: "success", About: "true; false where requiresConfirmation is set"},
-			{Name: "path", About: "asset path for Markdown"},
-			{Name: "succMap", About: "uploaded name to asset path", Verbose: true},
-			{Name: "errFiles", About: "files that failed", Verbose: true},
-			{Name: "localFilePath", About: "the local file"},
-			{Name: "uploadedFileName", About: "its name as sent, without an id"},
-			{Name: "requiresConfirmation", About: "the file is large: call again with confirmLargeFile=true"},
-			{Name: "reason", About: "file_too_large"},
-			{Name: "fileSizeBytes", About: "size of the file"},
-			{Name: "thresholdBytes", About: "size from which it is asked for"},
-			{Name: "thresholdMB", About: "the same in MB"},
-			{Name: "message", About: "what to do"},
-		},
+		Result: struct {
+			uploadResult
+			tooLarge
+		}{},
 		Example: `{"localFilePath":"pictures/plan.png"}`,
 		Adapt:   fileAlias,
 		Effect: func(r *action.Request) string {
@@ -162,9 +151,13 @@ func tooMuch(r *action.Request, size int64, confirmed bool) (stop any, err error
 	if threshold <= 0 || size <= threshold || confirmed {
 		return nil, nil
 	}
-	return tooLarge{
+	large := tooLarge{
 		Confirm: true, Reason: "file_too_large", Size: size, Threshold: threshold, MB: r.Config.UploadMB,
 		Message: fmt.Sprintf("the file has %.1f MB, more than %d MB; call again with confirmLargeFile=true to upload it",
 			float64(size)/(1<<20), r.Config.UploadMB),
-	}, nil
+	}
+	return struct {
+		Success bool `json:"success"`
+		tooLarge
+	}{false, large}, nil
 }

@@ -14,9 +14,9 @@ import (
 // Front and back of a card, and how it is to be reviewed.
 type sides struct {
 	HPath  string `json:"hPath,omitempty"`
-	Front  string `json:"front"`
-	Back   string `json:"back"`
-	Review review `json:"review"`
+	Front  string `json:"front" about:"what is asked"`
+	Back   string `json:"back" about:"the answer"`
+	Review review `json:"review" about:"kind, prompt, referenceAnswer, gradable"`
 }
 
 type review struct {

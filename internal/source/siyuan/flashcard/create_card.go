@@ -21,14 +21,10 @@ type cardArgs struct {
 }
 
 type cardResult struct {
-	Success bool        `json:"success"`
-	Deck    kernel.ID   `json:"deckID"`
-	Name    string      `json:"deck"`
-	Blocks  []kernel.ID `json:"blockIDs"`
-}
-
-var cardReturns = []action.Field{
-	{Name: "success", About: "true"}, {Name: "deckID", About: "the deck"}, {Name: "deck", About: "its name"}, {Name: "blockIDs", About: "the blocks"},
+	Success bool        `json:"success" about:"true"`
+	Deck    kernel.ID   `json:"deckID" about:"the deck"`
+	Name    string      `json:"deck" about:"its name"`
+	Blocks  []kernel.ID `json:"blockIDs" about:"the blocks"`
 }
 
 func createCard() *action.Action {
@@ -39,7 +35,7 @@ func createCard() *action.Action {
 		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
 		Endpoints: []string{"riff/getRiffDecks", "riff/addRiffCards", "attr/batchGetBlockAttrs"},
 		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
-		Returns:   cardReturns,
+		Result:    cardResult{},
 		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
 		for _, t := range r.Targets("blockIDs") {

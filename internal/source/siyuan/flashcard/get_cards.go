@@ -17,14 +17,14 @@ type getArgs struct {
 }
 
 type deckCard struct {
-	Card    kernel.ID `json:"cardID"`
-	Block   kernel.ID `json:"blockID"`
+	Card    kernel.ID `json:"cardID" about:"the card"`
+	Block   kernel.ID `json:"blockID" about:"its block"`
 	HPath   string    `json:"hPath"`
-	Content string    `json:"content"`
-	State   int       `json:"state"`
-	Reps    int       `json:"reps"`
-	Lapses  int       `json:"lapses"`
-	Due     time.Time `json:"due,omitzero"`
+	Content string    `json:"content" about:"text of the block"`
+	State   int       `json:"state" about:"0 new, 1 learning, 2 review, 3 relearning"`
+	Reps    int       `json:"reps" about:"reviews" verbose:"yes"`
+	Lapses  int       `json:"lapses" about:"times forgotten" verbose:"yes"`
+	Due     time.Time `json:"due,omitzero" about:"when it is due"`
 }
 
 func getCards() *action.Action {
@@ -32,23 +32,8 @@ func getCards() *action.Action {
 		Tool: "flashcard", Name: "get_cards", Purpose: "List the cards of a deck, due or not",
 		Class: action.Reads, Unguarded: deckArgument,
 		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "sqlite/flushTransaction", "query/sql"},
-		Returns: []action.Field{
-			{Name: "deckID", About: "the deck"},
-			{Name: "data", About: "its cards"},
-			{Name: "data[].cardID", About: "the card"},
-			{Name: "data[].blockID", About: "its block"},
-			{Name: "data[].content", About: "text of the block"},
-			{Name: "data[].state", About: "0 new, 1 learning, 2 review, 3 relearning"},
-			{Name: "data[].due", About: "when it is due"},
-			{Name: "data[].reps", About: "reviews", Verbose: true},
-			{Name: "data[].lapses", About: "times forgotten", Verbose: true},
-			{Name: "total", About: "cards that may be read"},
-			{Name: "page", About: "from 1"},
-			{Name: "pageSize", About: "cards a page"},
-			{Name: "pageCount", About: "pages"},
-			{Name: "hasNextPage", About: "whether there are more"},
-		},
-		Example: `{"deckID":"20230218211946-2kw8jgx"}`,
+		Result:    deckPage{},
+		Example:   `{"deckID":"20230218211946-2kw8jgx"}`,
 	}, func(ctx context.Context, r *action.Request, a getArgs) (any, error) {
 		if a.Deck != "" {
 			if _, err := checkDeck(ctx, r, a.Deck); err != nil {
@@ -64,7 +49,7 @@ func getCards() *action.Action {
 }
 
 type deckPage struct {
-	Deck kernel.ID `json:"deckID"`
+	Deck kernel.ID `json:"deckID" about:"the deck"`
 	action.Page[deckCard]
 }
 

@@ -30,15 +30,15 @@ type dueCard struct {
 }
 
 type dueList struct {
-	Scope      string    `json:"scope"`
-	Filter     string    `json:"filter"`
-	Cards      []dueCard `json:"cards"`
-	Showing    int       `json:"showing"`
-	Total      int       `json:"total"`
-	Truncated  bool      `json:"truncated"`
-	Unreviewed int       `json:"unreviewedCount"`
-	New        int       `json:"unreviewedNewCardCount"`
-	Old        int       `json:"unreviewedOldCardCount"`
+	Scope      string    `json:"scope" about:"where"`
+	Filter     string    `json:"filter" about:"which"`
+	Cards      []dueCard `json:"cards" about:"at most 20 of them"`
+	Showing    int       `json:"showing" about:"cards listed"`
+	Total      int       `json:"total" about:"cards that match"`
+	Truncated  bool      `json:"truncated" about:"whether there are more"`
+	Unreviewed int       `json:"unreviewedCount" about:"due"`
+	New        int       `json:"unreviewedNewCardCount" about:"of those, new"`
+	Old        int       `json:"unreviewedOldCardCount" about:"of those, seen before"`
 }
 
 // mostCards are shown with their content at once; the rest comes as these are rated.
@@ -54,25 +54,7 @@ func listCards() *action.Action {
 			"riff/getRiffDueCards", "riff/getNotebookRiffDueCards", "riff/getTreeRiffDueCards", "riff/getRiffDecks", "riff/getRiffCards",
 			"system/currentTime", "query/sql", "block/getChildBlocks", "sqlite/flushTransaction", "block/getBlockInfo",
 		},
-		Returns: []action.Field{
-			{Name: "scope", About: "where"},
-			{Name: "filter", About: "which"},
-			{Name: "cards", About: "at most 20 of them"},
-			{Name: "cards[].cardID", About: "for review_card"},
-			{Name: "cards[].deckID", About: "its deck"},
-			{Name: "cards[].blockID", About: "its block"},
-			{Name: "cards[].front", About: "what is asked"},
-			{Name: "cards[].back", About: "the answer"},
-			{Name: "cards[].review", About: "kind, prompt, referenceAnswer, gradable"},
-			{Name: "cards[].nextDues", About: "when it comes back, by rating", Verbose: true},
-			{Name: "cards[].lastReview", About: "milliseconds", Verbose: true},
-			{Name: "showing", About: "cards listed"},
-			{Name: "total", About: "cards that match"},
-			{Name: "truncated", About: "whether there are more"},
-			{Name: "unreviewedCount", About: "due"},
-			{Name: "unreviewedNewCardCount", About: "of those, new"},
-			{Name: "unreviewedOldCardCount", About: "of those, seen before"},
-		},
+		Result:  dueList{},
 		Example: `{"scope":"all"}`,
 	}, listDue)
 }

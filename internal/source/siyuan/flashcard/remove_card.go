@@ -15,7 +15,7 @@ func removeCard() *action.Action {
 		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
 		Endpoints: []string{"riff/getRiffDecks", "riff/removeRiffCards", "attr/batchGetBlockAttrs"},
 		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
-		Returns:   cardReturns,
+		Result:    cardResult{},
 		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
 		deck, err := a.deck(ctx, r)

@@ -14,7 +14,7 @@ type readArgs struct {
 }
 
 type readResult struct {
-	Path string `json:"path"`
+	Path string `json:"path" about:"path of the document"`
 	content.Window
 }
 
@@ -28,7 +28,7 @@ func read() *action.Action {
 			"notebook/lsNotebooks", "filetree/getIDsByHPath", "block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "query/sql",
 		},
 		Positional: []string{"path"},
-		Returns:    append([]action.Field{{Name: "path", About: "path of the document"}}, content.WindowFields()...),
+		Result:     readResult{},
 		Example:    `{"path":"/Work notes/Plan"}`,
 	}, func(ctx context.Context, r *action.Request, a readArgs) (any, error) {
 		targets := r.Targets("path")

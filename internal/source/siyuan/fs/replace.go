@@ -28,7 +28,7 @@ func replace() *action.Action {
 		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathVirtual)},
 		Endpoints: []string{
 			"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "block/updateBlock", "block/batchUpdateBlock", "block/insertBlock",
-			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo",
+			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo", "block/getBlockDOM",
 		},
 		Positional: []string{"path"},
 		Result:     replaceResult{},

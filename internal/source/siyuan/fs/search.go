@@ -66,13 +66,7 @@ func search() *action.Action {
 		},
 		Positional: []string{"path", "query"},
 		Result:     searchResult{},
-		Returns: []action.Field{
-			{Name: "total", About: "lines found"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "lines a page"},
-			{Name: "hasNextPage", About: "there are more"},
-		},
-		Example: `{"path":"/Work notes","query":"budget"}`,
+		Example:    `{"path":"/Work notes","query":"budget"}`,
 	}, runSearch)
 }
 

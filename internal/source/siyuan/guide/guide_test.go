@@ -26,7 +26,10 @@ func sample(example string, edit func(*action.Spec)) *action.Action {
 	spec := action.Spec{
 		Tool: "box", Name: "open_all", Purpose: "Open everything", Class: action.Reads, Unguarded: "it is a test",
 		Positional: []string{"path"}, Aliases: map[string]string{"where": "path", "at": "path"},
-		Returns: []action.Field{{Name: "n", About: "how many"}, {Name: "more", About: "the rest", Verbose: true}},
+		Result: struct {
+			N    int    `json:"n" about:"how many"`
+			More string `json:"more" about:"the rest" verbose:"yes"`
+		}{},
 		Example: example,
 	}
 	if edit != nil {

@@ -170,15 +170,15 @@ func (c *Client) Breadcrumb(ctx context.Context, id ID, excludeTypes []string) (
 
 // DocInfo is a document as getDocsInfo describes it.
 type DocInfo struct {
-	ID           ID                `json:"id"`
-	RootID       ID                `json:"rootID"`
-	Name         string            `json:"name"`
-	RefCount     int               `json:"refCount"`
-	SubFileCount int               `json:"subFileCount"`
-	RefIDs       []ID              `json:"refIDs"` // blocks that refer to it
-	IAL          map[string]string `json:"ial"`
-	Icon         string            `json:"icon"`
-	AttrViews    json.RawMessage   `json:"attrViews"` // databases it stands in; null for none
+	ID           ID                `json:"id" about:"document"`
+	RootID       ID                `json:"rootID" about:"the same" verbose:"yes"`
+	Name         string            `json:"name" about:"title"`
+	RefCount     int               `json:"refCount" about:"references to it"`
+	SubFileCount int               `json:"subFileCount" about:"documents right below it"`
+	RefIDs       []ID              `json:"refIDs" about:"blocks that refer to it"`
+	IAL          map[string]string `json:"ial" about:"attributes"`
+	Icon         string            `json:"icon" about:"icon"`
+	AttrViews    json.RawMessage   `json:"attrViews" about:"databases that it stands in"` // null for none
 }
 
 // DocsInfo describes documents, in order; references and databases only if asked for. One that
@@ -191,10 +191,10 @@ func (c *Client) DocsInfo(ctx context.Context, ids []ID, references, databases b
 type Stat struct {
 	RuneCount  int `json:"runeCount"`
 	WordCount  int `json:"wordCount"`
-	LinkCount  int `json:"linkCount"`
-	ImageCount int `json:"imageCount"`
-	RefCount   int `json:"refCount"`
-	BlockCount int `json:"blockCount"`
+	LinkCount  int `json:"linkCount" about:"links"`
+	ImageCount int `json:"imageCount" about:"images"`
+	RefCount   int `json:"refCount" about:"block references"`
+	BlockCount int `json:"blockCount" about:"blocks"`
 }
 
 // WordCount counts what is in all of the blocks together.

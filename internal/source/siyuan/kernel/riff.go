@@ -19,14 +19,14 @@ type Deck struct {
 
 // DueCard is a card that is to be reviewed.
 type DueCard struct {
-	DeckID     ID                `json:"deckID"`
-	CardID     ID                `json:"cardID"`
-	BlockID    ID                `json:"blockID"`
+	DeckID     ID                `json:"deckID" about:"its deck"`
+	CardID     ID                `json:"cardID" about:"for review_card"`
+	BlockID    ID                `json:"blockID" about:"its block"`
 	Lapses     int               `json:"lapses"`
 	Reps       int               `json:"reps"`
-	State      int               `json:"state"`      // 0 new, 1 learning, 2 review, 3 relearning
-	LastReview int64             `json:"lastReview"` // milliseconds; before 1970 is never
-	NextDues   map[string]string `json:"nextDues"`   // rating → in words
+	State      int               `json:"state"`                                                        // 0 new, 1 learning, 2 review, 3 relearning
+	LastReview int64             `json:"lastReview" about:"milliseconds" verbose:"yes"`                // before 1970 is never
+	NextDues   map[string]string `json:"nextDues" about:"when it comes back, by rating" verbose:"yes"` // in words
 }
 
 // CardBlock is a block that is a card, as lists of a deck have it. Box is empty where the block

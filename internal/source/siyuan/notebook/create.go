@@ -16,10 +16,10 @@ type createArgs struct {
 // created is a new notebook.
 type created struct {
 	listed
-	Permission     string   `json:"permission"`
-	PermissionHint string   `json:"permissionHint,omitempty"`
-	IconHint       string   `json:"iconHint,omitempty"`
-	Warnings       []string `json:"warnings,omitempty"`
+	Permission     string   `json:"permission" about:"level of the new notebook: none, r, rw or rwd"`
+	PermissionHint string   `json:"permissionHint,omitempty" about:"how to raise it, where it does not allow to write"`
+	IconHint       string   `json:"iconHint,omitempty" about:"how to give it an icon, where it has none" verbose:"yes"`
+	Warnings       []string `json:"warnings,omitempty" about:"what did not work although the notebook is there"`
 }
 
 func create() *action.Action {
@@ -27,15 +27,11 @@ func create() *action.Action {
 		Tool: "notebook", Name: "create", Purpose: "Create a notebook",
 		Guide: "Names may repeat, so list first. The new notebook gets the level that the settings say for " +
 			"new ones, on a real kernel r: the result says which, and how a person raises it.",
-		Common:    true,
-		Class:     action.Creates,
-		Unguarded: "there is no notebook yet; the new one gets the level for new notebooks",
-		Endpoints: []string{"notebook/createNotebook", "notebook/setNotebookIcon"},
-		Returns: append(listedFields(""),
-			action.Field{Name: "permission", About: "level of the new notebook: none, r, rw or rwd"},
-			action.Field{Name: "permissionHint", About: "how to raise it, where it does not allow to write"},
-			action.Field{Name: "iconHint", About: "how to give it an icon, where it has none", Verbose: true},
-			action.Field{Name: "warnings", About: "what did not work although the notebook is there"}),
+		Common:     true,
+		Class:      action.Creates,
+		Unguarded:  "there is no notebook yet; the new one gets the level for new notebooks",
+		Endpoints:  []string{"notebook/createNotebook", "notebook/setNotebookIcon"},
+		Result:     created{},
 		Positional: []string{"name"},
 		Example:    `{"name":"Reading","icon":"1f4d4"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -17,15 +18,9 @@ type getChildDocsArgs struct {
 	PageSize int       `json:"pageSize" about:"documents a page" default:"50" min:"1" max:"200"`
 }
 
-// child is a document at the top of a notebook.
-type child struct {
-	ID           kernel.ID `json:"id"`
-	Notebook     kernel.ID `json:"notebook"`
-	Path         string    `json:"path"`
-	HPath        string    `json:"hPath"`
-	Name         string    `json:"name"`
-	Icon         string    `json:"icon"`
-	SubFileCount int       `json:"subFileCount"`
+type getChildDocsResult struct {
+	action.Page[content.ListedDocument]
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
 }
 
 func getChildDocs() *action.Action {
@@ -36,23 +31,8 @@ func getChildDocs() *action.Action {
 		Needs:      []action.Need{action.OnNotebook(access.Read, "notebook")},
 		Endpoints:  []string{"filetree/listDocsByPath", "notebook/lsNotebooks"},
 		Positional: []string{"notebook"},
-		Returns: []action.Field{
-			{Name: "data", About: "documents in the order SiYuan shows"},
-			{Name: "data[].id", About: "document id"},
-			{Name: "data[].name", About: "title"},
-			{Name: "data[].hPath", About: "human path in the notebook"},
-			{Name: "data[].path", About: "storage path"},
-			{Name: "data[].subFileCount", About: "documents right below it"},
-			{Name: "data[].notebook", About: "notebook id", Verbose: true},
-			{Name: "data[].icon", About: "icon", Verbose: true},
-			{Name: "notebook", About: "notebook id"},
-			{Name: "total", About: "how many there are"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "documents a page"},
-			{Name: "pageCount", About: "how many pages"},
-			{Name: "hasNextPage", About: "whether there is more"},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg"}`,
+		Result:     getChildDocsResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a getChildDocsArgs) (any, error) {
 		was, err := before(ctx, r, a.Notebook)
 		if err != nil {
@@ -65,14 +45,7 @@ func getChildDocs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		out := make([]child, 0, len(docs))
-		for _, d := range docs {
-			out = append(out, child{d.ID, a.Notebook, d.Path, "/" + d.Name, d.Name, d.Icon, d.SubFileCount})
-		}
-		return struct {
-			action.Page[child]
-			Notebook kernel.ID `json:"notebook"`
-		}{action.Paged(out, a.Page, a.PageSize), a.Notebook}, nil
+		return getChildDocsResult{action.Paged(content.ListDocuments(a.Notebook, "/", docs), a.Page, a.PageSize), a.Notebook}, nil
 	})
 }
 

@@ -14,9 +14,14 @@ type getPermissionsArgs struct {
 
 // permission is the level of one notebook.
 type permission struct {
-	ID         kernel.ID    `json:"id"`
-	Name       string       `json:"name"`
-	Permission access.Level `json:"permission"`
+	ID         kernel.ID    `json:"id" about:"notebook id"`
+	Name       string       `json:"name" about:"its name"`
+	Permission access.Level `json:"permission" about:"r, rw or rwd"`
+}
+
+type getPermissionsResult struct {
+	Notebooks []permission `json:"notebooks,omitzero" about:"the notebooks that may be read, of all"`
+	Notebook  *permission  `json:"notebook,omitempty" about:"the one that was asked for, in the same form"`
 }
 
 func getPermissions() *action.Action {
@@ -34,20 +39,12 @@ func getPermissions() *action.Action {
 				return one.Targets(ctx, r)
 			})},
 		Endpoints: []string{"notebook/lsNotebooks", "file/getFile"},
-		Returns: []action.Field{
-			{Name: "notebooks", About: "the notebooks that may be read, of all"},
-			{Name: "notebooks[].id", About: "notebook id"},
-			{Name: "notebooks[].name", About: "its name"},
-			{Name: "notebooks[].permission", About: "r, rw or rwd"},
-			{Name: "notebook", About: "the one that was asked for, in the same form"},
-		},
-		Example: `{"notebook":"all"}`,
+		Result:    getPermissionsResult{},
+		Example:   `{"notebook":"all"}`,
 	}, func(ctx context.Context, r *action.Request, _ getPermissionsArgs) (any, error) {
 		if !all(r) {
 			t := r.Target("notebook")
-			return struct {
-				Notebook permission `json:"notebook"`
-			}{permission{t.ID, t.Title, r.Levels.Of(t.ID)}}, nil
+			return getPermissionsResult{Notebook: &permission{t.ID, t.Title, r.Levels.Of(t.ID)}}, nil
 		}
 		visible, err := r.Levels.Visible(ctx)
 		if err != nil {
@@ -57,9 +54,7 @@ func getPermissions() *action.Action {
 		for _, n := range visible {
 			out = append(out, permission{n.ID, n.Name, r.Levels.Of(n.ID)})
 		}
-		return struct {
-			Notebooks []permission `json:"notebooks"`
-		}{out}, nil
+		return getPermissionsResult{Notebooks: out}, nil
 	})
 }
 

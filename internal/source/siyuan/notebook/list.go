@@ -9,36 +9,21 @@ import (
 
 // listed is a notebook in a list.
 type listed struct {
-	ID                kernel.ID `json:"id"`
-	Name              string    `json:"name"`
-	Icon              string    `json:"icon"`
-	Sort              int       `json:"sort"`
-	SortMode          int       `json:"sortMode"`
-	Closed            bool      `json:"closed"`
-	NewFlashcardCount int       `json:"newFlashcardCount"`
-	DueFlashcardCount int       `json:"dueFlashcardCount"`
-	FlashcardCount    int       `json:"flashcardCount"`
+	ID                kernel.ID `json:"id" about:"notebook id"`
+	Name              string    `json:"name" about:"its name; names may repeat"`
+	Icon              string    `json:"icon" about:"code points of an emoji" verbose:"yes"`
+	Sort              int       `json:"sort" about:"its place in the list" verbose:"yes"`
+	SortMode          int       `json:"sortMode" about:"order of its documents, 15 is that of the workspace" verbose:"yes"`
+	Closed            bool      `json:"closed" about:"whether it is closed"`
+	NewFlashcardCount int       `json:"newFlashcardCount" about:"new cards" verbose:"yes"`
+	DueFlashcardCount int       `json:"dueFlashcardCount" about:"cards that are due" verbose:"yes"`
+	FlashcardCount    int       `json:"flashcardCount" about:"cards" verbose:"yes"`
 }
 
 func listing(n *kernel.Notebook) listed {
 	return listed{
 		ID: n.ID, Name: n.Name, Icon: n.Icon, Sort: n.Sort, SortMode: n.SortMode, Closed: n.Closed,
 		NewFlashcardCount: n.NewFlashcardCount, DueFlashcardCount: n.DueFlashcardCount, FlashcardCount: n.FlashcardCount,
-	}
-}
-
-// listedFields describes the members of a listed at a path.
-func listedFields(at string) []action.Field {
-	return []action.Field{
-		{Name: at + "id", About: "notebook id"},
-		{Name: at + "name", About: "its name; names may repeat"},
-		{Name: at + "closed", About: "whether it is closed"},
-		{Name: at + "icon", About: "code points of an emoji", Verbose: true},
-		{Name: at + "sort", About: "its place in the list", Verbose: true},
-		{Name: at + "sortMode", About: "order of its documents, 15 is that of the workspace", Verbose: true},
-		{Name: at + "newFlashcardCount", About: "new cards", Verbose: true},
-		{Name: at + "dueFlashcardCount", About: "cards that are due", Verbose: true},
-		{Name: at + "flashcardCount", About: "cards", Verbose: true},
 	}
 }
 
@@ -50,7 +35,7 @@ func list() *action.Action {
 		Class:     action.Reads,
 		Unguarded: "lists only notebooks that may be read",
 		Endpoints: []string{"notebook/lsNotebooks"},
-		Returns:   listedFields("[]."),
+		Result:    []listed{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		visible, err := r.Levels.Visible(ctx)

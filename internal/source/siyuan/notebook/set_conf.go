@@ -34,6 +34,20 @@ type settings struct {
 	DailyNoteTemplatePath *string `json:"dailyNoteTemplatePath,omitempty" about:"template of daily notes"`
 }
 
+// setConfResult describes the settings that the kernel answers.
+type setConfResult struct {
+	Name                  string `json:"name" about:"name of the notebook"`
+	Closed                bool   `json:"closed" about:"whether it is closed"`
+	Indexing              bool   `json:"indexing" about:"as of set_open_state"`
+	DailyNoteSavePath     string `json:"dailyNoteSavePath" about:"where daily notes go"`
+	DailyNoteTemplatePath string `json:"dailyNoteTemplatePath" about:"template of daily notes"`
+	DocCreateSavePath     string `json:"docCreateSavePath" about:"where new documents go"`
+	RefCreateSavePath     string `json:"refCreateSavePath" about:"where documents made from a reference go"`
+	Sort                  int    `json:"sort" about:"its place in the list" verbose:"yes"`
+	SortMode              int    `json:"sortMode" about:"order of its documents" verbose:"yes"`
+	Icon                  string `json:"icon" about:"its icon" verbose:"yes"`
+}
+
 func setConf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_conf", Purpose: "Change settings of a notebook",
@@ -46,19 +60,8 @@ func setConf() *action.Action {
 			action.On(access.Read, "every notebook, where a path or template does more than texts, numbers and dates", "conf", needsRendering),
 		},
 		Endpoints: []string{"search/searchTemplate", "file/readDir", "file/getFile", "notebook/getNotebookConf", "notebook/setNotebookConf", "notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
-		Returns: []action.Field{
-			{Name: "name", About: "name of the notebook"},
-			{Name: "closed", About: "whether it is closed"},
-			{Name: "indexing", About: "as of set_open_state"},
-			{Name: "dailyNoteSavePath", About: "where daily notes go"},
-			{Name: "dailyNoteTemplatePath", About: "template of daily notes"},
-			{Name: "docCreateSavePath", About: "where new documents go"},
-			{Name: "refCreateSavePath", About: "where documents made from a reference go"},
-			{Name: "sort", About: "its place in the list", Verbose: true},
-			{Name: "sortMode", About: "order of its documents", Verbose: true},
-			{Name: "icon", About: "its icon", Verbose: true},
-		},
-		Example: `{"notebook":"20240101120000-abcdefg","conf":{"dailyNoteSavePath":"/journal/{{now | date \"2006-01-02\"}}"}}`,
+		Result:    setConfResult{},
+		Example:   `{"notebook":"20240101120000-abcdefg","conf":{"dailyNoteSavePath":"/journal/{{now | date \"2006-01-02\"}}"}}`,
 	}, func(ctx context.Context, r *action.Request, a setConfArgs) (any, error) {
 		open := a.Conf.Closed
 		a.Conf.Closed = nil // the endpoint would only note it down

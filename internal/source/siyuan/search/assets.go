@@ -135,14 +135,14 @@ func assetName(p string) string {
 
 // assetText is an asset with the part of its text that matches.
 type assetText struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Ext     string `json:"ext"`
-	Path    string `json:"path"`
-	Size    string `json:"size"`
-	Updated int64  `json:"updated"`
-	Plain   string `json:"plainContent"`
-	Content string `json:"content"`
+	ID      string `json:"id" about:"id of the entry, for assetId"`
+	Name    string `json:"name" about:"file name"`
+	Ext     string `json:"ext" about:"file type" verbose:"yes"`
+	Path    string `json:"path" about:"path as documents write it"`
+	Size    string `json:"size" about:"size of the file" verbose:"yes"`
+	Updated int64  `json:"updated" about:"time of the last change, in seconds" verbose:"yes"`
+	Plain   string `json:"plainContent" about:"the part of the text that matches"`
+	Content string `json:"content" about:"the same as HTML with <mark>" verbose:"yes"`
 }
 
 func newAssetText(c *kernel.AssetContent) assetText {

@@ -37,6 +37,12 @@ type resolvedArgs struct {
 	Types   []string `json:"types,omitempty"`
 }
 
+type fulltextResult struct {
+	list
+	Documents int          `json:"matchedRootCount,omitempty" about:"documents with hits" verbose:"yes"`
+	Resolved  resolvedArgs `json:"resolvedArgs" about:"how the arguments were understood" verbose:"yes"`
+}
+
 func fulltext() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads,
@@ -49,9 +55,7 @@ func fulltext() *action.Action {
 		Positional: []string{"query"},
 		Adapt: adaptCodes(map[string]string{"methodName": "method", "sortBy": "orderBy"},
 			map[string]map[string]int{"method": methods, "orderBy": orders}),
-		Returns: append(pageFields(),
-			action.Field{Name: "matchedRootCount", About: "documents with hits", Verbose: true},
-			action.Field{Name: "resolvedArgs", About: "how the arguments were understood", Verbose: true}),
+		Result:  fulltextResult{},
 		Example: `{"query":"travel plan","typeShortcodes":["h","p"],"pageSize":10}`,
 	}, func(ctx context.Context, r *action.Request, a fulltextArgs) (any, error) {
 		f := finder{args: &a, cleaning: cleaning{r: r}}
@@ -66,11 +70,7 @@ func fulltext() *action.Action {
 			return nil, err
 		}
 		only.all = f.whole
-		out := struct {
-			list
-			Documents int          `json:"matchedRootCount,omitempty"`
-			Resolved  resolvedArgs `json:"resolvedArgs"`
-		}{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
+		out := fulltextResult{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
 		}

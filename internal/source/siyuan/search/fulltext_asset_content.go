@@ -24,8 +24,8 @@ type assetContentArgs struct {
 type assetContentResult struct {
 	action.Page[assetText]
 	shown
-	Contents   []assetText `json:"assetContents"`
-	Incomplete bool        `json:"incomplete,omitempty"`
+	Contents   []assetText `json:"assetContents" about:"the same as data" verbose:"yes"`
+	Incomplete bool        `json:"incomplete,omitempty" about:"there are too many to look at all"`
 }
 
 // mostAssetPages bounds the requests of one call.
@@ -45,27 +45,7 @@ func fulltextAssetContent() *action.Action {
 		Positional: []string{"query"},
 		Adapt: adaptCodes(map[string]string{"methodName": "queryMethod"},
 			map[string]map[string]int{"queryMethod": methods, "method": methods, "sortBy": assetOrders, "orderBy": assetOrders}),
-		Returns: []action.Field{
-			{Name: "data", About: "assets that were found"},
-			{Name: "data[].id", About: "id of the entry, for assetId"},
-			{Name: "data[].name", About: "file name"},
-			{Name: "data[].ext", About: "file type", Verbose: true},
-			{Name: "data[].path", About: "path as documents write it"},
-			{Name: "data[].size", About: "size of the file", Verbose: true},
-			{Name: "data[].updated", About: "time of the last change, in seconds", Verbose: true},
-			{Name: "data[].plainContent", About: "the part of the text that matches"},
-			{Name: "data[].content", About: "the same as HTML with <mark>", Verbose: true},
-			{Name: "assetContents", About: "the same as data", Verbose: true},
-			{Name: "total", About: "how many"},
-			{Name: "page", About: "this page"},
-			{Name: "pageSize", About: "entries a page"},
-			{Name: "pageCount", About: "pages"},
-			{Name: "hasNextPage", About: "whether there is another"},
-			{Name: "truncated", About: "whether the page is shown in part"},
-			{Name: "showing", About: "entries shown", Verbose: true},
-			{Name: "hint", About: "how to see more"},
-			{Name: "incomplete", About: "there are too many to look at all"},
-		},
+		Result:  assetContentResult{},
 		Example: `{"query":"invoice 2024","types":[".pdf"]}`,
 	}, func(ctx context.Context, r *action.Request, a assetContentArgs) (any, error) {
 		switch {

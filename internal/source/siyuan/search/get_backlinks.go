@@ -59,16 +59,7 @@ func getBacklinks() *action.Action {
 		Positional: []string{"id"},
 		Adapt:      adaptCodes(map[string]string{"scopeRootId": "refTreeID"}, nil),
 		Result:     backlinksResult{},
-		Returns: []action.Field{
-			{Name: "backmentions[].id"},
-			{Name: "backmentions[].type"},
-			{Name: "backmentions[].hPath"},
-			{Name: "backmentions[].content"},
-			{Name: "backmentions[].target"},
-			{Name: "backmentions[].anchor"},
-			{Name: "backmentions[].rootID"},
-		},
-		Example: `{"id":"20240101120000-abcdefg","mode":"links"}`,
+		Example:    `{"id":"20240101120000-abcdefg","mode":"links"}`,
 	}, func(ctx context.Context, r *action.Request, a backlinksArgs) (any, error) {
 		b := backlinks{r: r, target: r.Target("id"), args: a, out: backlinksResult{Mode: a.Mode, Links: []backlink{}, Mentions: []backlink{}}}
 		if err := b.narrow(ctx); err != nil {

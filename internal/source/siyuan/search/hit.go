@@ -8,26 +8,25 @@ import (
 
 // hit is a block that was found, without what nobody reads.
 type hit struct {
-	ID       kernel.ID `json:"id"`
-	Type     string    `json:"type"`
-	SubType  string    `json:"subtype,omitempty"`
-	HPath    string    `json:"hPath"`
-	FSPath   string    `json:"fsPath,omitempty"`
-	Plain    string    `json:"plainContent,omitempty"`
-	Name     string    `json:"name,omitempty"`
+	ID       kernel.ID `json:"id" about:"id of the block"`
+	Type     string    `json:"type" about:"NodeParagraph, NodeHeading, NodeDocument, …"`
+	SubType  string    `json:"subtype,omitempty" about:"h1 to h6 of a heading, u, o or t of a list"`
+	HPath    string    `json:"hPath" about:"human path of its document in its notebook"`
+	FSPath   string    `json:"fsPath,omitempty" about:"the same with the notebook, as fs takes it"`
+	Plain    string    `json:"plainContent,omitempty" about:"its text; of a long one what is around the matches"`
+	Name     string    `json:"name,omitempty" about:"its name, alias, memo and tags, where it has them"`
 	Alias    string    `json:"alias,omitempty"`
 	Memo     string    `json:"memo,omitempty"`
 	Tag      string    `json:"tag,omitempty"`
-	Children []hit     `json:"children,omitempty"` // of a document, where hits are grouped
-
-	Notebook kernel.ID `json:"box"`
-	Root     kernel.ID `json:"rootID,omitempty"`
-	Parent   kernel.ID `json:"parentID,omitempty"`
-	Path     string    `json:"path,omitempty"`
-	Excerpt  string    `json:"excerpt,omitempty"`
-	Content  string    `json:"content,omitempty"`
-	Markdown string    `json:"markdown,omitempty"`
-	RefText  string    `json:"refText,omitempty"`
+	Children []hit     `json:"children,omitempty" about:"of a document, where hits are grouped: those in it, in the same form"`
+	Notebook kernel.ID `json:"box" about:"its notebook" verbose:"yes"`
+	Root     kernel.ID `json:"rootID,omitempty" about:"its document" verbose:"yes"`
+	Parent   kernel.ID `json:"parentID,omitempty" about:"the block above it" verbose:"yes"`
+	Path     string    `json:"path,omitempty" about:"storage path of its document" verbose:"yes"`
+	Excerpt  string    `json:"excerpt,omitempty" about:"the first 200 characters" verbose:"yes"`
+	Content  string    `json:"content,omitempty" about:"its text as HTML with <mark> around matches" verbose:"yes"`
+	Markdown string    `json:"markdown,omitempty" about:"its Markdown, 400 characters at most" verbose:"yes"`
+	RefText  string    `json:"refText,omitempty" about:"what a reference to it would show" verbose:"yes"`
 }
 
 // slim makes a hit of a found block. Without marks its content is plain text.
@@ -55,36 +54,6 @@ func slimAll(found []kernel.Found, withMarks bool) []hit {
 		out = append(out, slim(&found[i], withMarks))
 	}
 	return out
-}
-
-// hitFields describe the hits of a list.
-func hitFields(list string) []action.Field {
-	fields := []action.Field{
-		{Name: list, About: "blocks that were found"},
-		{Name: list + "[].id", About: "id of the block"},
-		{Name: list + "[].type", About: "NodeParagraph, NodeHeading, NodeDocument, …"},
-		{Name: list + "[].subtype", About: "h1 to h6 of a heading, u, o or t of a list"},
-		{Name: list + "[].hPath", About: "human path of its document in its notebook"},
-		{Name: list + "[].fsPath", About: "the same with the notebook, as fs takes it"},
-		{Name: list + "[].plainContent", About: "its text; of a long one what is around the matches"},
-		{Name: list + "[].name", About: "its name, alias, memo and tags, where it has them"},
-	}
-	for _, f := range [...]action.Field{
-		{Name: "box", About: "its notebook"},
-		{Name: "rootID", About: "its document"},
-		{Name: "parentID", About: "the block above it"},
-		{Name: "path", About: "storage path of its document"},
-		{Name: "excerpt", About: "the first 200 characters"},
-		{Name: "content", About: "its text as HTML with <mark> around matches"},
-		{Name: "markdown", About: "its Markdown, 400 characters at most"},
-		{Name: "refText", About: "what a reference to it would show"},
-	} {
-		fields = append(fields, action.Field{Name: list + "[]." + f.Name, About: f.About, Verbose: true})
-		if f.Name != "refText" {
-			fields = append(fields, action.Field{Name: list + "[].children[]." + f.Name, About: f.About, Verbose: true})
-		}
-	}
-	return fields
 }
 
 // readable leaves out what is in notebooks that may not be read, and counts it for nobody but us: the

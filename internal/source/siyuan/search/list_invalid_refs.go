@@ -12,6 +12,11 @@ type invalidRefsArgs struct {
 	PageSize int `json:"pageSize" about:"blocks a page" default:"32" min:"1" max:"128"`
 }
 
+type invalidRefsResult struct {
+	list
+	Blocks []hit `json:"blocks" about:"the same as data" verbose:"yes"`
+}
+
 func listInvalidRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "list_invalid_refs", Purpose: "List the blocks whose references lead nowhere",
@@ -19,7 +24,7 @@ func listInvalidRefs() *action.Action {
 		Guide:     "A reference to a block of a closed notebook, or of one that may not be read, counts as one that leads nowhere.",
 		Unguarded: "what is in notebooks that may not be read is left out",
 		Endpoints: []string{"search/listInvalidBlockRefs", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
-		Returns:   append(pageFields(), action.Field{Name: "blocks", About: "the same as data", Verbose: true}),
+		Result:    invalidRefsResult{},
 		Example:   `{"pageSize":20}`,
 	}, func(ctx context.Context, r *action.Request, a invalidRefsArgs) (any, error) {
 		ask, err := invalidRefs(ctx, r)
@@ -27,10 +32,7 @@ func listInvalidRefs() *action.Action {
 			return nil, err
 		}
 		found, err := fetch(ctx, r, ask, a.Page, a.PageSize, filter{}, true)
-		return struct {
-			list
-			Blocks []hit `json:"blocks"`
-		}{found, found.Data}, err
+		return invalidRefsResult{found, found.Data}, err
 	})
 }
 

@@ -23,15 +23,15 @@ const (
 type list struct {
 	action.Page[hit]
 	shown
-	Mode       string `json:"paginationMode,omitempty"`
-	Incomplete bool   `json:"incomplete,omitempty"`
+	Mode       string `json:"paginationMode,omitempty" about:"kernel, or post_filtered_window" verbose:"yes"`
+	Incomplete bool   `json:"incomplete,omitempty" about:"there are too many hits to filter all of them"`
 }
 
 // shown says whether a page is shown whole.
 type shown struct {
-	Truncated bool   `json:"truncated"`
-	Showing   int    `json:"showing"`
-	Hint      string `json:"hint,omitempty"`
+	Truncated bool   `json:"truncated" about:"whether the page is shown in part"`
+	Showing   int    `json:"showing" about:"how many are shown" verbose:"yes"`
+	Hint      string `json:"hint,omitempty" about:"how to see more"`
 }
 
 // cut shows the beginning of a page whose size the caller left open.
@@ -83,8 +83,8 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 		hits, _ := ungroup(kept)
 		total = len(hits)
 	}
-	out.Page = action.Page[hit]{Total: total, Page: page, PageSize: size, PageCount: max(1, got.Pages)}
-	out.HasNextPage = page < out.PageCount
+	count := max(1, got.Pages)
+	out.Pages = action.Pages{Total: total, Page: page, PageSize: size, PageCount: count, HasNextPage: page < count}
 	out.Mode = "kernel"
 	return out, true, out.show(ctx, r, kept, withMarks)
 }
@@ -145,7 +145,7 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 	}
 	at := action.Paged(kept, page, size)
 	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
-	out.Page = action.Page[hit]{Total: at.Total, Page: at.Page, PageSize: at.PageSize, PageCount: at.PageCount, HasNextPage: at.HasNextPage}
+	out.Pages = at.Pages
 	err := out.show(ctx, r, regroup(at.Data, documents), withMarks)
 	if incomplete {
 		out.Hint = "only the first hits were looked at: narrow the search down"
@@ -157,20 +157,4 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 func (l *list) show(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
 	l.Data, l.shown = cut(slimAll(found, withMarks), !r.Given("pageSize"))
 	return place(ctx, r, l.Data)
-}
-
-// pageFields describe a page of hits.
-func pageFields() []action.Field {
-	return append(hitFields("data"),
-		action.Field{Name: "total", About: "hits on all pages"},
-		action.Field{Name: "page", About: "this page"},
-		action.Field{Name: "pageSize", About: "hits a page"},
-		action.Field{Name: "pageCount", About: "pages"},
-		action.Field{Name: "hasNextPage", About: "whether there is another"},
-		action.Field{Name: "truncated", About: "whether the page is shown in part"},
-		action.Field{Name: "showing", About: "hits shown", Verbose: true},
-		action.Field{Name: "hint", About: "how to see more"},
-		action.Field{Name: "incomplete", About: "there are too many hits to filter all of them"},
-		action.Field{Name: "paginationMode", About: "kernel, or post_filtered_window", Verbose: true},
-	)
 }

@@ -19,6 +19,12 @@ type searchRefsArgs struct {
 	ReqID          int    `json:"reqId" about:"number of the request" default:"0"`
 }
 
+type searchRefsResult struct {
+	Data   []hit `json:"data" about:"blocks that were found"`
+	Blocks []hit `json:"blocks" about:"the same as data" verbose:"yes"`
+	Total  int   `json:"total" about:"how many"`
+}
+
 func searchRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "search_refs", Purpose: "Find blocks to refer to from a block, as the editor does after ((",
@@ -28,10 +34,8 @@ func searchRefs() *action.Action {
 		Endpoints:  []string{"search/searchRefBlock", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"keyword": "k", "query": "k"},
 		Positional: []string{"id", "k"},
-		Returns: append(hitFields("data"),
-			action.Field{Name: "blocks", About: "the same as data", Verbose: true},
-			action.Field{Name: "total", About: "how many"}),
-		Example: `{"id":"20240101120000-abcdefg","k":"carrot"}`,
+		Result:     searchRefsResult{},
+		Example:    `{"id":"20240101120000-abcdefg","k":"carrot"}`,
 	}, func(ctx context.Context, r *action.Request, a searchRefsArgs) (any, error) {
 		root := r.Target("id").Root
 		if in := r.Targets("rootID"); len(in) > 0 {
@@ -52,11 +56,7 @@ func searchRefs() *action.Action {
 		if err := place(ctx, r, hits); err != nil {
 			return nil, err
 		}
-		return struct {
-			Data   []hit `json:"data"`
-			Blocks []hit `json:"blocks"`
-			Total  int   `json:"total"`
-		}{hits, hits, len(hits)}, nil
+		return searchRefsResult{hits, hits, len(hits)}, nil
 	})
 }
 

@@ -20,6 +20,18 @@ type confArgs struct {
 	MaxItems int    `json:"maxItems" about:"entries shown of each" default:"12" min:"1" max:"100"`
 }
 
+// confResult is the summary, or one value.
+type confResult struct {
+	Mode      string          `json:"mode" about:"summary or get"`
+	Total     int             `json:"totalTopLevelKeys,omitempty" about:"how many there are"`
+	Names     []string        `json:"topLevelKeys,omitempty" about:"their names"`
+	Truncated *int            `json:"truncatedTopLevelKeys,omitempty" about:"how many are not shown"`
+	Summary   map[string]node `json:"summary,omitempty" about:"each key as far as maxDepth"`
+	Path      string          `json:"keyPath,omitempty" about:"what was asked for"`
+	Value     *node           `json:"value,omitempty" about:"type, and value, entries or items"`
+	Hints     []string        `json:"hints" about:"how to go on"`
+}
+
 func conf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "conf", Purpose: "Look into the kernel's configuration, a little at a time, with secrets hidden",
@@ -27,17 +39,8 @@ func conf() *action.Action {
 		Off:   true, Class: action.Reads, Unguarded: "what tells of notes is left out where some notebook may not be read",
 		Endpoints: []string{"system/getConf", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"path": "keyPath", "key": "keyPath"},
-		Returns: []action.Field{
-			{Name: "mode", About: "summary or get"},
-			{Name: "totalTopLevelKeys", About: "how many there are"},
-			{Name: "topLevelKeys", About: "their names"},
-			{Name: "truncatedTopLevelKeys", About: "how many are not shown"},
-			{Name: "summary", About: "each key as far as maxDepth"},
-			{Name: "keyPath", About: "what was asked for"},
-			{Name: "value", About: "type, and value, entries or items"},
-			{Name: "hints", About: "how to go on"},
-		},
-		Example: `{"mode":"get","keyPath":"editor.fontSize"}`,
+		Result:    confResult{},
+		Example:   `{"mode":"get","keyPath":"editor.fontSize"}`,
 	}, func(ctx context.Context, r *action.Request, a confArgs) (any, error) {
 		raw, err := r.Kernel.Conf(ctx)
 		if err != nil {
@@ -74,14 +77,11 @@ func confSummary(root gjson.Result, a *confArgs) any {
 		return true
 	})
 	all := show("", root, a.MaxDepth+1, a.MaxItems)
-	return struct {
-		Mode      string          `json:"mode"`
-		Total     int             `json:"totalTopLevelKeys"`
-		Names     []string        `json:"topLevelKeys"`
-		Truncated int             `json:"truncatedTopLevelKeys"`
-		Summary   map[string]node `json:"summary"`
-		Hints     []string        `json:"hints"`
-	}{"summary", total, names, total - len(names), all.Entries, []string{`system(action="conf", mode="get", keyPath="editor") shows one key`}}
+	left := total - len(names)
+	return confResult{
+		Mode: "summary", Total: total, Names: names, Truncated: &left, Summary: all.Entries,
+		Hints: []string{`system(action="conf", mode="get", keyPath="editor") shows one key`},
+	}
 }
 
 func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
@@ -106,12 +106,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 	if !masked {
 		value = show("", at, a.MaxDepth, a.MaxItems)
 	}
-	return struct {
-		Mode  string   `json:"mode"`
-		Path  string   `json:"keyPath"`
-		Value node     `json:"value"`
-		Hints []string `json:"hints"`
-	}{"get", a.KeyPath, value, []string{"more with maxDepth and maxItems"}}, nil
+	return confResult{Mode: "get", Path: a.KeyPath, Value: &value, Hints: []string{"more with maxDepth and maxItems"}}, nil
 }
 
 var stepPattern = lazyregexp.New(`^[^.\[\]]+|^\[[0-9]+\]|^\["[^"]+"\]`)

@@ -40,15 +40,19 @@ func network() *action.Action {
 	})
 }
 
+type getVersionResult struct {
+	Version string `json:"version" about:"such as 3.7.3"`
+}
+
 func getVersion() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Common: true, Class: action.Reads, Unguarded: noNotes,
 		Endpoints: []string{"system/version"},
-		Returns:   []action.Field{{Name: "version", About: "such as 3.7.3"}},
+		Result:    getVersionResult{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		v, err := r.Kernel.Version(ctx)
-		return map[string]string{"version": v}, err
+		return getVersionResult{v}, err
 	})
 }
 

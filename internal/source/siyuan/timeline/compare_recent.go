@@ -39,11 +39,7 @@ func compareRecent() *action.Action {
 		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction", "query/sql"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Result:    comparison{},
-		Returns: []action.Field{
-			{Name: "data", About: "the changes"},
-			{Name: "pageSize", About: "changes a page"},
-		},
-		Example: `{"documentId":"20260102030405-abcdefg"}`,
+		Example:   `{"documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {
 		target := r.Target("documentId")
 		out := comparison{Document: target.Root, Summary: count(nil)}

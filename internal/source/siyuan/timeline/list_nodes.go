@@ -26,13 +26,7 @@ func listNodes() *action.Action {
 		Endpoints: []string{"repo/getRepoTagSnapshots", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Result:    action.Page[node]{},
-		Returns: []action.Field{
-			{Name: "data", About: "the nodes"},
-			{Name: "data[].snapshotId", About: "the snapshot", Verbose: true},
-			{Name: "total", About: "nodes"},
-			{Name: "pageSize", About: "nodes a page"},
-		},
-		Example: `{"documentId":"20260102030405-abcdefg"}`,
+		Example:   `{"documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 		target, err := scopeTarget(r)
 		if err != nil {

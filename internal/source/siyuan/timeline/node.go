@@ -20,7 +20,7 @@ type node struct {
 	Scope    string    `json:"scope" about:"global or document"`
 	Document kernel.ID `json:"documentId,omitempty" about:"of scope document"`
 	Created  string    `json:"created" about:"when it was made"`
-	Snapshot string    `json:"snapshotId,omitempty" about:"the snapshot"`
+	Snapshot string    `json:"snapshotId,omitempty" about:"the snapshot" verbose:"yes"`
 	at       string    // local time, 14 digits
 }
 
