@@ -40,7 +40,6 @@ type Spec struct {
 	Tool, Name string
 	Purpose    string // what it is for, in one sentence without a full stop
 	Guide      string // what else a caller should know; may be empty where there is nothing
-	Late       bool   // era L: it came after the first version
 	Common     bool   // its signature and arguments stand in the grouped view
 	Off        bool   // off by default
 	Dangerous  bool   // a person confirms it

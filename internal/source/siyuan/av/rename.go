@@ -25,7 +25,7 @@ type renameResult struct {
 
 func rename(p patience) *action.Action {
 	return action.New(action.Spec{
-		Tool: "av", Name: "rename", Purpose: "Give a database another name", Late: true,
+		Tool: "av", Name: "rename", Purpose: "Give a database another name",
 		Class:     action.State,
 		Needs:     []action.Need{on(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "transactions", "av/getAttributeView"},

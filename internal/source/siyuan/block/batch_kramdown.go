@@ -44,7 +44,6 @@ func batchKramdown() *action.Action {
 		Tool: name, Name: "batch_kramdown",
 		Purpose:    "Read up to 20 blocks as Markdown with ids and attributes",
 		Guide:      "One that cannot be read fails alone. Order and duplicates of ids are kept.",
-		Late:       true,
 		Class:      action.Reads,
 		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
 		Endpoints:  []string{"block/getBlockKramdowns", "query/sql"},

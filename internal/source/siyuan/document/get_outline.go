@@ -39,7 +39,6 @@ func getOutline() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_outline", Purpose: "Show the headings of a document as a tree",
 		Guide:      "The id of a heading works wherever a block id does: what is under it is its children.",
-		Late:       true,
 		Class:      action.Reads,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"outline/getDocOutline", "block/getBlockKramdowns", "query/sql"},

@@ -24,7 +24,6 @@ func reorder() *action.Action {
 		Tool: "document", Name: "reorder", Purpose: "Put the documents below a document or notebook in order",
 		Guide: "orderedIDs must have every document right below the parent. A kernel before 3.8.1 has no order for a " +
 			"single document: then all of the notebook is shown in its custom order (sortModeScope).",
-		Late:      true,
 		Class:     action.Structure,
 		Needs:     []action.Need{action.On(access.Write, "the parent", "parentID", ordered)},
 		Endpoints: []string{"notebook/getNotebookConf", "filetree/listDocsByPath", "filetree/changeSort", "filetree/setDocSortMode", "notebook/setNotebookConf", "attr/getBlockAttrs"},

@@ -28,7 +28,7 @@ type listedTemplate struct {
 func listTemplates() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "list_templates", Purpose: "List templates, or those whose path contains a text",
-		Late: true, Class: action.Reads,
+		Class:      action.Reads,
 		Unguarded:  "templates belong to the workspace, not to a notebook",
 		Endpoints:  []string{"search/searchTemplate"},
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},

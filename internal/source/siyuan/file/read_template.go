@@ -30,8 +30,8 @@ type readTemplateResult struct {
 func readTemplate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "read_template", Purpose: "Read the source of a template",
-		Guide: "Actions in it are written .action{…}; render shows what becomes of them.",
-		Late:  true, Class: action.Reads,
+		Guide:      "Actions in it are written .action{…}; render shows what becomes of them.",
+		Class:      action.Reads,
 		Unguarded:  "templates belong to the workspace, not to a notebook",
 		Endpoints:  []string{"search/searchTemplate", "file/readDir", "file/getFile"},
 		Positional: []string{"path"},

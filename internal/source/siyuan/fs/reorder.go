@@ -30,7 +30,7 @@ type reorderResult struct {
 
 func reorder() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "reorder", Purpose: "Set the order of the documents below a path", Late: true, Class: action.Structure,
+		Tool: "fs", Name: "reorder", Purpose: "Set the order of the documents below a path", Class: action.Structure,
 		Guide: "A kernel before 3.8.1 can only show all of a notebook in its custom order: sortModeScope says so.",
 		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathNotebook)},
 		Endpoints: []string{

@@ -51,7 +51,7 @@ type overview struct {
 
 func bootstrap() *action.Action {
 	return action.New(action.Spec{
-		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call", Late: true,
+		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call",
 		Common: true, Class: action.Reads, Unguarded: "only notebooks that may be read are shown",
 		Endpoints: []string{"system/version", "notebook/lsNotebooks"},
 		Result:    overview{},

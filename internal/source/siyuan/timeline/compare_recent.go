@@ -33,7 +33,7 @@ const recent = 5
 
 func compareRecent() *action.Action {
 	return action.New(action.Spec{
-		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Late: true, Common: true,
+		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Common: true,
 		Guide: "Reads only. SiYuan keeps copies every few minutes of editing; one that was just made shows after some seconds.",
 		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
 		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction", "query/sql"},

@@ -25,7 +25,7 @@ type createNodeResult struct {
 
 func createNode() *action.Action {
 	return action.New(action.Spec{
-		Tool: "timeline", Name: "create_node", Purpose: "Name the present state, to come back to it later", Late: true, Common: true,
+		Tool: "timeline", Name: "create_node", Purpose: "Name the present state, to come back to it later", Common: true,
 		Guide: "Do it before larger edits. The whole workspace goes into the snapshot; the node is for one document unless scope is global.",
 		Class: action.Creates, Needs: onScope(access.Write),
 		Endpoints: []string{

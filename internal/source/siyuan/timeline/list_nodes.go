@@ -21,7 +21,7 @@ type listArgs struct {
 
 func listNodes() *action.Action {
 	return action.New(action.Spec{
-		Tool: "timeline", Name: "list_nodes", Purpose: "List named states, newest first", Late: true, Common: true,
+		Tool: "timeline", Name: "list_nodes", Purpose: "List named states, newest first", Common: true,
 		Class: action.Reads, Needs: onScope(access.Read),
 		Endpoints: []string{"repo/getRepoTagSnapshots", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"id": "documentId"},

@@ -39,7 +39,7 @@ type rollbackDocumentResult struct {
 
 func rollbackDocument() *action.Action {
 	return action.New(action.Spec{
-		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state", Late: true,
+		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state",
 		Guide: "Give historyPath or tag. The present state is kept in the history of the document first.",
 		Off:   true, Dangerous: true, Class: action.State, Saves: action.SavesBlocks,
 		Needs: []action.Need{
