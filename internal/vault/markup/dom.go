@@ -55,6 +55,7 @@ func ParseDOM(dom string) []*tree.Block {
 	var blocks []*tree.Block
 	err := guarded(func() {
 		if t := engine().BlockDOM2Tree(dom); t != nil {
+			spread(t.Root)
 			blocks = converter{typed: true}.children(t.Root, 0)
 		}
 	})

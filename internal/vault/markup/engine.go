@@ -59,5 +59,6 @@ func parseTree(markdown string) *parse.Tree {
 	if guarded(func() { t = parse.Parse("", []byte(markdown), engine().ParseOptions) }) != nil {
 		return nil
 	}
+	spread(t.Root)
 	return t
 }

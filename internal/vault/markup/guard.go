@@ -40,13 +40,8 @@ var (
 // shield puts stand-ins where lute would lose text or take it for something else.
 func shield(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, caret, caretStandIn)
-	if strings.Contains(markdown, "`") {
-		if strings.Contains(markdown, "((") {
-			markdown = shieldCode(markdown, "(", bracketStandIn)
-		}
-		if strings.Contains(markdown, "<") && addressStart.MatchString(markdown) {
-			markdown = shieldCode(markdown, "<", tagStandIn)
-		}
+	if strings.Contains(markdown, "`") && strings.ContainsAny(markdown, "(<") {
+		markdown = shieldCode(markdown)
 	}
 	if strings.Contains(markdown, "```") || strings.Contains(markdown, "~~~") {
 		markdown = fenceInfo.ReplaceAllStringFunc(markdown, func(line string) string {
@@ -89,12 +84,12 @@ func shieldTitle(line string) string {
 	return line[:at] + titleStandIn + line[at:]
 }
 
-// addressStart is what lute takes for the beginning of an address between < and >, in code spans too.
-var addressStart = lazyregexp.New(`<[A-Za-z][A-Za-z0-9+.-]*:`)
+// inCode is what lute takes for the beginning of a reference, an address or a tag in code spans too.
+var inCode = strings.NewReplacer("(", bracketStandIn, "<", tagStandIn)
 
-// shieldCode puts stand-ins for a character in code spans. A span ends with as many backticks as it begins with, in the
+// shieldCode puts stand-ins for characters in code spans. A span ends with as many backticks as it begins with, in the
 // same paragraph.
-func shieldCode(markdown, char, standIn string) string {
+func shieldCode(markdown string) string {
 	var out strings.Builder
 	for {
 		at := strings.IndexByte(markdown, '`')
@@ -110,7 +105,7 @@ func shieldCode(markdown, char, standIn string) string {
 		}
 		end += at + run
 		out.WriteString(markdown[:at])
-		out.WriteString(strings.ReplaceAll(markdown[at:end], char, standIn))
+		out.WriteString(inCode.Replace(markdown[at:end]))
 		out.WriteString(markdown[end : end+run])
 		markdown = markdown[end+run:]
 	}
@@ -162,7 +157,9 @@ func protectTags(paragraph string) string {
 	for _, at := range tags {
 		tag, name := paragraph[at[0]:at[1]], strings.ToLower(paragraph[at[2]:at[3]])
 		starts := open[name]
+		before := strings.TrimRight(paragraph[:at[0]], `\`)
 		switch {
+		case (at[0]-len(before))%2 == 1: // escaped: it is text
 		case name == "br" || strings.HasSuffix(tag, "/>"):
 		case !strings.HasPrefix(tag, "</"):
 			open[name] = append(starts, at[0])

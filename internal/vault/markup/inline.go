@@ -13,7 +13,27 @@ func parseInline(text string) *ast.Node {
 	if guarded(func() { t = parse.Inline("", []byte(text), engine().ParseOptions) }) != nil {
 		return nil
 	}
+	spread(t.Root)
 	return t.Root.FirstChild
+}
+
+// spread puts text and children in the place of documents below a node: lute makes some of ~ between other marks, and
+// nothing that goes through its nodes looks into them.
+func spread(n *ast.Node) {
+	for c := n.FirstChild; c != nil; {
+		next := c.Next
+		spread(c)
+		if c.Type == ast.NodeDocument {
+			if len(c.Tokens) > 0 {
+				c.InsertBefore(&ast.Node{Type: ast.NodeText, Tokens: c.Tokens})
+			}
+			for c.FirstChild != nil {
+				c.InsertBefore(c.FirstChild)
+			}
+			c.Unlink()
+		}
+		c = next
+	}
 }
 
 // inline writes the text of a leaf from its nodes, such that it stays as it is when it is read and written again: marks
@@ -25,40 +45,53 @@ func (c converter) inline(leaf *ast.Node) string {
 		if sure {
 			break
 		}
-		back := parseInline(text)
+		back := parseInline(shield(text))
 		if back == nil {
 			break
 		}
 		again, _ := converter{}.once(back, table)
-		text, sure = again, again == text
+		text, sure = again, restore(again) == restore(text)
 	}
 	return text
 }
 
 // once writes the text of a leaf and reports whether it is sure to be written the same way when it is read.
 func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
-	w := writer{table: table, noTags: c.typed}
+	w := writer{table: table, tag: c.tag(leaf), bare: true}
 	w.children(leaf, nil)
 	text = w.markdown()
 	if w.marks > 0 || c.literal && strings.ContainsAny(text, marking) {
-		return c.faithful(leaf, text, table), false
+		return c.faithful(leaf, text, table, w.escaped), false
 	}
 	return text, !w.rewrote
 }
 
-// faithful is text if it says what the nodes of leaf say. Otherwise it is the first of these that does: the same with
-// <span> elements, which can say what Markdown cannot, with text escaped, or with both.
-func (c converter) faithful(leaf *ast.Node, text string, table bool) string {
+// tag is what the < of a tag is written as that was typed as text. Lute looks from a & to the next ; for an entity,
+// whatever lies between them.
+func (c converter) tag(leaf *ast.Node) string {
+	switch {
+	case !c.typed:
+		return ""
+	case strings.Contains(leaf.Content(), "&"):
+		return `\<`
+	}
+	return "&lt;"
+}
+
+// faithful is text if it says what the nodes of leaf say. Otherwise it is the first of these that does: the same with the
+// text of marks escaped, if that makes a difference, with <span> elements, which can say what Markdown cannot, with all
+// text escaped, or with both.
+func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) string {
 	ours := flattened(leaf)
 	meaning := outline(ours)
 	if says(text, meaning) {
 		return text
 	}
-	for _, w := range []writer{{spans: true}, {escape: true}, {spans: true, escape: true}} {
-		if w.escape && !c.literal {
+	for _, w := range []writer{{}, {spans: true}, {escape: true}, {spans: true, escape: true}} {
+		if w.escape && !c.literal || !w.escape && !w.spans && !escaped {
 			continue
 		}
-		w.table, w.noTags = table, c.typed
+		w.table, w.tag = table, c.tag(leaf)
 		w.children(ours, nil)
 		if text = w.markdown(); says(text, meaning) {
 			break
@@ -69,17 +102,30 @@ func (c converter) faithful(leaf *ast.Node, text string, table bool) string {
 
 // says reports whether text is read as a leaf of this meaning.
 func says(text, meaning string) bool {
-	leaf := parseInline(text)
-	return leaf != nil && outline(flattened(leaf)) == meaning
+	leaf := parseInline(shield(text))
+	return leaf != nil && restore(outline(flattened(leaf))) == restore(meaning)
 }
 
 // flattened is leaf with nested marks as text marks that follow each other, as the kernel stores them.
 func flattened(leaf *ast.Node) *ast.Node {
 	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: engine().ParseOptions}}
-	if guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) != nil {
-		return leaf
+	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // leaf stays as it is
+	for image := leaf.FirstChild; image != nil; image = image.Next {
+		if image.Type == ast.NodeImage {
+			single(image)
+		}
 	}
 	return leaf
+}
+
+// single takes out of an image in marks the text marks that lute adds to the text they say.
+func single(image *ast.Node) {
+	for c := image.FirstChild; c != nil; c = c.Next {
+		if before := c.Previous; c.Type == ast.NodeLinkText && before.Type == ast.NodeTextMark &&
+			unescapeHTML(before.TextMarkTextContent) == string(c.Tokens) {
+			before.Unlink()
+		}
+	}
 }
 
 // outline spells what the nodes of a leaf say, so that two leaves can be compared.

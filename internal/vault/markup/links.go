@@ -15,7 +15,7 @@ func (w *writer) link(n *ast.Node) {
 	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
 		w.rewrote = true // <https://...>
 	}
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape, noTags: w.noTags}
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
 	for c := n.ChildByType(ast.NodeOpenBracket); c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
 		if c.Type != ast.NodeOpenBracket {
 			inner.node(c, nil)

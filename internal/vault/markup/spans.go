@@ -33,7 +33,10 @@ func Spans(text string) []Span {
 			break
 		}
 		for i, p := range w.pieces {
-			w.pieces[i].Content, w.pieces[i].Markdown = restore(p.Content), restore(p.Markdown)
+			for _, text := range []*string{&p.Content, &p.Markdown, &p.Target, &p.Title} {
+				*text = restore(*text)
+			}
+			w.pieces[i] = p
 		}
 		if found := joined(w.pieces); same(found, text) {
 			return found

@@ -31,14 +31,6 @@ func escapeInTag(text string) string {
 // tagStart is the beginning of a tag.
 var tagStart = lazyregexp.New(`<([A-Za-z/!?])`)
 
-// escapeTags writes text such that no part of it is a tag.
-func escapeTags(text string) string {
-	if !strings.Contains(text, "<") {
-		return text
-	}
-	return tagStart.ReplaceAllString(text, "&lt;$1")
-}
-
 // codeSpan writes code between more backticks than it holds in a row.
 func codeSpan(content string) string {
 	fence := "`"

@@ -143,23 +143,33 @@ func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 		s = newAnnotation(n.TextMarkFileAnnotationRefID, text)
 	case is("a"):
 		s.Target, s.Title = unescapeHTML(n.TextMarkAHref), unescapeHTML(n.TextMarkATitle)
-		inner := escapeMarks(text)
+		inner := w.inMark(text, escapeMarks)
 		if is("code") {
 			inner = codeSpan(text)
 		}
 		s.Markdown = "[" + w.barred(inner) + "](" + destination(s.Target, s.Title) + ")"
 	case is("tag"):
-		s.Markdown = "#" + w.barred(escapeInTag(text)) + "#"
+		s.Markdown = "#" + w.barred(w.inMark(text, escapeInTag)) + "#"
 	case is("code"):
 		s.Markdown = codeSpan(w.barred(text))
 	case len(rest) == 1 && slices.Contains(elements, rest[0]):
 		s.Markdown = "<" + rest[0] + ">" + w.barred(textEscapes.Replace(text)) + "</" + rest[0] + ">"
 		rest = nil
 	default:
-		s.Markdown = w.barred(escapeMarks(text))
+		s.Markdown = w.barred(w.inMark(text, escapeMarks))
 	}
 	s.Kind = markKind(kinds)
 	return s, len(rest) == 0 && s.Content != ""
+}
+
+// inMark is the text of a mark, escaped where it is not to be bare.
+func (w *writer) inMark(text string, escape func(string) string) string {
+	escaped := escape(text)
+	w.escaped = w.escaped || escaped != text
+	if w.bare {
+		return text
+	}
+	return escaped
 }
 
 // spanElement writes a text mark as the element that lute reads back to the same.

@@ -16,8 +16,10 @@ type writer struct {
 	spans bool
 	// escape has text escaped that looks like marks.
 	escape bool
-	// noTags has what looks like a tag in a text written such that it is none.
-	noTags bool
+	// bare has the text of marks written as it is, though it looks like marks; escaped says that such text was met.
+	bare, escaped bool
+	// tag is what < is written as where it would begin a tag; "" leaves tags as they are.
+	tag string
 	// rewrote says that a mark was written in another way than it was read.
 	rewrote bool
 	// marks counts the text marks that were met.
@@ -66,8 +68,8 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 		switch {
 		case w.escape:
 			markdown = escapeMarks(text)
-		case w.noTags:
-			markdown = escapeTags(text)
+		case w.tag != "":
+			markdown = tagStart.ReplaceAllString(text, w.tag+"$1")
 		}
 		if w.table {
 			markdown = escapeBars(markdown)
@@ -141,7 +143,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 
 // below is the Markdown of what lies inside a node.
 func (w *writer) below(n *ast.Node) string {
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape, noTags: w.noTags}
+	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
 	inner.children(n, nil)
 	w.rewrote = w.rewrote || inner.rewrote
 	w.marks += inner.marks
