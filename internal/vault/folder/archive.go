@@ -2,6 +2,7 @@ package folder
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -182,12 +183,12 @@ func (a *archiveIn) notebook(pl *plan) {
 func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
 	im := a.im
 	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ours, modified: im.s.files[at].changed, size: im.s.files[at].size}
-	pg.load = func() (*tree.Block, error) {
+	pg.load = func(altered func(id, why string)) (*tree.Block, error) {
 		data, err := im.s.read(at, maxSY)
 		if err != nil {
 			return nil, err
 		}
-		return markup.ParseSY([]byte(im.rename(pg, string(data))))
+		return markup.ReadSY([]byte(im.rename(pg, string(data))), altered)
 	}
 	pg.front.sort, pg.front.sorted = sort[pg.name], sort[pg.name] != 0
 	im.pages = append(im.pages, pg)
@@ -219,7 +220,7 @@ func (a *archiveIn) hang(pl *plan, pg *page) {
 
 // surveyArchived reads a document for its id, its title and the ids in it.
 func (im *importer) surveyArchived(pg *page) {
-	root, err := pg.load()
+	root, err := pg.load(nil)
 	if err != nil {
 		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": left out")
 		pg.broken = true
@@ -252,7 +253,7 @@ func (im *importer) surveyArchived(pg *page) {
 
 // archivedBlocks reads the blocks of a document.
 func (im *importer) archivedBlocks(pg *page) []*tree.Block {
-	root, err := pg.load()
+	root, err := pg.load(func(id, why string) { im.report.problem(pg.file, 0, Changed, cmp.Or(id, pg.title), why) })
 	if err != nil {
 		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": the document is empty")
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/vault/folder"
+	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -197,6 +198,30 @@ func TestArchiveOfSiYuan(t *testing.T) {
 		t.Errorf("%v", notes(t, other))
 	}
 	sound(t, other)
+}
+
+// TestArchiveTellsWhatItAlters imports a document that holds what no note of the vault can.
+func TestArchiveTellsWhatItAlters(t *testing.T) {
+	t.Parallel()
+	const deep = 210
+	list := garden()
+	list[4].text = strings.Replace(list[4].text, `"Children":[{"ID"`, `"Children":[`+strings.Repeat(`{"Type":"NodeBlockquote","Children":[`, deep)+
+		`{"Type":"NodeParagraph","Children":[{"Type":"NodeText","Data":"below"}]}`+strings.Repeat("]}", deep)+`,{"ID"`, 1)
+	w := newVault(t)
+	r := importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
+	told := 0
+	for _, p := range r.Problems {
+		if p.Code == folder.Changed && p.Path == "Garden/"+treesID+".sy" {
+			told++
+		}
+	}
+	if told != 11 {
+		t.Errorf("%d problems, want one for each quote below the 200th: %v", told, codes(r))
+	}
+	if text := markup.Export(notes(t, w)["Garden/Trees"].Root); !strings.Contains(text, "below") || !strings.Contains(text, "Tall") {
+		t.Errorf("%.500s", text)
+	}
+	sound(t, w)
 }
 
 func TestHostileArchives(t *testing.T) {

@@ -81,7 +81,7 @@ func (w *writer) announce(read []line, begin int) {
 func (r *reader) as(k kinds) { r.kinds |= k }
 
 var (
-	calloutHead = pattern(`^\[!([\p{L}\p{N}_-]+)(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
+	calloutHead = pattern(`^\[![ \t]*([^\]|\n]*[^\]|\s])[ \t]*(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
 	embedAlone  = pattern(`^!\[\[([^\]]+)\]\][ \t]*$`)
 	queryBegin  = pattern(`(?i)^#\+BEGIN_(QUERY|SRC|EXAMPLE)\b[ \t]*(\S*)`)
 	queryEnd    = pattern(`(?i)^#\+END_(QUERY|SRC|EXAMPLE)\b`)

@@ -40,12 +40,12 @@ type page struct {
 	defined  []string          // ids in attribute lists
 	renamed  map[string]string // ids of this page that became others
 
-	source  string                      // hash of the file
-	row     *workspace.Imported         // what it became before, nil if nobody knows
-	from    string                      // where it was then, if it was elsewhere
-	adopted bool                        // id is that of a document that may be this one
-	beside  bool                        // the notebook has another document at its path
-	load    func() (*tree.Block, error) // of a page that is not Markdown
+	source  string                                                  // hash of the file
+	row     *workspace.Imported                                     // what it became before, nil if nobody knows
+	from    string                                                  // where it was then, if it was elsewhere
+	adopted bool                                                    // id is that of a document that may be this one
+	beside  bool                                                    // the notebook has another document at its path
+	load    func(altered func(id, why string)) (*tree.Block, error) // of a page that is not Markdown
 }
 
 // plan is a notebook to be.

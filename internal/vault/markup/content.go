@@ -102,7 +102,7 @@ func headingText(text string) string { return strings.TrimSpace(strings.TrimLeft
 
 // calloutParts are the kind, icon and title that a callout shows.
 func calloutParts(marker string) (kind, icon, title string) {
-	kind, title, _ = strings.Cut(marker, " ")
+	kind, title = tree.CutCallout(marker)
 	icon = ast.GetCalloutIcon(kind)
 	if first, rest, _ := strings.Cut(title, " "); first != "" && isIcon(first) {
 		icon, title = first, rest

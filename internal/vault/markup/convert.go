@@ -19,10 +19,12 @@ type converter struct {
 	literal bool
 	// typed says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
 	typed bool
+	// altered is told of blocks that do not say what their nodes do; nil for nobody.
+	altered func(id, why string)
 }
 
-// children converts what lies below a node. Containers too deep to be, and documents in documents, are left out, and what they
-// hold stays.
+// children converts what lies below a node. Containers too deep to be, or of a kind that there is not, and documents in
+// documents are left out, and what they hold stays.
 func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	var found []*tree.Block
 	for child := n.FirstChild; child != nil; child = child.Next {
@@ -35,11 +37,16 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 		if !child.IsBlock() {
 			continue
 		}
-		if depth >= maxDepth && child.IsContainerBlock() || child.Type == ast.NodeDocument {
+		known := tree.KindOf(child.Type.String()) != ""
+		if depth >= maxDepth && child.IsContainerBlock() || child.Type == ast.NodeDocument || !known && holdsBlocks(child) {
+			c.tell(child, flatness(child, known))
 			found = append(found, c.children(child, depth)...)
 			continue
 		}
-		found = append(found, c.block(child, depth))
+		b := c.block(child, depth)
+		if found = append(found, b); c.altered != nil {
+			c.tell(child, alteration(child, b))
+		}
 	}
 	return found
 }
@@ -130,17 +137,24 @@ func itemMarker(n *ast.Node) (marker, task string) {
 // numbered reports whether a mark is a number. Lute takes 1. [a](b) for a task and finds no box then.
 func numbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
 
-// calloutMarker is the kind of a callout, with its icon and title behind it unless they are those of the kind.
+// calloutMarker is the kind of a callout, as [tree.CutCallout] splits it off, with its icon and title behind it unless they
+// are those of the kind.
 func calloutMarker(n *ast.Node) string {
 	icon, title := n.CalloutIcon, restore(n.CalloutTitle)
 	if icon == ast.GetCalloutIcon(n.CalloutType) {
 		icon = ""
 	}
-	if title == ast.GetCalloutTitle(n.CalloutType) {
+	if title == ast.GetCalloutTitle(n.CalloutType) || title == n.CalloutType && !ast.IsBuiltInCalloutType(title) {
 		title = ""
 	}
-	words := strings.FieldsFunc(n.CalloutType+" "+icon+" "+title, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' })
-	return restore(strings.Join(words, " "))
+	words := func(text string) string {
+		return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), " ")
+	}
+	kind := words(strings.ReplaceAll(n.CalloutType, "]", "")) // it would end there
+	if strings.HasPrefix(kind, "[") || strings.Contains(kind, " ") {
+		kind = "[" + kind + "]"
+	}
+	return restore(words(kind + " " + icon + " " + title))
 }
 
 // leaf is the text of a leaf.

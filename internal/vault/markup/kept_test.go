@@ -2,6 +2,7 @@ package markup_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"collie/internal/vault/markup"
@@ -50,12 +51,60 @@ func TestTextOfMarksStays(t *testing.T) {
 		`{"Type":"NodeTextMark","TextMarkType":"strong","TextMarkTextContent":"snake_case"}`:             "**snake_case**",
 		`{"Type":"NodeTextMark","TextMarkType":"tag","TextMarkTextContent":"a_b"}`:                       "#a_b#",
 	} {
-		root, err := markup.ParseSY(sy(textOf(content)))
+		root, err := markup.ReadSY(sy(textOf(content)), func(id, why string) { t.Errorf("%s: %s", content, why) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := root.Children[0].Text; got != want {
 			t.Errorf("%s is %q, want %q", content, got, want)
+		}
+	}
+}
+
+// TestKindOfCallout keeps kinds with blanks in them, in Markdown, in files and in the editor's form.
+func TestKindOfCallout(t *testing.T) {
+	t.Parallel()
+	for text, kind := range map[string]string{
+		"> [!kind two words] A title\n> text": "kind two words", "> [!kind two words]\n> text": "kind two words",
+		"> [!NOTE] A title\n> text": "NOTE", "> [![x] y\n> text": "[x", "> [!two words] 💡 A title\n> text": "two words",
+	} {
+		first := identify(markup.Parse(text))
+		file, err := markup.ReadSY(markup.SY(&tree.Document{Root: first}), func(_, why string) { t.Errorf("%q: %s", text, why) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, blocks := range map[string][]*tree.Block{
+			"": first.Children, "as kramdown": markup.Parse(markup.Kramdown(first)), "in a file": file.Children,
+			"from the editor": markup.ParseDOM(markup.DOMs(first.Children)),
+		} {
+			if len(blocks) != 1 || blocks[0].Kind != tree.Callout || blocks[0].Subtype() != kind || markup.Markdown(blocks[0]) != text {
+				t.Errorf("%q %s is a %s of the kind %q: %q", text, name, blocks[0].Kind, blocks[0].Subtype(), markup.Markdown(blocks[0]))
+			}
+		}
+	}
+}
+
+// TestAlteredBlocksAreTold reads what no note can hold: what is in it stays as far as it can, and each is told.
+func TestAlteredBlocksAreTold(t *testing.T) {
+	t.Parallel()
+	const deep = 210
+	for name, tt := range map[string]struct {
+		blocks string
+		told   int
+	}{
+		"deep":                          {strings.Repeat(`{"Type":"NodeBlockquote","Children":[`, deep) + textOf(`{"Type":"NodeText","Data":"kept"}`) + strings.Repeat("]}", deep), 11},
+		"a container that there is not": {`{"Type":"NodeFootnotesDef","ID":"20240101000001-aaaaaaa","Children":[` + textOf(`{"Type":"NodeText","Data":"kept"}`) + `]}`, 1},
+		"a leaf that there is not":      {`{"Type":"NodeYamlFrontMatter","Data":"kept","ID":"20240101000001-aaaaaaa"}`, 1},
+		"a kind with a bracket":         {`{"Type":"NodeCallout","CalloutType":"a]b","CalloutTitle":"kept","Children":[` + textOf(`{"Type":"NodeText","Data":"x"}`) + `]}`, 1},
+		"nothing":                       {textOf(`{"Type":"NodeText","Data":"kept **as** it_is"}`), 0},
+	} {
+		told := 0
+		root, err := markup.ReadSY(sy(tt.blocks), func(_, why string) { told++; t.Log(name, why) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told != tt.told || !strings.Contains(markup.Export(root), "kept") {
+			t.Errorf("%s: %d blocks are told of, want %d: %.300q", name, told, tt.told, markup.Export(root))
 		}
 	}
 }

@@ -194,7 +194,11 @@ func TestSYRoundTrip(t *testing.T) {
 			return // a tag around other marks becomes several tags
 		}
 		file := markup.SY(&tree.Document{Root: first})
-		second, err := markup.ParseSY(file)
+		second, err := markup.ReadSY(file, func(id, why string) {
+			if !strings.Contains(text, "****") { // see TestDOMRoundTrip
+				rt.Errorf("%q\n%s\nis said to be altered: %s: %s", text, file, id, why)
+			}
+		})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -139,7 +139,7 @@ func TestFilesStayTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := markup.ParseSY(want)
+		root, err := markup.ReadSY(want, func(id, why string) { t.Errorf("%s: %s", id, why) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -122,7 +122,7 @@ func indented(text, pad string) string {
 func (r renderer) quote(b *tree.Block) string {
 	var out strings.Builder
 	if b.Kind == tree.Callout {
-		kind, title, _ := strings.Cut(b.Marker, " ")
+		kind, title := tree.CutCallout(b.Marker)
 		out.WriteString(strings.TrimRight("> [!"+kind+"] "+title, " ") + "\n")
 	}
 	for line := range strings.Lines(r.blocks(b.Children, "\n\n")) {

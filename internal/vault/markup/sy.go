@@ -43,7 +43,11 @@ func plainSY(d *tree.Document) []byte {
 }
 
 // ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong with the file.
-func ParseSY(data []byte) (*tree.Block, error) {
+func ParseSY(data []byte) (*tree.Block, error) { return ReadSY(data, nil) }
+
+// ReadSY is [ParseSY] that tells altered, unless it is nil, of each block that a note cannot hold as the file has it: the id
+// of the block, which may be "", and what became of it.
+func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	if tooMany(data) {
 		return nil, fmt.Errorf("the .sy file has more than %d nodes", maxNodes)
 	}
@@ -60,7 +64,7 @@ func ParseSY(data []byte) (*tree.Block, error) {
 	var b *tree.Block
 	err := guarded(func() {
 		link(&root)
-		b = converter{literal: true}.block(&root, 0)
+		b = converter{literal: true, altered: altered}.block(&root, 0)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the .sy file cannot be read: %w", err)

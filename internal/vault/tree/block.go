@@ -47,13 +47,24 @@ func (b *Block) Level() int {
 	return len(b.Text) - len(strings.TrimLeft(b.Text, "#"))
 }
 
+// CutCallout splits the marker of a callout into its kind and what follows that, an icon or a title. A kind with a blank in
+// it stands between brackets, as [two words].
+func CutCallout(marker string) (kind, title string) {
+	if inner, found := strings.CutPrefix(marker, "["); found {
+		kind, title, _ = strings.Cut(inner, "]")
+		return kind, strings.TrimPrefix(title, " ")
+	}
+	kind, title, _ = strings.Cut(marker, " ")
+	return kind, title
+}
+
 // Subtype is h1 to h6, u, o, t, or the kind of a callout.
 func (b *Block) Subtype() string {
 	switch b.Kind {
 	case Heading:
 		return "h" + strconv.Itoa(b.Level())
 	case Callout:
-		kind, _, _ := strings.Cut(b.Marker, " ")
+		kind, _ := CutCallout(b.Marker)
 		return kind
 	case Item:
 		switch {

@@ -1,0 +1,107 @@
+package markup
+
+import (
+	"fmt"
+	"strings"
+
+	"collie/internal/vault/tree"
+
+	"github.com/88250/lute/ast"
+)
+
+// tell says what became of a node, unless that is nothing.
+func (c converter) tell(n *ast.Node, why string) {
+	if c.altered != nil && why != "" {
+		c.altered(n.ID, why)
+	}
+}
+
+// holdsBlocks reports whether blocks lie in a node.
+func holdsBlocks(n *ast.Node) bool { return n.FirstChild != nil && n.FirstChild.IsBlock() }
+
+// flatness says what becomes of a container that is left out.
+func flatness(n *ast.Node, known bool) string {
+	if n.Type != ast.NodeDocument && known {
+		return fmt.Sprintf("a container below %d others is left out: what it holds stays, one level up", maxDepth)
+	}
+	return "a container of the type " + typeOf(n) + " is left out: what it holds stays, one level up"
+}
+
+// typeOf is the type of a node as its file names it.
+func typeOf(n *ast.Node) string {
+	if n.TypeStr != "" {
+		return n.TypeStr
+	}
+	return n.Type.String()
+}
+
+// alteration says how a block differs from the node that it was made of, "" if it says the same.
+func alteration(n *ast.Node, b *tree.Block) string {
+	if tree.KindOf(n.Type.String()) == "" {
+		return "a block of the type " + typeOf(n) + " is a paragraph here"
+	}
+	is := newNode(&tree.Block{Kind: b.Kind, ID: b.ID, Text: b.Text, Marker: b.Marker, Task: b.Task})
+	switch {
+	case b.Kind == tree.Callout && callout(n) != callout(is):
+		return fmt.Sprintf("a callout of the kind %q is %q here", callout(n), callout(is))
+	case !b.Container() && meaning(n) != meaning(is):
+		return "the text cannot be kept as it is"
+	}
+	return ""
+}
+
+// callout is what the first line of a callout shows.
+func callout(n *ast.Node) string {
+	kind, icon, title := n.CalloutType, n.CalloutIcon, n.CalloutTitle
+	if icon == "" {
+		icon = ast.GetCalloutIcon(kind)
+	}
+	if title == "" {
+		title = ast.GetCalloutTitle(kind)
+	}
+	return strings.Join(strings.Fields(restore(kind+"] "+icon+" "+title)), " ")
+}
+
+// meaning spells what a leaf says, blanks aside, so that two can be compared.
+func meaning(leaf *ast.Node) string {
+	var out strings.Builder
+	ast.Walk(leaf, func(n *ast.Node, entering bool) ast.WalkStatus {
+		if !entering {
+			return ast.WalkContinue
+		}
+		switch n.Type {
+		case ast.NodeParagraph, ast.NodeHeading, ast.NodeTableCell:
+			out.WriteString(withoutBlanks(outline(n)) + "\n")
+		case ast.NodeLinkDest, ast.NodeLinkTitle, ast.NodeCodeBlockCode, ast.NodeMathBlockContent, ast.NodeBlockQueryEmbedScript,
+			ast.NodeHTMLBlock, ast.NodeIFrame, ast.NodeVideo, ast.NodeAudio, ast.NodeWidget:
+			out.Write(n.Tokens)
+			out.WriteByte('\n')
+		case ast.NodeCodeBlockFenceInfoMarker:
+			out.Write(n.CodeBlockInfo)
+			out.WriteByte('\n')
+		case ast.NodeAttributeView:
+			out.WriteString(n.AttributeViewID)
+		}
+		return ast.WalkContinue
+	})
+	return strings.Join(strings.Fields(strings.ReplaceAll(restore(out.String()), zeroWidth, "")), " ")
+}
+
+// withoutBlanks is an outline without blanks: whether one between two words is within a mark cannot be seen.
+func withoutBlanks(outline string) string {
+	var out strings.Builder
+	last := ""
+	parts := strings.Split("\x02\x02"+outline, "\x02")
+	for i := 1; i+1 < len(parts); i += 2 {
+		mark, text := parts[i], strings.Join(strings.Fields(strings.ReplaceAll(parts[i+1], zeroWidth, "")), "")
+		if text == "" && parts[i+1] != "" {
+			continue
+		}
+		if mark != last {
+			out.WriteString("\x02" + mark + "\x02")
+			last = mark
+		}
+		out.WriteString(text)
+	}
+	return out.String()
+}
