@@ -27,7 +27,7 @@ var layers = map[string]string{
 	"vault":           "atomicfile",
 	"vault/tree":      "",
 	"vault/markup":    "vault/tree",
-	"vault/workspace": "vault/tree vault/markup sqliteconn sqlguard",
+	"vault/workspace": "vault/tree vault/markup sqliteconn sqlguard atomicfile",
 	"vault/api":       "vault/tree vault/markup vault/workspace",
 	"vault/edit":      "vault/tree vault/markup vault/workspace vault/api vault/template",
 	"vault/template":  "",

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -82,7 +83,7 @@ func TestRestore(t *testing.T) {
 		if got := texts(t, cfg); !strings.Contains(got, "as it was") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), vaultadmin.RestorePrefix+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), ".collie-restore-*")); len(left) > 0 {
 			t.Errorf("%s: %v is left", name, left)
 		}
 	}
@@ -190,6 +191,13 @@ func TestSalvageOfAVault(t *testing.T) {
 	if err := os.WriteFile(cfg.Vault.File, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	left, err := os.MkdirTemp("", "collie-salvage-") // of one that was killed
+	if err == nil {
+		err = os.WriteFile(filepath.Join(left, "lock"), nil, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := OpenVault(cfg, nil)
 	dir := filepath.Join(t.TempDir(), "out")
 	report, lost, err := v.Salvage(t.Context(), dir)
@@ -205,6 +213,9 @@ func TestSalvageOfAVault(t *testing.T) {
 	}
 	if _, err := os.ReadFile(filepath.Join(dir, vaultadmin.LostList)); err != nil {
 		t.Error(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy of one that was killed is still there: %v", err)
 	}
 }
 

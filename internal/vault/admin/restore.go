@@ -25,9 +25,6 @@ type Restored struct {
 	Info
 }
 
-// RestorePrefix begins the names of the folders in which a backup is made ready.
-const RestorePrefix = ".collie-restore-"
-
 // MayRestore says why a file cannot be a backup of the vault, as far as that shows without reading it.
 func (v *Vault) MayRestore(backup string) error {
 	const op = "restore the vault"
@@ -64,12 +61,11 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 		return r, fileError(op, dir, err)
 	}
 	defer unlock()
-	workspace.DropStale(dir, RestorePrefix)
-	part, err := os.MkdirTemp(dir, RestorePrefix)
+	part, done, err := workspace.TempDir(dir, ".collie-restore-")
 	if err != nil {
 		return r, fileError(op, dir, err)
 	}
-	defer os.RemoveAll(part)
+	defer done()
 	fresh := filepath.Join(part, "vault.db")
 	for _, suffix := range []string{"", "-wal"} { // a copy that was made by hand may have a log
 		if err := copyFile(ctx, backup+suffix, fresh+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -216,11 +212,11 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	if found.Empty() {
 		return report, nil, &tool.Error{Op: op, Kind: tool.Unknown, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
 	}
-	tmp, err := os.MkdirTemp("", "collie-salvage-")
+	tmp, done, err := workspace.TempDir(os.TempDir(), "collie-salvage-")
 	if err != nil {
 		return report, nil, fileError(op, os.TempDir(), err)
 	}
-	defer os.RemoveAll(tmp)
+	defer done()
 	w, err := workspace.Open(ctx, filepath.Join(tmp, "vault.db"), workspace.Options{})
 	if err != nil {
 		return report, nil, err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"zombiezen.com/go/sqlite"
+
+	"collie/internal/atomicfile"
 )
 
 // Backup writes one state of the file to path, compacted, while others read and write. It makes the file anew,
@@ -20,12 +22,11 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 		}
 		return fmt.Errorf("back up the vault to %s: %w", path, err)
 	}
-	DropStale(filepath.Dir(path), partPrefix)
-	dir, err := os.MkdirTemp(filepath.Dir(path), partPrefix)
+	dir, done, err := TempDir(filepath.Dir(path), ".collie-backup-")
 	if err != nil {
 		return fmt.Errorf("back up the vault: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer done()
 	part := filepath.Join(dir, "vault.db")
 	err = w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		tx := newTx(w, conn, false)
@@ -56,31 +57,55 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// partPrefix begins the names of the folders that hold backups while they are made.
-const partPrefix = ".collie-backup-"
+// unlockedFor is how long nothing may be written into a folder that has no lock before its process is taken for dead.
+const unlockedFor = 10 * time.Minute
 
-// partTime is how long nothing may be written into such a folder before its process is taken for dead.
-const partTime = 10 * time.Minute
-
-// DropStale removes the folders below dir whose names begin with prefix and that nobody writes into any more: what work
-// left behind that was killed.
-func DropStale(dir, prefix string) {
-	parts, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+// TempDir makes a folder below dir for work that done ends, which removes it. Those of the same prefix that work left
+// behind which was killed are removed first: their lock, a file in them, is in nobody's hands.
+func TempDir(dir, prefix string) (path string, done func(), err error) {
+	parts, _ := filepath.Glob(filepath.Join(dir, prefix+"*")) // names without signs of patterns
 	for _, part := range parts {
-		f, err := os.Lstat(part)
-		if err != nil || !f.IsDir() {
-			continue
-		}
-		last := f.ModTime()
-		entries, _ := os.ReadDir(part)
-		for _, entry := range entries {
-			if info, err := entry.Info(); err == nil && info.ModTime().After(last) {
-				last = info.ModTime()
-			}
-		}
-		if time.Since(last) > partTime {
+		dropStale(part)
+	}
+	if path, err = os.MkdirTemp(dir, prefix); err != nil {
+		return "", nil, err
+	}
+	unlock, _, err := atomicfile.TryLock(filepath.Join(path, lockName))
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(path))
+	}
+	return path, func() {
+		unlock()
+		_ = os.RemoveAll(path)
+	}, nil
+}
+
+// lockName is the lock in a folder of [TempDir].
+const lockName = "lock"
+
+// dropStale removes a folder that nobody works in any more.
+func dropStale(part string) {
+	f, err := os.Lstat(part)
+	if err != nil || !f.IsDir() {
+		return
+	}
+	lock := filepath.Join(part, lockName)
+	if f, err := os.Lstat(lock); err == nil && f.Mode().IsRegular() {
+		if unlock, free, err := atomicfile.TryLock(lock); err == nil && free {
+			unlock()
 			_ = os.RemoveAll(part)
 		}
+		return
+	}
+	last := f.ModTime() // it was just made, or by an older Collie, which has no locks
+	entries, _ := os.ReadDir(part)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	if time.Since(last) > unlockedFor {
+		_ = os.RemoveAll(part)
 	}
 }
 

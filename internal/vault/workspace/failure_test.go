@@ -16,6 +16,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/internal/atomicfile"
 	"collie/internal/sqliteconn"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
@@ -482,17 +483,36 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	killed, busy := filepath.Join(dir, ".collie-backup-3"), filepath.Join(dir, ".collie-backup-4")
+	for _, part := range []string{killed, busy} {
+		unlock, free, err := atomicfile.TryLock(filepath.Join(part, "lock"))
+		if err != nil || !free {
+			t.Fatal(err)
+		}
+		if part == killed {
+			unlock()
+		} else {
+			defer unlock()
+		}
+	}
 	long := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(busy, long, long); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chtimes(dead, long, long); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
-		t.Error("what a killed backup left is there")
+	for _, part := range []string{dead, killed} {
+		if _, err := os.Stat(part); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("what a killed backup left in %s is there", part)
+		}
 	}
-	if _, err := os.Stat(alive); err != nil {
-		t.Error("what another backup is making is gone")
+	for _, part := range []string{alive, busy} {
+		if _, err := os.Stat(part); err != nil {
+			t.Errorf("what another backup is making in %s is gone", part)
+		}
 	}
 }
