@@ -73,8 +73,8 @@ func fullTextScript() string {
 	return fmt.Sprintf("CREATE VIRTUAL TABLE %s USING fts5(%s, content='blocks', content_rowid='rowid', tokenize='trigram');\n", fullText, strings.Join(names, ", "))
 }
 
-// Tables are the names of the tables that may be read, in order.
-func Tables() []string {
+// tables are the names of the tables that may be read, in order.
+func tables() []string {
 	names := []string{fullText}
 	for _, t := range documented {
 		names = append(names, t.name)

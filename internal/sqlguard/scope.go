@@ -57,7 +57,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 func (s *Statement) within(n int, before string, rows func(table string) string) string {
 	var b strings.Builder
 	b.WriteString("WITH " + before)
-	for _, table := range Tables() {
+	for _, table := range tables() {
 		if s.used[table] && table != "stat" {
 			fmt.Fprintf(&b, "%s AS MATERIALIZED (%s), ", table, rows(table))
 		}

@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// MaxLength bounds a statement for a kernel, in bytes.
-const MaxLength = 32 << 10
+// maxLength bounds a statement for a kernel, in bytes.
+const maxLength = 32 << 10
 
 // reserved begins the names that are ours.
 const reserved = "collie_"
@@ -25,8 +25,8 @@ type Statement struct {
 
 // Parse checks a statement. Errors are a *[Refused].
 func Parse(sql string) (*Statement, error) {
-	if len(sql) > MaxLength {
-		return nil, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(sql), MaxLength), "")
+	if len(sql) > maxLength {
+		return nil, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(sql), maxLength), "")
 	}
 	tokens, err := single(sql)
 	if err != nil {

@@ -13,7 +13,7 @@ var (
 	noTable  = lazyregexp.New(`no such table: (\S+)`)
 )
 
-var tablesHint = "tables: " + strings.Join(Tables(), ", ")
+var tablesHint = "tables: " + strings.Join(tables(), ", ")
 
 // explain makes of SQLite's words a refusal that says what to try.
 func (s *Statement) explain(message string) *Refused {
@@ -25,7 +25,7 @@ func (s *Statement) explain(message string) *Refused {
 			return refuse("the table "+m[1]+" is named by a text: leave the single quotes out", tablesHint)
 		}
 		out := refuse("there is no table "+clip(m[1]), tablesHint)
-		if like := nearest(m[1], Tables()); like != "" {
+		if like := nearest(m[1], tables()); like != "" {
 			out.Message += "; perhaps " + like
 		}
 		return out
@@ -102,7 +102,7 @@ func distance(a, b string) int {
 
 // sortedByUse puts the tables that a statement names first.
 func sortedByUse(used map[string]bool) []string {
-	names := Tables()
+	names := tables()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(used[a]), rank(used[b])) })
 	return names
 }

@@ -12,9 +12,9 @@ type Known map[string]map[string]bool
 
 // The formats of a tool config.
 const (
-	FormatNested   = "nested"   // {"tag": {"enabled": true, "actions": {"list": true}}}
-	FormatCategory = "category" // {"tag": ["list"], "mascot": false}
-	FormatFlat     = "flat"     // {"get_tag": true}
+	formatNested   = "nested"   // {"tag": {"enabled": true, "actions": {"list": true}}}
+	formatCategory = "category" // {"tag": ["list"], "mascot": false}
+	formatFlat     = "flat"     // {"get_tag": true}
 )
 
 // Config is the tool config of a workspace in its canonical form. It is immutable.

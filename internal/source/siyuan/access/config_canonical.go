@@ -14,7 +14,7 @@ func (k Known) canonical(raw map[string]any) map[string]any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	if c.Format != FormatNested {
+	if c.Format != formatNested {
 		for name := range flatNames {
 			if _, isTool := k[name]; !isTool {
 				delete(out, name)

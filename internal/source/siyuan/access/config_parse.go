@@ -61,7 +61,7 @@ func (p *parser) format() string {
 	for name, v := range p.raw {
 		if object, ok := v.(map[string]any); ok {
 			if _, ok := object["actions"].(map[string]any); ok {
-				return FormatNested
+				return formatNested
 			}
 		}
 		if _, ok := flatNames[name]; ok {
@@ -71,18 +71,18 @@ func (p *parser) format() string {
 	for name := range p.known {
 		switch p.raw[name].(type) {
 		case []any, bool:
-			return FormatCategory
+			return formatCategory
 		}
 	}
 	if flat {
-		return FormatFlat
+		return formatFlat
 	}
-	return FormatNested
+	return formatNested
 }
 
 // switches reads what is on.
 func (p *parser) switches() {
-	nested := p.config.Format == FormatNested
+	nested := p.config.Format == formatNested
 	p.config.old = !nested
 	// Names in a fixed order, so that the same file gives the same findings.
 	for _, name := range slices.Sorted(maps.Keys(p.raw)) {

@@ -45,7 +45,7 @@ func differing(c *access.Config) map[string]string {
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	const nested, category, flat = access.FormatNested, access.FormatCategory, access.FormatFlat
+	const nested, category, flat = "nested", "category", "flat"
 	without := func(tool string, actions ...string) string {
 		var out []string
 		for name, on := range known[tool] {

@@ -82,9 +82,9 @@ func mistaken(what What, subject string) string {
 	return ""
 }
 
-// Denied is the error for a notebook whose level is too low. name is the notebook's, empty where
+// denied is the error for a notebook whose level is too low. name is the notebook's, empty where
 // it is not known.
-func Denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
+func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
 	which := string(notebook)
 	if name != "" {
 		which = fmt.Sprintf("%q (%s)", name, notebook)

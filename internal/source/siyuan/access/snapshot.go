@@ -55,7 +55,7 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return Denied(notebook, s.known(notebook), have, need)
+	return denied(notebook, s.known(notebook), have, need)
 }
 
 // known is the name of a notebook, if the notebooks have been read; a refusal asks for nothing.

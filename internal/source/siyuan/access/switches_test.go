@@ -359,7 +359,7 @@ func TestMigrate(t *testing.T) {
 				if want := ownConfig + ".bak-20000101000000"; m.Backup != want || w.get(want) != strings.TrimSpace(strings.TrimPrefix(before, "\ufeff")) {
 					t.Errorf("backup %s: %q", m.Backup, w.get(want))
 				}
-				if own := w.get(ownConfig); m.Config.Old() || m.Config.Format != access.FormatNested || !strings.Contains(own, `"keep": 1`) || strings.Contains(own, "get_") && strings.Contains(own, "get_tag") || strings.Contains(own, `"fold"`) {
+				if own := w.get(ownConfig); m.Config.Old() || m.Config.Format != "nested" || !strings.Contains(own, `"keep": 1`) || strings.Contains(own, "get_") && strings.Contains(own, "get_tag") || strings.Contains(own, `"fold"`) {
 					t.Errorf("%+v\n%s", m.Config, own)
 				}
 				if enabled(m.Config, "tag") == nil || len(enabled(m.Config, "tag")) != 1 {

@@ -30,20 +30,20 @@ func Old(files []string, read func(file string) ([]byte, error)) (Settings, []Pr
 		case err != nil:
 			return Settings{Enabled: true, File: file}, []Problem{{Rule: "read", Severity: SeverityError, Message: err.Error()}}
 		}
-		s, ps := ParseOld(raw)
+		s, ps := parseOld(raw)
 		s.File = file
 		return s, ps
 	}
 	return Settings{Enabled: true}, nil
 }
 
-// ParseOld reads a file of an older program:
+// parseOld reads a file of an older program:
 //
 //	{"currentProfile": "default", "profiles": {"default": {"apiUrl": "http://127.0.0.1:6806", "token": "…"}}}
 //
 // or the older form {"apiUrl": …, "token": …}, which becomes the connection "default". Tokens in
 // it are what they are: neither env: nor cmd: nor ${…} has a meaning there.
-func ParseOld(raw []byte) (Settings, []Problem) {
+func parseOld(raw []byte) (Settings, []Problem) {
 	s := Settings{Enabled: true}
 	var ps problems
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))

@@ -216,7 +216,7 @@ func TestVerify(t *testing.T) {
 	for _, seen := range [][]string{{"/home/me/Other"}, {"/home/me/siyuan"}, {""}, nil} {
 		err := c.Verify(seen...)
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || e.Code != connection.CodeOtherWorkspace || !strings.Contains(e.Hint, "siyuan.connections.home.url") {
+		if !ok || e.Code != "other_workspace" || !strings.Contains(e.Hint, "siyuan.connections.home.url") {
 			t.Errorf("%q: %v", seen, err)
 		}
 	}

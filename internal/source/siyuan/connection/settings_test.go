@@ -142,7 +142,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, read := range []func() (connection.Settings, []connection.Problem){
 			func() (connection.Settings, []connection.Problem) { return connection.Parse(text) },
-			func() (connection.Settings, []connection.Problem) { return connection.ParseOld(text) },
+			func() (connection.Settings, []connection.Problem) {
+				return connection.Old([]string{"old"}, func(string) ([]byte, error) { return text, nil })
+			},
 		} {
 			s, ps := read()
 			again, psAgain := read()

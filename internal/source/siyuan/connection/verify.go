@@ -9,8 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// CodeOtherWorkspace is the code of the error of [Choice.Verify].
-const CodeOtherWorkspace = "other_workspace"
+// codeOtherWorkspace is the code of the error of [Choice.Verify].
+const codeOtherWorkspace = "other_workspace"
 
 // Verify returns an error if the kernel does not have the workspace that was recorded with the
 // connection: another kernel may have got that port, and must get no notes. seen is what
@@ -26,7 +26,7 @@ func (c Choice) Verify(seen ...string) error {
 		got = "has the workspace " + strings.Join(seen, ", ")
 	}
 	return &tool.Error{
-		Op: "check connection", Kind: tool.Unavailable, Code: CodeOtherWorkspace, Subject: c.Name,
+		Op: "check connection", Kind: tool.Unavailable, Code: codeOtherWorkspace, Subject: c.Name,
 		Message: fmt.Sprintf("the kernel at %s %s, expected %s", c.URL, got, c.Workspace),
 		Hint:    fmt.Sprintf("another kernel has that port: correct siyuan.connections.%s.url, or its workspace if that has moved", c.Name),
 	}

@@ -26,8 +26,8 @@ var devices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³
 // Device reports whether a name is that of a device somewhere.
 func Device(name string) bool { return devices.MatchString(name) }
 
-// CheckName says what is wrong with one name in a path, "" if nothing is.
-func CheckName(name string) string {
+// checkName says what is wrong with one name in a path, "" if nothing is.
+func checkName(name string) string {
 	switch {
 	case name == "":
 		return "has an empty part"
@@ -97,7 +97,7 @@ func Check(path string) (names []string, wrong string) {
 	}
 	names = strings.Split(path, "/")
 	for _, name := range names {
-		if wrong := CheckName(name); wrong != "" {
+		if wrong := checkName(name); wrong != "" {
 			return nil, wrong
 		}
 	}

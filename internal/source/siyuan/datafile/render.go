@@ -53,7 +53,7 @@ func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 		wrong = "has an encoded character"
 	}
 	if wrong != "" {
-		return BadPath(path, "dailyNoteTemplatePath "+wrong, "expected a template below data/templates, such as /journal/daily.md; "+TemplateHint)
+		return BadPath(path, "dailyNoteTemplatePath "+wrong, "expected a template below data/templates, such as /journal/daily.md; "+templateHint)
 	}
 	if r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil

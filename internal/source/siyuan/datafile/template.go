@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TemplateHint tells whoever named a template that is not there where to look.
-const TemplateHint = `file(action="list_templates") shows the paths of templates`
+// templateHint tells whoever named a template that is not there where to look.
+const templateHint = `file(action="list_templates") shows the paths of templates`
 
 // Relative is a template's path below data/templates with slashes.
 func Relative(t *kernel.Template) string { return strings.ReplaceAll(t.Relative, `\`, "/") }
@@ -24,7 +24,7 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 		wrong = "has an encoded character"
 	}
 	if wrong != "" && !absolute {
-		return kernel.Template{}, BadPath(path, wrong, TemplateHint)
+		return kernel.Template{}, BadPath(path, wrong, templateHint)
 	}
 	list, err := r.Kernel.Templates(ctx, "")
 	if err != nil {
@@ -36,10 +36,10 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 			continue
 		}
 		if _, wrong := Check(rel); wrong != "" {
-			return kernel.Template{}, BadPath(path, wrong, TemplateHint)
+			return kernel.Template{}, BadPath(path, wrong, templateHint)
 		}
 		if !strings.HasSuffix(strings.ReplaceAll(t.Path, `\`, "/"), "/data/templates/"+rel) {
-			return kernel.Template{}, BadPath(path, "is outside of data/templates", TemplateHint)
+			return kernel.Template{}, BadPath(path, "is outside of data/templates", templateHint)
 		}
 		e, err := Locate(ctx, r.Kernel, "templates/"+rel)
 		if err != nil {
@@ -50,11 +50,11 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 		}
 	}
 	if absolute {
-		e := BadPath(path, "is not a template of this workspace", TemplateHint)
+		e := BadPath(path, "is not a template of this workspace", templateHint)
 		e.Facts = map[string]any{"reason": "path_not_in_workspace"}
 		return kernel.Template{}, e
 	}
 	missing := access.NotFound(access.Template, path)
-	missing.Hint = TemplateHint
+	missing.Hint = templateHint
 	return kernel.Template{}, missing
 }

@@ -29,8 +29,8 @@ const (
 	CodeNoEffect         = "no_effect"
 	CodeReadOnly         = "kernel_read_only"
 	CodeNotSiYuan        = "not_a_siyuan_kernel"
-	CodeNotSecure        = "kernel_not_secure"
-	CodeNoRepoKey        = "repo_key_missing"
+	codeNotSecure        = "kernel_not_secure"
+	codeNoRepoKey        = "repo_key_missing"
 )
 
 var errTooLong = errors.New("the answer is larger than 256 MiB")
@@ -220,7 +220,7 @@ func (c *Client) unreachable(endpoint string, err error) error {
 		Hint:    "start SiYuan, or see collie siyuan doctor",
 	}
 	if strings.HasPrefix(c.base, "https:") && !unsent(err) && secured(err) {
-		out.Code, out.Message = CodeNotSecure, "no secure connection to "+c.base+" comes about"
+		out.Code, out.Message = codeNotSecure, "no secure connection to "+c.base+" comes about"
 		out.Hint = "write http:// for a SiYuan on this machine; the certificate of another one has to be trusted here"
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() || errors.Is(err, context.DeadlineExceeded) {
@@ -257,7 +257,7 @@ var texts = []struct {
 	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
 	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
 	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
-	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, CodeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
+	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, codeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
 	{lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
 }
 

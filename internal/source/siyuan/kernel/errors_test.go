@@ -45,7 +45,7 @@ func TestErrorTexts(t *testing.T) {
 			"This operation is not supported in read-only mode", "只读模式下不支持该操作", "唯讀模式下不支援該操作", "読み取り専用モードではサポートされていません",
 		}},
 		{tool.API, "permission_denied", []string{"permission denied", "权限被拒绝", "權限被拒絕", "権限が拒否されました"}},
-		{tool.API, kernel.CodeNoRepoKey, []string{
+		{tool.API, "repo_key_missing", []string{
 			"Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]",
 			"请先在 [设置 - 账号与同步] 中初始化数据仓库密钥", "請先初始化資料倉庫金鑰", "データリポジトリの鍵を初期化してください",
 		}},

@@ -56,7 +56,7 @@ func (c *Client) RollbackHistory(ctx context.Context, notebook ID, path string) 
 }
 
 // The data repository: snapshots of the whole workspace, some with a tag. Without a key all of it
-// is an error of code [CodeNoRepoKey].
+// is an error of code "repo_key_missing".
 
 // Snapshot is one state of the workspace.
 type Snapshot struct {

@@ -155,10 +155,10 @@ func (l *ledger) list() ([]Entry, error) {
 		switch e, err := l.get(id); {
 		case err == nil && e != nil:
 			out = append(out, *e)
-		case errors.Is(err, ErrSealed):
+		case errors.Is(err, errSealed):
 			if info, err := f.Info(); err == nil { // else it has just been dropped
 				at := info.ModTime().UTC()
-				out = append(out, Entry{ID: id, State: Sealed, Created: at, Updated: at, NoUndo: ErrSealed.Error()})
+				out = append(out, Entry{ID: id, State: Sealed, Created: at, Updated: at, NoUndo: errSealed.Error()})
 			}
 		}
 	}

@@ -19,8 +19,8 @@ const (
 	sealUse  = "collie records of writes 1" // what the key is derived for
 )
 
-// ErrSealed is the error of a record that cannot be read without the key it was written with.
-var ErrSealed = errors.New("the record is encrypted, and siyuan.undoKey is not the key it was written with")
+// errSealed is the error of a record that cannot be read without the key it was written with.
+var errSealed = errors.New("the record is encrypted, and siyuan.undoKey is not the key it was written with")
 
 // newSeal derives the cipher of a key; nil where there is none.
 func newSeal(key string) cipher.AEAD {
@@ -53,19 +53,19 @@ func (l *ledger) sealed(id string, raw []byte) []byte {
 	return l.seal.Seal(append(out, nonce...), nonce, raw, []byte(id))
 }
 
-// unsealed is the reverse. The error is [ErrSealed].
+// unsealed is the reverse. The error is errSealed.
 func (l *ledger) unsealed(id string, text []byte) ([]byte, error) {
 	body, marked := bytes.CutPrefix(text, []byte(sealMark))
 	if !marked {
 		return text, nil
 	}
 	if l.seal == nil || len(body) < l.seal.NonceSize() {
-		return nil, ErrSealed
+		return nil, errSealed
 	}
 	nonce, body := body[:l.seal.NonceSize()], body[l.seal.NonceSize():]
 	raw, err := l.seal.Open(nil, nonce, body, []byte(id))
 	if err != nil {
-		return nil, ErrSealed
+		return nil, errSealed
 	}
 	return raw, nil
 }

@@ -25,7 +25,7 @@ func (c *Coordinator) Get(id string) (*Entry, error) {
 	if idPattern.MatchString(id) {
 		e, err = c.ledger.get(id)
 	}
-	if errors.Is(err, ErrSealed) {
+	if errors.Is(err, errSealed) {
 		return nil, &tool.Error{
 			Op: "undo", Kind: tool.Conflicting, Subject: id, Message: err.Error(),
 			Hint: "give the settings the key that they had when it was written",

@@ -136,7 +136,7 @@ func TestNoRepoKey(t *testing.T) {
 		w.Refused(w.t, act(t, "list_nodes"), args(), tool.API), w.Refused(w.t, act(t, "create_node"), args("name", "x"), tool.API),
 		w.Refused(w.t, act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), tool.API),
 	} {
-		if e.Code != kernel.CodeNoRepoKey || !strings.Contains(e.Hint, "Data repo key") {
+		if e.Code != "repo_key_missing" || !strings.Contains(e.Hint, "Data repo key") {
 			t.Errorf("%v (%s): %s", e, e.Code, e.Hint)
 		}
 	}
