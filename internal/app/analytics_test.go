@@ -21,7 +21,7 @@ func TestAnalytics(t *testing.T) {
 	<-a.Servers.Started()
 	const calls = 3
 	for range calls {
-		_, err := a.Pipeline.Do(t.Context(), &tool.Call{
+		_, err := a.Pipeline.Do(t.Context(), tool.Request{
 			Kind: tool.KindCall, Name: "s__echo", Args: json.RawMessage(`{"text":"token=geheim123456"}`), Origin: tool.Direct,
 		})
 		if err != nil {
@@ -62,7 +62,7 @@ func TestNoAnalytics(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"analytics":{"enabled":false},"telemetry":{"enabled":true,"endpoint":"http://127.0.0.1:9/"}`)
 	a := open(t, cfg, app.Options{Servers: []string{}})
-	_, _ = a.Pipeline.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "nothing", Args: json.RawMessage(`{}`)})
+	_, _ = a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "nothing", Args: json.RawMessage(`{}`)})
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

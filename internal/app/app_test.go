@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 		t.Fatalf("servers: %+v", list)
 	}
 	do := func(name, profile string) error {
-		_, err := a.Pipeline.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage("{}"), Origin: tool.Direct, Profile: profile})
+		_, err := a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage("{}"), Origin: tool.Direct, Profile: profile})
 		return err
 	}
 	if err := do("s__echo", ""); err != nil {

@@ -24,14 +24,13 @@ func BenchmarkPipeline(b *testing.B) {
 		b.Run(string(kind), func(b *testing.B) {
 			r := newFixture(b)
 			r.Catalog.(*source.Catalog).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}}, nil, nil)
-			c := tool.Call{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
+			c := tool.Request{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
 			if kind == tool.KindRead {
 				c.Name = "srv://a"
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				c := c
-				if _, err := r.Do(b.Context(), &c); err != nil {
+				if _, err := r.Do(b.Context(), c); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -18,6 +18,7 @@ type terminal struct {
 }
 
 func (*terminal) Supports(what tool.Capability) bool { return what == tool.CanConfirm }
+func (*terminal) ID() string                         { return "" }
 func (*terminal) Capabilities() json.RawMessage      { return json.RawMessage(`{}`) }
 
 func (*terminal) Notify(context.Context, string, json.RawMessage) {}

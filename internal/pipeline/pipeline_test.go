@@ -1,9 +1,12 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +28,7 @@ type fixture struct {
 	fake *tooltest.Fake
 	bus  *event.Bus[tool.CallDone]
 	log  *audit.Log
+	said bytes.Buffer // what the pipeline logs
 	dir  string
 }
 
@@ -48,7 +52,10 @@ func newFixture(tb testing.TB) *fixture {
 	catalog := source.New([]tool.Source{r.fake}, source.Options{})
 	tb.Cleanup(catalog.Close)
 	tb.Cleanup(func() { _ = r.log.Close() }) // closed already where the records were read
-	r.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: r.log, Bus: r.bus, Limits: limit.Options{MaxArgs: 1 << 10, MaxCall: time.Minute}})
+	r.Pipeline = pipeline.New(catalog, pipeline.Options{
+		Audit: r.log, Bus: r.bus, Limits: limit.Options{MaxArgs: 1 << 10, MaxCall: 3 * time.Minute, PerSession: 1},
+		Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
+	})
 	return r
 }
 
@@ -84,23 +91,23 @@ func (r *fixture) records(tb testing.TB) []string {
 	return out
 }
 
-func call(name, args string) *tool.Call {
-	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
+func call(name, args string) tool.Request {
+	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
 }
 
 // Each kind of call goes through the pipeline, is answered, and leaves one pair of its own kind.
 func TestEachKindLeavesItsPair(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	for _, c := range []*tool.Call{
+	for _, c := range []tool.Request{
 		call("srv__echo", `{"n":1}`),
 		{Kind: tool.KindRead, Name: "srv://a", Args: json.RawMessage("{}")},
 		{Kind: tool.KindPrompt, Name: "srv__greet", Args: json.RawMessage("{}")},
 		{Kind: tool.KindComplete, Name: "srv__greet", Params: json.RawMessage(`{"ref":{"type":"ref/prompt","name":"srv__greet"}}`), Args: json.RawMessage("{}")},
 	} {
 		res, err := r.Do(t.Context(), c)
-		if err != nil || res.IsError || len(res.Raw) == 0 || c.ID == "" {
-			t.Errorf("%s %s: %s %v, id %q", c.Kind, c.Name, res.Raw, err, c.ID)
+		if ran := r.fake.Calls(); err != nil || res.IsError || len(res.Raw) == 0 || ran[len(ran)-1].ID == "" {
+			t.Errorf("%s %s: %s %v, ran as %+v", c.Kind, c.Name, res.Raw, err, ran)
 		}
 	}
 	wantRecords(t, r,
@@ -128,7 +135,7 @@ func TestStageOrder(t *testing.T) {
 	long := `{"text":"` + strings.Repeat("x", 2<<10) + `"}`
 	for _, tt := range []struct {
 		what string
-		call *tool.Call
+		call tool.Request
 		kind tool.ErrorKind
 		text string
 	}{
@@ -162,7 +169,7 @@ func TestStageOrder(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	for _, c := range []*tool.Call{
+	for _, c := range []tool.Request{
 		call("srv__ecko", "{}"),
 		{Kind: tool.KindRead, Name: "srv://b"},
 		{Kind: tool.KindPrompt, Name: "srv__great"},
@@ -192,6 +199,11 @@ func TestPanicOfASource(t *testing.T) {
 	if tool.KindOf(err) != tool.Internal || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v, want internal_error without what the panic said", err)
 	}
+	for _, want := range []string{"level=ERROR", "secret of the source", "pipeline_test.go", "call_id="} {
+		if !strings.Contains(r.said.String(), want) {
+			t.Errorf("log misses %q:\n%s", want, r.said.String())
+		}
+	}
 	if ev := <-done.C(); ev.Outcome != tool.NotKnown {
 		t.Errorf("event: %s, want unknown: it may have taken effect", ev.Outcome)
 	}
@@ -202,6 +214,23 @@ func TestPanicOfASource(t *testing.T) {
 		"call.start srv srv panic srv__panic", "call.result unknown internal_error srv srv panic srv__panic",
 		"call.start srv srv echo srv__echo", "call.result ok srv srv echo srv__echo",
 	)
+}
+
+// A call whose goroutine exits leaves its pair too.
+func TestExitOfAGoroutine(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.fake.On("echo", func(context.Context, *tool.Call) (tool.Result, error) {
+		runtime.Goexit()
+		return tool.Result{}, nil
+	})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = r.Do(t.Context(), call("srv__echo", `{"n":1}`))
+	}()
+	<-over
+	wantRecords(t, r, "call.start srv srv echo srv__echo", "call.result unknown internal_error srv srv echo srv__echo")
 }
 
 // What a call came to is on record: a failure of the action, an end by the caller, a limit.

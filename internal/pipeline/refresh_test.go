@@ -41,11 +41,11 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 		want             tool.ErrorKind // empty: it runs
 		asked, runs      int
 	}{
-		"fits today only":      {action(text), action(number), "", 1, 1},
-		"fitted yesterday":     {action(number), action(text), tool.Invalid, 1, 0},
-		"switched off today":   {action(number), off, tool.Disabled, 1, 0},
-		"gone":                 {action(number), nil, tool.Removed, 1, 0},
-		"off: nobody is asked": {off, action(number), tool.Disabled, 0, 0},
+		"fits today only":    {action(text), action(number), "", 1, 1},
+		"fitted yesterday":   {action(number), action(text), tool.Invalid, 1, 0},
+		"switched off today": {action(number), off, tool.Disabled, 1, 0},
+		"gone":               {action(number), nil, tool.Removed, 1, 0},
+		"off, and on today":  {off, action(number), "", 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +57,7 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 			src := &outdated{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
 			catalog := source.New([]tool.Source{src}, source.Options{})
 			defer catalog.Close()
-			_, err = pipeline.New(catalog, pipeline.Options{Audit: log}).Do(t.Context(), &tool.Call{
+			_, err = pipeline.New(catalog, pipeline.Options{Audit: log}).Do(t.Context(), tool.Request{
 				Kind: tool.KindCall, Name: "srv__echo", Args: []byte(`{"n":1}`), Origin: tool.Direct,
 			})
 			if tt.want == "" && err != nil || tt.want != "" && tool.KindOf(err) != tt.want {

@@ -109,17 +109,13 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 	c.changes.all()
 }
 
-// successor is the source that has taken the place of r, which may be r itself; nil if there is
+// successor is the source that has taken the place of old, which may be old itself; nil if there is
 // none any more.
-func (c *Catalog) successor(r tool.Reader) tool.Reader {
-	old, ok := r.(tool.Source)
-	if !ok {
-		return r
-	}
+func (c *Catalog) successor(old tool.Peer) tool.Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.sources {
-		if next, reads := s.(tool.Reader); reads && s.Name() == old.Name() {
+		if next, ok := s.(tool.Peer); ok && s.Name() == old.Name() {
 			return next
 		}
 	}
@@ -228,13 +224,13 @@ type untold struct {
 func (c *Catalog) untold(kind tool.ListKind) []untold {
 	var out []untold
 	for _, o := range c.snapshot().offers {
-		s, ok := o.source.(tool.Starter)
+		s, ok := o.source.(tool.Refresher)
 		if !ok {
 			continue
 		}
-		soon := s.Listed()
-		if kind == tool.ListTools {
-			soon = s.Started()
+		soon := s.Ready(kind)
+		if soon == nil {
+			continue
 		}
 		select {
 		case <-soon:

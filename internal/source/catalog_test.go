@@ -57,15 +57,16 @@ func want[T any](t *testing.T, what string, got, want T) {
 }
 
 // run resolves a call as the pipeline does and runs it.
-func run(ctx context.Context, c *source.Catalog, call *tool.Call) (tool.Result, error) {
-	if err := c.Resolve(ctx, call); err != nil {
+func run(ctx context.Context, c *source.Catalog, r tool.Request) (tool.Result, error) {
+	call, err := c.Resolve(ctx, r)
+	if err != nil {
 		return tool.Result{}, err
 	}
 	return call.Source.Run(ctx, call)
 }
 
-func toolCall(name, args string) *tool.Call {
-	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
+func toolCall(name, args string) tool.Request {
+	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
 }
 
 // A call that nobody has listed tools for makes no list: a command that makes one call would wait for it. It does not run
@@ -82,7 +83,7 @@ func TestCallsMakeNoList(t *testing.T) { //nolint:paralleltest // see above
 		return testing.AllocsPerRun(3, func() {
 			c := source.New([]tool.Source{tooltest.NewFake("srv", tooltest.Offer("srv", actions...))}, source.Options{})
 			defer c.Close()
-			if err := c.Resolve(t.Context(), toolCall("srv__do7", "{}")); err != nil {
+			if _, err := c.Resolve(t.Context(), toolCall("srv__do7", "{}")); err != nil {
 				t.Error(err)
 			}
 			if lists {
@@ -109,20 +110,20 @@ func TestCatalogIsASource(t *testing.T) {
 		fake.Hang("srv://slow")
 		c := open(t, source.Options{}, fake)
 		read := func(uri string) *tool.Call {
-			return &tool.Call{Kind: tool.KindRead, Name: uri, Target: uri, Args: json.RawMessage("{}")}
+			return &tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri}, Target: uri, Args: json.RawMessage("{}")}
 		}
 		return tooltest.Fixture{
 			Source: c,
 			Good: func() []*tool.Call {
 				return []*tool.Call{
-					{Kind: tool.KindCall, Name: "srv", Target: "collie://help/srv"},
-					{Kind: tool.KindCall, Name: "srv", Target: "collie://help/srv/echo"},
+					{Request: tool.Request{Kind: tool.KindCall, Name: "srv"}, Target: "collie://help/srv"},
+					{Request: tool.Request{Kind: tool.KindCall, Name: "srv"}, Target: "collie://help/srv/echo"},
 					read("collie://help/srv"), read("collie://help/srv/echo"), read("collie://instructions/srv"), read("srv://hidden"),
 				}
 			},
 			Refused: func() []*tool.Call {
 				return []*tool.Call{
-					{Kind: tool.KindCall, Target: "collie://help/srv/ech"},
+					{Request: tool.Request{Kind: tool.KindCall}, Target: "collie://help/srv/ech"},
 					read("collie://help/none"),
 					read("collie://none"), read("collie://server/srv/"), read("collie://server/none/x"), read("srv://none"),
 				}
@@ -210,7 +211,7 @@ func TestProfiles(t *testing.T) {
 	want(t, "actions of a group", group.Get("inputSchema.properties.action.enum").String(), `["log","pull","help"]`)
 
 	// What a profile hides cannot be called in it by any name, nor read about.
-	for _, hidden := range []*tool.Call{
+	for _, hidden := range []tool.Request{
 		toolCall("git__push", "{}"), toolCall("git/push", "{}"), toolCall("git.push", "{}"),
 		toolCall("git", `{"action":"push"}`), toolCall("git", `{"action":"help","topic":"push"}`),
 	} {
@@ -240,8 +241,7 @@ func TestSwitchedOffIsNotListed(t *testing.T) {
 		tooltest.NewFake("web", tool.Offer{Tools: []tool.Tool{whole}}))
 	want(t, "listed", names(t, c, tool.ListTools, ""), []string{"git__log"})
 	for _, name := range []string{"git__push", "web__get"} {
-		call := toolCall(name, "{}")
-		if err := c.Resolve(t.Context(), call); err != nil || call.Action == nil {
+		if call, err := c.Resolve(t.Context(), toolCall(name, "{}")); err != nil || call.Action == nil {
 			t.Errorf("%s: %v, action %v", name, err, call.Action)
 		}
 	}
@@ -261,7 +261,7 @@ func TestSetReplacesSources(t *testing.T) {
 	if _, after := c.List(t.Context(), tool.ListTools, ""); after <= before {
 		t.Errorf("revision %d after %d", after, before)
 	}
-	if err := c.Resolve(t.Context(), toolCall("a__x", "{}")); tool.KindOf(err) != tool.Unknown {
+	if _, err := c.Resolve(t.Context(), toolCall("a__x", "{}")); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("a__x: %v, want an unknown tool", err)
 	}
 	c.Close()

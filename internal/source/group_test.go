@@ -56,8 +56,8 @@ func TestGroupedCall(t *testing.T) {
 		`{"action":"count"}`:               {"count", `{}`},
 		`{"action":"list","topic":"mine"}`: {"list", `{"topic":"mine"}`},
 	} {
-		call := toolCall("notes", args)
-		if err := c.Resolve(t.Context(), call); err != nil {
+		call, err := c.Resolve(t.Context(), toolCall("notes", args))
+		if err != nil {
 			t.Errorf("%s: %v", args, err)
 			continue
 		}
@@ -85,20 +85,19 @@ func TestNestedGroup(t *testing.T) {
 			if about := def.Get("description").String(); !strings.Contains(about, "Call {action, args:{…}}; action=collie_help") {
 				t.Errorf("description: %s", about)
 			}
-			call := toolCall("odd", `{"action":"`+odd.Name+`","args":{"action":"x","topic":"y"}}`)
-			if err := c.Resolve(t.Context(), call); err != nil {
+			call, err := c.Resolve(t.Context(), toolCall("odd", `{"action":"`+odd.Name+`","args":{"action":"x","topic":"y"}}`))
+			if err != nil {
 				t.Fatal(err)
 			}
 			want(t, "action", call.Target, odd.Name)
 			want(t, "arguments", string(call.Args), `{"action":"x","topic":"y"}`)
 			for _, none := range []string{`{"action":"plain"}`, `{"action":"plain","args":null}`} {
-				call := toolCall("odd", none)
-				if err := c.Resolve(t.Context(), call); err != nil || string(call.Args) != "{}" {
+				if call, err := c.Resolve(t.Context(), toolCall("odd", none)); err != nil || string(call.Args) != "{}" {
 					t.Errorf("%s: %v, arguments %s", none, err, call.Args)
 				}
 			}
-			beside := toolCall("odd", `{"action":"plain","n":1}`) // a mistake that models make
-			if err := c.Resolve(t.Context(), beside); err != nil || string(beside.Args) != `{"n":1}` {
+			// A mistake that models make.
+			if beside, err := c.Resolve(t.Context(), toolCall("odd", `{"action":"plain","n":1}`)); err != nil || string(beside.Args) != `{"n":1}` {
 				t.Errorf("arguments beside the action: %v, arguments %s", err, beside.Args)
 			}
 			r, err := run(t.Context(), c, toolCall("odd", `{"action":"collie_help","topic":"plain"}`))
@@ -115,7 +114,7 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{}, grouped("notes", notes()...))
 	want(t, "templates", names(t, c, tool.ListTemplates, ""), []string{"collie://help/{tool}/{action}"})
-	for name, call := range map[string]*tool.Call{
+	for name, call := range map[string]tool.Request{
 		"notes create": toolCall("notes", `{"action":"help","topic":"create"}`),
 		"notes":        toolCall("notes", `{"action":"help"}`),
 	} {
@@ -126,7 +125,7 @@ func TestHelp(t *testing.T) {
 		}
 		page := gjson.GetBytes(r.Raw, "content.0.text").String()
 		uri := "collie://help/" + strings.ReplaceAll(name, " ", "/")
-		read, err := run(t.Context(), c, &tool.Call{Kind: tool.KindRead, Name: uri})
+		read, err := run(t.Context(), c, tool.Request{Kind: tool.KindRead, Name: uri})
 		if err != nil {
 			t.Errorf("read %s: %v", uri, err)
 		}
@@ -151,8 +150,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 		`{}`:                 `the argument "action" is missing`,
 		`{"action":""}`:      `the argument "action" is missing`,
 	} {
-		call := toolCall("notes", args)
-		err := c.Resolve(t.Context(), call)
+		call, err := c.Resolve(t.Context(), toolCall("notes", args))
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok || e.Kind != tool.Invalid {
 			t.Errorf("%s: %v, want an invalid argument", args, err)
@@ -166,14 +164,15 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `did you mean "list"?`) {
 		t.Errorf("unknown topic: %v", err)
 	}
-	if err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.Unknown {
+	if _, err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("note: %v, want an unknown tool", err)
 	}
 	for name, message := range map[string]string{
 		"notes_list": `unknown tool; call "notes" with action="list"`, "notes__list": `unknown tool; call "notes" with action="list"`,
 		"notes_nothing": "unknown tool", "note_list": "unknown tool",
 	} {
-		e, ok := errors.AsType[*tool.Error](c.Resolve(t.Context(), toolCall(name, "{}")))
+		_, err := c.Resolve(t.Context(), toolCall(name, "{}"))
+		e, ok := errors.AsType[*tool.Error](err)
 		if !ok || e.Kind != tool.Unknown || e.Message != message {
 			t.Errorf("%s: %v, want %s", name, e, message)
 		}

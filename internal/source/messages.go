@@ -47,7 +47,7 @@ func (c *Catalog) introduce() {
 	sources := c.sources
 	c.mu.Unlock()
 	for _, src := range sources {
-		m, ok := src.(tool.Messenger)
+		m, ok := src.(tool.Peer)
 		if !ok {
 			continue
 		}
@@ -84,11 +84,11 @@ func (p *Profile) sees(src tool.Source) bool {
 	return actions == 0 && !hidden && (len(p.Tools) == 0 || slices.ContainsFunc(p.Tools, named))
 }
 
-// messengers are the sources that a message of a profile's client may be for.
-func (c *Catalog) messengers(profile string) (out []tool.Messenger) {
+// peers are the sources that a message of a profile's client may be for.
+func (c *Catalog) peers(profile string) (out []tool.Peer) {
 	_, p := c.profile(profile)
 	for _, o := range c.snapshot().offers {
-		if m, ok := o.source.(tool.Messenger); ok && m.Listens() && p.sees(o.source) {
+		if m, ok := o.source.(tool.Peer); ok && m.Listens() && p.sees(o.source) {
 			out = append(out, m)
 		}
 	}
@@ -97,8 +97,8 @@ func (c *Catalog) messengers(profile string) (out []tool.Messenger) {
 
 // owner is whom a message is for: the source that it is about something of, else the only one.
 // Nil means nobody.
-func (c *Catalog) owner(m *tool.Message) tool.Messenger {
-	list := c.messengers(m.Profile)
+func (c *Catalog) owner(m *tool.Message) tool.Peer {
+	list := c.peers(m.Profile)
 	for _, one := range list {
 		if one.Owns(m) {
 			return one
@@ -120,7 +120,7 @@ const (
 // have changed is told to all, which know whether they have been told any.
 func (c *Catalog) Tell(m *tool.Message) bool {
 	if m.Method == methodRootsChanged {
-		list := c.messengers(m.Profile)
+		list := c.peers(m.Profile)
 		for _, one := range list {
 			one.Tell(m)
 		}
@@ -136,11 +136,11 @@ func (c *Catalog) Tell(m *tool.Message) bool {
 
 // resolveRequest finds who answers a request that MCP does not name.
 func (c *Catalog) resolveRequest(call *tool.Call) error {
-	one, ok := c.owner(&tool.Message{
+	one := c.owner(&tool.Message{
 		Method: call.Name, Params: call.Params, Request: true,
 		Principal: call.Principal, Session: call.Session, Profile: call.Profile,
-	}).(tool.Source)
-	if !ok {
+	})
+	if one == nil {
 		return &tool.Error{Op: "request", Kind: tool.Unknown, Subject: call.Name, Message: "no server is meant by this method"}
 	}
 	call.Source, call.Target, call.Tool = one, call.Name, one.Name()

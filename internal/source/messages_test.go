@@ -85,8 +85,8 @@ func TestMessagesFindTheirSource(t *testing.T) {
 		if tc.method != "vendor/x" {
 			continue
 		}
-		call := &tool.Call{Kind: tool.KindRequest, Name: tc.method, Params: []byte(tc.params), Profile: tc.profile}
-		err := c.Resolve(t.Context(), call)
+		request := tool.Request{Kind: tool.KindRequest, Name: tc.method, Params: []byte(tc.params), Profile: tc.profile}
+		call, err := c.Resolve(t.Context(), request)
 		if tc.want == "" && tool.KindOf(err) != tool.Unknown || tc.want != "" && (err != nil || call.Source.Name() != tc.want || call.Target != tc.method) {
 			t.Errorf("%+v resolves to %+v, %v", tc, call.Source, err)
 		}

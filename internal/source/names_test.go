@@ -62,11 +62,12 @@ func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool
 		if _, twice := out[name]; twice || !exposedName.MatchString(name) {
 			t.Fatalf("name %q is there twice or does not match %s", name, exposedName)
 		}
-		call := &tool.Call{Kind: tool.KindPrompt, Name: name}
+		request := tool.Request{Kind: tool.KindPrompt, Name: name}
 		if kind == tool.ListTools {
-			call = toolCall(name, `{"action":"help"}`)
+			request = toolCall(name, `{"action":"help"}`)
 		}
-		if err := c.Resolve(t.Context(), call); err != nil {
+		call, err := c.Resolve(t.Context(), request)
+		if err != nil {
 			t.Fatalf("name %q is listed and does not resolve: %v", name, err)
 		}
 		out[name] = owned{call.Tool, call.Target}
@@ -206,14 +207,14 @@ func TestReservedNames(t *testing.T) {
 			for _, called := range []string{"fs", "fs__read", "fs/read", "fs.read", "notebook"} {
 				call := toolCall(called, `{"action":"read"}`)
 				call.Profile = profile
-				if err := c.Resolve(t.Context(), call); err == nil && call.Source == tool.Source(other) {
+				if call, err := c.Resolve(t.Context(), call); err == nil && call.Source == tool.Source(other) {
 					t.Errorf("own tool %s, profile %q: %s reaches the other source", name, profile, called)
 				}
 			}
 			for _, called := range []string{"bare__fs", "bare__fs__read", "near__read", "fsx"} {
 				call := toolCall(called, `{}`)
 				call.Profile = profile
-				if err := c.Resolve(t.Context(), call); err != nil || call.Source != tool.Source(other) {
+				if call, err := c.Resolve(t.Context(), call); err != nil || call.Source != tool.Source(other) {
 					t.Errorf("own tool %s, profile %q: %s: %v", name, profile, called, err)
 				}
 			}

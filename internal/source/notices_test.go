@@ -33,7 +33,7 @@ func TestNoticesAreGathered(t *testing.T) {
 			await.Sleep(10 * time.Millisecond)
 		}
 		fake.Publish(tooltest.Offer("one", tooltest.Action("y")), tool.PromptsChanged)
-		fake.Tell(tool.Change{Kind: tool.LogMessage})
+		fake.Report(tool.Change{Kind: tool.LogMessage})
 		await.Sleep(time.Second)
 		fake.Publish(tooltest.Offer("one"), tool.ToolsChanged)
 		await.Sleep(time.Second)
@@ -64,13 +64,13 @@ func TestNoticesAreSerial(t *testing.T) {
 		for _, f := range []*tooltest.Fake{one, two} {
 			wg.Go(func() {
 				for range 20 {
-					f.Tell(tool.Change{Kind: tool.LogMessage})
-					f.Tell(tool.Change{Kind: tool.ToolsChanged})
+					f.Report(tool.Change{Kind: tool.LogMessage})
+					f.Report(tool.Change{Kind: tool.ToolsChanged})
 				}
 			})
 		}
 		await.Until(t, "a change is told on", func() bool {
-			wg.Go(func() { one.Tell(tool.Change{Kind: tool.Notice}) })
+			wg.Go(func() { one.Report(tool.Change{Kind: tool.Notice}) })
 			return calls.Load() > 0
 		})
 		stop()
@@ -107,7 +107,12 @@ type behind struct {
 	rest chan struct{}
 }
 
-func (b behind) Listed() <-chan struct{} { return b.rest }
+func (b behind) Ready(kind tool.ListKind) <-chan struct{} {
+	if kind == tool.ListTools {
+		return b.Fake.Ready(kind)
+	}
+	return b.rest
+}
 
 // A list of tools does not wait for prompts, and one of prompts does; so does a prompt by its name.
 func TestAwaitKnownByKind(t *testing.T) {
@@ -124,8 +129,8 @@ func TestAwaitKnownByKind(t *testing.T) {
 			src.Publish(offer)
 			close(src.rest)
 		})
-		call := &tool.Call{Kind: tool.KindPrompt, Name: "one__p"}
-		if err := c.Resolve(t.Context(), call); err != nil {
+		call := tool.Request{Kind: tool.KindPrompt, Name: "one__p"}
+		if _, err := c.Resolve(t.Context(), call); err != nil {
 			t.Errorf("a prompt whose list is on its way: %v", err)
 		}
 		want(t, "waited for the prompts", time.Since(begin), 3*time.Second)
@@ -141,8 +146,7 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 		defer never.Fail()
 		c := open(t, source.Options{}, never, late, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))))
 		begin := time.Now()
-		call := toolCall("one__x", "{}")
-		if err := c.Resolve(t.Context(), call); err != nil || time.Since(begin) > 0 {
+		if _, err := c.Resolve(t.Context(), toolCall("one__x", "{}")); err != nil || time.Since(begin) > 0 {
 			t.Errorf("a tool that is there: %v after %v", err, time.Since(begin))
 		}
 		time.AfterFunc(10*time.Second, func() {
@@ -150,18 +154,17 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 			offer.Resources = []tool.Resource{tooltest.Resource("late://x")}
 			late.Publish(offer)
 		})
-		call = toolCall("late__x", "{}")
-		if err := c.Resolve(t.Context(), call); err != nil || call.Source != tool.Source(late) {
+		if call, err := c.Resolve(t.Context(), toolCall("late__x", "{}")); err != nil || call.Source != tool.Source(late) {
 			t.Errorf("a tool of a server that starts: %v", err)
 		}
 		want(t, "waited", time.Since(begin), 10*time.Second)
-		if err := c.Resolve(t.Context(), toolCall("nobody__x", "{}")); tool.KindOf(err) != tool.Unknown {
+		if _, err := c.Resolve(t.Context(), toolCall("nobody__x", "{}")); tool.KindOf(err) != tool.Unknown {
 			t.Errorf("nobody__x: %v", err)
 		}
 		want(t, "waited for nobody", time.Since(begin), 10*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.Unknown {
+		if _, err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.Unknown {
 			t.Errorf("never__x: %v", err)
 		}
 		want(t, "waited longer than the caller", time.Since(begin), 11*time.Second)

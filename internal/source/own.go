@@ -70,9 +70,9 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 	if !ok || err != nil || uri == "" {
 		return tool.Result{}, unknown("read", "resource", call.Target, nil)
 	}
-	exposed := call.Target
-	call.Target = uri
-	return aliased{o.source, uri, exposed}.Run(ctx, call)
+	inner := *call
+	inner.Target = uri
+	return aliased{o.source, uri, call.Target}.Run(ctx, &inner)
 }
 
 // readAny asks each source that may know the URI, in order, until one does. One that
@@ -139,23 +139,22 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	name, action, _ := strings.Cut(path, "/")
 	s := c.snapshot()
 	p := &s.view(call.Profile).profile
-	src, t := s.findTool(name)
+	_, t := s.findTool(name)
 	if t == nil || len(shownActions(t, p)) == 0 {
 		return "", unknown("help", "tool", name, s.toolNames(p))
 	}
 	actions := shownActions(t, p)
-	helper, own := src.(tool.Helper)
 	if action == "" {
-		if own {
-			return helper.Help(ctx, call, name, "")
+		if t.Help != nil {
+			return t.Help(ctx, "")
 		}
 		return toolPage(t, actions), nil
 	}
 	var known []string
 	for _, a := range actions {
 		if a.Name == action {
-			if own {
-				return helper.Help(ctx, call, name, action)
+			if t.Help != nil {
+				return t.Help(ctx, action)
 			}
 			return actionPage(t, a), nil
 		}

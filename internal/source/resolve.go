@@ -12,48 +12,27 @@ import (
 	"collie/internal/tool"
 )
 
-// rechecker is a Source that reads again what is switched on, if that is due. The error is why
-// nobody can know it. Without one, what a Source offers is right at any time.
-type rechecker interface {
-	Recheck(ctx context.Context) error
-}
-
-// Resolve finds out what c.Name means to c.Profile and fills in c's second group of
-// fields. An exposed name comes first; "tool/action" in the tools' own words is taken as
-// well. A name that nothing has yet may belong to a server that is still starting:
-// that server is waited for. What was switched off may be on by now: its source is asked.
-func (c *Catalog) Resolve(ctx context.Context, call *tool.Call) error {
-	args := call.Args
+// Resolve finds out what r.Name means to r.Profile. An exposed name comes first; "tool/action" in the
+// tools' own words is taken as well. A name that nothing has yet may belong to a server that is still
+// starting: that server is waited for. See the pipeline's Catalog.
+func (c *Catalog) Resolve(ctx context.Context, r tool.Request) (*tool.Call, error) {
+	call := &tool.Call{Request: r, Args: r.Args}
 	err := c.resolve(call)
-	if r, ok := call.Source.(rechecker); ok && err == nil && switchedOff(call) {
-		if err := r.Recheck(ctx); err != nil {
-			return err
-		}
-		call.Args, call.Action = args, nil
-		return c.resolve(call)
-	}
 	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
 	kind := tool.ListTools
 	if call.Kind != tool.KindCall {
 		kind = tool.ListResources // which come with the prompts, behind the tools
 	}
-	if found || err != nil && tool.KindOf(err) != tool.Unknown || !c.awaitOwner(ctx, kind, call.Name) {
-		return err
+	if !found && (err == nil || tool.KindOf(err) == tool.Unknown) && c.awaitOwner(ctx, kind, call.Name) {
+		err = c.resolve(call)
 	}
-	return c.resolve(call)
+	if err != nil {
+		call.Source, call.Action = nil, nil
+	}
+	return call, err
 }
 
-// switchedOff reports whether a call is for an action that is off, alone or with its tool.
-func switchedOff(call *tool.Call) bool {
-	if call.Action == nil {
-		return false
-	}
-	if call.Action.Off != "" {
-		return true
-	}
-	return slices.ContainsFunc(call.Source.Offer().Tools, func(t tool.Tool) bool { return t.Name == call.Tool && t.Off != "" })
-}
-
+// resolve fills in what call.Name means.
 func (c *Catalog) resolve(call *tool.Call) error {
 	v := c.snapshot().view(call.Profile)
 	switch call.Kind {
@@ -97,17 +76,17 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 
 // adapt puts the arguments right as far as their source understands more than its schemas say.
 func adapt(call *tool.Call) {
-	if a, ok := call.Source.(tool.Adapter); ok {
-		call.Args = a.Adapt(call)
+	if call.Action.Adapt != nil {
+		call.Args = call.Action.Adapt(call.Args)
 	}
 }
 
-// actionName is what a caller means by the name of an action.
-func actionName(src tool.Source, t *tool.Tool, name string) string {
-	if a, ok := src.(tool.Adapter); ok && name != "" && !offers(t, name) {
-		return a.ActionName(t.Name, name)
+// actionName is what a caller means by the name of an action: of our own tools some have several.
+func actionName(t *tool.Tool, name string) string {
+	if name == "" || offers(t, name) || !slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Strict }) {
+		return name
 	}
-	return name
+	return tool.ActionName(name, func(name string) bool { return offers(t, name) })
 }
 
 // byOwnName understands "tool/action" and "tool.action", for what the profile shows.
@@ -121,7 +100,7 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 		return target{}, false
 	}
 	_, p := c.profile(profile)
-	want := actionName(src, t, name[i+1:])
+	want := actionName(t, name[i+1:])
 	for j := range t.Actions {
 		if a := &t.Actions[j]; a.Name == want && p.shows(t, a.Name) {
 			return target{source: src, tool: t, action: a, original: a.Name}, true
@@ -138,11 +117,11 @@ func offers(t *tool.Tool, name string) bool {
 // resolveAction finds the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name, topic, rest := ungroup(t.tool, call.Args)
-	name = actionName(t.source, t.tool, name)
+	name = actionName(t.tool, name)
 	if name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
 		if topic != "" {
-			call.Target += "/" + actionName(t.source, t.tool, topic)
+			call.Target += "/" + actionName(t.tool, topic)
 		}
 		return nil
 	}
@@ -231,7 +210,7 @@ func unknownTool(v *view, name string) error {
 		if !ok || !t.grouped {
 			continue
 		}
-		if action := actionName(t.source, t.tool, strings.TrimLeft(rest, "_-:")); offers(t.tool, action) && v.profile.shows(t.tool, action) {
+		if action := actionName(t.tool, strings.TrimLeft(rest, "_-:")); offers(t.tool, action) && v.profile.shows(t.tool, action) {
 			e.Message += fmt.Sprintf("; call %q with action=%q", exposed, action)
 			return e
 		}
@@ -245,7 +224,7 @@ func unknown(op, what, name string, known []string) error {
 }
 
 func notKnown(op, message, name string, known []string) *tool.Error {
-	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: message}
+	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: message, Unresolved: true}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}

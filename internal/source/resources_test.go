@@ -24,8 +24,8 @@ func newResources(name string, uris ...string) *tooltest.Fake {
 	return tooltest.NewFake(name, offer)
 }
 
-func read(uri string) *tool.Call {
-	return &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")}
+func read(uri string) tool.Request {
+	return tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")}
 }
 
 // A URI belongs to the first source that offers it. The other's gets one of ours, under

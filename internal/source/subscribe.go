@@ -24,7 +24,7 @@ type subscription struct {
 
 	mu     sync.Mutex // held while the source is asked, so that it is asked in order
 	count  int        // of subscribers
-	reader tool.Reader
+	reader tool.Peer
 	uri    string // in the source's words
 }
 
@@ -94,8 +94,8 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 
 // subscribed finds who tells of a resource, and its URI there: its owner, else the first
 // that subscribes.
-func (c *Catalog) subscribed(profile, uri string) (tool.Reader, string, error) {
-	call := tool.Call{Kind: tool.KindRead, Name: uri, Profile: profile}
+func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
+	call := tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri, Profile: profile}}
 	s := c.snapshot()
 	if err := c.resolveURI(s.view(profile), &call); err != nil {
 		return nil, "", err
@@ -112,7 +112,7 @@ func (c *Catalog) subscribed(profile, uri string) (tool.Reader, string, error) {
 			}
 		}
 	}
-	reader, ok := src.(tool.Reader)
+	reader, ok := src.(tool.Peer)
 	if !ok {
 		return nil, "", &tool.Error{Op: "subscribe", Kind: tool.Unknown, Subject: uri, Message: "this resource takes no subscriptions"}
 	}
@@ -179,7 +179,7 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 func (c *Catalog) tellLevel(ctx context.Context, level string) {
 	var wg sync.WaitGroup
 	for _, o := range c.snapshot().offers {
-		if l, ok := o.source.(tool.Logger); ok {
+		if l, ok := o.source.(tool.Peer); ok {
 			wg.Go(func() {
 				if err := l.SetLevel(ctx, level); err != nil {
 					c.log.Debug("log level not set", "source", o.source.Name(), "error", err)

@@ -81,6 +81,8 @@ type Error struct {
 	Message string    // what was wrong, in a sentence fragment
 	Hint    string    // what to try; empty if there is nothing to say
 	Fields  []Field   // the arguments at fault, for Invalid
+	// Unresolved says that the name which the caller wrote means nothing, so that no Source was asked.
+	Unresolved bool
 	// OutcomeUnknown says that the request may have taken effect.
 	OutcomeUnknown bool
 	// RetryAfter says when it is worth trying again; 0 says nothing.

@@ -2,12 +2,12 @@
 // calls it, what comes back and what is kept of it. It imports nothing of ours, so that
 // every other package may import it.
 //
-//	who calls ── Call ──▶ the pipeline ── Call ──▶ Source
-//	          ◀─ Result ─                     ◀─ Result ─
+//	who calls ── Request ──▶ the pipeline ── Call ──▶ Source
+//	          ◀── Result ──                ◀─ Result ─
 //
 // A [Source] offers [Tool]s; a Tool is a named group of [Action]s. A caller names what it
-// wants in a [Call]; the pipeline resolves the name, checks, runs and records it. Whoever made
-// the Call can be asked back through its [Caller].
+// wants in a [Request]; the pipeline makes a [Call] of it, which says what the name means, checks,
+// runs and records it. Whoever made the Request can be asked back through its [Caller].
 //
 // JSON that passes through Collie stays the bytes that came in: fields of type
 // [json.RawMessage] are never decoded and encoded again on the way.
@@ -114,6 +114,10 @@ type Action struct {
 	Example string
 	// Aliases are other names of arguments that its Source understands: alias, name.
 	Aliases map[string]string
+	// Adapt returns arguments with aliases replaced and values of an obvious wrong type put right
+	// ("5" for 5); what it does not understand it leaves as it is. It is pure and cheap: it runs for
+	// each call, before that is recorded and validated. Nil: arguments are taken as they come.
+	Adapt func(args json.RawMessage) json.RawMessage `json:"-"`
 	// DirectOnly actions are listed for nobody and refused to every origin but [Direct].
 	DirectOnly bool
 	// Strict refuses argument names that the schema does not know, even where the schema
@@ -152,6 +156,9 @@ type Tool struct {
 	Off string
 	// Actions in the order of their Source.
 	Actions []Action
+	// Help returns the page, in Markdown, of an action, or of the whole Tool where action is empty.
+	// It is not asked for what is switched off. Nil: pages are made of what is said here.
+	Help func(ctx context.Context, action string) (string, error) `json:"-"`
 }
 
 // Resource is one entry of resources/list as its author wrote it.
@@ -184,12 +191,15 @@ type Offer struct {
 	// ReadsAny means that resources exist which no list or template names, so that an
 	// unknown URI is worth a try here.
 	ReadsAny bool
-	// Subscribes means that the Source is a [Reader] that accepts subscriptions.
+	// Subscribes means that the Source is a [Peer] that accepts subscriptions.
 	Subscribes bool
 	// Logs means that the Source sends log messages and accepts a level.
 	Logs bool
 	// Completes means that the Source answers completion requests.
 	Completes bool
+	// Softens means that errors which the caller of an action can mend reach it as results, since a
+	// few clients send their whole tool list again after an error.
+	Softens bool
 }
 
 // Source offers tools and runs their actions. Implementations pass the suite in
@@ -212,35 +222,6 @@ type Source interface {
 	Run(ctx context.Context, c *Call) (Result, error)
 }
 
-// Reader is a Source whose resources can be subscribed to. Both methods are idempotent;
-// the caller counts its subscribers. Updates arrive through Watch as [ResourceUpdated].
-type Reader interface {
-	Subscribe(ctx context.Context, uri string) error
-	Unsubscribe(ctx context.Context, uri string) error
-}
-
-// Starter is a Source that takes a while to know what it offers, such as a server that nobody has
-// ever seen and that is starting. Started is closed when the tools of its first offer are there, or
-// will not come; Listed, not before it, when all the rest is.
-type Starter interface {
-	Started() <-chan struct{}
-	Listed() <-chan struct{}
-}
-
-// Refresher is a [Source] whose offer may be old while what offers it does not run.
-type Refresher interface {
-	// Current returns c.Action as it is offered now, where that may differ from when c was
-	// resolved: it starts what is not running and waits for it. An action that is gone is an
-	// error of kind Removed.
-	Current(ctx context.Context, c *Call) (*Action, error)
-}
-
-// Logger is a Source that sends log messages and can be told how much of them to send.
-// level is an RFC 5424 name in lower case, as MCP uses it.
-type Logger interface {
-	SetLevel(ctx context.Context, level string) error
-}
-
 // Plan is what a call would touch, for the questions a person is asked.
 type Plan struct {
 	// Targets by name and path, in the order of the call.
@@ -250,35 +231,56 @@ type Plan struct {
 	Effect string
 }
 
-// Preparer is a Source that can resolve the targets of a call and check its levels without
-// writing, so that nobody is asked about a call that would be refused.
-type Preparer interface {
-	Prepare(ctx context.Context, c *Call) (Plan, error)
+// Refresher is a [Source] that takes a while to know what it offers, or whose offer may be old: a
+// server that does not run, switches that lie in a file.
+type Refresher interface {
+	// Ready is closed when what the Source offers of a kind is there, or will not come; nil where
+	// it is there from the start.
+	Ready(kind ListKind) <-chan struct{}
+	// Current returns c.Action as it is offered now, where that may differ from when c was
+	// resolved: it starts what is not running and waits for it, but not for an action that is off.
+	// An action that is gone is an error of kind Removed.
+	Current(ctx context.Context, c *Call) (*Action, error)
 }
 
-// Softener is a Source that wants some errors to reach their caller as results, since a few clients send their whole
-// tool list again after an error. It is asked once the call is over and on record as what it was.
-type Softener interface {
-	// Soften returns the result that the caller of c gets instead of err; false leaves it an error. c.Source is set.
-	Soften(c *Call, err *Error) (Result, bool)
+// Binder is a [Source] that can say what a call would touch, so that nobody is asked about a call
+// that would be refused.
+type Binder interface {
+	// Bind resolves the targets of c, which has an Action, and checks them as they are now. It
+	// writes nothing. Its errors are those of Run.
+	Bind(ctx context.Context, c *Call) (Bound, error)
 }
 
-// Adapter is a Source that understands more than its schemas say. Both methods are pure and
-// cheap: they run for each call, before it is recorded and validated.
-type Adapter interface {
-	// ActionName returns the action that a caller means by name, which may be an alias of it;
-	// name itself if nothing is known.
-	ActionName(tool, name string) string
-	// Adapt returns c.Args with aliases replaced and values of an obvious wrong type put right
-	// ("5" for 5). What it does not understand it leaves as it is. c.Action is set.
-	Adapt(c *Call) json.RawMessage
+// Bound is a call whose targets are resolved and checked. It is run once or not at all, soon after
+// Bind, and holds nothing that must be released.
+type Bound interface {
+	Plan(ctx context.Context) (Plan, error)
+	// Run is [Source.Run] for the targets that were found.
+	Run(ctx context.Context) (Result, error)
 }
 
-// Helper is a Source that has help pages of its own for its actions.
-type Helper interface {
-	// Help returns the page, in Markdown, of an action that c's caller may see, or of the whole
-	// tool where action is empty. It is never asked for what is switched off.
-	Help(ctx context.Context, c *Call, tool, action string) (string, error)
+// Peer is a [Source] with another program behind it, which clients talk to beside their calls. Its
+// methods are safe for concurrent use; those without a context do not block.
+type Peer interface {
+	Source
+	// Subscribe and Unsubscribe say which resources somebody wants to hear of. They are
+	// idempotent; the caller counts its subscribers. Updates arrive through Watch as
+	// [ResourceUpdated].
+	Subscribe(ctx context.Context, uri string) error
+	Unsubscribe(ctx context.Context, uri string) error
+	// SetLevel says how much the Source is to log; level is an RFC 5424 name in lower case, as
+	// MCP uses it.
+	SetLevel(ctx context.Context, level string) error
+	// Listens reports whether there is somebody to say anything to.
+	Listens() bool
+	// Owns reports whether m is about something that its sender has under way with the Source:
+	// a call, a question, a task.
+	Owns(m *Message) bool
+	// Tell takes a notification. It starts nothing; what cannot be delivered is dropped.
+	Tell(m *Message)
+	// Meet says which sessions there are that see the Source, whenever that changes. The list
+	// belongs to the Source from then on.
+	Meet(sessions []*Session)
 }
 
 // ChangeKind says what changed.
@@ -310,15 +312,13 @@ type Change struct {
 	Session string
 }
 
-// Call is one request for one action, resource, prompt or completion. A face fills the
-// first group, the resolve stage the second; nobody changes a Call after that, and a Call
-// is used once.
-type Call struct {
-	// ID is unique among all processes that share a home.
-	ID string
-	// Parent is the ID of the Call that this one continues, or empty.
-	Parent string
-	Kind   Kind
+// Request asks for one action, resource, prompt or completion, in the caller's own words. A face
+// fills it, and nobody changes it after that.
+type Request struct {
+	// ID is unique among all processes that share a home; the pipeline gives one to a Request
+	// without.
+	ID   string
+	Kind Kind
 	// Name is what the caller wrote: an exposed tool name, a resource URI, a prompt name;
 	// for a completion the name or URI of its ref, for a request its method.
 	Name string
@@ -334,26 +334,49 @@ type Call struct {
 	Session   string // id of the client's session, never shown in clear
 	RequestID string // id of the client's request as JSON text; empty where there is none
 	Profile   string // the view profile; empty is the default one
-	// Caller is the way back to whoever made the Call. Nil means that nobody can be asked
+	// Caller is the way back to whoever made the Request. Nil means that nobody can be asked
 	// and nobody is told.
 	Caller Caller
-	// Trace is told what the Call does on its way; nil for nearly all.
+	// Trace is told what the call does on its way; nil for nearly all.
 	Trace Trace
-	// Cancel ends the context that the Call runs with, and only that, for a reason that [context.Cause]
-	// then gives; nil where nobody has made a context for this Call alone. Who ends it because the Call
-	// has failed gives a [*Error], which is what becomes of the Call.
+	// Cancel ends the context that the call runs with, and only that, for a reason that [context.Cause]
+	// then gives; nil where nobody has made a context for this call alone. Who ends it because the call
+	// has failed gives a [*Error], which is what becomes of the call.
 	Cancel context.CancelCauseFunc
-	// Retry says that the caller answers what an earlier Call asked for (MCP 2026-07-28
+	// Retry says that the caller answers what an earlier Request asked for (MCP 2026-07-28
 	// inputResponses).
 	Retry bool
+}
 
-	// Source that runs the Call, and the tool and action in its own words. Action is nil
-	// for other kinds and for a Call that did not resolve.
+// Call is a [Request] of which is known what it means. Nobody changes one: a stage that knows
+// better hands a copy on.
+type Call struct {
+	Request
+	// Source that runs the Call, and the tool and action in its own words. Source is nil for a
+	// Request that means nothing; Action also for other kinds than KindCall.
 	Source Source
 	Tool   string
 	Action *Action
 	// Target is what the Source calls the thing: an action's own name, a URI, a prompt.
 	Target string
+	// Args are the arguments of the action, as [Action.Adapt] has left them.
+	Args json.RawMessage
+	// Bound is set once the Source has resolved what the Call is about; it is run in place of the
+	// Call.
+	Bound Bound
+}
+
+// Subject names what c calls, for an [Error].
+func (c *Call) Subject() string {
+	if c.Action == nil || c.Tool == "" {
+		return c.Name
+	}
+	return c.Tool + "." + c.Action.Name
+}
+
+// HasEffects reports whether c may change something, as far as anybody has declared.
+func (c *Call) HasEffects() bool {
+	return c.Kind == KindRequest || c.Kind == KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }
 
 // Result is what came of a Call.
@@ -368,14 +391,22 @@ type Result struct {
 	Type string
 }
 
-// Runner runs a Call, or the rest of the pipeline for it.
+// Runner runs a Call.
 type Runner func(ctx context.Context, c *Call) (Result, error)
 
-// Stage is one step of the pipeline. Do runs next, or refuses by not running it. A Stage is
-// safe for concurrent use.
+// Stage is one step of the pipeline around those behind it. It is safe for concurrent use.
 type Stage interface {
-	Do(ctx context.Context, c *Call, next Runner) (Result, error)
+	// Enter lets c pass, or refuses it with an error. The context is that of all steps behind; it
+	// is ctx where the Stage has no use for one of its own.
+	Enter(ctx context.Context, c *Call) (context.Context, error)
+	// Leave is called once for each Call that Enter let pass, however it ended, with the context
+	// that Enter returned. What it returns is what the steps before see.
+	Leave(ctx context.Context, c *Call, r Result, err error) (Result, error)
 }
+
+// Check is a step of the pipeline that only looks at a Call: it returns c, or a copy that says more
+// for all steps behind, which is never nil; an error refuses the Call. It is safe for concurrent use.
+type Check func(ctx context.Context, c *Call) (*Call, error)
 
 // Capability names something a Caller may be able to do.
 type Capability string
@@ -417,18 +448,14 @@ type Question struct {
 	Args    string   `json:"args"`              // as JSON, cut where they are long
 }
 
-// Identified is a [Caller] that can be told from others of the same [Call.Principal]. One that is not, as a program
-// that sends single requests with a token, is all of its principal's callers of that kind.
-type Identified interface {
-	// CallerID is the same for the Calls of one caller and differs from that of any other: a session, or the name
-	// that a client without sessions gives itself. It may hold a session's id, and is never shown in clear.
-	CallerID() string
-}
-
 // Caller is the way back to whoever made a Call: it carries what a server asks and tells
 // while the Call runs. Nil or unsupported means decline. Implementations are safe for
 // concurrent use and stay valid until the Call's Run has returned.
 type Caller interface {
+	// ID tells a caller from others of the same principal: a session, or the name that a client
+	// without sessions gives itself. Empty: the principal is all that is known. It may hold a
+	// session's id, and is never shown in clear.
+	ID() string
 	Supports(Capability) bool
 	// Capabilities is the MCP client capability object the caller declared, {} if none.
 	Capabilities() json.RawMessage

@@ -57,7 +57,7 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 	}
 	a.steps = append(a.steps, seen)
 	name, args := model(seen)
-	r, err := a.Pipeline.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
+	r, err := a.Pipeline.Do(ctx, tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
 	if err != nil { // told to the model; it never ends the loop
 		return err.Error(), true
 	}

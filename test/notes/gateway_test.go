@@ -105,10 +105,10 @@ func (r *gateway) call(name string, args object) *outcome {
 	tl, act, _ := strings.Cut(name, ".")
 	grouped := object{"action": act}
 	maps.Copy(grouped, args)
-	return r.do(&tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
+	return r.do(tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
 }
 
-func (r *gateway) do(c *tool.Call) *outcome {
+func (r *gateway) do(c tool.Request) *outcome {
 	c.Caller = r.person
 	r.person.drain()
 	r.ResetCalls()
@@ -140,6 +140,7 @@ type person struct {
 func (*person) Supports(what tool.Capability) bool {
 	return what == tool.CanConfirm || what == tool.WantsProgress
 }
+func (*person) ID() string                    { return "" }
 func (*person) Capabilities() json.RawMessage { return json.RawMessage(`{}`) }
 
 func (p *person) Notify(_ context.Context, method string, params json.RawMessage) {

@@ -98,13 +98,13 @@ func (r *gateway) lists() []string {
 }
 
 // pages are the calls for help, resources and prompts, about what exists and what is hidden.
-func (r *gateway) pages() []*tool.Call {
-	var out []*tool.Call
+func (r *gateway) pages() []tool.Request {
+	var out []tool.Request
 	help := func(tl, topic string) {
-		out = append(out, &tool.Call{Kind: tool.KindCall, Name: tl, Args: encode(object{"action": "help", "topic": topic}), Origin: tool.MCPLocal})
+		out = append(out, tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(object{"action": "help", "topic": topic}), Origin: tool.MCPLocal})
 	}
 	read := func(uri string) {
-		out = append(out, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}"), Origin: tool.MCPLocal})
+		out = append(out, tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}"), Origin: tool.MCPLocal})
 	}
 	for _, tl := range siyuan.Tools() {
 		help(tl.Name, "")
@@ -122,7 +122,7 @@ func (r *gateway) pages() []*tool.Call {
 				read(one.Get("uri").String())
 				continue
 			}
-			out = append(out, &tool.Call{
+			out = append(out, tool.Request{
 				Kind: tool.KindPrompt, Name: one.Get("name").String(), Args: encode(object{"task": r.hidden.word("name")}), Origin: tool.MCPLocal,
 			})
 		}

@@ -316,7 +316,7 @@ func (m *matrix) forPeople() {
 		m.shutAt(l)
 		for _, origin := range []tool.Origin{tool.MCPLocal, tool.MCPRemote, tool.Chat, tool.CLIAgent, tool.Scheduled} {
 			for _, name := range []string{strings.Replace(m.act, ".", "/", 1), strings.Replace(m.act, ".", "__", 1)} {
-				out := m.do(&tool.Call{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
+				out := m.do(tool.Request{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
 				if out.kind != tool.Denied && out.kind != tool.Unknown || len(out.writes) > 0 || out.asked {
 					m.t.Errorf("%s from %s: %q %s, wrote %q", name, origin, out.kind, out.text, out.writes)
 				}
@@ -327,7 +327,7 @@ func (m *matrix) forPeople() {
 			}
 		}
 	}
-	out := m.do(&tool.Call{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.workspace, m.shut)), Origin: tool.Direct})
+	out := m.do(tool.Request{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.workspace, m.shut)), Origin: tool.Direct})
 	if out.kind != "" || !out.asked || len(out.writes) == 0 {
 		m.t.Errorf("a person may not: %q %s", out.kind, out.text)
 	}

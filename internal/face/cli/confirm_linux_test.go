@@ -56,9 +56,9 @@ func TestConfirmAtARealTerminal(t *testing.T) {
 	call := func() error {
 		a := tooltest.Action("drop")
 		a.Dangerous = true
-		_, err := s.Do(t.Context(), &tool.Call{
-			Kind: tool.KindCall, Args: json.RawMessage(`{"id":"工作"}`), Origin: tool.MCPLocal, Principal: "me",
-			Tool: "notes", Action: &a, Source: tooltest.NewFake("notes", tool.Offer{}),
+		_, err := tooltest.Checked(t.Context(), s.Check, &tool.Call{
+			Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal, Principal: "me"},
+			Args:    json.RawMessage(`{"id":"工作"}`), Tool: "notes", Action: &a, Source: tooltest.NewFake("notes", tool.Offer{}),
 		}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil })
 		return err
 	}

@@ -16,14 +16,11 @@ type caller struct {
 	in     *mcp.Incoming
 }
 
-var (
-	_ tool.Caller     = (*caller)(nil)
-	_ tool.Identified = (*caller)(nil)
-)
+var _ tool.Caller = (*caller)(nil)
 
-// CallerID is the session or the stream of the client. A modern client over HTTP has neither (2026-07-28 is
+// ID is the session or the stream of the client. A modern client over HTTP has neither (2026-07-28 is
 // stateless) and is known by the name it gives itself: who lies about it holds the same token.
-func (c *caller) CallerID() string {
+func (c *caller) ID() string {
 	if c.in.Peer.Session != "" {
 		return "session " + c.in.Peer.Session
 	}

@@ -18,7 +18,7 @@ func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	if args == nil || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
-	return s.run(ctx, in, &tool.Call{Kind: tool.KindCall, Name: name, Args: args})
+	return s.run(ctx, in, tool.Request{Kind: tool.KindCall, Name: name, Args: args})
 }
 
 func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -26,7 +26,7 @@ func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	return s.run(ctx, in, &tool.Call{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")})
+	return s.run(ctx, in, tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")})
 }
 
 func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -38,7 +38,7 @@ func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 	if args == nil {
 		args = json.RawMessage("{}")
 	}
-	return s.run(ctx, in, &tool.Call{Kind: tool.KindPrompt, Name: name, Args: args})
+	return s.run(ctx, in, tool.Request{Kind: tool.KindPrompt, Name: name, Args: args})
 }
 
 func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
@@ -49,7 +49,7 @@ func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	if name == "" {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: `params.ref needs "name" for a prompt, or "uri" for a resource template`}
 	}
-	return s.run(ctx, in, &tool.Call{Kind: tool.KindComplete, Name: name, Args: in.Params})
+	return s.run(ctx, in, tool.Request{Kind: tool.KindComplete, Name: name, Args: in.Params})
 }
 
 // required reads a string parameter that has to be there.
@@ -62,7 +62,7 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 }
 
 // run sends a call through the pipeline and words what comes back for the client's era.
-func (s *Server) run(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.RawMessage, error) {
+func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
 	c.Client, c.Session, c.RequestID = s.nameOf(in.Peer), in.Peer.Session, string(in.ID)
@@ -71,7 +71,7 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
 	r, err := s.pipeline.Do(ctx, c)
 	if err != nil {
-		if r, err = refusal(c, err, modern); err != nil {
+		if r, err = refusal(c.Kind, c.Name, err, modern); err != nil {
 			return nil, err
 		}
 	}
@@ -86,26 +86,26 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c *tool.Call) (json.
 // refusal words an error for MCP clients: what a server said travels as it is, the refusal or
 // failure of a known tool is a result with isError, which models read (MCP 2025-11-25, Tools,
 // Error Handling), everything else is a protocol error.
-func refusal(c *tool.Call, err error, modern bool) (tool.Result, error) {
+func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, error) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return tool.Result{}, &mcp.RPCError{Raw: e.Raw}
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.Name, Err: err}
+		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: name, Err: err}
 	}
-	if c.Kind == tool.KindRequest && e.Kind == tool.Unknown {
-		return tool.Result{}, notFound(c.Name)
+	if kind == tool.KindRequest && e.Kind == tool.Unknown {
+		return tool.Result{}, notFound(name)
 	}
-	if c.Kind == tool.KindCall && (e.Kind != tool.Unknown || c.Action != nil) {
+	if kind == tool.KindCall && !e.Unresolved {
 		return e.ErrorResult(), nil
 	}
-	out := &mcp.Error{Code: codeOf(e.Kind, c.Kind, modern), Message: e.Error(), Data: e.Payload()}
+	out := &mcp.Error{Code: codeOf(e.Kind, kind, modern), Message: e.Error(), Data: e.Payload()}
 	if e.Hint != "" {
 		out.Message += "; " + e.Hint
 	}
-	if c.Kind == tool.KindRead && e.Kind == tool.Unknown {
-		out.Data = mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(c.Name)})
+	if kind == tool.KindRead && e.Kind == tool.Unknown {
+		out.Data = mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(name)})
 	}
 	return tool.Result{}, out
 }

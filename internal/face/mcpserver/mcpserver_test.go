@@ -253,7 +253,7 @@ func TestSessionsAreTold(t *testing.T) {
 				t.Error(diff)
 			}
 			logged := func(level string) {
-				w.fake.Tell(tool.Change{
+				w.fake.Report(tool.Change{
 					Kind: tool.LogMessage, Method: "notifications/message", Level: level, Params: json.RawMessage(`{"level":"` + level + `"}`),
 				})
 			}

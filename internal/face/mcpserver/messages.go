@@ -37,7 +37,7 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 	if args == nil {
 		args = json.RawMessage("{}")
 	}
-	return s.run(ctx, in, &tool.Call{Kind: tool.KindRequest, Name: in.Method, Args: args})
+	return s.run(ctx, in, tool.Request{Kind: tool.KindRequest, Name: in.Method, Args: args})
 }
 
 // Notified passes a client's notification on. Those that the protocol layer has a use for do not
@@ -58,6 +58,9 @@ type resident struct {
 }
 
 var _ tool.Caller = (*resident)(nil)
+
+// ID is not asked for outside of a call.
+func (*resident) ID() string { return "" }
 
 // Supports goes by what the client declared.
 func (r *resident) Supports(what tool.Capability) bool {

@@ -90,7 +90,7 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 		return json.RawMessage("{}"), nil
 	}
 	if err := s.pipeline.Subscribe(ctx, client(in.Peer).Profile, uri); err != nil {
-		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
+		_, err = refusal(tool.KindRead, uri, err, false)
 		return nil, err
 	}
 	if !sess.keep(uri) { // the session is gone, or has it from a request beside this one
@@ -131,7 +131,7 @@ func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMes
 		return json.RawMessage("{}"), nil
 	}
 	if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
-		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: uri}, err, false)
+		_, err = refusal(tool.KindRead, uri, err, false)
 		return nil, err
 	}
 	return json.RawMessage("{}"), nil
@@ -147,7 +147,7 @@ func (s *Server) setLevel(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 		return nil, mcp.ErrSessionClosed
 	}
 	if err := s.pipeline.SetLevel(ctx, in.Peer, level); err != nil {
-		_, err = refusal(&tool.Call{Kind: tool.KindRead, Name: level}, err, false)
+		_, err = refusal(tool.KindRead, level, err, false)
 		return nil, err
 	}
 	sess.mu.Lock()

@@ -21,6 +21,8 @@ type callRequest struct {
 	// Confirms is for a stream of the command line: the caller is a [tool.CanConfirm]. From
 	// anybody else it means nothing.
 	Confirms bool `json:"confirms"`
+	// Progress is for a stream whose caller wants to hear of progress and gives no token for it.
+	Progress bool `json:"progress"`
 	// Trace is for a stream of the command line: it is told what the call does on its way.
 	Trace bool `json:"trace"`
 }
@@ -48,10 +50,10 @@ func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readCall reads what is wanted, and believes of it what the caller may say.
-func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, callRequest, error) {
+func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callRequest, error) {
 	var req callRequest
 	if err := body.Decode(&req); err != nil {
-		return nil, req, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
+		return tool.Request{}, req, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "body", Message: `expected {"name":…,"args":{…}}`, Err: err}
 	}
 	if len(req.Args) == 0 || string(req.Args) == "null" {
 		req.Args = json.RawMessage("{}")
@@ -60,7 +62,7 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (*tool.Call, callReq
 	// A model may hold any key but that of the command line.
 	ours := who.Manage && who.Origin == tool.Direct
 	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
-	return &tool.Call{
+	return tool.Request{
 		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile, Params: req.Params,
 		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
 	}, req, nil

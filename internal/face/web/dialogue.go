@@ -64,7 +64,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	d := &dialogue{
-		capabilities: req.Capabilities, confirms: req.Confirms, manages: a.opts.Identify(r).Manage, progress: gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
+		capabilities: req.Capabilities, confirms: req.Confirms, manages: a.opts.Identify(r).Manage, progress: req.Progress || gjson.GetBytes(c.Params, "_meta.progressToken").Exists(),
 		waiting: map[int]chan reply{},
 	}
 	if len(d.capabilities) == 0 {
@@ -121,6 +121,9 @@ func (d *dialogue) listen(body *json.Decoder) error {
 		}
 	}
 }
+
+// ID is empty: who holds the token is all that is known.
+func (*dialogue) ID() string { return "" }
 
 // Supports goes by what the caller declared.
 func (d *dialogue) Supports(what tool.Capability) bool {

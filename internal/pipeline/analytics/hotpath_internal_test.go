@@ -11,6 +11,7 @@ import (
 	"collie/internal/event"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 // finished is a call as a notes tool has it.
@@ -18,8 +19,8 @@ func finished() tool.CallDone {
 	raw := json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("some text ", 100) + `"}]}`)
 	return tool.CallDone{
 		Call: &tool.Call{
-			Kind: tool.KindCall, Tool: "fs", Action: &tool.Action{Name: "read"}, Origin: tool.MCPLocal,
-			Args: json.RawMessage(`{"path":"/projects/collie/notes","blockLimit":50}`),
+			Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal},
+			Tool:    "fs", Action: &tool.Action{Name: "read"}, Args: json.RawMessage(`{"path":"/projects/collie/notes","blockLimit":50}`),
 		},
 		Outcome: tool.OK, Start: time.Now(), Duration: time.Millisecond, BytesOut: len(raw), Result: raw,
 	}
@@ -161,7 +162,7 @@ func BenchmarkStage(b *testing.B) {
 			stage := lifecycle.New(bus)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = stage.Do(b.Context(), done.Call, next)
+				_, _ = tooltest.Through(b.Context(), stage, done.Call, next)
 			}
 		})
 	}

@@ -21,6 +21,7 @@ import (
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 	"collie/test/await"
 )
 
@@ -41,8 +42,8 @@ func entries(t testing.TB, dir string) []analytics.Entry {
 
 func called(args string) *tool.Call {
 	return &tool.Call{
-		Kind: tool.KindCall, Name: "fs", Args: json.RawMessage(args), Origin: tool.MCPLocal, Principal: "me",
-		Session: "geheime-session", Tool: "fs", Action: &tool.Action{Name: "read"},
+		Request: tool.Request{Kind: tool.KindCall, Name: "fs", Origin: tool.MCPLocal, Principal: "me", Session: "geheime-session"},
+		Args:    json.RawMessage(args), Tool: "fs", Action: &tool.Action{Name: "read"},
 	}
 }
 
@@ -155,7 +156,7 @@ func TestWhatALineTells(t *testing.T) {
 				tc.edit(tc.done.Call)
 			}
 			bus.Publish(tc.done)
-			bus.Publish(tool.CallDone{Call: &tool.Call{Kind: tool.KindRead}}) // no action
+			bus.Publish(tool.CallDone{Call: &tool.Call{Request: tool.Request{Kind: tool.KindRead}}}) // no action
 			bus.Publish(tool.CallDone{})
 			l.Close()
 			all := entries(t, dir)
@@ -228,7 +229,7 @@ func TestFiftyParallelCalls(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range calls {
 		wg.Go(func() {
-			_, _ = stage.Do(t.Context(), called(fmt.Sprintf(`{"n%d":1}`, i)), func(context.Context, *tool.Call) (tool.Result, error) {
+			_, _ = tooltest.Through(t.Context(), stage, called(fmt.Sprintf(`{"n%d":1}`, i)), func(context.Context, *tool.Call) (tool.Result, error) {
 				return tool.Result{Raw: textResult("ok")}, nil
 			})
 		})

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/pipeline/audit"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 // args are 200 bytes, as a call of a notes tool has them.
@@ -47,10 +48,10 @@ func BenchmarkStage(b *testing.B) {
 	s := audit.NewStage(open(b, b.TempDir(), nil), nil)
 	c := call("0198c5a5-7a61-7cc0-b9f8-000000000000", &tool.Action{Name: "list"})
 	c.Args = args
-	_, _ = s.Do(b.Context(), c, runOK)
+	_, _ = tooltest.Through(b.Context(), s, c, runOK)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = s.Do(b.Context(), c, runOK)
+		_, _ = tooltest.Through(b.Context(), s, c, runOK)
 	}
 }
 

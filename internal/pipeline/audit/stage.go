@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/tool"
@@ -36,13 +38,33 @@ type StageOptions struct {
 type Stage struct {
 	log  *Log
 	opts StageOptions
+	// digests are those of the sessions that called last, by a hash of their ids.
+	digests [64]atomic.Pointer[digest]
+	seed    maphash.Seed
+}
+
+// digest is the digest of a session.
+type digest struct{ id, text string }
+
+// digestOf is [SessionDigest], which most sessions need again and again.
+func (s *Stage) digestOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	place := &s.digests[maphash.String(s.seed, id)%uint64(len(s.digests))]
+	d := place.Load()
+	if d == nil || d.id != id {
+		d = &digest{id, SessionDigest(id)}
+		place.Store(d)
+	}
+	return d.text
 }
 
 var _ tool.Stage = (*Stage)(nil)
 
 // NewStage returns a Stage that writes to log. It panics on an unknown OnFailure.
 func NewStage(log *Log, opts *StageOptions) *Stage {
-	s := &Stage{log: log}
+	s := &Stage{log: log, seed: maphash.MakeSeed()}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -56,28 +78,29 @@ func NewStage(log *Log, opts *StageOptions) *Stage {
 	return s
 }
 
-// Do records c and runs next in between.
-func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (res tool.Result, err error) {
-	begin := time.Now()
-	session := SessionDigest(c.Session)
-	returned := false
-	defer func() {
-		cause := recover()
-		if !returned {
-			err = stopped(c, cause)
-		}
-		// A failure of the log is no reason to take back what has happened: the Log
-		// warns of it and refuses the next call.
-		_ = s.log.Append(resultRecord(c, session, begin, res, err))
-		if cause != nil {
-			panic(cause)
-		}
-	}()
-	if err = s.start(ctx, c, startRecord(c, session, begin)); err == nil {
-		res, err = next(ctx, c)
+// started is the context of a call whose start is on record.
+type started struct {
+	context.Context
+	session string // its digest
+	begin   time.Time
+}
+
+// Enter records that c begins.
+func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
+	at := &started{ctx, s.digestOf(c.Session), time.Now()}
+	err := s.start(ctx, c, startRecord(c, at.session, at.begin))
+	if err != nil {
+		_, err = s.Leave(at, c, tool.Result{}, err)
 	}
-	returned = true
-	return res, err
+	return at, err
+}
+
+// Leave records how c ended. A failure of the log is no reason to take back what has happened: the
+// Log warns of it and refuses the next call.
+func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
+	at := ctx.(*started)
+	_ = s.log.Append(resultRecord(c, at.session, at.begin, r, err))
+	return r, err
 }
 
 // start writes the start record and decides whether the call may go on.
@@ -93,7 +116,7 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 		return nil
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return gaveUp(c, err)
-	case !hasEffects(c) || s.opts.OnFailure == Continue:
+	case !c.HasEffects() || s.opts.OnFailure == Continue:
 		return nil
 	}
 	return &tool.Error{
@@ -102,11 +125,6 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 		Hint:    `make room or give write access to that folder; reads still work; "audit": {"onFailure": "continue"} lets calls pass without a record`,
 		Err:     err,
 	}
-}
-
-// hasEffects reports whether c may change something, as far as anybody declared.
-func hasEffects(c *tool.Call) bool {
-	return c.Kind == tool.KindRequest || c.Kind == tool.KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }
 
 // gaveUp is the end of a call whose caller left before the start was on disk.
@@ -118,28 +136,19 @@ func gaveUp(c *tool.Call, err error) error {
 	return e
 }
 
-// stopped is the end of a call whose goroutine panicked or exited.
-func stopped(c *tool.Call, cause any) error {
-	e := &tool.Error{Op: string(c.Kind), Kind: tool.Internal, Subject: c.Name, Message: "the goroutine of the call exited"}
-	if cause != nil {
-		e.Message = fmt.Sprintf("panic: %v", cause)
-	}
-	return e
-}
-
 func startRecord(c *tool.Call, session string, begin time.Time) tool.Record {
 	rec := identify(c, session)
 	rec.Time = begin
-	rec.Kind = startKind(c.Kind)
+	rec.Kind = startKinds[c.Kind]
 	rec.Args = c.Args
 	rec.BytesIn = len(c.Args)
 	return rec
 }
 
 func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result, err error) tool.Record {
-	rec := identify(c, session) // again: the call may have been resolved in between
+	rec := identify(c, session)
 	rec.Time = time.Now()
-	rec.Kind = resultKind(c.Kind)
+	rec.Kind = resultKinds[c.Kind]
 	rec.Outcome = tool.OutcomeOf(res, err)
 	rec.Duration = rec.Time.Sub(begin)
 	rec.BytesIn = len(c.Args)
@@ -154,7 +163,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 // identify fills in what both records of a pair have.
 func identify(c *tool.Call, session string) tool.Record {
 	rec := tool.Record{
-		CallID: c.ID, Parent: c.Parent, Origin: c.Origin, Principal: c.Principal,
+		CallID: c.ID, Origin: c.Origin, Principal: c.Principal,
 		Client: c.Client, Session: session, Tool: c.Tool, Name: c.Name,
 	}
 	if c.Source != nil {
@@ -166,19 +175,15 @@ func identify(c *tool.Call, session string) tool.Record {
 	return rec
 }
 
-// startKind and resultKind spare the usual kinds a concatenation.
-func startKind(k tool.Kind) string {
-	if k == tool.KindCall {
-		return "call.start"
-	}
-	return string(k) + ".start"
-}
+// startKinds and resultKinds spare each call a concatenation.
+var startKinds, resultKinds = kinds(".start"), kinds(".result")
 
-func resultKind(k tool.Kind) string {
-	if k == tool.KindCall {
-		return "call.result"
+func kinds(end string) map[tool.Kind]string {
+	out := map[tool.Kind]string{}
+	for _, k := range []tool.Kind{tool.KindCall, tool.KindRead, tool.KindPrompt, tool.KindComplete, tool.KindRequest} {
+		out[k] = string(k) + end
 	}
-	return string(k) + ".result"
+	return out
 }
 
 // SessionDigest is what the audit keeps of a session id: enough to find its records by,

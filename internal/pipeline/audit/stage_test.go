@@ -13,12 +13,13 @@ import (
 
 	"collie/internal/pipeline/audit"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 func call(id string, a *tool.Action) *tool.Call {
 	return &tool.Call{
-		ID: id, Kind: tool.KindCall, Name: "t__a", Args: json.RawMessage(`{"x":1}`), Origin: tool.MCPLocal,
-		Session: "session-id", Tool: "t", Action: a,
+		Request: tool.Request{ID: id, Kind: tool.KindCall, Name: "t__a", Origin: tool.MCPLocal, Session: "session-id"},
+		Args:    json.RawMessage(`{"x":1}`), Tool: "t", Action: a,
 	}
 }
 
@@ -55,15 +56,13 @@ func TestPairs(t *testing.T) {
 		{cancelled, "", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 			return tool.Result{}, &tool.Error{Kind: tool.Canceled, Err: ctx.Err()}
 		}, tool.Cancelled},
-		{t.Context(), "", func(context.Context, *tool.Call) (tool.Result, error) { panic("no") }, tool.Failed},
 	}
 	const rounds = 40
 	var wg sync.WaitGroup
 	for n := range rounds {
 		for i, end := range ends {
 			wg.Go(func() {
-				defer func() { _ = recover() }()
-				_, _ = s.Do(end.ctx, call(fmt.Sprintf("%d-%d", i, n), &tool.Action{Name: "a", Risk: end.risk}), end.run)
+				_, _ = tooltest.Through(end.ctx, s, call(fmt.Sprintf("%d-%d", i, n), &tool.Action{Name: "a", Risk: end.risk}), end.run)
 			})
 		}
 	}
@@ -102,30 +101,11 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-func TestStagePanicsOn(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	l := open(t, dir, nil)
-	defer func() {
-		if got := recover(); got != "boom" {
-			t.Errorf("panic = %v, want the one of next", got)
-		}
-		_ = l.Close()
-		got := query(t, dir, audit.Filter{Kind: "call.result"})
-		if len(got) != 1 || got[0].Outcome != "error" || got[0].ErrorType != "internal_error" || !strings.Contains(got[0].Message, "boom") {
-			t.Errorf("result = %+v", got)
-		}
-	}()
-	_, _ = audit.NewStage(l, nil).Do(t.Context(), call("1", nil), func(context.Context, *tool.Call) (tool.Result, error) {
-		panic("boom")
-	})
-}
-
 func TestHighRiskWaitsForDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := audit.NewStage(open(t, dir, nil), nil)
-	_, err := s.Do(t.Context(), call("1", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+	_, err := tooltest.Through(t.Context(), s, call("1", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
 		if got := query(t, dir, audit.Filter{CallID: "1"}); len(got) != 1 || got[0].Risk != "high" {
 			t.Errorf("while it runs the log holds %+v, want its start", got)
 		}
@@ -145,7 +125,7 @@ func TestHighRiskOfCallerWhoLeft(t *testing.T) {
 	cancel()
 	ran := 0
 	for range 100 { // the disk may be faster than the look at ctx
-		_, _ = audit.NewStage(l, nil).Do(ctx, call("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, _ = tooltest.Through(ctx, audit.NewStage(l, nil), call("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
 			ran++
 			return tool.Result{}, nil
 		})
@@ -175,8 +155,8 @@ func TestUnwritableLog(t *testing.T) {
 		"high risk":         {call("1", &tool.Action{Name: "a", Risk: tool.RiskHigh}), nil, false},
 		"unresolved":        {call("1", nil), nil, false},
 		"read-only":         {call("1", &tool.Action{Name: "a", ReadOnly: true}), nil, true},
-		"resource":          {&tool.Call{ID: "1", Kind: tool.KindRead, Name: "u:"}, nil, true},
-		"prompt":            {&tool.Call{ID: "1", Kind: tool.KindPrompt, Name: "p"}, nil, true},
+		"resource":          {&tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindRead, Name: "u:"}}, nil, true},
+		"prompt":            {&tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindPrompt, Name: "p"}}, nil, true},
 		"effects, continue": {call("1", &tool.Action{Name: "a"}), &audit.StageOptions{OnFailure: audit.Continue}, true},
 	}
 	for name, tt := range tests {
@@ -186,7 +166,7 @@ func TestUnwritableLog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = audit.NewStage(l, tt.opts).Do(t.Context(), tt.call, runOK)
+			_, err = tooltest.Through(t.Context(), audit.NewStage(l, tt.opts), tt.call, runOK)
 			if tt.runs != (err == nil) {
 				t.Errorf("error = %v, want that it runs: %v", err, tt.runs)
 			}

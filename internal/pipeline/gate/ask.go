@@ -41,7 +41,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
 		return a
 	case ctx.Err() != nil:
 		return answer{err: &tool.Error{
-			Op: "call", Kind: tool.Canceled, Subject: subject(c), Message: "it ended while a person was asked", Err: context.Cause(ctx),
+			Op: "call", Kind: tool.Canceled, Subject: c.Subject(), Message: "it ended while a person was asked", Err: context.Cause(ctx),
 		}}
 	case inner.Err() != nil:
 		return answer{err: silent(c, s.wait)}

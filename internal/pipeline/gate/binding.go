@@ -29,10 +29,10 @@ func binding(c *tool.Call, plan tool.Plan) string {
 // callerID tells the callers of one principal apart, so that nobody uses an approval but who was
 // shown its code. It is empty where the principal is all that is known.
 func callerID(c *tool.Call) string {
-	if who, ok := c.Caller.(tool.Identified); ok {
-		return who.CallerID()
+	if c.Caller == nil {
+		return ""
 	}
-	return ""
+	return c.Caller.ID()
 }
 
 // canonical is args without what means nothing: space, the order of members, the way a string

@@ -9,7 +9,7 @@
 //     as a person's ([tool.SpeaksForPerson]);
 //   - a code. The call is refused, and waits in a file of [Pending] until a person at a
 //     terminal has said yes with "collie confirm CODE", in a process of its own. The same call,
-//     made again by the same caller ([tool.Identified]), then runs. The code itself opens nothing:
+//     made again by the same caller ([tool.Caller.ID]), then runs. The code itself opens nothing:
 //     whoever makes calls may know it.
 //
 // The stage also keeps actions that are for people alone ([tool.Action.DirectOnly]) from
@@ -44,8 +44,6 @@ type Stage struct {
 	wait    time.Duration
 }
 
-var _ tool.Stage = (*Stage)(nil)
-
 // New returns a Stage.
 func New(opts Options) *Stage {
 	if opts.Wait <= 0 {
@@ -54,9 +52,10 @@ func New(opts Options) *Stage {
 	return &Stage{pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait}
 }
 
-// Do runs next if nobody needs to be asked, or if a person agrees. What would be refused
-// anyway is refused before that: where the Source is a [tool.Preparer], its error is returned
-// as it is. The stage's own errors are a [tool.Error] of kind
+// Check is a [tool.Check]: it lets c pass if nobody needs to be asked, or if a person agrees. What
+// would be refused anyway is refused before that: the error of a [tool.Binder] is returned as it is.
+// What a person has agreed to is passed on as a Call that is bound. The stage's own errors are a
+// [tool.Error] of kind
 //
 //   - Denied for an action that is for people alone;
 //   - Declined where a person said no;
@@ -64,72 +63,79 @@ func New(opts Options) *Stage {
 //     as "confirmationCode", with "expiresAt";
 //   - StateChanged where the call would not touch any more what the person was shown;
 //   - Canceled where the call ended while somebody was asked.
-func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
+func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
-		return next(ctx, c)
+		return c, nil
 	}
 	if c.Action.DirectOnly && c.Origin != tool.Direct {
-		return tool.Result{}, forPeople(c)
+		return c, forPeople(c)
 	}
 	if c.Kind != tool.KindCall || !c.Action.Asks(c.Args) {
-		return next(ctx, c)
+		return c, nil
 	}
-	if err := s.pass(ctx, c); err != nil {
-		return tool.Result{}, err
-	}
-	return next(ctx, c)
-}
-
-// pass returns nil if a person agrees to c.
-func (s *Stage) pass(ctx context.Context, c *tool.Call) error {
-	plan, err := prepare(ctx, c)
+	plan, bound, err := bind(ctx, c)
 	if err != nil {
-		return err
+		return c, err
 	}
 	switch a := s.ask(ctx, c, question(c, plan)); {
 	case a.err != nil:
-		return a.err
+		return c, a.err
 	case a.yes:
-		return unchanged(ctx, c, plan)
+		return again(ctx, c, plan)
 	case a.asked:
-		return declined(c, a.how)
+		return c, declined(c, a.how)
 	case c.Origin == tool.Direct:
-		return unasked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+		return c, unasked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
 	case !s.codes:
-		return unasked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+		return c, unasked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
-	return s.byCode(ctx, c, plan)
+	if err := s.byCode(ctx, c, plan); err != nil {
+		return c, err
+	}
+	return with(c, bound), nil // the person has agreed before, to what is planned now
 }
 
-// prepare is what c would touch, as far as its Source says.
-func prepare(ctx context.Context, c *tool.Call) (tool.Plan, error) {
-	p, ok := c.Source.(tool.Preparer)
+// bind is what c would touch, as far as its Source says.
+func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
+	b, ok := c.Source.(tool.Binder)
 	if !ok {
-		return tool.Plan{}, nil
+		return tool.Plan{}, nil, nil
 	}
-	return p.Prepare(ctx, c)
+	bound, err := b.Bind(ctx, c)
+	if err != nil {
+		return tool.Plan{}, nil, err
+	}
+	plan, err := bound.Plan(ctx)
+	return plan, bound, err
 }
 
-// unchanged makes sure that what runs is what the person was shown: a path, for example, may
-// mean something else since the question was put.
-func unchanged(ctx context.Context, c *tool.Call, shown tool.Plan) error {
-	now, err := prepare(ctx, c)
+// again binds c anew, and makes sure that what runs is what the person was shown: a path, for
+// example, may mean something else since the question was put.
+func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
+	now, bound, err := bind(ctx, c)
 	if err != nil {
-		return err
+		return c, err
 	}
 	if now.Effect != shown.Effect || !slices.Equal(now.Targets, shown.Targets) {
-		return &tool.Error{
-			Op: "call", Kind: tool.StateChanged, Subject: subject(c),
+		return c, &tool.Error{
+			Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
 			Message: "what it would touch has changed while a person was asked; nothing was done",
 			Hint:    "call it again if it is still wanted; the person is then asked anew",
 		}
 	}
-	return nil
+	return with(c, bound), nil
+}
+
+// with is c with what it was bound to.
+func with(c *tool.Call, bound tool.Bound) *tool.Call {
+	out := *c
+	out.Bound = bound
+	return &out
 }
 
 func forPeople(c *tool.Call) error {
 	return &tool.Error{
-		Op: "call", Kind: tool.Denied, Code: "direct_only", Subject: subject(c),
+		Op: "call", Kind: tool.Denied, Code: "direct_only", Subject: c.Subject(),
 		Message: "only a person may do this, at a terminal",
 		Hint:    "tell the person to run: collie " + c.Tool + " " + c.Action.Name + "; do not repeat the call",
 	}
@@ -138,12 +144,12 @@ func forPeople(c *tool.Call) error {
 func declined(c *tool.Call, how string) error {
 	if c.Origin == tool.Direct { // who reads this has just said no
 		return &tool.Error{
-			Op: "call", Kind: tool.Declined, Code: how, Subject: subject(c), Message: "you did not confirm it; nothing was done",
+			Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(), Message: "you did not confirm it; nothing was done",
 			Hint: "run it again if you want it after all",
 		}
 	}
 	return &tool.Error{
-		Op: "call", Kind: tool.Declined, Code: how, Subject: subject(c),
+		Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(),
 		Message: "a person was asked and did not agree; nothing was done",
 		Hint:    "do not repeat the call unless the person asks for it",
 	}
@@ -153,7 +159,5 @@ func declined(c *tool.Call, how string) error {
 const codeRequired = "confirmation_required"
 
 func unasked(c *tool.Call, why, hint string) *tool.Error {
-	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: subject(c), Message: why, Hint: hint}
+	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: c.Subject(), Message: why, Hint: hint}
 }
-
-func subject(c *tool.Call) string { return c.Tool + "." + c.Action.Name }

@@ -34,7 +34,7 @@ func (p *person) Supports(what tool.Capability) bool {
 	return what == tool.SpeaksForPerson && !p.mute || slices.Contains(p.can, what)
 }
 
-func (p *person) CallerID() string { return p.id }
+func (p *person) ID() string { return p.id }
 
 func (p *person) Capabilities() json.RawMessage {
 	if p.caps == "" {
@@ -63,7 +63,18 @@ type prepared struct {
 	prepare func(c *tool.Call) (tool.Plan, error)
 }
 
-func (p prepared) Prepare(_ context.Context, c *tool.Call) (tool.Plan, error) { return p.prepare(c) }
+func (p prepared) Bind(_ context.Context, c *tool.Call) (tool.Bound, error) {
+	plan, err := p.prepare(c)
+	return bound{plan: plan}, err
+}
+
+// bound is a call of prepared.
+type bound struct {
+	tool.Bound
+	plan tool.Plan
+}
+
+func (b bound) Plan(context.Context) (tool.Plan, error) { return b.plan, nil }
 
 var plan = tool.Plan{Targets: []string{"工作 (20210808180117-czj9bvb)", "/Work/Plans"}, Effect: "Deletes the notebook."}
 
@@ -73,9 +84,8 @@ func removal(caller tool.Caller) *tool.Call {
 	a.Dangerous = true
 	fake := tooltest.NewFake("siyuan", tooltest.Offer("notebook", a))
 	return &tool.Call{
-		Kind: tool.KindCall, Name: "notebook__remove", Args: json.RawMessage(`{"notebook":"20210808180117-czj9bvb"}`),
-		Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Caller: caller,
-		Source: prepared{fake, func(*tool.Call) (tool.Plan, error) { return plan, nil }}, Tool: "notebook", Action: &a, Target: "remove",
+		Request: tool.Request{Kind: tool.KindCall, Name: "notebook__remove", Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Caller: caller},
+		Args:    json.RawMessage(`{"notebook":"20210808180117-czj9bvb"}`), Source: prepared{fake, func(*tool.Call) (tool.Plan, error) { return plan, nil }}, Tool: "notebook", Action: &a, Target: "remove",
 	}
 }
 
@@ -84,7 +94,7 @@ func removal(caller tool.Caller) *tool.Call {
 func do(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
 	t.Helper()
 	want := tooltest.Text("gone")
-	r, err := s.Do(t.Context(), c, func(context.Context, *tool.Call) (tool.Result, error) {
+	r, err := tooltest.Checked(t.Context(), s.Check, c, func(context.Context, *tool.Call) (tool.Result, error) {
 		ran = true
 		return want, nil
 	})
@@ -345,7 +355,7 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			gone := errors.New("the client hung up")
 			time.AfterFunc(time.Second, func() { cancel(gone) })
-			_, err := s.Do(ctx, removal(&person{can: []tool.Capability{what}, answer: wait}), func(context.Context, *tool.Call) (tool.Result, error) {
+			_, err := tooltest.Checked(ctx, s.Check, removal(&person{can: []tool.Capability{what}, answer: wait}), func(context.Context, *tool.Call) (tool.Result, error) {
 				t.Error("it ran")
 				return tool.Result{}, nil
 			})

@@ -23,6 +23,7 @@ import (
 
 	"collie/internal/pipeline/gate"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 	"collie/test/await"
 )
 
@@ -31,7 +32,7 @@ const childEnv = "COLLIE_TEST_GATE_CHILD"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
-		_, err := gate.New(gate.Options{Dir: dir}).Do(context.Background(), removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, err := tooltest.Checked(context.Background(), gate.New(gate.Options{Dir: dir}).Check, removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
 			fmt.Print("ran")
 			return tool.Result{}, nil
 		})
@@ -296,7 +297,7 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Wait()
 	}
 	same := func(int) {
-		_, err := s.Do(t.Context(), removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, err := tooltest.Checked(t.Context(), s.Check, removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
 			ran.Add(1)
 			return tool.Result{}, nil
 		})
@@ -320,7 +321,7 @@ func TestManyAtOnce(t *testing.T) {
 	at(50, func(i int) {
 		c := removal(nil)
 		c.Args = fmt.Appendf(nil, `{"n":%d}`, i)
-		_, err := s.Do(t.Context(), c, nil)
+		_, err := tooltest.Checked(t.Context(), s.Check, c, nil)
 		if tool.KindOf(err) != tool.Unconfirmed {
 			t.Error(err)
 		}

@@ -15,8 +15,8 @@ const hostile = "a\x1b[2J\r\nTargets: \u202eb\u2028c\u0085d\x00\U000e0041\u200b"
 
 func hostileCall(args string) *tool.Call {
 	return &tool.Call{
-		Kind: tool.KindCall, Tool: hostile, Args: json.RawMessage(args), Principal: hostile, Client: hostile,
-		Action: &tool.Action{Name: hostile, Description: hostile, Dangerous: true},
+		Request: tool.Request{Kind: tool.KindCall, Principal: hostile, Client: hostile},
+		Tool:    hostile, Args: json.RawMessage(args), Action: &tool.Action{Name: hostile, Description: hostile, Dangerous: true},
 	}
 }
 

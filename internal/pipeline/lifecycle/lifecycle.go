@@ -1,6 +1,5 @@
 // Package lifecycle is the stage that tells the rest of the process that a call has ended.
-// What is done with it is left to the subscribers, such as analytics. It stands outside the
-// limit stage, so that it sees a panic as the error it became. The entry point is [New].
+// What is done with it is left to the subscribers, such as analytics. The entry point is [New].
 package lifecycle
 
 import (
@@ -23,24 +22,26 @@ var _ tool.Stage = (*Stage)(nil)
 // New returns a Stage that publishes on bus.
 func New(bus *event.Bus[tool.CallDone]) *Stage { return &Stage{bus: bus} }
 
-// Do runs next and publishes how it ended.
-func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (r tool.Result, err error) {
+// begun is the context of a call that somebody wants to hear of, with when it began.
+type begun struct {
+	context.Context
+	at time.Time
+}
+
+// Enter notes when c begins.
+func (s *Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error) {
 	if !s.bus.Watched() {
-		return next(ctx, c)
+		return ctx, nil
 	}
-	start := time.Now()
-	// This error stands only if next never returns, that is, if it panics.
-	err = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.Name, Message: "the call was abandoned", OutcomeUnknown: true}
-	defer func() {
+	return &begun{ctx, time.Now()}, nil
+}
+
+// Leave publishes how c ended.
+func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
+	if b, ok := ctx.(*begun); ok {
 		s.bus.Publish(tool.CallDone{
-			Call:     c,
-			Outcome:  tool.OutcomeOf(r, err),
-			Err:      err,
-			Start:    start,
-			Duration: time.Since(start),
-			BytesOut: len(r.Raw),
-			Result:   r.Raw,
+			Call: c, Outcome: tool.OutcomeOf(r, err), Err: err, Start: b.at, Duration: time.Since(b.at), BytesOut: len(r.Raw), Result: r.Raw,
 		})
-	}()
-	return next(ctx, c)
+	}
+	return r, err
 }

@@ -13,6 +13,7 @@ import (
 	"collie/internal/event"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 	"collie/test/await"
 )
 
@@ -37,9 +38,9 @@ func TestEachCallIsToldOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var bus event.Bus[tool.CallDone]
 				sub := bus.Subscribe(4)
-				c := &tool.Call{Name: "notes"}
+				c := &tool.Call{Request: tool.Request{Name: "notes"}}
 				start := time.Now()
-				r, err := lifecycle.New(&bus).Do(t.Context(), c, func(context.Context, *tool.Call) (tool.Result, error) {
+				r, err := tooltest.Through(t.Context(), lifecycle.New(&bus), c, func(context.Context, *tool.Call) (tool.Result, error) {
 					await.Sleep(3 * time.Second)
 					return tt.result, tt.err
 				})
@@ -60,30 +61,11 @@ func TestEachCallIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestPanicIsToldAndGoesOn(t *testing.T) {
-	t.Parallel()
-	var bus event.Bus[tool.CallDone]
-	sub := bus.Subscribe(1)
-	func() {
-		defer func() {
-			if p := recover(); p != "boom" {
-				t.Errorf("recovered %v, want the panic itself", p)
-			}
-		}()
-		_, _ = lifecycle.New(&bus).Do(t.Context(), &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) {
-			panic("boom")
-		})
-	}()
-	if done := <-sub.C(); done.Outcome != tool.NotKnown || tool.KindOf(done.Err) != tool.Internal {
-		t.Errorf("outcome %q, error %v; want an unknown outcome and an internal error", done.Outcome, done.Err)
-	}
-}
-
 // Not parallel: it counts allocations.
 func TestNobodyListeningCostsNothing(t *testing.T) {
 	stage, c := lifecycle.New(new(event.Bus[tool.CallDone])), new(tool.Call)
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil }
-	if n := testing.AllocsPerRun(100, func() { _, _ = stage.Do(context.Background(), c, next) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = tooltest.Through(context.Background(), stage, c, next) }); n != 0 {
 		t.Errorf("Do allocates %v times, want 0", n)
 	}
 }

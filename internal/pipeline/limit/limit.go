@@ -1,6 +1,5 @@
 // Package limit is the stage that bounds what one call may cost: the size of its arguments,
-// how many calls run at once, and time. It also catches a panic of the rest of the pipeline, so
-// that one call cannot end the process. Results are never cut here or anywhere in the pipeline;
+// how many calls run at once, and time. Results are never cut here or anywhere in the pipeline;
 // the depth of JSON and the size of messages are the wire's to bound. The entry point is
 // [New].
 package limit
@@ -8,7 +7,6 @@ package limit
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"collie/internal/tool"
@@ -32,8 +30,6 @@ type Options struct {
 	// MaxCall bounds the time of one call, progress or not; 10 minutes. A shorter
 	// Action.Timeout counts instead.
 	MaxCall time.Duration
-	// Logger receives panics. Nil discards them.
-	Logger *slog.Logger
 }
 
 // Stage applies the limits. What is over one is refused or ended, never queued. A Stage is
@@ -53,9 +49,6 @@ func New(opts Options) *Stage {
 	opts.PerSession = orDefault(opts.PerSession, DefaultPerSession)
 	opts.Total = orDefault(opts.Total, DefaultTotal)
 	opts.MaxCall = orDefault(opts.MaxCall, DefaultMaxCall)
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
 	return &Stage{
 		opts:  opts,
 		over:  &overtime{bound: opts.MaxCall},
@@ -76,22 +69,41 @@ func (s *Stage) InFlight() int {
 	return total
 }
 
-// Do runs next within the limits. Its errors are a [tool.Error] of kind Invalid for
-// arguments that are too large, Busy for one call too many, Timeout and Canceled where next
-// was ended early, Internal where it panicked; any other error of next passes as it is.
-func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
+// Enter refuses c with a [tool.Error] of kind Invalid for arguments that are too large, and of kind
+// Busy for one call too many. The context ends with the time that c may take.
+func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
 	if len(c.Args) > s.opts.MaxArgs {
-		return tool.Result{}, &tool.Error{
-			Op: "call", Kind: tool.Invalid, Subject: subject(c),
+		return ctx, &tool.Error{
+			Op: "call", Kind: tool.Invalid, Subject: c.Subject(),
 			Message: fmt.Sprintf("the arguments have %d bytes, the limit is %d", len(c.Args), s.opts.MaxArgs),
 			Hint:    "send less at once, or write it in parts",
 		}
 	}
 	if err := s.enter(c); err != nil {
-		return tool.Result{}, err
+		return ctx, err
 	}
-	defer s.calls.leave(whoOf(c))
-	return s.timed(ctx, c, next)
+	over := s.over
+	if c.Action != nil && c.Action.Timeout > 0 && c.Action.Timeout < over.bound {
+		over = &overtime{bound: c.Action.Timeout}
+	}
+	return s.watch.begin(ctx, c.Cancel, time.Now(), over), nil
+}
+
+// Leave makes an error of kind Timeout or Canceled of one that says no more than that the call was
+// ended early. A Source returns when its context ends; an answer that made it in spite of that is
+// kept, and any other error passes as it is.
+func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
+	inner := ctx.(*running)
+	cause := context.Cause(inner)
+	s.watch.end(inner)
+	s.calls.leave(whoOf(c))
+	if err == nil || cause == nil || !gaveUp(err) {
+		return r, err
+	}
+	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime stands for one too
+		return r, err // the Source has ended it, and says why
+	}
+	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun))
 }
 
 func (s *Stage) enter(c *tool.Call) error {
@@ -106,16 +118,8 @@ func (s *Stage) enter(c *tool.Call) error {
 		whose, bound = "the gateway", s.opts.Total
 	}
 	return &tool.Error{
-		Op: "call", Kind: tool.Busy, Subject: subject(c),
+		Op: "call", Kind: tool.Busy, Subject: c.Subject(),
 		Message: fmt.Sprintf("%s has %d calls in flight, which is the limit; this one did not run", whose, bound),
 		Hint:    "wait for an answer, then call again",
 	}
-}
-
-// subject names what c calls.
-func subject(c *tool.Call) string {
-	if c.Action == nil || c.Tool == "" {
-		return c.Name
-	}
-	return c.Tool + "." + c.Action.Name
 }

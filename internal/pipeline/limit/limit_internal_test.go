@@ -6,16 +6,17 @@ import (
 	"testing"
 
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 func TestCountersDoNotLeak(t *testing.T) {
 	t.Parallel()
 	s := New(Options{PerSession: 1})
 	for i := range 1000 {
-		c := &tool.Call{Session: fmt.Sprint(i)}
-		_, _ = s.Do(t.Context(), c, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+		c := &tool.Call{Request: tool.Request{Session: fmt.Sprint(i)}}
+		_, _ = tooltest.Through(t.Context(), s, c, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 			// A refused call must not count either.
-			_, err := s.Do(ctx, c, nil)
+			_, err := tooltest.Through(ctx, s, c, nil)
 			return tool.Result{}, err
 		})
 	}
@@ -27,7 +28,7 @@ func TestCountersDoNotLeak(t *testing.T) {
 // Not parallel: it counts allocations.
 func TestCountingAllocatesNothing(t *testing.T) {
 	s := New(Options{})
-	c := &tool.Call{Session: "a"}
+	c := &tool.Call{Request: tool.Request{Session: "a"}}
 	n := testing.AllocsPerRun(1000, func() {
 		_ = s.enter(c)
 		s.calls.leave(whoOf(c))
@@ -42,9 +43,9 @@ func TestCallThatCanBeEndedGetsNoContext(t *testing.T) {
 	s := New(Options{})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	c := &tool.Call{Session: "a", Cancel: cancel}
+	c := &tool.Call{Request: tool.Request{Session: "a", Cancel: cancel}}
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil }
-	if n := testing.AllocsPerRun(1000, func() { _, _ = s.Do(ctx, c, next) }); n > 2 {
+	if n := testing.AllocsPerRun(1000, func() { _, _ = tooltest.Through(ctx, s, c, next) }); n > 2 {
 		t.Errorf("the limit allocates %v times, want 2: what stands for the call and how it ends", n)
 	}
 }

@@ -1,11 +1,9 @@
 package limit_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 
 	"collie/internal/pipeline/limit"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 	"collie/test/await"
 )
 
@@ -41,10 +40,10 @@ func wantError(t *testing.T, err error, want *tool.Error) {
 func TestArgumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := limit.New(limit.Options{MaxArgs: 10})
-	if _, err := s.Do(t.Context(), &tool.Call{Args: make([]byte, 10)}, answer); err != nil {
+	if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 10)}, answer); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	_, err := s.Do(t.Context(), &tool.Call{Tool: "block", Action: &tool.Action{Name: "append"}, Args: make([]byte, 11)}, answer)
+	_, err := tooltest.Through(t.Context(), s, &tool.Call{Tool: "block", Action: &tool.Action{Name: "append"}, Args: make([]byte, 11)}, answer)
 	wantError(t, err, &tool.Error{
 		Kind: tool.Invalid, Subject: "block.append",
 		Message: "the arguments have 11 bytes, the limit is 10",
@@ -60,7 +59,7 @@ func occupy(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
 	for range n {
 		running.Add(1)
 		done.Go(func() {
-			_, _ = s.Do(ctx, &c, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+			_, _ = tooltest.Through(ctx, s, &c, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 				running.Done()
 				return hang(ctx, c)
 			})
@@ -75,33 +74,33 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 	s := limit.New(limit.Options{PerSession: 2, Total: 5})
 	try := func(c tool.Call) error {
 		c.Name = "notes"
-		_, err := s.Do(t.Context(), &c, answer)
+		_, err := tooltest.Through(t.Context(), s, &c, answer)
 		return err
 	}
-	first := occupy(t, s, 2, tool.Call{Session: "a"})
-	wantError(t, try(tool.Call{Session: "a", Principal: "p"}), &tool.Error{
+	first := occupy(t, s, 2, tool.Call{Request: tool.Request{Session: "a"}})
+	wantError(t, try(tool.Call{Request: tool.Request{Session: "a", Principal: "p"}}), &tool.Error{
 		Kind: tool.Busy, Subject: "notes",
 		Message: "this session has 2 calls in flight, which is the limit; this one did not run",
 		Hint:    "wait for an answer, then call again",
 	})
-	if err := try(tool.Call{Session: "b"}); err != nil {
+	if err := try(tool.Call{Request: tool.Request{Session: "b"}}); err != nil {
 		t.Errorf("another session: %v", err)
 	}
-	second := occupy(t, s, 2, tool.Call{Principal: "p"})
-	if err := try(tool.Call{Principal: "p"}); tool.KindOf(err) != tool.Busy {
+	second := occupy(t, s, 2, tool.Call{Request: tool.Request{Principal: "p"}})
+	if err := try(tool.Call{Request: tool.Request{Principal: "p"}}); tool.KindOf(err) != tool.Busy {
 		t.Errorf("a principal without a session: %v, want busy", err)
 	}
-	if err := try(tool.Call{Principal: "q"}); err != nil {
+	if err := try(tool.Call{Request: tool.Request{Principal: "q"}}); err != nil {
 		t.Errorf("another principal: %v", err)
 	}
-	third := occupy(t, s, 1, tool.Call{Session: "b"})
-	wantError(t, try(tool.Call{Session: "c"}), &tool.Error{
+	third := occupy(t, s, 1, tool.Call{Request: tool.Request{Session: "b"}})
+	wantError(t, try(tool.Call{Request: tool.Request{Session: "c"}}), &tool.Error{
 		Kind: tool.Busy, Subject: "notes",
 		Message: "the gateway has 5 calls in flight, which is the limit; this one did not run",
 		Hint:    "wait for an answer, then call again",
 	})
 	first()
-	if err := try(tool.Call{Session: "a"}); err != nil {
+	if err := try(tool.Call{Request: tool.Request{Session: "a"}}); err != nil {
 		t.Errorf("after the calls have ended: %v", err)
 	}
 	second()
@@ -115,16 +114,16 @@ func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{})
-		release := occupy(t, s, 256, tool.Call{Session: "a"})
-		if _, err := s.Do(t.Context(), &tool.Call{Session: "a"}, answer); tool.KindOf(err) != tool.Busy {
+		release := occupy(t, s, 256, tool.Call{Request: tool.Request{Session: "a"}})
+		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Request: tool.Request{Session: "a"}}, answer); tool.KindOf(err) != tool.Busy {
 			t.Errorf("call 257 of a session: %v, want busy", err)
 		}
-		if _, err := s.Do(t.Context(), &tool.Call{Args: make([]byte, 16<<20)}, answer); err != nil {
+		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 16<<20)}, answer); err != nil {
 			t.Errorf("16 MiB of arguments: %v", err)
 		}
 		release()
 		start := time.Now()
-		_, _ = s.Do(t.Context(), &tool.Call{}, hang)
+		_, _ = tooltest.Through(t.Context(), s, &tool.Call{}, hang)
 		if d := time.Since(start); d < 10*time.Minute || d > 10*time.Minute+time.Second {
 			t.Errorf("a call may take %v, want 10 minutes, looked at every second", d)
 		}
@@ -176,7 +175,7 @@ func TestTimeIsBounded(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := limit.New(limit.Options{MaxCall: time.Minute})
-				_, err := s.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Tool: "block", Action: tt.action}, tt.next)
+				_, err := tooltest.Through(t.Context(), s, &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Tool: "block", Action: tt.action}, tt.next)
 				wantError(t, err, tt.want)
 			})
 		})
@@ -187,7 +186,7 @@ func TestAnAnswerInSpiteOfTheLimitIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{MaxCall: time.Second})
-		r, err := s.Do(t.Context(), &tool.Call{}, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+		r, err := tooltest.Through(t.Context(), s, &tool.Call{}, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			<-ctx.Done()
 			return answer(ctx, c)
 		})
@@ -202,7 +201,7 @@ func TestCauseOfTheContextNamesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{MaxCall: time.Second})
 		var cause error
-		_, _ = s.Do(t.Context(), &tool.Call{}, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+		_, _ = tooltest.Through(t.Context(), s, &tool.Call{}, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 			<-ctx.Done()
 			cause = context.Cause(ctx)
 			return tool.Result{}, cause
@@ -218,15 +217,15 @@ func TestCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{})
-		call := &tool.Call{Kind: tool.KindCall, Name: "notes"}
+		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes"}}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
-		_, err := s.Do(ctx, call, hang)
+		_, err := tooltest.Through(ctx, s, call, hang)
 		wantError(t, err, &tool.Error{Kind: tool.Canceled, Subject: "notes", Message: "cancelled by the caller after 3s"})
 
 		ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		_, err = s.Do(ctx, call, hang)
+		_, err = tooltest.Through(ctx, s, call, hang)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
 			Message: "took longer than the caller allowed (2s elapsed)",
@@ -242,42 +241,10 @@ func TestErrorsOfARunningCallPass(t *testing.T) {
 		&tool.Error{Kind: tool.Canceled, Message: "by the server"},
 		context.Canceled,
 	} {
-		_, err := s.Do(t.Context(), &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, want })
+		_, err := tooltest.Through(t.Context(), s, &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, want })
 		if err != want {
 			t.Errorf("error %v became %v", want, err)
 		}
-	}
-}
-
-func TestPanicsAreCaught(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	s := limit.New(limit.Options{PerSession: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	call := &tool.Call{ID: "c1", Kind: tool.KindCall, Name: "notes", Session: "a"}
-	for _, runner := range []tool.Runner{
-		func(context.Context, *tool.Call) (tool.Result, error) { panic("secret " + "token") },
-		func(context.Context, *tool.Call) (tool.Result, error) {
-			var m map[string]int
-			m["a"]++
-			return tool.Result{}, nil
-		},
-	} {
-		r, err := s.Do(t.Context(), call, runner)
-		wantError(t, err, &tool.Error{
-			Kind: tool.Internal, Subject: "notes", OutcomeUnknown: true,
-			Message: "the gateway failed while it ran the call; its log says more under call c1",
-		})
-		if r.Raw != nil {
-			t.Errorf("result %s beside the error", r.Raw)
-		}
-	}
-	for _, want := range []string{"level=ERROR", "secret token", "limit_test.go", "call_id=c1"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("log misses %q:\n%s", want, log.String())
-		}
-	}
-	if n := s.InFlight(); n != 0 {
-		t.Errorf("InFlight() = %d after panics, want 0", n)
 	}
 }
 
@@ -291,7 +258,7 @@ func TestConcurrentCallsNeverPassTheLimit(t *testing.T) {
 		session := string(rune('a' + i%4))
 		wg.Go(func() {
 			for range 200 {
-				_, _ = s.Do(t.Context(), &tool.Call{Session: session}, func(context.Context, *tool.Call) (tool.Result, error) {
+				_, _ = tooltest.Through(t.Context(), s, &tool.Call{Request: tool.Request{Session: session}}, func(context.Context, *tool.Call) (tool.Result, error) {
 					mu.Lock()
 					running[session]++
 					running[""]++
@@ -317,11 +284,11 @@ func TestConcurrentCallsNeverPassTheLimit(t *testing.T) {
 
 func BenchmarkDo(b *testing.B) {
 	s := limit.New(limit.Options{})
-	c := &tool.Call{Session: "a", Args: []byte(`{}`)}
+	c := &tool.Call{Request: tool.Request{Session: "a"}, Args: []byte(`{}`)}
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = s.Do(ctx, c, answer)
+		_, _ = tooltest.Through(ctx, s, c, answer)
 	}
 }
 
@@ -334,7 +301,7 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 		do := func(next tool.Runner) (context.Context, error) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			_, err := s.Do(ctx, &tool.Call{Kind: tool.KindCall, Name: "notes", Cancel: cancel}, next)
+			_, err := tooltest.Through(ctx, s, &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes", Cancel: cancel}}, next)
 			return ctx, err
 		}
 		ctx, err := do(hang)

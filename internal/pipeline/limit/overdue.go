@@ -27,9 +27,10 @@ type watch struct {
 type running struct {
 	context.Context
 	cancel     context.CancelCauseFunc
-	own        bool // the context was made for the limit
+	own        bool   // the context was made for the limit
+	stop       func() // ends a context with a timer of its own; such a call is not in the ring
 	over       *overtime
-	at         time.Time
+	begun, at  time.Time
 	prev, next *running
 }
 
@@ -44,7 +45,11 @@ func (r *running) Deadline() (time.Time, bool) {
 // begin returns the context of a call that started at start; end must be called. It is ctx where
 // cancel ends that, which spares the call a context of its own.
 func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, over *overtime) *running {
-	r := &running{Context: ctx, cancel: cancel, over: over, at: start.Add(over.bound)}
+	r := &running{Context: ctx, cancel: cancel, over: over, begun: start, at: start.Add(over.bound)}
+	if over.bound < precise {
+		r.Context, r.stop = context.WithTimeoutCause(ctx, over.bound, over)
+		return r
+	}
 	if cancel == nil {
 		r.Context, r.cancel = context.WithCancelCause(ctx)
 		r.own = true
@@ -68,6 +73,10 @@ func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start
 }
 
 func (w *watch) end(r *running) {
+	if r.stop != nil {
+		r.stop()
+		return
+	}
 	w.mu.Lock()
 	if r.prev != nil {
 		r.prev.next = r.next

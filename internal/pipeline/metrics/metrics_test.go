@@ -40,7 +40,7 @@ func TestMetrics(t *testing.T) {
 		})
 		s := tooltest.NewFake("s", tooltest.Offer("s"))
 		done := func(kind tool.Kind, src tool.Source, o tool.Outcome, d time.Duration) {
-			bus.Publish(tool.CallDone{Call: &tool.Call{Kind: kind, Name: "whatever", Source: src}, Outcome: o, Duration: d})
+			bus.Publish(tool.CallDone{Call: &tool.Call{Request: tool.Request{Kind: kind, Name: "whatever"}, Source: src}, Outcome: o, Duration: d})
 		}
 		done(tool.KindCall, s, tool.OK, time.Millisecond)
 		done(tool.KindCall, s, tool.OK, 2*time.Second)

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/pipeline/refresh"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 // outdated is a source whose list may be old; it counts who asks for the one of today.
@@ -26,10 +27,12 @@ func (s *outdated) Current(_ context.Context, c *tool.Call) (*tool.Action, error
 	return s.now, s.err
 }
 
+func (*outdated) Ready(tool.ListKind) <-chan struct{} { return nil }
+
 // plain is a source that is always there.
 type plain struct{ tool.Source }
 
-func TestDo(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	old, now := &tool.Action{Name: "a"}, &tool.Action{Name: "a", ReadOnly: true}
 	gone := errors.New("gone")
@@ -40,15 +43,15 @@ func TestDo(t *testing.T) {
 		want   *tool.Action
 		err    error
 	}{
-		"a new definition":   {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: now},
-		"the same one":       {source: &outdated{}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, want: old},
-		"switched off":       {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall, Action: &tool.Action{Off: "off"}}},
-		"no action":          {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindCall}},
-		"a read":             {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindRead, Action: old}, want: old},
-		"a prompt":           {source: &outdated{now: now}, call: tool.Call{Kind: tool.KindPrompt}},
-		"nobody who sleeps":  {source: plain{}, call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
-		"it does not start":  {source: &outdated{err: gone}, call: tool.Call{Kind: tool.KindCall, Action: old}, asked: 1, err: gone},
-		"nobody is asked at": {call: tool.Call{Kind: tool.KindCall, Action: old}, want: old},
+		"a new definition":   {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: now},
+		"the same one":       {source: &outdated{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: old},
+		"switched off":       {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{Off: "off"}}, asked: 1, want: now},
+		"no action":          {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}}},
+		"a read":             {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Action: old}, want: old},
+		"a prompt":           {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindPrompt}}},
+		"nobody who sleeps":  {source: plain{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, want: old},
+		"it does not start":  {source: &outdated{err: gone}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, err: gone},
+		"nobody is asked at": {call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, want: old},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,9 +61,9 @@ func TestDo(t *testing.T) {
 				test.want = call.Action
 			}
 			ran := 0
-			_, err := refresh.Stage{}.Do(t.Context(), &call, func(_ context.Context, c *tool.Call) (tool.Result, error) {
+			_, err := tooltest.Checked(t.Context(), refresh.Check, &call, func(_ context.Context, c *tool.Call) (tool.Result, error) {
 				ran++
-				if c != &call || c.Action != test.want {
+				if (c == &call) != (c.Action == test.call.Action) || call.Action != test.call.Action || c.Action != test.want {
 					t.Errorf("it runs with %+v, want %+v", c.Action, test.want)
 				}
 				return tool.Result{}, nil

@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/pipeline/switches"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 // offering is a source that offers a fixed list and must not be run.
@@ -19,26 +20,19 @@ type offering struct {
 
 func (s *offering) Offer() *tool.Offer { return &s.offer }
 
-func TestDo(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}, {Name: "av", Off: "off by default"}}}}
 	on, off := &tool.Action{Name: "list"}, &tool.Action{Name: "remove", Off: "switched off in collie.json"}
-	command := func(c *tool.Call, whole bool) string {
-		if whole {
-			return "run: enable " + c.Tool
-		}
-		return "run: enable " + c.Tool + " " + c.Action.Name
-	}
 	const general = "only the person who runs this gateway can switch "
 	const again = " on, in its configuration; do not repeat the call before that"
 	tests := []struct {
 		name string
 		call tool.Call
-		opts switches.Options
 		want *tool.Error // nil: it runs
 	}{
 		{name: "on", call: tool.Call{Source: source, Tool: "notebook", Action: on}},
-		{name: "resource", call: tool.Call{Source: source, Tool: "av", Kind: tool.KindRead}},
+		{name: "resource", call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Source: source, Tool: "av"}},
 		{name: "tool that its source does not list", call: tool.Call{Source: source, Tool: "gone", Action: on}},
 		{name: "no source", call: tool.Call{Tool: "notebook", Action: on}},
 		{
@@ -59,20 +53,10 @@ func TestDo(t *testing.T) {
 		},
 		{
 			name: "both off", call: tool.Call{Source: source, Tool: "av", Action: off},
-			opts: switches.Options{Hint: command},
 			want: &tool.Error{
 				Subject: "av.remove",
 				Message: `tool "av" is switched off, and its action "remove" with it: off by default`,
-				Hint:    "run: enable av",
-			},
-		},
-		{
-			name: "action off with a command", call: tool.Call{Tool: "notebook", Action: off},
-			opts: switches.Options{Hint: command},
-			want: &tool.Error{
-				Subject: "notebook.remove",
-				Message: `action "remove" of tool "notebook" is switched off: switched off in collie.json`,
-				Hint:    "run: enable notebook remove",
+				Hint:    general + `tool "av"` + again,
 			},
 		},
 	}
@@ -80,7 +64,7 @@ func TestDo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			ran := false
-			_, err := switches.New(tt.opts).Do(t.Context(), &tt.call, func(context.Context, *tool.Call) (tool.Result, error) {
+			_, err := tooltest.Checked(t.Context(), switches.Check, &tt.call, func(context.Context, *tool.Call) (tool.Result, error) {
 				ran = true
 				return tool.Result{}, nil
 			})

@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/pipeline/validate"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 func BenchmarkDo(b *testing.B) {
@@ -26,7 +27,7 @@ func BenchmarkDo(b *testing.B) {
 			c.Params = []byte(`{}`)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _ = stage.Do(ctx, c, ran)
+				_, _ = tooltest.Checked(ctx, stage.Check, c, ran)
 			}
 		})
 	}

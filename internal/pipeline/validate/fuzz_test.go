@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/pipeline/validate"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 )
 
 func jsonString(s string) string {
@@ -42,8 +43,8 @@ func FuzzDo(f *testing.F) {
 	f.Add([]byte(`{"propertyNames":{"anyOf":[{"const":"a"},{"maxLength":0}]}}`), []byte(`{"b":{"c":1}}`), false)
 	f.Add([]byte(`{"oneOf":[true,true,{"not":{}}],"unevaluatedProperties":false}`), []byte(`{"b":[1e999999]}`), true)
 	f.Fuzz(func(t *testing.T, schema, args []byte, strict bool) {
-		c := &tool.Call{Kind: tool.KindCall, Action: &tool.Action{InputSchema: schema, Strict: strict}, Args: args}
-		_, err := validate.New(validate.Options{}).Do(t.Context(), c, ran)
+		c := &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{InputSchema: schema, Strict: strict}, Args: args}
+		_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, c, ran)
 		if err == nil {
 			return
 		}

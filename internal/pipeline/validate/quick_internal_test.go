@@ -61,7 +61,7 @@ func TestHalfCharacters(t *testing.T) {
 		{`{"properties":{"\ufffd":{"type":"string"}},"required":["\ufffd"]}`, `{"\ud800":"x"}`, true},
 		{`{"properties":{"\ufffda":{"minimum":1}}}`, `{"\ud800\u0061":0}`, false},
 	} {
-		c := &tool.Call{Kind: tool.KindCall, Action: action(tt.schema, false), Args: json.RawMessage(tt.args), Params: json.RawMessage("{}")}
+		c := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Params: json.RawMessage("{}")}, Action: action(tt.schema, false), Args: json.RawMessage(tt.args)}
 		if ps := New(Options{}).check(t.Context(), c); (len(ps) == 0) != tt.fits {
 			t.Errorf("%s for %s: %v, fits: want %v", tt.args, tt.schema, ps, tt.fits)
 		}

@@ -35,8 +35,6 @@ type Stage struct {
 	schemas cache
 }
 
-var _ tool.Stage = (*Stage)(nil)
-
 // New returns a Stage.
 func New(opts Options) *Stage {
 	if opts.Logger == nil {
@@ -45,14 +43,14 @@ func New(opts Options) *Stage {
 	return &Stage{log: opts.Logger}
 }
 
-// Do runs next if the arguments of c fit. Missing and null arguments count as {}.
-func (s *Stage) Do(ctx context.Context, c *tool.Call, next tool.Runner) (tool.Result, error) {
+// Check is a [tool.Check]: it lets c pass if its arguments fit. Missing and null arguments count as {}.
+func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind == tool.KindCall && c.Action != nil && !c.Action.Unchecked {
 		if ps := s.check(ctx, c); len(ps) > 0 {
-			return tool.Result{}, refusal(c, ps)
+			return c, refusal(c, ps)
 		}
 	}
-	return next(ctx, c)
+	return c, nil
 }
 
 func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {

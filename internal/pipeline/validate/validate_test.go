@@ -23,6 +23,7 @@ import (
 
 	"collie/internal/pipeline/validate"
 	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
 	"collie/test/await"
 )
 
@@ -33,7 +34,7 @@ func ran(context.Context, *tool.Call) (tool.Result, error) {
 }
 
 func call(a *tool.Action, args string) *tool.Call {
-	return &tool.Call{Kind: tool.KindCall, Name: "srv__do", Tool: "srv", Action: a, Args: []byte(args)}
+	return &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "srv__do"}, Tool: "srv", Action: a, Args: []byte(args)}
 }
 
 // outcome is what testdata expects: "fits", or the message with the fields below it.
@@ -72,7 +73,7 @@ func TestMessages(t *testing.T) {
 			stage := validate.New(validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			for i := 1; i+1 < len(arc.Files); i += 2 {
 				args, want := arc.Files[i], &arc.Files[i+1]
-				_, err := stage.Do(t.Context(), call(action, string(args.Data)), ran)
+				_, err := tooltest.Checked(t.Context(), stage.Check, call(action, string(args.Data)), ran)
 				got := outcome(err)
 				if *update {
 					want.Data = []byte(got)
@@ -95,7 +96,7 @@ func TestMessages(t *testing.T) {
 func TestErrorNamesActionAndSchema(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{Name: "do", InputSchema: []byte(`{"type":"object","required":["path"]}`)}
-	_, err := validate.New(validate.Options{}).Do(t.Context(), call(a, `{}`), ran)
+	_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, `{}`), ran)
 	got, _ := errors.AsType[*tool.Error](err)
 	const message = `required argument "path" is missing; none are given`
 	want := &tool.Error{
@@ -112,16 +113,16 @@ func TestOtherKindsPass(t *testing.T) {
 	never := &tool.Action{InputSchema: []byte(`false`)}
 	stage := validate.New(validate.Options{})
 	for _, c := range []*tool.Call{
-		{Kind: tool.KindRead, Args: []byte(`[`)},
-		{Kind: tool.KindComplete, Action: never},
-		{Kind: tool.KindCall, Args: []byte(`[`)},
-		{Kind: tool.KindCall, Action: &tool.Action{}, Args: []byte(`{"any":"thing"}`)},
+		{Request: tool.Request{Kind: tool.KindRead}, Args: []byte(`[`)},
+		{Request: tool.Request{Kind: tool.KindComplete}, Action: never},
+		{Request: tool.Request{Kind: tool.KindCall}, Args: []byte(`[`)},
+		{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{}, Args: []byte(`{"any":"thing"}`)},
 	} {
-		if r, err := stage.Do(t.Context(), c, ran); err != nil || r.Raw == nil {
+		if r, err := tooltest.Checked(t.Context(), stage.Check, c, ran); err != nil || r.Raw == nil {
 			t.Errorf("%+v: error %v, want it to run", c, err)
 		}
 	}
-	if _, err := stage.Do(t.Context(), call(never, `{}`), ran); err == nil {
+	if _, err := tooltest.Checked(t.Context(), stage.Check, call(never, `{}`), ran); err == nil {
 		t.Error("a call that must be refused ran")
 	}
 }
@@ -131,7 +132,7 @@ func TestArgumentsReachTheServerAsTheyCame(t *testing.T) {
 	a := &tool.Action{InputSchema: []byte(`{"properties":{"n":{"type":"integer"}}}`)}
 	const args = " {\"n\" : 1.0,\"a\":\"\\u0041\"}\n"
 	c := call(a, args)
-	if _, err := validate.New(validate.Options{}).Do(t.Context(), c, ran); err != nil || string(c.Args) != args {
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, c, ran); err != nil || string(c.Args) != args {
 		t.Errorf("error %v, arguments %q, want %q", err, c.Args, args)
 	}
 }
@@ -149,7 +150,7 @@ func TestOwnSchemasWaitForNoMetaschema(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		stage, log := logged()
 		a := &tool.Action{Strict: own, InputSchema: []byte(`{"properties":{"a":{"type":"string"},"b":{"minimum":"1"}},"additionalProperties":false}`)}
-		_, err := stage.Do(t.Context(), call(a, `{"a":[1]}`), ran)
+		_, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"a":[1]}`), ran)
 		if refused, told := err != nil, log.Len() > 0; refused != own || told == own {
 			t.Errorf("a schema of our own: %v; refused: %v, logged: %q", own, err, log)
 		}
@@ -192,11 +193,11 @@ func TestBrokenSchemasAreNotApplied(t *testing.T) {
 			stage, log := logged()
 			a := &tool.Action{Name: "do", InputSchema: []byte(schema)}
 			for _, args := range []string{`{}`, `{"a":5,"x":1}`, `{"path":null}`} {
-				if _, err := stage.Do(t.Context(), call(a, args), ran); err != nil {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, args), ran); err != nil {
 					t.Errorf("%s: %v", args, err)
 				}
 			}
-			if _, err := stage.Do(t.Context(), call(a, `[]`), ran); err == nil {
+			if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `[]`), ran); err == nil {
 				t.Error("arguments that are not an object passed")
 			}
 			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "tool=srv action=do") {
@@ -230,7 +231,7 @@ func TestCostIsBounded(t *testing.T) {
 			t.Parallel()
 			stage := validate.New(validate.Options{})
 			start := time.Now()
-			_, err := stage.Do(t.Context(), call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
+			_, err := tooltest.Checked(t.Context(), stage.Check, call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
 			await.Within(t, "checking", time.Since(start), 25*time.Second)
 			if (name == "references" || name == "names" || name == "recursion") && !strings.Contains(outcome(err), "too many steps") {
 				t.Errorf("outcome %s", outcome(err))
@@ -261,7 +262,7 @@ func TestManyWrongValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := validate.New(validate.Options{}).Do(t.Context(), call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
+			_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
 			got, _, _ := strings.Cut(outcome(err), "\n")
 			if got != tt.want {
 				t.Errorf("message %q, want %q", got, tt.want)
@@ -274,7 +275,7 @@ func TestRecursiveSchemasServeNormalArguments(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{InputSchema: []byte(`{"$defs":{"n":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/n"}},"name":{"type":"string"}}}},"properties":{"root":{"$ref":"#/$defs/n"}}}`)}
 	args := `{"root":{"kids":[` + strings.Repeat(`{"name":"a","kids":[{},{}]},`, 20_000) + `{}]}}`
-	if _, err := validate.New(validate.Options{}).Do(t.Context(), call(a, args), ran); err != nil {
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran); err != nil {
 		t.Error(err)
 	}
 }
@@ -288,7 +289,7 @@ func TestLargeUnionsServeNormalArguments(t *testing.T) {
 	}
 	a := &tool.Action{InputSchema: []byte(`{"properties":{"steps":{"items":{"anyOf":[` + strings.Join(forms, ",") + `]}}}}`)}
 	args := `{"steps":[` + strings.Repeat(`{"kind":"k99","a":"x","b":1},`, 5_000) + `{"kind":"k50"}]}`
-	if _, err := validate.New(validate.Options{}).Do(t.Context(), call(a, args), ran); err != nil {
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran); err != nil {
 		t.Error(err)
 	}
 }
@@ -307,10 +308,10 @@ func TestConcurrentCalls(t *testing.T) {
 			for j := range 50 {
 				k := (i + j) % len(schemas)
 				a := &tool.Action{InputSchema: []byte(schemas[k])}
-				if _, err := stage.Do(t.Context(), call(a, `{"n":1,"x":{"n":2}}`), ran); err != nil {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"n":1,"x":{"n":2}}`), ran); err != nil {
 					t.Errorf("schema %d: %v", k, err)
 				}
-				if _, err := stage.Do(t.Context(), call(a, `{"n":"one"}`), ran); (err == nil) != (k == 2) {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"n":"one"}`), ran); (err == nil) != (k == 2) {
 					t.Errorf("schema %d: error %v", k, err)
 				}
 			}
@@ -328,7 +329,7 @@ func TestMessagesAreDeterministic(t *testing.T) {
 	const args = `{"a":1,"b":{"q":1,"r":2,"s":3},"c":1,"u":1,"v":2,"w":3}`
 	var first string
 	for range 50 {
-		_, err := validate.New(validate.Options{}).Do(t.Context(), call(a, args), ran)
+		_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran)
 		if got := outcome(err); first == "" {
 			first = got
 		} else if got != first {
@@ -346,7 +347,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 		name := rapid.OneOf(rapid.SampledFrom([]string{"n", "e", "p"}), rapid.String()).Draw(t, "name")
 		val := rapid.StringN(0, 400, -1).Draw(t, "value")
 		args := fmt.Sprintf(`{%s:%s,"password":"hunter2-%s"}`, jsonString(name), jsonString(val), strings.Repeat("x", len(val)%7))
-		_, err := stage.Do(context.Background(), call(a, args), ran)
+		_, err := tooltest.Checked(context.Background(), stage.Check, call(a, args), ran)
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok {
 			t.Fatalf("a wrong password passed: %v", err)
@@ -371,7 +372,7 @@ func TestNumbersOfTokensAreShown(t *testing.T) {
 		"token": false, "accessToken": false, "tokens": false, "token_budget_password": false,
 	} {
 		a := &tool.Action{InputSchema: fmt.Appendf(nil, `{"properties":{%q:{"type":"integer","maximum":32000}}}`, name)}
-		_, err := stage.Do(context.Background(), call(a, fmt.Sprintf(`{%q:100000}`, name)), ran)
+		_, err := tooltest.Checked(context.Background(), stage.Check, call(a, fmt.Sprintf(`{%q:100000}`, name)), ran)
 		if err == nil {
 			t.Fatalf("%s: too large a number passed", name)
 		}

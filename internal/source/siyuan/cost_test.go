@@ -48,7 +48,8 @@ func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 	tl, act, _ := strings.Cut(name, ".")
 	d.ResetCalls()
 	res, err := d.source.Run(t.Context(), &tool.Call{
-		Kind: tool.KindCall, Tool: tl, Action: &tool.Action{Name: act}, Args: json.RawMessage(args), Origin: tool.MCPLocal,
+		Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal},
+		Tool:    tl, Action: &tool.Action{Name: act}, Args: json.RawMessage(args),
 	})
 	if err != nil {
 		t.Fatalf("%s %s: %v", name, args, err)

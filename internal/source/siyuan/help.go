@@ -21,8 +21,8 @@ const (
 	shortPathURI = helpURI + "path-semantics" // an older name
 )
 
-// Help is the page of an action, or of a tool, with what the levels of now allow.
-func (s *Source) Help(ctx context.Context, _ *tool.Call, name, topic string) (string, error) {
+// help is the page of an action, or of a tool, with what the levels of now allow.
+func (s *Source) help(ctx context.Context, name, topic string) (string, error) {
 	i := slices.IndexFunc(s.tools, func(t action.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return "", unknownPage(helpURI + name)
@@ -118,7 +118,7 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	}
 	switch c.Target {
 	case overviewURI:
-		return s.overview(ctx, c)
+		return s.overview(ctx)
 	case rulesURI:
 		if rules := s.switches.Current(ctx).UserRules; rules != "" {
 			return rules, nil
@@ -135,7 +135,7 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	name, topic, one := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
 	cfg := s.switches.Last()
 	if one {
-		topic = s.ActionName(name, topic)
+		topic = tool.ActionName(topic, func(topic string) bool { return s.index[name][topic] != nil })
 		if a := s.index[name][topic]; a == nil || a.DirectOnly || off(a, cfg) != "" {
 			return "", unknownPage(c.Target)
 		}
@@ -143,18 +143,18 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	if !cfg.ToolOn[name] {
 		return "", unknownPage(c.Target)
 	}
-	return s.Help(ctx, c, name, topic)
+	return s.help(ctx, name, topic)
 }
 
 // overview is the pages of all tools that are on.
-func (s *Source) overview(ctx context.Context, c *tool.Call) (string, error) {
+func (s *Source) overview(ctx context.Context) (string, error) {
 	var b strings.Builder
 	cfg := s.switches.Last()
 	for _, t := range s.tools {
 		if !cfg.ToolOn[t.Name] {
 			continue
 		}
-		page, err := s.Help(ctx, c, t.Name, "")
+		page, err := s.help(ctx, t.Name, "")
 		if err != nil {
 			return "", err
 		}

@@ -1,6 +1,7 @@
 package siyuan
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 
@@ -12,9 +13,11 @@ import (
 
 // publish makes the offer that a tool config gives.
 func (s *Source) publish(cfg *access.Config) {
-	offer := &tool.Offer{}
-	for _, t := range s.tools {
-		offer.Tools = append(offer.Tools, offered(&t, cfg))
+	offer := &tool.Offer{Softens: cfg.SoftErrors}
+	for i := range s.tools {
+		t := offered(&s.tools[i], cfg)
+		t.Help = func(ctx context.Context, topic string) (string, error) { return s.help(ctx, t.Name, topic) }
+		offer.Tools = append(offer.Tools, t)
 	}
 	addGuide(offer)
 	s.offer.Store(offer)
@@ -65,7 +68,7 @@ func described(a *action.Action) tool.Action {
 	out := tool.Action{
 		Name: a.Name, Description: about, InputSchema: a.Schema(), Signature: a.Signature(),
 		Common: a.Common, Listed: a.Listed(), Short: a.Short(), Positional: a.Positional, Aliases: a.Aliases, Example: guide.CommandLine(a),
-		DirectOnly: a.DirectOnly, Strict: true,
+		DirectOnly: a.DirectOnly, Strict: true, Adapt: a.Adapt,
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
 		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Risk: a.Risk,
 	}
@@ -87,19 +90,4 @@ func definition(a *tool.Action, destructive bool) json.RawMessage {
 	def = append(def, `,"openWorldHint":false,"readOnlyHint":`...)
 	def = strconv.AppendBool(def, a.ReadOnly)
 	return append(def, `}}`...)
-}
-
-// ActionName understands other spellings of an action's name, and the common words for what
-// lists, moves and removes.
-func (s *Source) ActionName(t, name string) string {
-	actions := s.index[t]
-	return tool.ActionName(name, func(name string) bool { return actions[name] != nil })
-}
-
-// Adapt puts aliases and values of an obvious wrong type right.
-func (s *Source) Adapt(c *tool.Call) json.RawMessage {
-	if a := s.index[c.Tool][c.Action.Name]; a != nil {
-		return a.Adapt(c.Args)
-	}
-	return c.Args
 }

@@ -28,38 +28,52 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 
 // act runs an action.
 func (s *Source) act(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	r, err := s.request(ctx, c)
+	b, err := s.Bind(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if err := r.Check(ctx); err != nil {
-		return tool.Result{}, plainCause(err)
-	}
-	raw, err := s.opts.Safety.Do(ctx, r)
-	if r.Action.Tool == "notebook" && r.Action.Class.Writes() { // names and states may be others, even after an error
-		s.levels.Forget()
-	}
-	if err != nil {
-		return tool.Result{}, plainCause(err)
-	}
-	return s.result(r, raw), nil
+	return b.Run(ctx)
 }
 
-// Prepare resolves the targets of a call and checks their levels, for the question that a
-// person is asked.
-func (s *Source) Prepare(ctx context.Context, c *tool.Call) (tool.Plan, error) {
+// Bind resolves the targets of a call and checks their levels, with the switches and the levels of
+// now; see [tool.Binder].
+func (s *Source) Bind(ctx context.Context, c *tool.Call) (tool.Bound, error) {
 	r, err := s.request(ctx, c)
 	if err != nil {
-		return tool.Plan{}, err
+		return nil, err
 	}
 	if err := r.Check(ctx); err != nil {
-		return tool.Plan{}, plainCause(err)
+		return nil, plainCause(err)
 	}
+	return &bound{s, r}, nil
+}
+
+// bound is an action whose targets are resolved and checked.
+type bound struct {
+	source *Source
+	r      *action.Request
+}
+
+// Run runs the action by the rules of safe writing.
+func (b *bound) Run(ctx context.Context) (tool.Result, error) {
+	raw, err := b.source.opts.Safety.Do(ctx, b.r)
+	if b.r.Action.Tool == "notebook" && b.r.Action.Class.Writes() { // names and states may be others, even after an error
+		b.source.levels.Forget()
+	}
+	if err != nil {
+		return tool.Result{}, plainCause(err)
+	}
+	return b.source.result(b.r, raw), nil
+}
+
+// Plan names the targets for the question that a person is asked.
+func (b *bound) Plan(ctx context.Context) (tool.Plan, error) {
+	r := b.r
 	plan := tool.Plan{Effect: r.Action.Purpose}
 	if r.Action.Effect != nil {
 		plan.Effect = r.Action.Effect(r)
 	}
-	names, err := s.notebookNames(ctx, r)
+	names, err := notebookNames(ctx, r)
 	if err != nil {
 		return tool.Plan{}, plainCause(err)
 	}
@@ -103,11 +117,36 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	}, c.Args)
 }
 
-// Recheck reads the tool config again if that is due, so that a call is not refused by what it
-// said before. The error is why the kernel cannot be asked for it.
-func (s *Source) Recheck(ctx context.Context) error {
+// Ready is nil: what is offered is known from the start; see [tool.Refresher].
+func (s *Source) Ready(tool.ListKind) <-chan struct{} { return nil }
+
+// Current reads the tool config again, if that is due, where the action of a call is off, so that it
+// is not refused by what the config said before. The error is why the kernel cannot be asked.
+func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error) {
+	t := s.offered(c.Tool)
+	if c.Action.Off == "" && (t == nil || t.Off == "") {
+		return c.Action, nil
+	}
 	if e := silent(s.switches.Current(ctx).Problem); e != nil {
-		return e
+		return nil, e
+	}
+	if t = s.offered(c.Tool); t != nil {
+		for i := range t.Actions {
+			if t.Actions[i].Name == c.Action.Name {
+				return &t.Actions[i], nil
+			}
+		}
+	}
+	return c.Action, nil
+}
+
+// offered is the tool of a name as it is offered now; nil if there is none.
+func (s *Source) offered(name string) *tool.Tool {
+	tools := s.Offer().Tools
+	for i := range tools {
+		if tools[i].Name == name {
+			return &tools[i]
+		}
 	}
 	return nil
 }
@@ -182,7 +221,7 @@ func silent(err error) *tool.Error {
 }
 
 // notebookNames are the names of the notebooks that may be read.
-func (s *Source) notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string, error) {
+func notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string, error) {
 	if len(r.AllTargets()) == 0 {
 		return nil, nil
 	}

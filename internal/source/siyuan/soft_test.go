@@ -39,7 +39,7 @@ func TestSoftErrors(t *testing.T) {
 	bus := &event.Bus[tool.CallDone]{}
 	p := pipeline.New(catalog, pipeline.Options{Audit: log, Bus: bus})
 	run := func(origin tool.Origin, args string) (tool.Result, error) {
-		return p.Do(t.Context(), &tool.Call{Kind: tool.KindCall, Name: "fs", Origin: origin, Args: json.RawMessage(args)})
+		return p.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "fs", Origin: origin, Args: json.RawMessage(args)})
 	}
 	if _, err := run(tool.MCPLocal, `{"action":"read","path":"/Notes/Doc"}`); err != nil {
 		t.Fatal(err) // and the config has been read

@@ -70,10 +70,9 @@ type Source struct {
 }
 
 var (
-	_ tool.Source   = (*Source)(nil)
-	_ tool.Preparer = (*Source)(nil)
-	_ tool.Adapter  = (*Source)(nil)
-	_ tool.Helper   = (*Source)(nil)
+	_ tool.Source    = (*Source)(nil)
+	_ tool.Binder    = (*Source)(nil)
+	_ tool.Refresher = (*Source)(nil)
 )
 
 // New returns a source. It asks the kernel for nothing until it is used, but for the tool

@@ -59,7 +59,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		case again || ctx.Err() != nil || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
 			return tool.Result{}, afterTry(sent, conn.explain(ctx, call, err))
 		}
-		again, sent = true, !unsent(err) && hasEffects(call)
+		again, sent = true, !unsent(err) && call.HasEffects()
 		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection
 	}
 }
@@ -75,18 +75,13 @@ func afterTry(sent bool, err error) error {
 	return &unknown
 }
 
-// hasEffects reports whether a call may change something, as far as anybody declared.
-func hasEffects(call *tool.Call) bool {
-	return call.Kind == tool.KindRequest || call.Kind == tool.KindCall && (call.Action == nil || !call.Action.ReadOnly)
-}
-
 // slotFor is the connection that a call asks for.
 func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: call.Session} }
 
 // Current returns the call's action as the server offers it now; see [tool.Refresher]. A
 // server that does not run is started for it, and the caller is told so.
 func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
-	if s.listing.Live() && !s.leaving.Load() {
+	if call.Action.Off != "" || s.listing.Live() && !s.leaving.Load() {
 		return call.Action, nil
 	}
 	done := func() {}
@@ -123,8 +118,8 @@ func (s *Server) offered(call *tool.Call) (*tool.Action, error) {
 // tellStarting tells a caller who takes progress that the server is being started, and goes
 // on telling until done is called. The values rise and stay below any of the server's own.
 func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()) {
-	token := mcp.Get(call.Params, "_meta", "progressToken")
-	if call.Caller == nil || token == nil {
+	token := inflight.TokenOf(call)
+	if token == nil {
 		return func() {}
 	}
 	begun := time.Now()
@@ -470,7 +465,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
 		}
 	}
-	effects := hasEffects(call)
+	effects := call.HasEffects()
 	if ctx.Err() != nil && lost(err) { // why the call ends says more than what became of the connection meanwhile
 		effects = effects && !unsent(err)
 		err = context.Cause(ctx)

@@ -19,8 +19,8 @@ func BenchmarkRun(b *testing.B) {
 		b.Fatal(err)
 	}
 	call := &tool.Call{
-		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"hello"}`), Source: s,
-		Action: &s.Offer().Tools[0].Actions[0], Session: "a",
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Session: "a"},
+		Target:  "echo", Args: json.RawMessage(`{"text":"hello"}`), Source: s, Action: &s.Offer().Tools[0].Actions[0],
 	}
 	b.ReportAllocs()
 	for b.Loop() {

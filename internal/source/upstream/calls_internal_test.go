@@ -19,6 +19,7 @@ import (
 type nobody struct{}
 
 func (nobody) Supports(tool.Capability) bool                   { return false }
+func (nobody) ID() string                                      { return "" }
 func (nobody) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
 func (nobody) Notify(context.Context, string, json.RawMessage) {}
 func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
@@ -47,7 +48,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	defer set.Close(t.Context())
 	c := &conn{server: set.servers[0], calls: inflight.New(time.Now())}
 	p := silentCaller{asked: make(chan struct{})}
-	_, f := c.calls.Add(t.Context(), &tool.Call{Kind: tool.KindCall, Caller: p}, time.Hour)
+	_, f := c.calls.Add(t.Context(), &tool.Call{Request: tool.Request{Kind: tool.KindCall, Caller: p}}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
 		_, err := c.askBack(t.Context(), f, "elicitation/create", nil)
@@ -100,7 +101,7 @@ func TestQuestionsFollowTheReader(t *testing.T) {
 		join := func(name, session string, reads, answers bool) *attending {
 			a := &attending{name: name, answers: answers, asked: asked}
 			a.reads.Store(reads)
-			_, f := c.calls.Add(t.Context(), &tool.Call{Kind: tool.KindCall, Session: session, Caller: a}, time.Hour)
+			_, f := c.calls.Add(t.Context(), &tool.Call{Request: tool.Request{Kind: tool.KindCall, Session: session, Caller: a}}, time.Hour)
 			t.Cleanup(func() { c.calls.Remove(f) })
 			return a
 		}

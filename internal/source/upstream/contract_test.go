@@ -96,11 +96,11 @@ func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 		Good: func() []*tool.Call {
 			return []*tool.Call{
 				action("echo", `{"text":"hello"}`),
-				{Kind: tool.KindRead, Name: uri, Target: uri, Args: json.RawMessage("{}")},
-				{Kind: tool.KindPrompt, Name: "s0__greet", Target: "greet", Args: json.RawMessage(`{"name":"Ada"}`)},
+				{Request: tool.Request{Kind: tool.KindRead, Name: uri}, Target: uri, Args: json.RawMessage("{}")},
+				{Request: tool.Request{Kind: tool.KindPrompt, Name: "s0__greet"}, Target: "greet", Args: json.RawMessage(`{"name":"Ada"}`)},
 				{
-					Kind: tool.KindComplete, Name: "s0__greet", Target: "greet",
-					Params: json.RawMessage(`{"ref":{"type":"ref/prompt","name":"s0__greet"},"argument":{"name":"style","value":"f"}}`),
+					Request: tool.Request{Kind: tool.KindComplete, Name: "s0__greet", Params: json.RawMessage(`{"ref":{"type":"ref/prompt","name":"s0__greet"},"argument":{"name":"style","value":"f"}}`)},
+					Target:  "greet",
 				},
 			}
 		},
@@ -108,8 +108,8 @@ func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 		Refused: func() []*tool.Call {
 			return []*tool.Call{
 				action("no such tool", "{}"), action("rpcerror", `{"code":7}`),
-				{Kind: tool.KindRead, Name: "fake://none", Target: "fake://none"},
-				{Kind: tool.KindPrompt, Name: "none", Target: "none", Args: json.RawMessage("{}")},
+				{Request: tool.Request{Kind: tool.KindRead, Name: "fake://none"}, Target: "fake://none"},
+				{Request: tool.Request{Kind: tool.KindPrompt, Name: "none"}, Target: "none", Args: json.RawMessage("{}")},
 			}
 		},
 		Hangs: func() *tool.Call { return action("hang", "{}") },
@@ -118,5 +118,5 @@ func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 
 // action is a call of one of the server's tools.
 func action(name, args string) *tool.Call {
-	return &tool.Call{ID: tool.NewCallID(), Kind: tool.KindCall, Name: "s0__" + name, Target: name, Args: json.RawMessage(args)}
+	return &tool.Call{Request: tool.Request{ID: tool.NewCallID(), Kind: tool.KindCall, Name: "s0__" + name}, Target: name, Args: json.RawMessage(args)}
 }

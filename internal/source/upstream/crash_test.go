@@ -57,6 +57,7 @@ func TestStateWhileACrashedProcessLives(t *testing.T) {
 type legacyCaller struct{}
 
 func (legacyCaller) Supports(tool.Capability) bool                   { return false }
+func (legacyCaller) ID() string                                      { return "" }
 func (legacyCaller) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
 func (legacyCaller) Notify(context.Context, string, json.RawMessage) {}
 func (legacyCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {

@@ -35,8 +35,8 @@ func bothEras(t *testing.T) *Server {
 func drive(t *testing.T, s *Server, era mcp.Era) {
 	t.Helper()
 	call := &tool.Call{
-		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"a"}`),
-		Action: &tool.Action{Name: "echo"}, Caller: ofEra{era: era}, Origin: tool.MCPLocal,
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: ofEra{era: era}, Origin: tool.MCPLocal},
+		Target:  "echo", Args: json.RawMessage(`{"text":"a"}`), Action: &tool.Action{Name: "echo"},
 	}
 	a, err := s.Current(t.Context(), call)
 	if err != nil {

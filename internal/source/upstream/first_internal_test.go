@@ -208,8 +208,8 @@ func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Durati
 	t.Helper()
 	begun := time.Now()
 	call := &tool.Call{
-		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{"text":"a"}`),
-		Action: &tool.Action{Name: "echo"}, Caller: ofEra{era: era}, Origin: tool.MCPLocal, Session: session,
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: ofEra{era: era}, Origin: tool.MCPLocal, Session: session},
+		Target:  "echo", Args: json.RawMessage(`{"text":"a"}`), Action: &tool.Action{Name: "echo"},
 	}
 	a, err := s.Current(t.Context(), call)
 	if err != nil {
@@ -249,7 +249,7 @@ func TestOptionalListsDelayNothing(t *testing.T) {
 						t.Errorf("the first call took %v of a server that starts in %v", took, s.boot)
 					}
 					begun = time.Now()
-					<-srv.Listed()
+					<-srv.Ready(tool.ListResources)
 					if took := time.Since(begun); took > 15*time.Second {
 						t.Errorf("the other lists are waited for for %v", took)
 					}
@@ -341,7 +341,8 @@ func TestChangesWhileLearning(t *testing.T) {
 		}
 		n := srv.Status().Tools
 		_, err := srv.Run(t.Context(), &tool.Call{
-			Kind: tool.KindCall, Name: "m__change", Target: "change", Args: json.RawMessage(`{"list":"tools"}`), Action: &tool.Action{Name: "change"},
+			Request: tool.Request{Kind: tool.KindCall, Name: "m__change"},
+			Target:  "change", Args: json.RawMessage(`{"list":"tools"}`), Action: &tool.Action{Name: "change"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -365,7 +366,7 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 					// Somebody of the other era has found out that it speaks both.
 					srv, set, done := playing(t, s, isolation, Options{})
 					firstCall(t, srv, mcp.Modern, "x")
-					<-srv.Listed()
+					<-srv.Ready(tool.ListResources)
 					synctest.Wait()
 					e, _, _ := set.cache().Lookup(*srv.listing.Want())
 					done()
@@ -426,7 +427,7 @@ func TestUnknownEras(t *testing.T) {
 				} else {
 					firstCall(t, srv, test.caller, "")
 				}
-				<-srv.Listed()
+				<-srv.Ready(tool.ListResources)
 				synctest.Wait()
 				starts := s.starts()
 				if len(starts) != 1 || len(starts[0]) < len(test.begins) || !slices.Equal(starts[0][:len(test.begins)], test.begins) {
@@ -452,7 +453,7 @@ func TestAModernCallerAfterALegacyStart(t *testing.T) {
 				srv, set, done := playing(t, s, "", Options{})
 				defer done()
 				set.Start(nil)
-				<-srv.Listed()
+				<-srv.Ready(tool.ListResources)
 				for range 3 {
 					firstCall(t, srv, mcp.Modern, "")
 				}
@@ -485,13 +486,13 @@ func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
 				defer done()
 				set.Start(nil)
 				if !early {
-					<-srv.Listed()
+					<-srv.Ready(tool.ListResources)
 				}
 				firstCall(t, srv, mcp.Legacy, "a")
 				if n := len(s.starts()); n != 1 || srv.connections() != 1 {
 					t.Errorf("the first session caused %d starts, %d connections", n, srv.connections())
 				}
-				<-srv.Listed()
+				<-srv.Ready(tool.ListResources)
 				if took := firstCall(t, srv, mcp.Legacy, "b"); took > s.boot {
 					t.Errorf("the second session's first call took %v", took)
 				}
@@ -504,7 +505,7 @@ func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
 				if n := len(s.starts()); n != 2 || srv.connections() != 2 {
 					t.Errorf("%d starts and %d connections of two sessions", n, srv.connections())
 				}
-				if _, err := srv.Current(t.Context(), &tool.Call{Action: &tool.Action{Name: "echo"}, Session: "a"}); err != nil || !srv.listing.Live() {
+				if _, err := srv.Current(t.Context(), &tool.Call{Request: tool.Request{Session: "a"}, Action: &tool.Action{Name: "echo"}}); err != nil || !srv.listing.Live() {
 					t.Errorf("its lists are live: %v (%v)", srv.listing.Live(), err)
 				}
 			})
@@ -543,8 +544,8 @@ func TestHeadersAfterALegacyList(t *testing.T) {
 		defer done()
 		firstCall(t, srv, mcp.Legacy, "") // whose start the list comes from
 		r, err := srv.Run(t.Context(), &tool.Call{
-			Kind: tool.KindCall, Name: "m__header", Target: "header", Args: json.RawMessage(`{"region":"eu"}`),
-			Action: &tool.Action{Name: "header"}, Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal,
+			Request: tool.Request{Kind: tool.KindCall, Name: "m__header", Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal},
+			Target:  "header", Args: json.RawMessage(`{"region":"eu"}`), Action: &tool.Action{Name: "header"},
 		})
 		if era := srv.Status().Era; err != nil || r.IsError || era != mcp.Legacy.String() {
 			t.Errorf("got %s, %v; the list is %s", r.Raw, err, era)

@@ -16,7 +16,8 @@ import (
 // callOf is a call of echo as it is made who found s in the list.
 func callOf(s *Server) *tool.Call {
 	return &tool.Call{
-		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Source: s, Action: &s.Offer().Tools[0].Actions[0],
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"},
+		Target:  "echo", Args: json.RawMessage(`{}`), Source: s, Action: &s.Offer().Tools[0].Actions[0],
 	}
 }
 

@@ -166,8 +166,8 @@ func echo(s *Server) error { return echoOf(s, "") }
 // echoOf is a call that a session makes.
 func echoOf(s *Server, session string) error {
 	_, err := s.Run(context.Background(), &tool.Call{
-		Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
-		Session: session,
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Session: session},
+		Target:  "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
 	})
 	return err
 }
@@ -406,7 +406,7 @@ func TestCurrent(t *testing.T) {
 		s, done := live(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		old := &tool.Action{Name: "echo", InputSchema: json.RawMessage(`{"type":"array"}`)}
-		call := &tool.Call{Kind: tool.KindCall, Name: "m__echo", Target: "echo", Action: old}
+		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"}, Target: "echo", Action: old}
 		a, err := s.Current(t.Context(), call)
 		if err != nil || string(a.InputSchema) != `{"type":"object"}` {
 			t.Fatalf("got %v, %v", a, err)

@@ -10,9 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-var _ tool.Messenger = (*Server)(nil)
-
-// Listens reports whether the server may run; see [tool.Messenger].
+// Listens reports whether the server may run; see [tool.Peer].
 func (s *Server) Listens() bool { return s.usable() == nil }
 
 // Owns reports whether a message names a call, or a question of the server's, that its sender has

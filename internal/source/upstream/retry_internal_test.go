@@ -43,7 +43,8 @@ func TestLostCalls(t *testing.T) {
 				m.fatal.Store(test.deaths)
 				test.action.Name = "echo"
 				_, err := s.Run(t.Context(), &tool.Call{
-					Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`), Action: &test.action,
+					Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"},
+					Target:  "echo", Args: json.RawMessage(`{}`), Action: &test.action,
 				})
 				e, _ := errors.AsType[*tool.Error](err)
 				if m.calls.Load() != test.calls || (err == nil) != (test.calls > test.deaths) || e != nil && e.OutcomeUnknown != test.unknown {
@@ -79,8 +80,8 @@ func TestLostCallThatCannotBeRepeated(t *testing.T) {
 					m.fatal.Store(1)
 					prevent(m, cancel)
 					_, err := s.Run(ctx, &tool.Call{
-						Kind: tool.KindCall, Name: "m__echo", Target: "echo", Args: json.RawMessage(`{}`),
-						Action: &tool.Action{Name: "echo", ReadOnly: readOnly}, Cancel: cancel,
+						Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Cancel: cancel},
+						Target:  "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo", ReadOnly: readOnly},
 					})
 					if e, _ := errors.AsType[*tool.Error](err); e == nil || e.OutcomeUnknown == readOnly || m.calls.Load() != 2 {
 						t.Errorf("%s: %d calls, %+v", reason, m.calls.Load(), err)
@@ -104,7 +105,7 @@ func TestLostWhenAlreadyEnded(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(&tool.Error{Op: "call", Kind: tool.Timeout, Message: "no answer"})
-		call := &tool.Call{Kind: tool.KindCall, Action: &tool.Action{Name: "echo"}}
+		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{Name: "echo"}}
 		for _, sent := range []bool{false, true} {
 			err := c.explain(ctx, call, &mcp.LinkError{Sent: sent, Err: errors.New("gone")})
 			if e, _ := errors.AsType[*tool.Error](err); e == nil || e.Kind != tool.Timeout || e.OutcomeUnknown != sent {

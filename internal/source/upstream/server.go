@@ -80,10 +80,7 @@ func (f *firstStart) isOver() {
 }
 
 var (
-	_ tool.Source    = (*Server)(nil)
-	_ tool.Reader    = (*Server)(nil)
-	_ tool.Logger    = (*Server)(nil)
-	_ tool.Starter   = (*Server)(nil)
+	_ tool.Peer      = (*Server)(nil)
 	_ tool.Refresher = (*Server)(nil)
 )
 
@@ -134,12 +131,16 @@ func (s *Server) Name() string { return s.name }
 func (s *Server) Offer() *tool.Offer { return s.listing.Offer() }
 
 // Started is closed when the server's first start is over, or when its tools are known
-// without one; see [tool.Starter].
+// without one.
 func (s *Server) Started() <-chan struct{} { return s.first.started }
 
-// Listed is closed when the other lists of the first start are there too, or will not come; see
-// [tool.Starter].
-func (s *Server) Listed() <-chan struct{} { return s.first.listed }
+// Ready is Started for the tools; the other lists may take longer. See [tool.Refresher].
+func (s *Server) Ready(kind tool.ListKind) <-chan struct{} {
+	if kind == tool.ListTools {
+		return s.first.started
+	}
+	return s.first.listed
+}
 
 // Watch tells f of changes; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }

@@ -144,8 +144,8 @@ func TestNoNewsOfAStartThatIsNone(t *testing.T) {
 		defer done()
 		var who notified
 		call := &tool.Call{
-			Kind: tool.KindCall, Name: "m__echo", Target: "echo", Action: &tool.Action{Name: "echo"}, Session: "a",
-			Caller: &who, Params: json.RawMessage(`{"_meta":{"progressToken":7}}`),
+			Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Session: "a", Caller: &who, Params: json.RawMessage(`{"_meta":{"progressToken":7}}`)},
+			Target:  "echo", Action: &tool.Action{Name: "echo"},
 		}
 		for i, want := range []int{1, 1} {
 			if _, err := s.Current(t.Context(), call); err != nil {

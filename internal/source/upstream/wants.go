@@ -92,7 +92,7 @@ func (s *Server) apply(ctx context.Context, c *conn, w wishes) {
 	}
 }
 
-// SetLevel tells the server how much to log; see [tool.Logger]. A modern server is told
+// SetLevel tells the server how much to log; see [tool.Peer]. A modern server is told
 // with each request instead.
 func (s *Server) SetLevel(ctx context.Context, level string) error {
 	s.wants.setLevel(level)
@@ -130,7 +130,7 @@ func (s *Server) live() []*conn {
 	return out
 }
 
-// Subscribe asks the server for a resource's updates; see [tool.Reader]. When it returns
+// Subscribe asks the server for a resource's updates; see [tool.Peer]. When it returns
 // nil, no update is missed from then on.
 func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	s.wants.mu.Lock()

@@ -33,10 +33,8 @@ type Fake struct {
 }
 
 var (
-	_ tool.Source  = (*Fake)(nil)
-	_ tool.Reader  = (*Fake)(nil)
-	_ tool.Logger  = (*Fake)(nil)
-	_ tool.Starter = (*Fake)(nil)
+	_ tool.Peer      = (*Fake)(nil)
+	_ tool.Refresher = (*Fake)(nil)
 )
 
 // NewFake returns a source of that name which has started and offers offer. An action
@@ -65,11 +63,23 @@ func (f *Fake) Name() string { return f.name }
 // Offer is what was published last.
 func (f *Fake) Offer() *tool.Offer { return f.offer.Load() }
 
-// Started is closed by the first Publish or Fail.
-func (f *Fake) Started() <-chan struct{} { return f.started }
+// Ready is closed by the first Publish or Fail.
+func (f *Fake) Ready(tool.ListKind) <-chan struct{} { return f.started }
 
-// Listed is closed with Started.
-func (f *Fake) Listed() <-chan struct{} { return f.started }
+// Current is the action as it is.
+func (f *Fake) Current(_ context.Context, c *tool.Call) (*tool.Action, error) { return c.Action, nil }
+
+// Listens is false: nobody is there to talk to.
+func (f *Fake) Listens() bool { return false }
+
+// Owns is false.
+func (f *Fake) Owns(*tool.Message) bool { return false }
+
+// Tell drops m.
+func (f *Fake) Tell(*tool.Message) {}
+
+// Meet does nothing.
+func (f *Fake) Meet([]*tool.Session) {}
 
 // Fail ends the start without an offer.
 func (f *Fake) Fail() { f.start.Do(func() { close(f.started) }) }
@@ -83,12 +93,12 @@ func (f *Fake) Publish(offer tool.Offer, kinds ...tool.ChangeKind) {
 		kinds = []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged}
 	}
 	for _, kind := range kinds {
-		f.Tell(tool.Change{Kind: kind})
+		f.Report(tool.Change{Kind: kind})
 	}
 }
 
-// Tell tells the watchers something, in the source's name.
-func (f *Fake) Tell(ch tool.Change) {
+// Report tells the watchers something, in the source's name.
+func (f *Fake) Report(ch tool.Change) {
 	ch.Source = f.name
 	f.deliver.Lock()
 	defer f.deliver.Unlock()
@@ -103,7 +113,7 @@ func (f *Fake) Tell(ch tool.Change) {
 // Touch tells the watchers that a resource was updated, if anybody subscribed to it.
 func (f *Fake) Touch(uri string) {
 	if slices.Contains(f.Subscribed(), uri) {
-		f.Tell(tool.Change{
+		f.Report(tool.Change{
 			Kind: tool.ResourceUpdated, Method: "notifications/resources/updated",
 			Params: json.RawMessage(`{"uri":` + quote(uri) + `}`), URI: uri,
 		})
@@ -207,7 +217,7 @@ func ended(ctx context.Context, c *tool.Call) error {
 	return &tool.Error{Op: "call", Kind: tool.Canceled, Subject: c.Name, Err: context.Cause(ctx)}
 }
 
-// Subscribe implements [tool.Reader].
+// Subscribe implements [tool.Peer].
 func (f *Fake) Subscribe(_ context.Context, uri string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,7 +226,7 @@ func (f *Fake) Subscribe(_ context.Context, uri string) error {
 	return nil
 }
 
-// Unsubscribe implements [tool.Reader].
+// Unsubscribe implements [tool.Peer].
 func (f *Fake) Unsubscribe(_ context.Context, uri string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,7 +249,7 @@ func (f *Fake) Asked() []string {
 	return slices.Clone(f.asked)
 }
 
-// SetLevel implements [tool.Logger].
+// SetLevel implements [tool.Peer].
 func (f *Fake) SetLevel(_ context.Context, level string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

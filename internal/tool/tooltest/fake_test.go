@@ -28,17 +28,17 @@ func TestFake(t *testing.T) {
 			Source: f, URI: "fake://a", Touch: func() { f.Touch("fake://a") },
 			Good: func() []*tool.Call {
 				return []*tool.Call{
-					{Kind: tool.KindCall, Name: "fake__echo", Target: "echo", Args: []byte(`{"n":1}`)},
-					{Kind: tool.KindRead, Name: "fake://a", Target: "fake://a"},
-					{Kind: tool.KindPrompt, Name: "fake__greet", Target: "greet"},
-					{Kind: tool.KindComplete, Name: "fake__greet", Target: "greet"},
+					{Request: tool.Request{Kind: tool.KindCall, Name: "fake__echo"}, Target: "echo", Args: []byte(`{"n":1}`)},
+					{Request: tool.Request{Kind: tool.KindRead, Name: "fake://a"}, Target: "fake://a"},
+					{Request: tool.Request{Kind: tool.KindPrompt, Name: "fake__greet"}, Target: "greet"},
+					{Request: tool.Request{Kind: tool.KindComplete, Name: "fake__greet"}, Target: "greet"},
 				}
 			},
-			Fails: func() *tool.Call { return &tool.Call{Kind: tool.KindCall, Target: "fail"} },
+			Fails: func() *tool.Call { return &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Target: "fail"} },
 			Refused: func() []*tool.Call {
-				return []*tool.Call{{Kind: tool.KindCall, Target: "none"}, {Kind: tool.KindRead, Target: "none://"}, {Kind: tool.KindPrompt}}
+				return []*tool.Call{{Request: tool.Request{Kind: tool.KindCall}, Target: "none"}, {Request: tool.Request{Kind: tool.KindRead}, Target: "none://"}, {Request: tool.Request{Kind: tool.KindPrompt}}}
 			},
-			Hangs: func() *tool.Call { return &tool.Call{Kind: tool.KindCall, Target: "hang"} },
+			Hangs: func() *tool.Call { return &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Target: "hang"} },
 			Change: func() {
 				o := *f.Offer()
 				o.Tools = []tool.Tool{tooltest.Tool("fake", tooltest.Action("echo"), tooltest.Action("n"+strconv.FormatInt(changes.Add(1), 10)))}

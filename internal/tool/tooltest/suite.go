@@ -68,9 +68,9 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 func testOffer(t *testing.T, f Fixture) {
 	name := f.Source.Name()
-	if s, ok := f.Source.(tool.Starter); ok {
-		wait(t, s.Started(), "the first start")
-		wait(t, s.Listed(), "its lists")
+	if s, ok := f.Source.(tool.Refresher); ok && s.Ready(tool.ListTools) != nil {
+		wait(t, s.Ready(tool.ListTools), "its tools")
+		wait(t, s.Ready(tool.ListResources), "its other lists")
 	}
 	offer := f.Source.Offer()
 	if name == "" || offer == nil {
@@ -131,10 +131,10 @@ func checkOffer(t *testing.T, s tool.Source, offer *tool.Offer) {
 	for _, p := range offer.Prompts {
 		checkObject(t, "prompt "+p.Name, p.Definition)
 	}
-	if _, ok := s.(tool.Reader); offer.Subscribes && !ok {
+	if _, ok := s.(tool.Peer); offer.Subscribes && !ok {
 		t.Error("the offer says Subscribes, and the source is not a Reader")
 	}
-	if _, ok := s.(tool.Logger); offer.Logs && !ok {
+	if _, ok := s.(tool.Peer); offer.Logs && !ok {
 		t.Error("the offer says Logs, and the source is not a Logger")
 	}
 }
@@ -295,7 +295,7 @@ func testConcurrent(t *testing.T, f Fixture) {
 }
 
 func testLogger(t *testing.T, f Fixture) {
-	l, ok := f.Source.(tool.Logger)
+	l, ok := f.Source.(tool.Peer)
 	if !ok || !f.Source.Offer().Logs {
 		t.Skip("the source does not log")
 	}

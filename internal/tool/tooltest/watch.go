@@ -123,7 +123,7 @@ func testStop(t *testing.T, f Fixture) {
 		t.Skip("the source does not change")
 	}
 	tell := f.Change
-	if r, ok := f.Source.(tool.Reader); ok && f.Touch != nil {
+	if r, ok := f.Source.(tool.Peer); ok && f.Touch != nil {
 		tell = f.Touch // which is not gathered
 		if err := r.Subscribe(t.Context(), f.URI); err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func testStop(t *testing.T, f Fixture) {
 }
 
 func testReader(t *testing.T, f Fixture) {
-	r, ok := f.Source.(tool.Reader)
+	r, ok := f.Source.(tool.Peer)
 	if !ok || f.Touch == nil {
 		t.Skip("the source takes no subscriptions")
 	}

@@ -120,11 +120,11 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	call := &tool.Call{
+	call := tool.Request{
 		Kind: tool.KindCall, Name: target.name, Args: args, Profile: f.profile,
-		Params: json.RawMessage(`{"arguments":{},"_meta":{"progressToken":"collie"}}`),
 		Origin: tool.Direct, Principal: root.Principal(), Client: "collie call", Caller: caller,
 	}
+	call.Trace = d.trace()
 	d.request(b, call)
 	result, err := b.Call(ctx, call)
 	caller.Done()

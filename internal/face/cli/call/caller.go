@@ -50,6 +50,9 @@ func NewCaller(shared *root.Program, from string, yes bool) (*caller, error) {
 	}, nil
 }
 
+// ID is empty: a person is all there is.
+func (*caller) ID() string { return "" }
+
 // Supports is what a terminal can do.
 func (c *caller) Supports(what tool.Capability) bool {
 	switch what {

@@ -200,7 +200,7 @@ type notebook struct{ name, id string }
 
 // notebooks are those that can be seen, none if nobody can be asked.
 func (p commands) notebooks(ctx context.Context, b root.Backend) []notebook {
-	r, err := b.Call(ctx, &tool.Call{
+	r, err := b.Call(ctx, tool.Request{
 		Kind: tool.KindCall, Name: "notebook/list", Args: json.RawMessage(`{}`), Origin: tool.Direct, Principal: root.Principal(), Client: "collie",
 	})
 	if err != nil || r.IsError {

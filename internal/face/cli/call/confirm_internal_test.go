@@ -57,9 +57,9 @@ func newConfirmKit(t *testing.T) *confirmKit {
 func (h *confirmKit) call(args string) error {
 	a := tooltest.Action("drop")
 	a.Dangerous, a.Description = true, nasty
-	_, err := h.gate.Do(h.t.Context(), &tool.Call{
-		Kind: tool.KindCall, Args: json.RawMessage(args), Origin: tool.MCPRemote, Principal: "token", Client: nasty,
-		Tool: "notes", Action: &a, Source: tooltest.NewFake("notes", tool.Offer{}),
+	_, err := tooltest.Checked(h.t.Context(), h.gate.Check, &tool.Call{
+		Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPRemote, Principal: "token", Client: nasty},
+		Args:    json.RawMessage(args), Tool: "notes", Action: &a, Source: tooltest.NewFake("notes", tool.Offer{}),
 	}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil })
 	return err
 }

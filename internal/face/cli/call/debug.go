@@ -53,7 +53,7 @@ func (d *debugger) say(format string, args ...any) {
 }
 
 // request shows what is asked, and of whom.
-func (d *debugger) request(b root.Backend, c *tool.Call) {
+func (d *debugger) request(b root.Backend, c tool.Request) {
 	if d == nil {
 		return
 	}
@@ -63,7 +63,14 @@ func (d *debugger) request(b root.Backend, c *tool.Call) {
 	}
 	d.say("%s runs %s", c.Name, by)
 	d.say("request %s", d.clean(c.Args))
-	c.Trace = d.told
+}
+
+// trace is what a call is to tell of its way; nil for nothing.
+func (d *debugger) trace() tool.Trace {
+	if d == nil {
+		return nil
+	}
+	return d.told
 }
 
 // told is a [tool.Trace].

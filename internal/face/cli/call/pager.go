@@ -36,7 +36,7 @@ func (p commands) pager(b root.Backend, target *found, args json.RawMessage, dat
 	}
 	g := &pager{commands: p, screen: in, args: args, page: rawjson.Member(data, "page").Int(), pages: pages}
 	g.call = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
-		return b.Call(ctx, &tool.Call{
+		return b.Call(ctx, tool.Request{
 			Kind: tool.KindCall, Name: target.name, Args: args, Origin: tool.Direct, Principal: root.Principal(), Client: "collie call",
 		})
 	}

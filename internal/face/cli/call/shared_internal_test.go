@@ -20,6 +20,6 @@ func gateway(t *testing.T, src tool.Source) *remote.Client {
 	return r
 }
 
-func call(name, args string, caller tool.Caller) *tool.Call {
-	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
+func call(name, args string, caller tool.Caller) tool.Request {
+	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }

@@ -145,7 +145,7 @@ func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Note
 	if err := a.Notes.AwaitToolConfig(ctx); err != nil {
 		return err
 	}
-	r, err := a.Pipeline.Do(ctx, made)
+	r, err := a.Pipeline.Do(ctx, *made)
 	caller.Done()
 	switch {
 	case err != nil:

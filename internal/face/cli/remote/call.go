@@ -18,7 +18,7 @@ import (
 
 // Call sends c to the gateway as a dialogue: one JSON value a line both ways, so that c's
 // Caller can be told and asked while the call runs. The gateway sets origin and principal.
-func (r *Client) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	body, say := io.Pipe()
@@ -48,17 +48,17 @@ func (r *Client) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
 }
 
 // callLine is the first line of a dialogue. The arguments keep their bytes.
-func callLine(c *tool.Call) []byte {
+func callLine(c tool.Request) []byte {
 	name, _ := json.Marshal(c.Name)       // a string always encodes
 	profile, _ := json.Marshal(c.Profile) // the same
 	line := slices.Concat([]byte(`{"name":`), name, []byte(`,"profile":`), profile, []byte(`,"args":`), c.Args)
-	if c.Params != nil {
-		line = slices.Concat(line, []byte(`,"params":`), c.Params)
-	}
 	if c.Caller != nil {
 		line = slices.Concat(line, []byte(`,"capabilities":`), c.Caller.Capabilities())
 		if c.Caller.Supports(tool.CanConfirm) {
 			line = append(line, `,"confirms":true`...)
+		}
+		if c.Caller.Supports(tool.WantsProgress) {
+			line = append(line, `,"progress":true`...)
 		}
 	}
 	if c.Trace != nil {

@@ -56,8 +56,8 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-func call(name, args string, caller tool.Caller) *tool.Call {
-	return &tool.Call{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
+func call(name, args string, caller tool.Caller) tool.Request {
+	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }
 
 func TestRemoteKeepsTheBytes(t *testing.T) {
@@ -112,6 +112,8 @@ type scripted struct {
 }
 
 func (*scripted) Supports(tool.Capability) bool { return true }
+
+func (*scripted) ID() string { return "" }
 
 func (*scripted) Capabilities() json.RawMessage {
 	return json.RawMessage(`{"elicitation":{"form":{}}}`)

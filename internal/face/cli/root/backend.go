@@ -33,7 +33,7 @@ type Backend interface {
 	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
 	Approve(ctx context.Context, name string, tools []string) (int, error)
 	// Call sends c through the pipeline, as the person at this terminal.
-	Call(ctx context.Context, c *tool.Call) (tool.Result, error)
+	Call(ctx context.Context, c tool.Request) (tool.Result, error)
 	// FlushCache writes what the tool cache has not yet written, and returns why that failed.
 	FlushCache(ctx context.Context) error
 	Close()
@@ -127,7 +127,7 @@ func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, 
 	return l.App.Servers.Approve(ctx, name, tools)
 }
 
-func (l *Local) Call(ctx context.Context, c *tool.Call) (tool.Result, error) {
+func (l *Local) Call(ctx context.Context, c tool.Request) (tool.Result, error) {
 	return l.App.Pipeline.Do(ctx, c)
 }
 

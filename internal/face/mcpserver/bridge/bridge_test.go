@@ -232,7 +232,7 @@ func TestTold(t *testing.T) {
 	tell := func(g *gateway) {
 		g.fake.Publish(*g.fake.Offer(), tool.ToolsChanged)
 		g.fake.Touch("s://a")
-		g.fake.Tell(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error"}`)})
+		g.fake.Report(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error"}`)})
 	}
 	for range 3 {
 		tell(g)

@@ -88,7 +88,7 @@ func TestSessionGoesOn(t *testing.T) {
 		if got := two.fake.Subscribed(); !slices.Equal(got, []string{"s://a"}) {
 			t.Errorf("subscribed %q", got)
 		}
-		two.fake.Tell(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error","n":1}`)})
+		two.fake.Report(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error","n":1}`)})
 		c.hears("notifications/message", `"n":1`)
 
 		// A question of the new gateway has an id of its own; an answer to the old one is lost.

@@ -32,7 +32,8 @@ type Request struct {
 	Action *Action
 	Meta   Meta
 
-	raw json.RawMessage // the arguments
+	raw  json.RawMessage // the arguments
+	args any             // the same in the action's own struct; nil until they are decoded
 
 	mu        sync.Mutex
 	targets   [][]Target // of each Need, in order

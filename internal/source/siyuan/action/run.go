@@ -13,7 +13,7 @@ import (
 
 // Check resolves every target of every Need and checks its level. It writes nothing.
 func (r *Request) Check(ctx context.Context) error {
-	if _, err := r.Action.decode(r.raw); err != nil {
+	if err := r.decode(); err != nil {
 		return err
 	}
 	for i, n := range r.Action.Needs {
@@ -40,6 +40,14 @@ func (r *Request) Check(ctx context.Context) error {
 	return nil
 }
 
+// decode reads the arguments, once.
+func (r *Request) decode() (err error) {
+	if r.args == nil {
+		r.args, err = r.Action.decode(r.raw)
+	}
+	return err
+}
+
 // CheckAgain is [Request.Check] for a call that has waited: what its targets are and where may be
 // different now.
 func (r *Request) CheckAgain(ctx context.Context) error {
@@ -63,11 +71,10 @@ func (r *Request) allowed(t Target, need access.Level) error {
 // Run runs the action, whose targets have been checked, and returns its result as JSON with
 // what the call left behind: what was filtered, and how the interface took the refresh.
 func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
-	args, err := r.Action.decode(r.raw)
-	if err != nil {
+	if err := r.decode(); err != nil {
 		return nil, err
 	}
-	value, err := r.Action.run(ctx, r, args)
+	value, err := r.Action.run(ctx, r, r.args)
 	if err != nil {
 		return nil, err
 	}

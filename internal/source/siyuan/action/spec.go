@@ -134,7 +134,10 @@ func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request
 // decode returns a pointer to the action's own struct of arguments.
 func (a *Action) decode(raw json.RawMessage) (any, error) {
 	v := reflect.New(a.args).Interface()
-	return v, decodeArgs(a, raw, v)
+	if err := decodeArgs(a, raw, v); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // None are the arguments of an action that takes none.

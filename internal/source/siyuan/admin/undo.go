@@ -66,11 +66,11 @@ func (n *Notes) Undone(w *Write) error {
 }
 
 // UndoCall is the call that takes a write back; nil for one whose targets are restored.
-func UndoCall(w *Write, principal, client string, caller tool.Caller) *tool.Call {
+func UndoCall(w *Write, principal, client string, caller tool.Caller) *tool.Request {
 	if w.Inverse == nil {
 		return nil
 	}
-	return &tool.Call{
+	return &tool.Request{
 		Kind: tool.KindCall, Name: w.Inverse.Tool + "/" + w.Inverse.Action, Args: w.Inverse.Args,
 		Origin: tool.Direct, Principal: principal, Client: client, Caller: caller,
 	}

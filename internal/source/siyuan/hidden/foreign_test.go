@@ -113,7 +113,8 @@ func (w *foreign) do(name string, args map[string]any) (gjson.Result, error) {
 		w.t.Fatal(err)
 	}
 	res, err := w.source.Run(w.t.Context(), &tool.Call{
-		Kind: tool.KindCall, Tool: tl, Action: &tool.Action{Name: act}, Args: raw, Origin: tool.MCPLocal,
+		Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal},
+		Tool:    tl, Action: &tool.Action{Name: act}, Args: raw,
 	})
 	return gjson.GetBytes(res.Raw, "content.0.text"), err
 }

@@ -39,7 +39,7 @@ func (named) Run(context.Context, *tool.Call) (r tool.Result, _ error) { return 
 // ended is the end of a call of a SiYuan tool.
 func ended(name, action string, outcome tool.Outcome) tool.CallDone {
 	return tool.CallDone{
-		Call:    &tool.Call{Kind: tool.KindCall, Tool: name, Action: &tool.Action{Name: action}, Source: named("siyuan")},
+		Call:    &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Tool: name, Action: &tool.Action{Name: action}, Source: named("siyuan")},
 		Outcome: outcome,
 	}
 }

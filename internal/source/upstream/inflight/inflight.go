@@ -76,6 +76,7 @@ const progressRate = 10
 // nobody is the Caller of a call that nobody waits for.
 type nobody struct{}
 
+func (nobody) ID() string                                      { return "" }
 func (nobody) Supports(tool.Capability) bool                   { return false }
 func (nobody) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
 func (nobody) Notify(context.Context, string, json.RawMessage) {}
@@ -92,7 +93,7 @@ func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	if f.Caller == nil {
 		f.Caller = nobody{}
 	}
-	f.Token = mcp.Get(call.Params, "_meta", "progressToken")
+	f.Token = TokenOf(call)
 	outer := ctx
 	if f.cancel = call.Cancel; f.cancel == nil {
 		ctx, f.cancel = context.WithCancelCause(ctx)
@@ -116,6 +117,18 @@ func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	}
 	t.mu.Unlock()
 	return ctx, f
+}
+
+// TokenOf is the progress token that the caller of a call knows; nil for none. A caller that does not speak
+// MCP takes any.
+func TokenOf(call *tool.Call) json.RawMessage {
+	switch {
+	case call.Caller == nil:
+		return nil
+	case call.Params == nil && call.Caller.Supports(tool.WantsProgress):
+		return json.RawMessage(`"progress"`)
+	}
+	return mcp.Get(call.Params, "_meta", "progressToken")
 }
 
 // End ends a call that is in flight for a reason which becomes the call's error. The context may be the

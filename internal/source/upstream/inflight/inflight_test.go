@@ -70,7 +70,7 @@ func TestContextOfACall(t *testing.T) {
 	c := inflight.New(begin)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
+	call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Cancel: cancel}}
 	used, first := c.Add(ctx, call, time.Hour)
 	if used != ctx {
 		t.Error("it has a context of its own")
@@ -106,7 +106,7 @@ func TestTimeOfACall(t *testing.T) {
 		c, caller := inflight.New(time.Now()), &teller{}
 		begun := time.Now()
 		ctx, f := c.Add(t.Context(), &tool.Call{
-			Caller: caller, Params: json.RawMessage(`{"_meta":{"progressToken":"theirs"}}`),
+			Request: tool.Request{Caller: caller, Params: json.RawMessage(`{"_meta":{"progressToken":"theirs"}}`)},
 		}, time.Minute)
 		await.Sleep(50 * time.Second)
 		f.Progressed(json.RawMessage(`{"progressToken":"1","progress":1}`))
@@ -138,7 +138,7 @@ func TestTimeOfACall(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
-	call := &tool.Call{Session: "a", RequestID: `"x"`, Params: json.RawMessage(`{"_meta":{"progressToken":"theirs"}}`), Caller: &teller{}}
+	call := &tool.Call{Request: tool.Request{Session: "a", RequestID: `"x"`, Params: json.RawMessage(`{"_meta":{"progressToken":"theirs"}}`), Caller: &teller{}}}
 	_, f := c.Add(t.Context(), call, time.Hour)
 	defer c.Remove(f)
 	f.Wire.Store(7)
@@ -166,7 +166,7 @@ func TestCallAllocatesLittle(t *testing.T) {
 	c := inflight.New(begin)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	call := &tool.Call{Kind: tool.KindCall, Cancel: cancel}
+	call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Cancel: cancel}}
 	if n := testing.AllocsPerRun(200, func() {
 		_, f := c.Add(ctx, call, time.Hour)
 		c.Remove(f)

@@ -67,7 +67,7 @@ func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Reque
 	config := k.Config
 	r, err := action.NewRequest(a, action.Env{
 		Kernel: k.Client, Levels: levels, Config: &config, Workspace: workspace{k},
-		Call: &tool.Call{Kind: tool.KindCall, Tool: a.Tool, Origin: k.Origin},
+		Call: &tool.Call{Request: tool.Request{Kind: tool.KindCall, Origin: k.Origin}, Tool: a.Tool},
 	}, adapted)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,26 @@
+package tooltest
+
+import (
+	"context"
+
+	"collie/internal/tool"
+)
+
+// Through takes c through a stage and runs it with next, as the pipeline does.
+func Through(ctx context.Context, s tool.Stage, c *tool.Call, next tool.Runner) (tool.Result, error) {
+	ctx, err := s.Enter(ctx, c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	r, err := next(ctx, c)
+	return s.Leave(ctx, c, r, err)
+}
+
+// Checked runs what a check lets pass with next, as the pipeline does.
+func Checked(ctx context.Context, check tool.Check, c *tool.Call, next tool.Runner) (tool.Result, error) {
+	c, err := check(ctx, c)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return next(ctx, c)
+}
