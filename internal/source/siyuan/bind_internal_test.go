@@ -1,0 +1,100 @@
+package siyuan
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/source/siyuan/safety"
+	"collie/internal/tool"
+)
+
+// counted are arguments that count how often they are decoded.
+type counted struct {
+	ID string `json:"id" about:"a block" required:"yes"`
+}
+
+var decodings int // only one test uses it
+
+func (c *counted) UnmarshalJSON(raw []byte) error {
+	decodings++
+	type plain counted
+	return json.Unmarshal(raw, (*plain)(c))
+}
+
+// agreeing is a person who says yes.
+type agreeing struct{}
+
+func (agreeing) ID() string                                      { return "" }
+func (agreeing) Supports(what tool.Capability) bool              { return what == tool.CanConfirm }
+func (agreeing) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
+func (agreeing) Notify(context.Context, string, json.RawMessage) {}
+func (agreeing) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(`{"confirm":true}`), nil
+}
+
+// A write that a person confirms resolves its targets once before the question and once after, with one decoding
+// each, and a write that nobody has to confirm once.
+func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.New(t)
+	client := kernel.New(k.URL(), kernel.Options{Token: "TEST_TOKEN"})
+	t.Cleanup(client.Close)
+	s := New(Options{Kernel: client, DefaultLevel: access.Delete, Safety: safety.Open(safety.Options{Dir: t.TempDir()})})
+	t.Cleanup(s.Close)
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	catalog := source.New([]tool.Source{s}, source.Options{})
+	t.Cleanup(catalog.Close)
+	p := pipeline.New(catalog, pipeline.Options{Audit: log})
+	for _, dangerous := range []bool{true, false} {
+		resolved, ran := 0, 0
+		s.replace(action.New(action.Spec{
+			Tool: "block", Name: "update", Purpose: "Counts", Dangerous: dangerous, Class: action.Creates, Example: `{"id":"x"}`,
+			Needs: []action.Need{action.On(access.Delete, "what it counts", "id", func(context.Context, *action.Request) ([]action.Target, error) {
+				resolved++
+				return []action.Target{}, nil
+			})},
+		}, func(context.Context, *action.Request, counted) (any, error) {
+			ran++
+			return map[string]bool{"success": true}, nil
+		}))
+		decodings = 0
+		if _, err := p.Do(t.Context(), tool.Request{
+			Kind: tool.KindCall, Name: "block/update", Args: json.RawMessage(`{"id":"a"}`), Origin: tool.Direct, Caller: agreeing{},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if dangerous {
+			want = 2
+		}
+		if resolved != want || decodings != want || ran != 1 {
+			t.Errorf("dangerous %t: targets resolved %d times, arguments decoded %d times, ran %d times; want %d, %d and 1",
+				dangerous, resolved, decodings, ran, want, want)
+		}
+	}
+}
+
+// replace has the source offer a in the place of the action of its name.
+func (s *Source) replace(a *action.Action) {
+	for i := range s.tools {
+		for j := range s.tools[i].Actions {
+			if s.tools[i].Name == a.Tool && s.tools[i].Actions[j].Name == a.Name {
+				s.tools[i].Actions[j] = a
+			}
+		}
+	}
+	s.index[a.Tool][a.Name] = a
+	s.switched(s.switches.Last())
+}
