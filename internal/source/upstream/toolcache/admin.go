@@ -148,7 +148,7 @@ func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imp
 		s = &slot{}
 		c.slots[name] = s
 	}
-	e.Rev = max(e.Rev, s.disk.rev) + 1
+	e.Rev = max(e.Rev, s.disk.Rev) + 1
 	s.seen, s.live = now, false
 	s.set(&record{Entry: &e, extra: r.extra})
 	return Imported{Name: name, Tools: len(e.Tools)}

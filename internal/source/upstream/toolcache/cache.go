@@ -79,7 +79,7 @@ type Cache struct {
 	wake  chan struct{}
 
 	committing chan struct{} // held by who reads or writes the places
-	telling    sync.Mutex    // watchers are called one by one
+	telling    sync.Mutex    // the watcher is called for one server after the other
 	unshared   atomic.Bool   // something is still to go to the shared place
 
 	mu         sync.Mutex
@@ -88,9 +88,9 @@ type Cache struct {
 	generation uint64 // of the file, as we know it
 	create     bool   // the file is missing
 	closed     bool
-	watchers   map[int]func(string)
-	watched    int      // the last key of watchers
-	untold     []string // servers that watchers are to be told of
+	watcher    func(string)
+	following  bool     // the places are watched
+	untold     []string // servers that the watcher is to be told of
 	count      Stats    // but for what is computed when somebody asks
 }
 
@@ -144,7 +144,7 @@ func newCache(opts Options) *Cache {
 	opts.defaults()
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
-		slots: map[string]*slot{}, wants: map[string]Want{}, watchers: map[int]func(string){},
+		slots: map[string]*slot{}, wants: map[string]Want{},
 		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newStats(),
 	}
 	if c.file == nil && opts.Path != "" {

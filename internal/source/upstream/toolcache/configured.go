@@ -46,16 +46,16 @@ func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 // renamedFrom is the name under which the entry of a new server lies; empty if there is none.
 // Of several the one that was confirmed last counts.
 func (c *Cache) renamedFrom(w Want) string {
-	if s := c.slots[w.Name]; w.Hash == "" || s != nil && !s.gone && s.hash() == w.Hash {
+	if s := c.slots[w.Name]; w.Hash == "" || s != nil && !s.gone && s.head().ConfigHash == w.Hash {
 		return ""
 	}
 	var found string
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
 		s := c.slots[name]
-		if _, configured := c.wants[name]; configured || s.gone || s.hash() != w.Hash || s.broken != "" {
+		if _, configured := c.wants[name]; configured || s.gone || s.head().ConfigHash != w.Hash || s.broken != "" {
 			continue
 		}
-		if found == "" || s.validated().After(c.slots[found].validated()) {
+		if found == "" || s.head().ValidatedAt.After(c.slots[found].head().ValidatedAt) {
 			found = name
 		}
 	}
@@ -63,21 +63,6 @@ func (c *Cache) renamedFrom(w Want) string {
 		return ""
 	}
 	return found
-}
-
-// hash is the entry's, without reading all of it.
-func (s *slot) hash() string {
-	if s.rec != nil {
-		return s.rec.ConfigHash
-	}
-	return s.disk.hash
-}
-
-func (s *slot) validated() time.Time {
-	if s.rec != nil {
-		return s.rec.ValidatedAt
-	}
-	return s.disk.validated
 }
 
 // move gives an entry to another server, in one commit with its removal from the old one.
@@ -89,7 +74,7 @@ func (c *Cache) move(from, to string) {
 		c.slots[to] = next
 	}
 	e := *old.rec.Entry
-	e.Rev = max(e.Rev, next.header().rev) + 1
+	e.Rev = max(e.Rev, next.written().Rev) + 1
 	next.seen = old.seen
 	next.set(&record{Entry: &e, extra: old.rec.extra})
 	old.erase()
@@ -102,18 +87,10 @@ func (s *slot) erase() {
 	s.version++
 }
 
-// state is the entry's, without reading all of it.
-func (s *slot) state() (State, string) {
-	if s.rec != nil {
-		return s.rec.State, s.rec.StateReason
-	}
-	return s.disk.state, s.disk.reason
-}
-
 // reconcile fits the state of an entry to its server's configuration.
 func (c *Cache) reconcile(s *slot, w Want) {
-	state, reason := s.state()
-	same := s.hash() == w.Hash
+	state, reason := s.head().State, s.head().StateReason
+	same := s.head().ConfigHash == w.Hash
 	foreign := reason == reasonImported // its hash is another program's
 	var next State
 	var why string
@@ -139,7 +116,7 @@ func (c *Cache) reconcile(s *slot, w Want) {
 // remove marks the entry of a server that is not configured any more. What must be known when
 // it comes back is kept as the reason.
 func (c *Cache) remove(s *slot) {
-	state, reason := s.state()
+	state, reason := s.head().State, s.head().StateReason
 	now := c.opts.Now()
 	switch {
 	case s.gone:

@@ -65,9 +65,17 @@ func (c *Cache) pending() (list []pending, create bool) {
 
 // commit writes the file, and tells operators.
 func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
-	c := l.cache
+	c, start := l.cache, time.Now()
 	now, err := c.file.Commit(ctx, list)
-	if l.wrote = err == nil; !l.wrote {
+	l.wrote = err == nil
+	c.mu.Lock()
+	c.count.Writes.took(time.Since(start))
+	if l.wrote {
+		c.count.Writes.OK++
+		c.count.Writes.Entries += uint64(len(list))
+	}
+	c.mu.Unlock()
+	if !l.wrote {
 		return now, err
 	}
 	names, tools := make([]string, len(list)), 0
@@ -77,10 +85,6 @@ func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
 			tools += len(rec.Tools)
 		}
 	}
-	c.mu.Lock()
-	c.count.Writes.OK++
-	c.count.Writes.Entries += uint64(len(list))
-	c.mu.Unlock()
 	c.log.Info("tool cache written", "servers", len(list), "tools", tools, "names", names, "generation", now.Generation)
 	return now, nil
 }
@@ -109,7 +113,7 @@ func (l *local) merge(now Snapshot) (again bool) {
 			c.slots[name] = newSlot(raw, at)
 			c.untold = append(c.untold, name)
 		case sent.raw != nil && bytes.Equal(raw, sent.raw):
-			mine.raw, mine.disk, mine.saved = raw, readHeader(raw), sent.version
+			mine.raw, mine.disk, mine.saved = raw, readHead(raw), sent.version
 		default:
 			dirty := mine.dirty()
 			if mine.join(raw, at, c.opts.Key) {
@@ -124,7 +128,7 @@ func (l *local) merge(now Snapshot) (again bool) {
 		}
 		known := recreated && mine.open(at) != nil
 		dirty := mine.dirty()
-		mine.raw, mine.disk = nil, header{}
+		mine.raw, mine.disk = nil, Entry{}
 		switch {
 		case mine.gone:
 			delete(c.slots, name)
@@ -153,8 +157,8 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 	if bytes.Equal(raw, s.raw) {
 		return false
 	}
-	theirs := readHeader(raw)
-	order := s.header().compare(theirs)
+	theirs := readHead(raw)
+	order := laterOf(s.written(), &theirs)
 	if order > 0 || order == 0 && s.dirty() {
 		if !s.dirty() { // an older file was put in the place of ours
 			s.open(now)

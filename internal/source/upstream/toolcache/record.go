@@ -94,11 +94,16 @@ func decodeRecord(raw json.RawMessage, report reporter) *record {
 		return r
 	}
 	seen.all(append(required(fields), "tools"), report)
+	r.complete()
+	return r
+}
+
+// complete fills in what 1.0.0 does not have.
+func (r *record) complete() {
 	if r.ValidatedAt.IsZero() {
-		r.ValidatedAt = r.LastUpdated // as in 1.0.0, which has no such field
+		r.ValidatedAt = r.LastUpdated
 	}
 	r.State = cmp.Or(r.State, active)
-	return r
 }
 
 func (s *scanner) field(r *record, name string, report reporter) error {

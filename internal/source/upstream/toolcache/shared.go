@@ -197,7 +197,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 	}
 	e := *r.Entry
 	e.Fingerprint, e.Principal = w.Fingerprint, w.Principal // ours: files differ between hosts
-	e.Rev = local.disk.rev + 1
+	e.Rev = local.disk.Rev + 1
 	next := &record{Entry: &e}
 	if old != nil {
 		next.extra = old.extra

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -11,7 +12,7 @@ import (
 // entries in it are never changed, only replaced.
 type slot struct {
 	raw  json.RawMessage // as it lies in the file; nil before it is written
-	disk header          // of raw
+	disk Entry           // the head of raw
 
 	rec    *record // nil until it is looked at for the first time, or broken
 	broken string  // invalid or tampered; empty if it is neither
@@ -28,7 +29,7 @@ type slot struct {
 
 // newSlot holds an entry as it came from a place.
 func newSlot(raw json.RawMessage, now time.Time) *slot {
-	return &slot{raw: raw, disk: readHeader(raw), seen: now}
+	return &slot{raw: raw, disk: readHead(raw), seen: now}
 }
 
 func (s *slot) dirty() bool { return s.version != s.saved }
@@ -41,13 +42,21 @@ func (s *slot) open(now time.Time) *record {
 	return s.rec
 }
 
-// header is that of what is in memory. Where only the time of the last look at the server is
-// newer there, it is that of the file.
-func (s *slot) header() header {
-	if s.rec == nil || !s.dirty() {
-		return s.disk
+// head is the entry in memory, or what is known of that in the file before all of it is read.
+func (s *slot) head() *Entry {
+	if s.rec == nil {
+		return &s.disk
 	}
-	return headerOf(s.rec.Entry)
+	return s.rec.Entry
+}
+
+// written is head, but where only the time of the last look at the server is newer in memory it is that
+// of the file.
+func (s *slot) written() *Entry {
+	if !s.dirty() {
+		return &s.disk
+	}
+	return s.head()
 }
 
 // set replaces the entry; it has to be written then.
@@ -73,59 +82,31 @@ func (s *slot) age(now time.Time) time.Duration {
 	return now.Sub(s.seen) + s.seen.Round(0).Sub(s.rec.ValidatedAt)
 }
 
-// header is what must be known of an entry before all of it is read.
-type header struct {
-	rev       uint64
-	validated time.Time
-	hash      string
-	state     State
-	reason    string
+// laterOf is positive if a is the later one of two versions.
+func laterOf(a, b *Entry) int {
+	return cmp.Or(cmp.Compare(a.Rev, b.Rev), a.ValidatedAt.Compare(b.ValidatedAt))
 }
 
-// compare is positive if h is the later one of two versions.
-func (h header) compare(other header) int {
-	return cmp.Or(cmp.Compare(h.rev, other.rev), h.validated.Compare(other.validated))
-}
+// headFields are what must be known of an entry before all of it is read.
+var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "state", "stateReason"}
 
-// readHeader reads the header alone; encodeRecord puts it first. What is wrong is the business of
-// who reads the whole entry, and stays zero here.
-func readHeader(raw json.RawMessage) header {
-	h := header{state: active}
-	var updated time.Time
+// readHead reads those fields alone; encodeRecord puts them first. What is wrong with them is the business of
+// who reads the whole entry.
+func readHead(raw json.RawMessage) Entry {
+	r := &record{Entry: &Entry{}}
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {
-		if h.hash != "" && listNamed(name) != nil { // nobody but us writes the lists last
+		if r.ConfigHash != "" && listNamed(name) != nil { // nobody but us writes the lists last
 			return errEnough
 		}
 		v, err := s.value()
-		if err != nil {
-			return err
+		if err == nil && slices.Contains(headFields, name) {
+			read(fields, r, name, v, reporter{list: &[]Finding{}})
 		}
-		switch name {
-		case "rev":
-			h.rev, _ = parseCount(v)
-		case "validatedAt":
-			h.validated, _ = parseTime(v)
-		case "lastUpdated":
-			updated, _ = parseTime(v)
-		case "configHash":
-			h.hash, _ = unquote(v)
-		case "state":
-			text, _ := unquote(v)
-			h.state = State(text)
-		case "stateReason":
-			h.reason, _ = unquote(v)
-		}
-		return nil
+		return err
 	})
-	if h.validated.IsZero() {
-		h.validated = updated
-	}
-	return h
-}
-
-func headerOf(e *Entry) header {
-	return header{e.Rev, e.ValidatedAt, e.ConfigHash, e.State, e.StateReason}
+	r.complete()
+	return *r.Entry
 }
 
 var errEnough = errors.New("the rest is not needed")

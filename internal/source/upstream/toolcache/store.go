@@ -40,7 +40,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		return false
 	}
 	r := newRecord(e, sum, old, now)
-	r.Rev = max(r.Rev, s.disk.rev+1)
+	r.Rev = max(r.Rev, s.disk.Rev+1)
 	touch := false
 	switch {
 	case old == nil || s.gone || !sameOffer(old.Entry, r.Entry):
@@ -54,7 +54,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	}
 	c.count.refresh(changed)
 	s.seen, s.live = now, true
-	since := now.Sub(s.disk.validated)
+	since := now.Sub(s.disk.ValidatedAt)
 	if touch && !s.dirty() && old.LastErrorCode == "" && since >= 0 && since < touchAfter(r.Entry, c.wants[server].MaxAge) {
 		s.rec = r // confirmed in memory only
 		return false

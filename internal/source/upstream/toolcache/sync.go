@@ -112,7 +112,7 @@ func (c *Cache) Flush(ctx context.Context) error {
 func (c *Cache) commit(ctx context.Context) error {
 	err := c.alone(ctx, func() (err error) {
 		if c.file != nil {
-			if err = c.timed(func() error { return c.sync(ctx, &local{cache: c}) }); err != nil && ctx.Err() == nil {
+			if err = c.sync(ctx, &local{cache: c}); err != nil && ctx.Err() == nil {
 				c.failed("write", err)
 			}
 		}
@@ -122,22 +122,6 @@ func (c *Cache) commit(ctx context.Context) error {
 		return err
 	})
 	c.tell()
-	return err
-}
-
-// timed notes how long a commit took that had something to write.
-func (c *Cache) timed(commit func() error) error {
-	c.mu.Lock()
-	before := c.count.Writes.OK
-	c.mu.Unlock()
-	start := time.Now()
-	err := commit()
-	took := time.Since(start)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil || c.count.Writes.OK > before {
-		c.count.Writes.took(took)
-	}
 	return err
 }
 

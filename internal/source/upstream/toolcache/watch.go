@@ -10,23 +10,21 @@ import (
 const watchRetry = 30 * time.Second
 
 // Watch calls f with the name of each server whose entry another process has changed, until
-// stop is called. Calls are serial; f must not block for long, and may not call Flush or Close.
+// stop is called, in the place of who watched before. Calls are serial; f must not block for long, and may not call Flush or Close.
 func (c *Cache) Watch(f func(server string)) (stop func()) {
 	if c == nil {
 		return func() {}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.watched++
-	key := c.watched
-	c.watchers[key] = f
-	if key == 1 && !c.closed {
+	if c.watcher = f; !c.following && !c.closed {
+		c.following = true
 		c.follow()
 	}
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.watchers, key)
+		c.watcher = nil
 	}
 }
 
@@ -63,7 +61,7 @@ func (c *Cache) keepWatching(watch func(context.Context, func()) error, f func()
 	}
 }
 
-// tell calls the watchers for each server whose entry another process has changed.
+// tell calls the watcher for each server whose entry another process has changed.
 func (c *Cache) tell() {
 	c.telling.Lock()
 	defer c.telling.Unlock()
@@ -73,18 +71,11 @@ func (c *Cache) tell() {
 	c.mu.Unlock()
 	slices.Sort(servers)
 	for _, name := range slices.Compact(servers) {
-		for _, f := range c.listeners() {
+		c.mu.Lock()
+		f := c.watcher
+		c.mu.Unlock()
+		if f != nil {
 			f(name)
 		}
 	}
-}
-
-func (c *Cache) listeners() []func(string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list := make([]func(string), 0, len(c.watchers))
-	for _, f := range c.watchers {
-		list = append(list, f)
-	}
-	return list
 }
