@@ -16,12 +16,20 @@ package natsstore
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/url"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"collie/internal/source/upstream/toolcache"
+	"collie/internal/tool"
 )
 
 // Store is a [toolcache.Shared] in a bucket. It is safe for concurrent use.
@@ -111,5 +119,100 @@ func call[T any](ctx context.Context, s *Store, op string, work func(context.Con
 			}
 		}
 		return v, s.explain(ctx, op, err)
+	}
+}
+
+func closedError(op string) error {
+	return &tool.Error{Op: op, Kind: tool.Unavailable, Message: "the shared tool cache is closed", Err: os.ErrClosed}
+}
+
+// gone reports whether an error says that the bucket is not there any more.
+func gone(err error) bool {
+	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
+}
+
+// conflict reports whether a key has another revision than we wrote on.
+func conflict(err error) bool {
+	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists)
+}
+
+// explain makes what a caller sees of an error; nil stays nil.
+func (s *Store) explain(ctx context.Context, op string, err error) error {
+	if err == nil || errors.Is(err, toolcache.ErrConflict) {
+		return err
+	}
+	if known, ok := errors.AsType[*tool.Error](err); ok {
+		return known
+	}
+	e := &tool.Error{Op: op, Kind: tool.Unavailable, Subject: s.address.shown + " bucket " + s.address.bucket, Err: err}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, os.ErrClosed):
+		return closedError(op)
+	case errors.Is(cause, context.Canceled):
+		e.Kind, e.Err = tool.Canceled, cause
+	case errors.Is(cause, context.DeadlineExceeded):
+		e.Kind, e.Err, e.Hint = tool.Timeout, cause, "is the NATS server running, and is this its address?"
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrPermissionViolation):
+		e.Kind, e.Hint = tool.Denied, "check user and password, and that they may use JetStream and the bucket"
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), gone(err):
+		e.Hint = "is JetStream switched on at the NATS server, and for this account?"
+	default:
+		e.Hint = "is the NATS server running, and is this its address?"
+	}
+	return e
+}
+
+// defaultBucket is used where the address names none.
+const defaultBucket = "collie-toolcache"
+
+// address is where the bucket is. Its servers may hold secrets.
+type address struct {
+	servers []string
+	shown   string // the same without secrets
+	bucket  string
+}
+
+func parse(where string) (a address, err error) {
+	a.bucket = defaultBucket
+	var shown []string
+	for one := range strings.SplitSeq(where, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		switch {
+		case err != nil: // which repeats the address, and what secret may be in it
+			return address{}, wrong("the address is not a URL")
+		case u.Scheme != "nats" && u.Scheme != "tls":
+			return address{}, wrong("the address has the scheme " + strconv.Quote(u.Scheme) + ", expected nats or tls")
+		case u.Host == "":
+			return address{}, wrong("the address names no host")
+		case u.RawQuery != "" || u.Fragment != "":
+			return address{}, wrong("the address has a query or fragment")
+		}
+		if path := strings.Trim(u.Path, "/"); path != "" {
+			a.bucket = path
+		}
+		u.Path, u.RawPath = "", ""
+		a.servers = append(a.servers, u.String())
+		u.User = nil
+		shown = append(shown, u.String())
+	}
+	a.shown = strings.Join(shown, ",")
+	return a, checkBucket(a.bucket)
+}
+
+func checkBucket(name string) error {
+	ok := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+	}
+	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !ok(r) }) < 0 {
+		return nil
+	}
+	return wrong("the bucket " + strconv.Quote(name) + " has other characters than letters, digits, - and _")
+}
+
+func wrong(message string) error {
+	return &tool.Error{
+		Op: "open shared tool cache", Kind: tool.Invalid, Message: message,
+		Hint: "give the address of the NATS server, such as nats://nats.example:4222, or nats://nats.example:4222/my-bucket",
 	}
 }
