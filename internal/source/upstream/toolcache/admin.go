@@ -111,15 +111,13 @@ func parseForImport(data []byte, zone *time.Location) (*document, error) {
 	if len(data) > maxFile {
 		return nil, wrong(errTooLarge.Error())
 	}
-	var findings []Finding
-	d, err := readDocument(data, zone, reporter{list: &findings})
-	if err != nil {
+	d, bad, err := usable(data, zone)
+	switch {
+	case err != nil:
 		return nil, wrong(err.Error())
-	}
-	if bad, ok := firstError(findings); ok {
-		if bad.Line > 0 {
-			return nil, wrong(fmt.Sprintf("line %d column %d: %s", bad.Line, bad.Column, bad.Message))
-		}
+	case bad != nil && bad.Line > 0:
+		return nil, wrong(fmt.Sprintf("line %d column %d: %s", bad.Line, bad.Column, bad.Message))
+	case bad != nil:
 		return nil, wrong(bad.Pointer + ": " + bad.Message)
 	}
 	return d, nil

@@ -71,6 +71,16 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 	return d, nil
 }
 
+// usable reads a file that is to be used. bad is the first thing that keeps it from that.
+func usable(data []byte, zone *time.Location) (d *document, bad *Finding, err error) {
+	var findings []Finding
+	d, err = readDocument(data, zone, reporter{list: &findings})
+	if first, ok := firstError(findings); ok {
+		bad = &first
+	}
+	return d, bad, err
+}
+
 // parseDocument reads the parts of a file.
 func parseDocument(data []byte, report reporter) *document {
 	d := &document{entries: map[string]json.RawMessage{}}

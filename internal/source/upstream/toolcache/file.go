@@ -76,8 +76,7 @@ func newFile(o Options) *file {
 // Load reads the file, unless it is the one that was read or written last. At the first time it
 // also clears away what killed processes left.
 func (f *file) Load(ctx context.Context) (Snapshot, error) {
-	return within(ctx, f, f.limit, func() (Snapshot, error) {
-		f.before("load")
+	return within(ctx, f, f.limit, "load", func() (Snapshot, error) {
 		if err := f.load(); err != nil {
 			return Snapshot{}, err
 		}
@@ -97,8 +96,7 @@ func (f *file) snapshot() Snapshot {
 func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // work that was left alone must not write later
-	return within(ctx, f, 2*f.limit, func() (Snapshot, error) {
-		f.before("commit")
+	return within(ctx, f, 2*f.limit, "commit", func() (Snapshot, error) {
 		err := f.commit(ctx, changes)
 		if err != nil && !errors.Is(err, ErrConflict) {
 			return Snapshot{}, err
@@ -129,7 +127,7 @@ func (f *file) Close() error {
 
 // within does file work in a goroutine of its own and leaves it alone after limit. One works at
 // a time; while somebody hangs, nobody waits for him.
-func within[T any](ctx context.Context, f *file, limit time.Duration, work func() (T, error)) (T, error) {
+func within[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
 	var none T
 	if f.closed.Err() != nil {
 		return none, fmt.Errorf("use tool cache %q: %w", f.path, fs.ErrClosed)
@@ -156,6 +154,10 @@ func within[T any](ctx context.Context, f *file, limit time.Duration, work func(
 	done := make(chan result, 1)
 	go func() {
 		defer func() { <-f.work }()
+		if f.target == "" {
+			f.target = resolve(f.path)
+		}
+		f.before(op)
 		v, err := work()
 		done <- result{v, err}
 	}()

@@ -15,9 +15,6 @@ import (
 
 // commit writes the file under its lock, on top of what lies there then.
 func (f *file) commit(ctx context.Context, changes []Change) error {
-	if f.target == "" {
-		f.target = resolve(f.path)
-	}
 	if err := f.permitted(); err != nil {
 		f.setWritable(false)
 		return err
@@ -27,7 +24,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 		return err
 	}
 	defer unlock()
-	if err := f.refresh(); err != nil {
+	if _, err := f.refresh(f.replaceBroken); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -53,7 +50,8 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 	}
 	if err := f.replace(data); err != nil {
 		if errors.Is(err, ErrConflict) {
-			err = cmp.Or(f.refresh(), err)
+			_, wrong := f.refresh(f.replaceBroken)
+			err = cmp.Or(wrong, err)
 		}
 		return err
 	}
@@ -61,30 +59,11 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// refresh reads the file again if it is not the one we know. The generation alone does not tell:
-// people edit files.
-func (f *file) refresh() error {
-	now, err := f.look()
-	if err != nil {
-		return err
-	}
-	known := f.began
-	f.began = true
-	switch {
-	case known && now.equal(f.stamp):
-	case now.info == nil:
-		f.adopt(nil, nil, now)
-	default:
-		_, _, bad, err := f.read()
-		if err != nil {
-			return err
-		}
-		if bad != nil { // it was broken while we run: what we know is written in its place
-			aside := f.setAside()
-			f.adopt(nil, nil, stamp{})
-			f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(*bad), "copy", aside)
-		}
-	}
+// replaceBroken puts aside a file that was broken while we run: what we know is written in its place.
+func (f *file) replaceBroken(bad Finding) error {
+	aside := f.setAside()
+	f.adopt(nil, nil, stamp{})
+	f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(bad), "copy", aside)
 	return nil
 }
 

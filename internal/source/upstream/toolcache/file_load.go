@@ -74,40 +74,46 @@ func (f *file) open() (*os.File, error) {
 
 // load brings doc up to date with the file.
 func (f *file) load() error {
-	if f.target == "" {
-		f.target = resolve(f.path)
-	}
 	first := !f.began
-	f.began = true
 	if first {
 		if _, err := atomicfile.RemoveLeftovers(f.target, time.Minute); err != nil {
 			f.opts.Logger.Debug("leftover files not removed", "error", err)
 		}
 	}
-	now, err := f.look()
-	if err != nil {
-		return err
-	}
-	if !first && now.equal(f.stamp) {
-		return nil
-	}
-	if now.info == nil {
-		f.adopt(nil, nil, now)
-		return nil
-	}
-	doc, data, bad, err := f.read()
-	switch {
-	case err != nil:
-		return err
-	case bad != nil && first:
-		return f.recover(*bad)
-	case bad != nil: // somebody is writing to it, or has broken it: what we have stays
-		return f.corrupt(*bad)
-	}
-	if first && len(doc.entries) > 0 && doc.from == doc.version {
+	data, err := f.refresh(func(bad Finding) error {
+		if first {
+			f.recover(bad)
+			return nil
+		}
+		return f.corrupt(bad) // somebody is writing to it, or has broken it: what we have stays
+	})
+	if first && data != nil && len(f.doc.entries) > 0 && f.doc.from == f.doc.version {
 		f.backUp(data)
 	}
-	return nil
+	return err
+}
+
+// refresh reads the file again if it is not the one we know, and returns its text then. The generation
+// alone does not tell: people edit files. What is to be done about a broken file says broken.
+func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
+	now, err := f.look()
+	if err != nil {
+		return nil, err
+	}
+	known := f.began
+	f.began = true
+	switch {
+	case known && now.equal(f.stamp):
+		return nil, nil
+	case now.info == nil:
+		f.adopt(nil, nil, now)
+		return nil, nil
+	}
+	data, bad, err := f.read()
+	if bad != nil {
+		return nil, broken(*bad)
+	}
+	return data, err
 }
 
 // resolve follows the links of path, to a target that may be missing.
@@ -126,43 +132,38 @@ func resolve(path string) string {
 }
 
 // read reads and takes the file. bad is why it is not a cache file.
-func (f *file) read() (doc *document, data []byte, bad *Finding, err error) {
+func (f *file) read() (data []byte, bad *Finding, err error) {
 	file, err := f.open()
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if file == nil {
 		f.adopt(nil, nil, stamp{})
-		return newDocument(f.opts.Now()), nil, nil, nil
+		return nil, nil, nil
 	}
 	defer file.Close()
 	now, err := stampOf(file)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if now.info.Size() > maxFile {
-		return nil, nil, &Finding{
-			Rule: ruleSize, Severity: severityError,
-			Message: errTooLarge.Error(),
-		}, nil
+		return nil, &Finding{Rule: ruleSize, Severity: severityError, Message: errTooLarge.Error()}, nil
 	}
 	data = make([]byte, now.info.Size())
 	n, err := io.ReadFull(file, data)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	data = data[:n]
-	var findings []Finding
-	doc, err = readDocument(data, time.Local, reporter{list: &findings})
+	doc, bad, err := usable(data, time.Local)
 	if foreign, ok := errors.AsType[*foreignVersionError](err); ok {
-		return nil, nil, nil, newCaused(causeNewer, "read tool cache", f.path, foreign.Error(),
+		return nil, nil, newCaused(causeNewer, "read tool cache", f.path, foreign.Error(),
 			"the file is left as it is and nothing is kept; use the newer Collie, or another file: COLLIE_CACHE_FILE", nil)
 	}
-	if first, ok := firstError(findings); ok {
-		return nil, data, &first, nil
+	if bad == nil {
+		f.adopt(doc, data, now)
 	}
-	f.adopt(doc, data, now)
-	return doc, data, nil, nil
+	return data, bad, nil
 }
 
 // adopt makes doc what the file is.
@@ -205,12 +206,12 @@ const (
 	backupEvery   = 24 * time.Hour
 )
 
-// recover keeps a broken file aside and takes the last good one in its place. It returns
-// no error: a start goes on without a cache.
-func (f *file) recover(bad Finding) error {
+// recover keeps a broken file aside and takes the last good one in its place. A start goes on
+// without a cache.
+func (f *file) recover(bad Finding) {
 	aside, healed := f.quarantine()
 	if healed {
-		return nil
+		return
 	}
 	doc := f.lastGood()
 	f.adopt(doc, nil, stamp{})
@@ -220,7 +221,6 @@ func (f *file) recover(bad Finding) error {
 	}
 	f.opts.Logger.Warn("the tool cache cannot be read; it is kept aside, and its last good copy is used if there is one",
 		"error", f.corrupt(bad), "copy", aside, "servers", servers)
-	return nil
 }
 
 // quarantine renames the broken file and returns its new name, empty if it has to stay. Whoever
@@ -234,7 +234,7 @@ func (f *file) quarantine() (aside string, healed bool) {
 		return "", false
 	}
 	defer unlock()
-	_, _, bad, err := f.read()
+	_, bad, err := f.read()
 	if err != nil || bad == nil {
 		return "", err == nil
 	}
@@ -279,9 +279,8 @@ func (f *file) lastGood() *document {
 	if err != nil {
 		return nil
 	}
-	var findings []Finding
-	doc, err := readDocument(data, time.Local, reporter{list: &findings})
-	if _, bad := firstError(findings); bad || err != nil {
+	doc, bad, err := usable(data, time.Local)
+	if err != nil || bad != nil {
 		return nil
 	}
 	return doc

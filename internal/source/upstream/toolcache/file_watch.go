@@ -24,8 +24,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
-	n, err := within(ctx, f, f.limit, func() (notices, error) {
-		f.before("watch")
+	n, err := within(ctx, f, f.limit, "watch", func() (notices, error) {
 		return f.notify(ctx), nil
 	})
 	if err != nil {
@@ -68,11 +67,7 @@ func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 		stamp
 		foreign bool
 	}
-	s, err := within(ctx, f, f.limit, func() (seen, error) {
-		f.before("peek")
-		if f.target == "" {
-			f.target = resolve(f.path)
-		}
+	s, err := within(ctx, f, f.limit, "peek", func() (seen, error) {
 		now, err := f.look()
 		return seen{now, !now.equal(f.stamp)}, err
 	})
@@ -90,19 +85,18 @@ type notices struct {
 
 // notify asks the system for events in the file's folder, until ctx ends.
 func (f *file) notify(ctx context.Context) notices {
-	target := resolve(f.path)
-	n := notices{base: filepath.Base(target), every: watchPoll}
+	n := notices{base: filepath.Base(f.target), every: watchPoll}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return n
 	}
-	if err := w.Add(filepath.Dir(target)); err != nil {
+	if err := w.Add(filepath.Dir(f.target)); err != nil {
 		_ = w.Close()
 		return n
 	}
 	context.AfterFunc(ctx, func() { _ = w.Close() })
 	n.events, n.failures = w.Events, w.Errors
-	if target == f.path && atomicfile.Noticed(filepath.Dir(target)) { // a link can be made to lead elsewhere
+	if f.target == f.path && atomicfile.Noticed(filepath.Dir(f.target)) { // a link can be made to lead elsewhere
 		n.every = watchSeldom
 	}
 	return n
