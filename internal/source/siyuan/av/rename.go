@@ -2,12 +2,15 @@ package av
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type renameArgs struct {
@@ -51,4 +54,79 @@ func rename(p patience) *action.Action {
 		}
 		return renameResult{Success: true, AVID: a.AVID, BlockID: through, Name: a.Name}, nil
 	})
+}
+
+type duplicateArgs struct {
+	AVID       kernel.ID `json:"avID" about:"database to copy" req:"true"`
+	BlockID    kernel.ID `json:"blockID" about:"the block of it to put the copy after"`
+	PreviousID kernel.ID `json:"previousID" about:"another block to put the copy after"`
+}
+
+type duplicateResult struct {
+	Success       bool      `json:"success" about:"the copy is there"`
+	AVID          kernel.ID `json:"avID" about:"id of the copy"`
+	BlockID       kernel.ID `json:"blockID" about:"the block that shows it"`
+	SourceAVID    kernel.ID `json:"sourceAvID" about:"what was copied" verbose:"yes"`
+	InsertedAfter kernel.ID `json:"insertedAfter" about:"the block above" verbose:"yes"`
+	Materialized  bool      `json:"materialized" about:"the copy can be read" verbose:"yes"`
+}
+
+func duplicate(p patience) *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "duplicate", Purpose: "Copy a database and show the copy in a block of its own",
+		Guide: "The copy has the same rows: those that are bound to blocks are bound to the same ones.",
+		Class: action.Creates,
+		Needs: []action.Need{on(access.Write, "avID"), action.OnBlock(access.Write, "previousID")},
+		Endpoints: []string{
+			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/duplicateAttributeViewBlock",
+			"lute/spinBlockDOM", "transactions", "block/appendBlock", "block/getBlockInfo", "av/getAttributeView",
+		},
+		Aliases: map[string]string{"id": "avID"}, Positional: []string{"avID"},
+		Result:  duplicateResult{},
+		Example: `{"avID":"20240801120000-avmain1"}`,
+	}, func(ctx context.Context, r *action.Request, a duplicateArgs) (any, error) {
+		after, err := copyPlace(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		id, through, err := r.Kernel.DuplicateDatabase(ctx, a.AVID)
+		if err != nil {
+			return nil, err
+		}
+		if err := insert(ctx, r, id, through, after); err != nil {
+			return nil, unplaced(err, id)
+		}
+		r.RefreshDocument(after.Root)
+		if !p.stored(ctx, r.Kernel, id, func(*kernel.Database) bool { return true }) {
+			return nil, pending("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
+				fmt.Sprintf(`av(action="render", id=%q) shows it when it is there`, id), map[string]any{"copyAvID": id, "blockID": through})
+		}
+		return duplicateResult{Success: true, AVID: id, BlockID: through, SourceAVID: a.AVID, InsertedAfter: after.ID, Materialized: true}, nil
+	})
+}
+
+// copyPlace is the block to put the copy after: the one that is given, else the one that shows
+// the source.
+func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
+	if given := r.Targets("previousID"); len(given) > 0 {
+		return given[0], nil
+	}
+	through, err := block(ctx, r, r.Target("avID"))
+	if err != nil {
+		return action.Target{}, err
+	}
+	return r.Place(ctx, access.Block, string(through))
+}
+
+// unplaced adds to an error that there is a copy now, which no block shows.
+func unplaced(err error, id kernel.ID) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return err
+	}
+	out := *e
+	out.Message = fmt.Sprintf("database %s was made, but the block to show it was not: %s", id, e.Message)
+	out.Facts = map[string]any{"copyAvID": id}
+	maps.Copy(out.Facts, e.Facts)
+	return &out
 }

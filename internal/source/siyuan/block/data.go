@@ -3,7 +3,9 @@ package block
 import (
 	"context"
 	"strings"
+	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -43,4 +45,66 @@ func joinWarnings(warnings []string) string {
 		}
 	}
 	return strings.Join(out, "; ")
+}
+
+// domTime is when a block was changed, in its tag.
+var domTime = lazyregexp.New(`(<div\s[^<>]*\supdated=")\d{14}(")`)
+
+// domID is the id of a block in its tag, in every spelling that HTML has.
+var domID = lazyregexp.New(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
+
+// withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does. What looks like such an
+// attribute in the text of a DOM is changed too.
+// The times of changes in data, which the kernel would keep, are those of now.
+func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
+	if dataType == dataDOM {
+		now := time.Now().Format("20060102150405")
+		data = domTime.ReplaceAllString(data, "${1}"+now+"${2}")
+		return domID.ReplaceAllStringFunc(data, func(attr string) string {
+			id := kernel.ID(strings.Trim(domID.FindStringSubmatch(attr)[1], `"'`))
+			if !keep[id] {
+				id = kernel.NewID()
+			}
+			return `data-node-id="` + string(id) + `"`
+		})
+	}
+	return content.RenewIDs(content.Undated(data), keep)
+}
+
+// domIDs are the ids of all blocks in a DOM.
+func domIDs(blocks []kernel.DOMBlock) map[kernel.ID]bool {
+	out := map[kernel.ID]bool{}
+	var walk func([]kernel.DOMBlock)
+	walk = func(list []kernel.DOMBlock) {
+		for _, b := range list {
+			out[b.ID] = true
+			walk(b.Blocks)
+		}
+	}
+	walk(blocks)
+	return out
+}
+
+// distinct drops what came before, keeping order; never nil.
+func distinct(ids []kernel.ID) []kernel.ID {
+	out, seen := make([]kernel.ID, 0, len(ids)), map[kernel.ID]bool{}
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// excerpt is the beginning of a text, in characters.
+func excerpt(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -233,4 +234,88 @@ func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 		out = append(out, h)
 	}
 	return out
+}
+
+// TextWindow is a [Window] of a text that is not a document: what is between blank lines is a block.
+func TextWindow(text string, opts WindowOptions) Window {
+	var blocks []kernel.Block
+	for _, part := range topLevel(strings.ReplaceAll(text, "\r\n", "\n")) {
+		b := kernel.Block{Type: "p", Content: part, Markdown: part}
+		if marks := run(part, '#'); heading.MatchString(part) {
+			b.Type, b.SubType, b.Content = "h", "h"+string(rune('0'+marks)), part[marks:]
+		}
+		blocks = append(blocks, b)
+	}
+	w := Window{
+		BlockStart: opts.BlockStart, BlockLimit: opts.BlockLimit, TotalBlocks: len(blocks),
+		TokenBudget: opts.TokenBudget, TokenMode: tokenMode,
+	}
+	opts.IncludeBlockIDs = false
+	read := reader{opts: opts, window: &w}
+	start := min(opts.BlockStart, len(blocks))
+	for i, b := range slices.All(blocks[start:min(start+opts.BlockLimit, len(blocks))]) {
+		if read.full {
+			break
+		}
+		read.blocks(start+i, []kernel.Block{b}, nil)
+	}
+	read.finish(blocks, start)
+	return w
+}
+
+// ReplaceText makes edits in a text that is not a document, as [Replace] does in blocks: what is
+// not found, or found more than once without All, is an error. It returns the new text.
+func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
+	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
+	p := newPiece(kernel.Block{Type: "text"}, text, nil)
+	e := editor{subject: subject, pieces: []*piece{p}}
+	for i, edit := range edits {
+		n, err := e.edit(i, edit)
+		if err != nil {
+			return text, Replaced{}, err
+		}
+		out.Replacements = append(out.Replacements, Replacements{i, n, edit.All})
+		out.EditsApplied++
+	}
+	out.Changed = p.kramdown() != text
+	return p.kramdown(), out, nil
+}
+
+// ZeroWidth are the characters that the editor leaves in texts and nobody sees.
+const ZeroWidth = "\u200b\u200c\u200d\u2060\ufeff"
+
+// Clean removes the characters without a width that the editor leaves in texts: U+200B, U+200C,
+// U+200D, U+2060 and U+FEFF.
+func Clean(text string) string {
+	if !strings.ContainsAny(text, ZeroWidth) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(ZeroWidth, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Tokens estimates what a text costs a model: UTF-16 length by 4, rounded up, called
+// "approx_context_v1".
+func Tokens(text string) int {
+	n := 0
+	for _, r := range text {
+		n += max(utf16.RuneLen(r), 1)
+	}
+	return (n + 3) / 4
+}
+
+// WithoutTitle removes a first line "# Title" that only repeats the title of the document that
+// the text is to become.
+func WithoutTitle(markdown, title string) string {
+	rest := strings.TrimLeft(markdown, "\r\n")
+	line, after, _ := strings.Cut(rest, "\n")
+	name, heading := strings.CutPrefix(strings.TrimSpace(line), "# ")
+	if !heading || strings.TrimSpace(name) != strings.TrimSpace(title) {
+		return markdown
+	}
+	return strings.TrimLeft(after, "\r\n")
 }

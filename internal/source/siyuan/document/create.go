@@ -2,11 +2,13 @@ package document
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -116,4 +118,99 @@ func (d *destination) settle(ctx context.Context, r *action.Request, id kernel.I
 		err = mismatch(id, "the document was made, and it is at "+hpath)
 	}
 	return place{id, p.Notebook, p.Path, hpath}, err
+}
+
+type createDailyNoteArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	App      string    `json:"app" about:"id of the SiYuan window that asks"`
+}
+
+type createDailyNoteResult struct {
+	Success bool `json:"success" about:"true"`
+	place
+	IconHint string `json:"iconHint" about:"how to give it an icon" verbose:"yes"`
+}
+
+func createDailyNote() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
+		Guide:      `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
+		Class:      action.Creates,
+		Needs:      []action.Need{inOpen(access.Write, "notebook"), datafile.DailyNote("notebook")},
+		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
+		Positional: []string{"notebook"},
+		Result:     createDailyNoteResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a createDailyNoteArgs) (any, error) {
+		id, err := r.Kernel.DailyNote(ctx, a.Notebook, a.App)
+		if err != nil {
+			return nil, err
+		}
+		to := destination{notebook: a.Notebook}
+		at, err := to.settle(ctx, r, id)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDocument(id)
+		r.RefreshTree()
+		return createDailyNoteResult{true, at, iconHint}, nil
+	})
+}
+
+type duplicateArgs struct {
+	ID kernel.ID `json:"id" about:"document id" req:"true"`
+}
+
+type duplicateResult struct {
+	Success  bool      `json:"success" about:"true"`
+	SourceID kernel.ID `json:"sourceID" about:"the document that was copied"`
+	place
+}
+
+func duplicate() *action.Action {
+	return action.New(action.Spec{
+		Tool: "document", Name: "duplicate", Purpose: "Copy a document beside itself",
+		Guide:      "Documents below it are not copied. The copy has the time in its title: rename it.",
+		Class:      action.Creates,
+		Needs:      []action.Need{document(access.Write, "id")},
+		Endpoints:  []string{"filetree/duplicateDoc", "filetree/getHPathByID", "block/getBlockInfo"},
+		Positional: []string{"id"},
+		Result:     duplicateResult{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, _ duplicateArgs) (any, error) {
+		t := r.Target("id")
+		d, err := r.Kernel.DuplicateDocument(ctx, t.Root)
+		if err != nil {
+			return nil, err
+		}
+		to := destination{notebook: t.Notebook}
+		at, err := to.settle(ctx, r, d.ID)
+		if err != nil {
+			return nil, err
+		}
+		r.RefreshDocument(d.ID)
+		r.RefreshTree()
+		return duplicateResult{true, t.Root, at}, nil
+	})
+}
+
+const iconHint = `an icon is an emoji or its code points in hex: document(action="set_attr", attrs={"icon":"1f4d4"})`
+
+// icon is an icon as the kernel stores it.
+func icon(r *action.Request, param, text string) (string, error) {
+	code, err := kernel.Icon(text)
+	if err != nil {
+		return "", r.Invalid(param, err.Error())
+	}
+	return code, nil
+}
+
+// giveIcon sets the icon of a new document. That it did not work is a warning: the document is
+// there.
+func giveIcon(ctx context.Context, r *action.Request, id kernel.ID, code string) (warning string) {
+	if err := r.Kernel.SetAttrs(ctx, id, map[string]string{"icon": code}); err != nil {
+		return fmt.Sprintf("the icon was not set: %v", err)
+	}
+	r.RefreshIcons()
+	return ""
 }

@@ -2,13 +2,16 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/datafile"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -78,4 +81,112 @@ func isGone(ctx context.Context, r *action.Request, path string) error {
 		Op: "delete", Kind: tool.Mismatch, Subject: path, OutcomeUnknown: true,
 		Message: "the kernel accepted the deletion, and the asset is still there",
 	}
+}
+
+type removedAssets struct {
+	Success bool     `json:"success" about:"true"`
+	Removed []string `json:"removed" about:"paths that are gone"`
+	Count   int      `json:"count" about:"how many"`
+	Kept    []string `json:"kept,omitempty" about:"paths SiYuan calls unused, and a document uses or may use"`
+}
+
+func removeUnusedAssets() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "remove_unused_assets", Purpose: "Delete all assets that no document uses",
+		Guide:     "Needs rwd in every notebook. list_unused_assets shows what would go.",
+		Dangerous: true, Class: action.Manifest,
+		Needs: []action.Need{
+			action.Everywhere(access.Delete), // first: only then may the files be named
+			action.On(access.None, "the files that nothing uses", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
+				u, err := unusedAssets(ctx, r)
+				out := make([]action.Target, 0, len(u.files))
+				for _, path := range u.files {
+					out = append(out, action.Target{What: access.Asset, Subject: path})
+				}
+				return out, err
+			}),
+		},
+		Endpoints: []string{
+			"asset/getUnusedAssets", "query/sql", "file/readDir", "file/getFile", "asset/removeUnusedAsset", "notebook/lsNotebooks",
+		},
+		Result:  removedAssets{},
+		Example: `{}`,
+		Effect: func(r *action.Request) string {
+			return fmt.Sprintf("delete %d file(s) that no document uses", len(r.AllTargets()))
+		},
+	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
+		out := removedAssets{Success: true, Removed: []string{}}
+		for {
+			u, err := unusedAssets(ctx, r)
+			if err != nil {
+				return nil, afterRemoving(err, out.Removed)
+			}
+			out.Kept = u.used
+			gone, err := removeEach(ctx, r, u.files)
+			out.Removed = append(out.Removed, gone...)
+			if err != nil {
+				return nil, afterRemoving(err, out.Removed)
+			}
+			if u.total < kernel.MaxUnusedAssets || len(gone) == 0 {
+				break
+			}
+		}
+		slices.Sort(out.Removed)
+		out.Count = len(out.Removed)
+		return out, nil
+	})
+}
+
+// removeEach removes files one by one, and returns those that are gone; what is not a plain file is
+// left alone. The kernel could remove all at once, but then it would take more than the list it
+// gives, and assets that are in use with them.
+func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {
+	before, after := datafile.NewFolders(r.Kernel), datafile.NewFolders(r.Kernel)
+	asked, gone := []string{}, []string{}
+	for _, path := range paths {
+		a, wrong := parseAsset(path)
+		if wrong != "" || a.plain != path {
+			continue
+		}
+		e, err := before.Locate(ctx, path)
+		if tool.KindOf(err) == tool.InvalidPath { // a link: the file may lie anywhere
+			continue
+		}
+		if err != nil {
+			return asked, err
+		}
+		if e == nil || e.Folder {
+			continue
+		}
+		if err := r.Kernel.RemoveUnusedAsset(ctx, path); err != nil {
+			return asked, err
+		}
+		asked = append(asked, path)
+	}
+	for _, path := range asked {
+		e, err := after.Locate(ctx, path)
+		if err != nil {
+			return asked, err
+		}
+		if e == nil {
+			gone = append(gone, path)
+		}
+	}
+	return gone, nil
+}
+
+// afterRemoving is an error that came after some assets were removed.
+func afterRemoving(err error, gone []string) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || len(gone) == 0 {
+		return err
+	}
+	facts := maps.Clone(e.Facts)
+	if facts == nil {
+		facts = map[string]any{}
+	}
+	facts["removed"] = gone
+	partly := *e
+	partly.Facts = facts
+	return &partly
 }

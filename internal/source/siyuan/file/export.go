@@ -2,10 +2,19 @@ package file
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
+	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/datafile"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -85,4 +94,147 @@ func noCollections(ctx context.Context, r *action.Request, t action.Target) erro
 		out.Facts = map[string]any{"reason": "databases"}
 	}
 	return out
+}
+
+type exportMDArgs struct {
+	ID kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
+}
+
+func exportMD() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "export_md", Purpose: "Export a document as standard Markdown",
+		Guide: "The whole document of the block, with front matter. Where a notebook is hidden, references become links.",
+		Class: action.Reads, Common: true,
+		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
+		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "block/getBlockKramdown"},
+		Positional: []string{"id"},
+		Result:     kernel.Markdown{},
+		Example:    `{"id":"20240101120000-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, _ exportMDArgs) (any, error) {
+		return exported(ctx, r, r.Target("id"))
+	})
+}
+
+type exportResourcesArgs struct {
+	Paths  []string `json:"paths" about:"/data/assets/…, /data/ID/assets, emojis, templates" req:"true" min:"1" max:"100"`
+	Name   string   `json:"name" about:"name of the archive" max:"100"`
+	Output string   `json:"outputPath" about:"local file to write the zip to"`
+}
+
+type exportResourcesResult struct {
+	Path   string `json:"path" about:"the archive in the workspace"`
+	Output string `json:"outputPath,omitempty" about:"the local file"`
+	Bytes  int64  `json:"bytes,omitempty" about:"its size"`
+}
+
+// archive is what the kernel names the archives it makes; nothing else is fetched.
+var archive = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
+
+func exportResources() *action.Action {
+	return action.New(action.Spec{
+		Tool: "file", Name: "export_resources", Purpose: "Pack assets, emojis or templates into a zip",
+		Guide: "Only these can be packed, never documents or settings. The archive lies in the workspace; with outputPath it is " +
+			"also written to this machine, where no file may be yet.",
+		DangerousWith: "outputPath", Class: action.External,
+		Needs: []action.Need{needsResources(access.Read, "paths"), needsPlace("outputPath", "")},
+		Endpoints: []string{
+			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "export/exportResources", "file/getFile",
+		},
+		Positional: []string{"paths"},
+		Result:     exportResourcesResult{},
+		Example:    `{"paths":["/data/assets/plan-20240101120000-abcdefg.png"],"name":"plans"}`,
+	}, func(ctx context.Context, r *action.Request, a exportResourcesArgs) (any, error) {
+		if _, wrong := datafile.Check(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
+			return nil, r.Invalid("name", "is not a plain file name")
+		}
+		var out local
+		if a.Output != "" { // refused before anything is made
+			var err error
+			if out, err = localPath(r, a.Output); err != nil {
+				return nil, err
+			}
+		}
+		paths, err := packed(ctx, r, a.Paths)
+		if err != nil {
+			return nil, err
+		}
+		made, err := r.Kernel.ExportResources(ctx, paths, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !archive.MatchString(made) {
+			return nil, &tool.Error{Op: "export", Kind: tool.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
+		}
+		res := exportResourcesResult{Path: made}
+		if a.Output != "" {
+			res.Output = out.path()
+			if res.Bytes, err = save(out, a.Output, func(w io.Writer) (int64, error) {
+				return r.Kernel.CopyFile(ctx, made, w, maxArchive)
+			}); err != nil {
+				return nil, err
+			}
+		}
+		return res, nil
+	})
+}
+
+// packed are the paths to pack, each once. The kernel packs what it is given by name alone, so that of two files which
+// share one the second would take the place of the first.
+func packed(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
+	names := map[string]string{}
+	for _, text := range given {
+		e, _, err := locateResource(ctx, r, text)
+		if err != nil {
+			return nil, err
+		}
+		p := "/data/" + e.Path
+		if slices.Contains(paths, p) {
+			continue
+		}
+		paths = append(paths, p)
+		if e.Folder {
+			continue
+		}
+		if other := names[path.Base(p)]; other != "" {
+			return nil, r.Conflicting(other+" and "+p+" would have one name in the archive; pack them one at a time", "paths")
+		}
+		names[path.Base(p)] = p
+	}
+	return paths, nil
+}
+
+// maxArchive bounds an archive that is written to this machine.
+const maxArchive = 4 << 30
+
+// save writes a new local file; one that is there is never touched. What could not be written
+// to its end is removed.
+func save(at local, text string, write func(io.Writer) (int64, error)) (int64, error) {
+	root, err := at.open()
+	if err != nil {
+		return 0, diskError("write", text, err)
+	}
+	defer root.Close()
+	if dir := filepath.Dir(at.rel); dir != "." {
+		if err := root.MkdirAll(dir, 0o700); err != nil {
+			return 0, diskError("write", text, err)
+		}
+	}
+	return writeNew(root, at.rel, text, write)
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(root *os.Root, rel, text string, write func(io.Writer) (int64, error)) (int64, error) {
+	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, diskError("write", text, err)
+	}
+	n, err := write(f)
+	if closed := f.Close(); err == nil && closed != nil {
+		err = diskError("write", text, fmt.Errorf("close: %w", closed))
+	}
+	if err != nil {
+		_ = root.Remove(rel) // half a file is worse than none
+		return 0, err
+	}
+	return n, nil
 }

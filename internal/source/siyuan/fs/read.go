@@ -2,10 +2,13 @@ package fs
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
+	"collie/internal/tool"
 )
 
 type readArgs struct {
@@ -47,4 +50,60 @@ func read() *action.Action {
 		}
 		return readResult{shown(ctx, r, targets[0]), w}, nil
 	})
+}
+
+// maxMemory bounds the agent's memory, in bytes: it is part of a file that is read all the time.
+const maxMemory = 64 << 10
+
+func virtualItems() []lsItem {
+	var out []lsItem
+	for _, path := range [...]string{action.AgentsFile, action.UserRulesFile} {
+		out = append(out, lsItem{Name: strings.TrimPrefix(path, "/"), Path: path, Virtual: true})
+	}
+	return out
+}
+
+// virtualFile is the virtual file that an argument means, and its text.
+func virtualFile(r *action.Request, given string) (path, text string) {
+	path, err := action.NormalizePath(given)
+	if err != nil {
+		return given, "" // a Need has made sure that this does not happen
+	}
+	if path == action.AgentsFile {
+		return path, r.Config.Memory
+	}
+	return path, r.Config.UserRules
+}
+
+// writable returns an error for the virtual file that is not the agent's to change.
+func writable(path string) error {
+	if path == action.AgentsFile {
+		return nil
+	}
+	return &tool.Error{
+		Op: "write", Kind: tool.Denied, Subject: path, Message: "the user's rules are for reading only",
+		Hint: "what you want to remember belongs in " + action.AgentsFile,
+	}
+}
+
+// remember writes the agent's memory into the tool config.
+func remember(ctx context.Context, r *action.Request, text string) error {
+	if len(text) > maxMemory {
+		return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")
+	}
+	config, err := r.Workspace.EditConfig(ctx, func(raw map[string]any) error {
+		raw["agentSiyuanMemoryText"] = text
+		raw["agentSiyuanMemoryUpdatedAt"] = ""
+		if text != "" {
+			raw["agentSiyuanMemoryUpdatedAt"] = time.Now().UTC().Format(time.RFC3339)
+		}
+		return nil
+	})
+	if err == nil && config.Memory != text {
+		return &tool.Error{
+			Op: "write", Kind: tool.Mismatch, Subject: action.AgentsFile, Message: "the memory was written and reads otherwise",
+			Hint: `fs(action="read", path="` + action.AgentsFile + `") shows what is there`,
+		}
+	}
+	return err
 }

@@ -2,9 +2,14 @@ package notebook
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 // listed is a notebook in a list.
@@ -48,4 +53,80 @@ func list() *action.Action {
 		}
 		return out, nil
 	})
+}
+
+type getChildDocsArgs struct {
+	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
+	Page     int       `json:"page" about:"page of the result" default:"1" min:"1" list:"yes"`
+	PageSize int       `json:"pageSize" about:"documents a page" default:"50" min:"1" max:"200"`
+}
+
+type getChildDocsResult struct {
+	action.Page[content.ListedDocument]
+	Notebook kernel.ID `json:"notebook" about:"notebook id"`
+}
+
+func getChildDocs() *action.Action {
+	return action.New(action.Spec{
+		Tool: "notebook", Name: "get_child_docs", Purpose: "List the documents at the top of a notebook",
+		Guide:      `Deeper ones: document(action="get_child_docs") or document(action="list_tree").`,
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnNotebook(access.Read, "notebook")},
+		Endpoints:  []string{"filetree/listDocsByPath", "notebook/lsNotebooks"},
+		Positional: []string{"notebook"},
+		Result:     getChildDocsResult{},
+		Example:    `{"notebook":"20240101120000-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a getChildDocsArgs) (any, error) {
+		was, err := before(ctx, r, a.Notebook)
+		if err != nil {
+			return nil, err
+		}
+		if was.Closed {
+			return nil, notReady(a.Notebook, 0, nil)
+		}
+		docs, err := patiently(ctx, r, a.Notebook)
+		if err != nil {
+			return nil, err
+		}
+		return getChildDocsResult{action.Paged(content.ListDocuments(a.Notebook, "/", docs), a.Page, a.PageSize), a.Notebook}, nil
+	})
+}
+
+const (
+	retries   = 2
+	retryWait = 150 * time.Millisecond
+)
+
+// patiently lists the documents at the top of a notebook, again after a moment where the kernel
+// says that it is not ready.
+func patiently(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
+	for n := 0; ; n++ {
+		docs, err := r.Kernel.Documents(ctx, id, "/")
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Code != kernel.CodeNotebookClosed {
+			return docs, err
+		}
+		if n == retries {
+			return nil, notReady(id, n, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, notReady(id, n, err)
+		case <-time.After(retryWait):
+		}
+	}
+}
+
+// notReady is the error for a notebook that is closed, or that the kernel is still opening.
+func notReady(id kernel.ID, attempts int, err error) error {
+	const reason = "notebook_closed_or_initializing"
+	return &tool.Error{
+		Op: "list", Kind: tool.Internal, Code: kernel.CodeNotebookClosed, Subject: string(id), Err: err,
+		Message: "the notebook is closed, or SiYuan is still opening it",
+		Hint:    `open it with notebook(action="set_open_state", opened=true), or ask again a moment later`,
+		Facts: map[string]any{
+			"reason": reason, "retryable": true, "retryAttempts": attempts,
+			"retryWindowMs": attempts * int(retryWait/time.Millisecond),
+		},
+	}
 }

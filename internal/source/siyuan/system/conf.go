@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
 
 	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
@@ -203,4 +206,142 @@ func show(name string, v gjson.Result, depth, most int) node {
 		return node{Type: "boolean", Value: v.Bool()}
 	}
 	return node{Type: "null"}
+}
+
+// withoutNotes are the sections of the configuration that tell nothing of notes. Others are the layout of the window,
+// with ids and titles of what is open, the number of documents, where a tour was, and what is not known yet.
+var withoutNotes = map[string]bool{
+	"accessAuthCode": true, "account": true, "ai": true, "api": true, "appearance": true, "bazaar": true, "cloudRegion": true,
+	"cookieKey": true, "dataIndexState": true, "editor": true, "export": true, "fileTree": true, "flashcard": true, "graph": true,
+	"keymap": true, "lang": true, "langs": true, "logLevel": true, "mcpOAuth": true, "notebookCrypto": true, "publish": true,
+	"readonly": true, "repo": true, "search": true, "secrets": true, "serverAddrs": true, "showChangelog": true, "snippet": true,
+	"sync": true, "system": true, "tag": true, "userData": true,
+}
+
+// placeEnds are the ends of keys whose values name a notebook, a document or a place among them, in lower case.
+var placeEnds = []string{"savebox", "savepath", "notebook", "notebookid", "documentid", "docid", "rootid", "blockid"}
+
+// readableConf is the configuration without what tells of notes, where some notebook may not be read.
+func readableConf(ctx context.Context, r *action.Request, raw json.RawMessage) (json.RawMessage, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return raw, err
+	}
+	out := []byte("{}")
+	gjson.ParseBytes(raw).ForEach(func(section, value gjson.Result) bool {
+		if withoutNotes[section.String()] {
+			out, err = sjson.SetRawBytes(out, gjson.Escape(section.String()), []byte(withoutPlaces(value)))
+		}
+		return err == nil
+	})
+	return out, err
+}
+
+// withoutPlaces is a section without the places among notes that its keys name.
+func withoutPlaces(v gjson.Result) string {
+	switch {
+	case v.IsObject():
+		var parts []string
+		v.ForEach(func(k, m gjson.Result) bool {
+			text := withoutPlaces(m)
+			if namesPlace(k.String()) && m.Type == gjson.String && m.Str != "" {
+				text = `"` + hidden + `"`
+			}
+			parts = append(parts, k.Raw+":"+text)
+			return true
+		})
+		return "{" + strings.Join(parts, ",") + "}"
+	case v.IsArray():
+		var parts []string
+		v.ForEach(func(_, m gjson.Result) bool {
+			parts = append(parts, withoutPlaces(m))
+			return true
+		})
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return v.Raw
+}
+
+func namesPlace(key string) bool {
+	key = strings.ToLower(key)
+	for _, end := range placeEnds {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return false
+}
+
+const hidden = "[REDACTED]"
+
+// secretEnds are the ends of keys whose values are hidden, in lower case without
+// punctuation, in the singular.
+var secretEnds = []string{
+	"apikey", "accesstoken", "refreshtoken", "sessiontoken", "bearertoken", "token", "secret", "clientsecret", "password",
+	"passwd", "cookie", "authorization", "credential", "privatekey", "jwt", "ticket", "assertion",
+	"samlresponse", "oauthverifier",
+	// SiYuan's own: the code of the lock screen, keys of the data repository and of locked
+	// notebooks, cloud accounts, what was signed in to.
+	"accessauthcode", "cookiekey", "repokey", "userdata", "accesskey", "secretkey", "salt", "verifier", "nonce", "oauth",
+	"passphrase", "pwd",
+}
+
+// secretNames are keys that are secret where nothing else stands in them.
+var secretNames = map[string]bool{
+	"key": true,
+	"env": true, "header": true, "arg": true, // of the servers that SiYuan's own assistant uses
+}
+
+// secret reports whether the value of a key must not be shown.
+func secret(key string) bool {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, key)
+	one := strings.TrimSuffix(plain, "s")
+	if secretNames[plain] || secretNames[one] {
+		return true
+	}
+	for _, end := range secretEnds {
+		if strings.HasSuffix(plain, end) || strings.HasSuffix(one, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// user matches the name and password before the host of an address.
+var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
+
+// parameter matches a parameter of an address with its value.
+var parameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
+
+// secretParameters are names that a parameter of an address has a secret under, besides those of keys.
+var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
+
+// address is a text of the configuration without the credentials of an address in it.
+func address(text string) string {
+	if strings.Contains(text, "=") {
+		text = parameter.ReplaceAllStringFunc(text, func(found string) string {
+			m := parameter.FindStringSubmatch(found)
+			if name, err := url.QueryUnescape(m[2]); err != nil || secret(name) || secretParameters[strings.ToLower(name)] {
+				return m[1] + m[2] + "=" + hidden
+			}
+			return found
+		})
+	}
+	if !strings.Contains(text, "@") {
+		return text
+	}
+	return user.ReplaceAllString(text, "$1"+hidden+"@")
+}
+
+// withoutUser is a host without the credentials before an @.
+func withoutUser(host string) string {
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		return host[i+1:]
+	}
+	return host
 }

@@ -5,9 +5,20 @@ import (
 	"maps"
 	"time"
 
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
+
+// transact runs operations on a database through one of its blocks, which counts as changed.
+func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...kernel.Operation) error {
+	now := time.Now()
+	if block != "" {
+		ops = append(ops, kernel.Operation{"action": "doUpdateUpdated", "id": block, "data": now.Format("20060102150405")})
+	}
+	_, err := r.Kernel.Transact(ctx, now.UnixMilli(), ops...)
+	return err
+}
 
 // patience is how long is waited before each further look at what was written. The first look
 // is at once.

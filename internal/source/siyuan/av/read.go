@@ -1,0 +1,214 @@
+package av
+
+import (
+	"context"
+	"encoding/json"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+)
+
+type getArgs struct {
+	ID      kernel.ID `json:"id" about:"database id" req:"true"`
+	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`
+}
+
+// row is a row and the ids that are easily taken for its own.
+type row struct {
+	RowID         kernel.ID               `json:"rowID" about:"what names the row everywhere"`
+	SourceBlockID kernel.ID               `json:"sourceBlockID,omitempty" about:"the block that it is bound to"`
+	ValueIDs      map[kernel.ID]kernel.ID `json:"valueIDs,omitempty" about:"ids of its values by column" verbose:"yes"`
+}
+
+type getResult struct {
+	ID           kernel.ID       `json:"id" about:"database id"`
+	AV           json.RawMessage `json:"av" about:"columns with their values (keyValues), views, name"`
+	ResolvedRows []row           `json:"resolvedRows" about:"the rows"`
+}
+
+func get() *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "get", Purpose: "Read a whole database as it is stored",
+		Guide:     "This is large: render shows the same as a table. rowID is what other actions take; sourceBlockID is the block that a row is bound to.",
+		Class:     action.Reads,
+		Needs:     []action.Need{on(access.Read, "id")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView"},
+		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
+		Result:  getResult{},
+		Example: `{"id":"20240801120000-avmain1"}`,
+	}, func(ctx context.Context, r *action.Request, a getArgs) (any, error) {
+		db, err := load(ctx, r, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		m, err := maskOf(ctx, r, db)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			r.Filtered(m.hidden)
+		}
+		raw, err := m.apply(db.Raw)
+		return getResult{ID: a.ID, AV: raw, ResolvedRows: rowsOf(db, m)}, err
+	})
+}
+
+// rowsOf are the visible rows of a database in the order they are stored in.
+func rowsOf(db *kernel.Database, m *mask) []row {
+	rows, at := []row{}, map[kernel.ID]int{}
+	for _, v := range db.Primary() {
+		if !m.row(v.RowID) {
+			continue
+		}
+		one := row{RowID: v.RowID, ValueIDs: map[kernel.ID]kernel.ID{}}
+		if v.Block != nil {
+			one.SourceBlockID = v.Block.ID
+		}
+		at[v.RowID] = len(rows)
+		rows = append(rows, one)
+	}
+	for i := range db.Columns {
+		for _, v := range db.Columns[i].Values {
+			if n, ok := at[v.RowID]; ok {
+				rows[n].ValueIDs[v.ColumnID] = v.ID
+			}
+		}
+	}
+	return rows
+}
+
+type filterSortArgs struct {
+	ID      kernel.ID `json:"id" about:"database id" req:"true"`
+	BlockID kernel.ID `json:"blockID" about:"the block whose view is meant"`
+}
+
+type filterSortResult struct {
+	AVID    kernel.ID       `json:"avID" about:"database id"`
+	Filters json.RawMessage `json:"filters" about:"a tree of conditions; no filter is one empty group"`
+	Sorts   json.RawMessage `json:"sorts" about:"columns in order"`
+}
+
+func filterSort() *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "get_attribute_view_filter_sort", Purpose: "Show the filters and sorts of a view",
+		Class:     action.Reads,
+		Needs:     []action.Need{on(access.Read, "id")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "av/getAttributeViewFilterSort"},
+		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
+		Result:  filterSortResult{},
+		Example: `{"id":"20240801120000-avmain1"}`,
+	}, func(ctx context.Context, r *action.Request, a filterSortArgs) (any, error) {
+		through, err := block(ctx, r, r.Target("id"))
+		if err != nil {
+			return nil, err
+		}
+		filters, sorts, err := r.Kernel.FilterSort(ctx, a.ID, through)
+		if err != nil {
+			return nil, err
+		}
+		out := filterSortResult{AVID: a.ID, Filters: orEmpty(filters), Sorts: orEmpty(sorts)}
+		restricted, err := r.Levels.Restricted(ctx)
+		if err != nil || !restricted {
+			return out, err
+		}
+		db, err := load(ctx, r, a.ID) // a filter may name rows
+		if err != nil {
+			return nil, err
+		}
+		m, err := maskOf(ctx, r, db)
+		if err != nil {
+			return nil, err
+		}
+		out.Filters, err = m.apply(out.Filters)
+		return out, err
+	})
+}
+
+func orEmpty(list json.RawMessage) json.RawMessage {
+	if len(list) == 0 || string(list) == "null" {
+		return json.RawMessage("[]")
+	}
+	return list
+}
+
+type keysArgs struct {
+	ID kernel.ID `json:"id" about:"database id" req:"true"`
+}
+
+type keysResult struct {
+	AVID kernel.ID         `json:"avID"`
+	Keys []json.RawMessage `json:"keys"`
+}
+
+// keysShown describes the columns that the kernel answers.
+type keysShown struct {
+	AVID kernel.ID `json:"avID" about:"database id"`
+	Keys []struct {
+		ID       kernel.ID       `json:"id" about:"column id"`
+		Name     string          `json:"name" about:"what it is called"`
+		Type     string          `json:"type" about:"block (the primary column), text, number, select, …"`
+		Options  json.RawMessage `json:"options" about:"of select and mSelect: what there is to choose"`
+		Relation json.RawMessage `json:"relation" about:"of relation: the other database"`
+	} `json:"keys" about:"the columns"`
+}
+
+// keys reads the columns by the endpoint that takes a database. That of the action's own name
+// takes a block, and answers the databases which that block is a row of.
+func keys() *action.Action {
+	return action.New(action.Spec{
+		Tool: "av", Name: "get_attribute_view_keys", Purpose: "List the columns of a database",
+		Guide:     "A column's id is what set_cells takes as columnID, and its type decides the valueType.",
+		Class:     action.Reads,
+		Needs:     []action.Need{on(access.Read, "id")},
+		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewKeysByAvID"},
+		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
+		Result:  keysShown{},
+		Example: `{"id":"20240801120000-avmain1"}`,
+	}, func(ctx context.Context, r *action.Request, a keysArgs) (any, error) {
+		columns, err := r.Kernel.DatabaseColumns(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		m, err := relationsOf(ctx, r, columns)
+		if err != nil {
+			return nil, err
+		}
+		out := keysResult{AVID: a.ID, Keys: make([]json.RawMessage, len(columns))}
+		for i, c := range columns {
+			if out.Keys[i], err = m.apply(c); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	})
+}
+
+// relationsOf hides the databases that columns have relations to, where they may not be read, and
+// their columns.
+func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessage) (*mask, error) {
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil || !restricted {
+		return nil, err
+	}
+	m := &mask{ids: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
+	parsed := make([]kernel.Column, len(columns))
+	shut := map[kernel.ID]bool{} // relations to what may not be read
+	for i, raw := range columns {
+		c := &parsed[i]
+		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
+			continue // apply says what is wrong with it
+		}
+		ok, err := visible(ctx, r, c.Relation.Database)
+		if err != nil {
+			return nil, err
+		}
+		m.databases[c.Relation.Database], shut[c.ID] = !ok, !ok
+	}
+	for i := range parsed {
+		if rollup := parsed[i].Rollup; rollup != nil && shut[rollup.RelationColumn] {
+			m.ids[rollup.Column] = true
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,300 @@
+package block
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
+)
+
+type kramdownResult struct {
+	ID        kernel.ID `json:"id" about:"the block"`
+	Kramdown  string    `json:"kramdown" about:"its text; {: id=\"…\"} lines hold ids and attributes"`
+	StateHash string    `json:"stateHash" about:"for ifMatch of a later write"`
+}
+
+func getKramdown() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_kramdown",
+		Purpose:    "Read a block or document as Markdown with ids and attributes",
+		Guide:      "Give stateHash back as ifMatch to be refused if somebody changed the block meanwhile.",
+		Common:     true,
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
+		Endpoints:  []string{"block/getBlockKramdown", "query/sql"},
+		Positional: []string{"id"},
+		Result:     kramdownResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		text, err := r.Kernel.Kramdown(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if text == "" { // also what the kernel answers for an id that is gone
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		hash := content.StateHash(content.Saved{ID: a.ID, Kramdown: text})
+		text, err = content.Unbound(ctx, r, content.Clean(text))
+		return kramdownResult{a.ID, text, hash}, err
+	})
+}
+
+type batchKramdownArgs struct {
+	IDs  []string `json:"ids" about:"blocks or documents, in the order of the answer" req:"true" min:"1" max:"20"`
+	Mode string   `json:"mode" about:"md, or textmark: inline styles as span elements" enum:"md,textmark" default:"md"`
+}
+
+type batchItem struct {
+	ID        string     `json:"id" about:"as it was asked for"`
+	OK        bool       `json:"ok" about:"whether it was read"`
+	Kramdown  string     `json:"kramdown,omitempty" about:"its text with ids and attributes"`
+	StateHash string     `json:"stateHash,omitempty" about:"for ifMatch of a later write (mode md)"`
+	Error     *itemError `json:"error,omitempty" about:"type, code, message and hint where it was not read"`
+}
+
+type itemError struct {
+	Type    tool.ErrorKind `json:"type"`
+	Code    string         `json:"code,omitempty"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint,omitempty"`
+}
+
+type batchResult struct {
+	Items     []batchItem `json:"items"`
+	Requested int         `json:"requested" about:"ids that were given"`
+	Succeeded int         `json:"succeeded" about:"of them read"`
+	Failed    int         `json:"failed" about:"of them not read"`
+	Partial   bool        `json:"partial" about:"whether any failed"`
+}
+
+func batchKramdown() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "batch_kramdown",
+		Purpose:    "Read up to 20 blocks as Markdown with ids and attributes",
+		Guide:      "One that cannot be read fails alone. Order and duplicates of ids are kept.",
+		Class:      action.Reads,
+		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
+		Endpoints:  []string{"block/getBlockKramdowns", "query/sql"},
+		Positional: []string{"ids"},
+		Result:     batchResult{},
+		Example:    `{"ids":["20260102030405-abcdefg"]}`,
+	}, runBatchKramdown)
+}
+
+func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArgs) (any, error) {
+	ids := make([]kernel.ID, 0, len(a.IDs))
+	for _, id := range a.IDs {
+		ids = append(ids, kernel.ID(id))
+	}
+	places, err := r.Places(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	refused := map[kernel.ID]error{}
+	var readable []kernel.ID
+	for _, id := range ids {
+		t, found := places[id]
+		switch {
+		case !found:
+			refused[id] = access.NotFound(access.Block, string(id))
+		default:
+			if err := r.Levels.Check(t.Notebook, access.Read, access.Block, string(id)); err != nil {
+				refused[id] = err
+			} else if _, twice := refused[id]; !twice {
+				readable = append(readable, id)
+			}
+		}
+	}
+	texts, err := r.Kernel.Kramdowns(ctx, distinct(readable), a.Mode)
+	if err != nil {
+		return nil, err
+	}
+	out := batchResult{Items: make([]batchItem, len(ids)), Requested: len(ids)}
+	for i, id := range ids {
+		item := &out.Items[i]
+		item.ID = a.IDs[i]
+		text, read := texts[id]
+		err := refused[id]
+		if err == nil && (!read || text == "") {
+			err = access.NotFound(access.Block, string(id))
+		}
+		if err != nil {
+			item.Error = itemErrorOf(err)
+			out.Failed++
+			continue
+		}
+		item.OK = true
+		if item.Kramdown, err = content.Unbound(ctx, r, content.Clean(text)); err != nil {
+			return nil, err
+		}
+		if a.Mode == "md" {
+			item.StateHash = content.StateHash(content.Saved{ID: id, Kramdown: text})
+		}
+		out.Succeeded++
+	}
+	out.Partial = out.Failed > 0
+	return out, nil
+}
+
+func itemErrorOf(err error) *itemError {
+	out := &itemError{Type: tool.KindOf(err), Message: err.Error()}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		out.Code, out.Message, out.Hint = e.Code, e.Message, e.Hint
+	}
+	return out
+}
+
+// mostDOM bounds the DOM that is returned, in bytes.
+const mostDOM = 64 << 10
+
+type domResult struct {
+	ID         kernel.ID `json:"id" about:"the block"`
+	DOM        string    `json:"dom" about:"its DOM"`
+	Truncated  bool      `json:"truncated" about:"whether it was cut"`
+	TotalBytes int       `json:"totalBytes,omitempty" about:"length before the cut"`
+	Hint       string    `json:"hint,omitempty" about:"how to read the rest"`
+}
+
+func dom() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "dom",
+		Purpose:    "Read a block in the editor's own form (DOM), at most 64 KiB",
+		Guide:      "For text get_kramdown is shorter. A longer DOM is cut after a whole block.",
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
+		Endpoints:  []string{"block/getBlockDOM", "query/sql"},
+		Positional: []string{"id"},
+		Result:     domResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		whole, err := r.Kernel.DOM(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if whole == "" {
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		if whole, err = content.Unbound(ctx, r, whole); err != nil {
+			return nil, err
+		}
+		out := domResult{ID: a.ID, DOM: cutDOM(whole, mostDOM)}
+		if len(out.DOM) != len(whole) {
+			out.Truncated, out.TotalBytes = true, len(whole)
+			out.Hint = `block(action="get_children", id="` + string(a.ID) + `") lists its blocks, whose DOM can be read one by one`
+		}
+		return out, nil
+	})
+}
+
+// cutDOM cuts a DOM to at most limit bytes: after the last block that fits, with what is open
+// closed, or within the first block's text if that alone is too long.
+func cutDOM(dom string, limit int) string {
+	if len(dom) <= limit {
+		return dom
+	}
+	const tail = "</div>"
+	var end, open int
+	var walk func([]kernel.DOMBlock)
+	walk = func(blocks []kernel.DOMBlock) {
+		for _, b := range blocks {
+			if b.End+b.Open*len(tail) <= limit && b.End > end {
+				end, open = b.End, b.Open
+			}
+			if b.Start < limit {
+				walk(b.Blocks)
+			}
+		}
+	}
+	walk(kernel.ParseDOM(dom))
+	if end > 0 {
+		return dom[:end] + strings.Repeat(tail, open)
+	}
+	for limit > 0 && !utf8.RuneStart(dom[limit]) {
+		limit--
+	}
+	cut := dom[:limit]
+	if tag := strings.LastIndexByte(cut, '<'); tag > strings.LastIndexByte(cut, '>') {
+		cut = cut[:tag]
+	}
+	return cut
+}
+
+type idArgs struct {
+	ID kernel.ID `json:"id" about:"block or document" req:"true"`
+}
+
+// getAttrsResult describes a map.
+type getAttrsResult struct {
+	Any string `json:"*" about:"each attribute by its name: name, alias, memo, bookmark, custom-…"`
+}
+
+func getAttrs() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_attrs",
+		Purpose: "Read the attributes of a block or document",
+		Guide:   "Databases that the block is a row of are left out where some notebook may not be read.",
+		Class:   action.Reads,
+		Needs:   []action.Need{action.OnBlock(access.Read, "id")},
+
+		Endpoints:  []string{"attr/getBlockAttrs"},
+		Positional: []string{"id"},
+		Result:     getAttrsResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
+		attrs, err := r.Kernel.Attrs(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(attrs) == 0 { // each block has at least an id: it went away meanwhile
+			return nil, access.NotFound(access.Block, string(a.ID))
+		}
+		return attrs, content.UnboundAttrs(ctx, r, attrs)
+	})
+}
+
+type childrenArgs struct {
+	ID       kernel.ID `json:"id" about:"block or document" req:"true"`
+	Page     int       `json:"page" about:"from 1" default:"1" min:"1" list:"yes"`
+	PageSize int       `json:"pageSize" about:"blocks a page" default:"50" min:"1" max:"200"`
+}
+
+type childrenResult struct {
+	action.Page[kernel.Block]
+	Hint string `json:"hint,omitempty" about:"how to go on"`
+}
+
+func getChildren() *action.Action {
+	return action.New(action.Spec{
+		Tool: name, Name: "get_children",
+		Purpose:    "List the blocks right below a document or block",
+		Guide:      "Below a heading stands its section, down to the next heading of its level. A leaf has no children.",
+		Class:      action.Reads,
+		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
+		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
+		Positional: []string{"id"},
+		Result:     childrenResult{},
+		Example:    `{"id":"20260102030405-abcdefg"}`,
+	}, func(ctx context.Context, r *action.Request, a childrenArgs) (any, error) {
+		all, err := r.Kernel.ChildBlocks(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := content.UnboundBlocks(ctx, r, all); err != nil {
+			return nil, err
+		}
+		for i := range all {
+			all[i].Content, all[i].Markdown = content.Clean(all[i].Content), content.Clean(all[i].Markdown)
+		}
+		out := childrenResult{Page: action.Paged(all, a.Page, a.PageSize)}
+		if out.HasNextPage {
+			out.Hint = "more with a higher page"
+		}
+		return out, nil
+	})
+}
