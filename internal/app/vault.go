@@ -52,7 +52,7 @@ func (n *Notes) place(cfg *config.Config) place {
 	if n.vault == nil {
 		n.vault = newVault(cfg, n.env, n.log)
 	}
-	return place{vaultClientOf(lazyVault{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
+	return place{vaultClientOf(vaultTransport{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
 }
 
 // vaultKey names the folder of the vault in our state.
@@ -60,18 +60,18 @@ func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
 // vaultClient talks to a vault as to a kernel.
 func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
-	return vaultClientOf(lazyVault{vault: v}, log)
+	return vaultClientOf(vaultTransport{vault: v}, log)
 }
 
-func vaultClientOf(s lazyVault, log *slog.Logger) *kernel.Client {
+func vaultClientOf(t vaultTransport, log *slog.Logger) *kernel.Client {
 	// A read is not tried again: the vault waits for other processes itself, and what it then cannot do stays so.
-	return kernel.New(vaultAddress, kernel.Options{Transport: vaultTransport{s}, Waits: []time.Duration{}, Logger: log})
+	return kernel.New(vaultAddress, kernel.Options{Transport: t, Waits: []time.Duration{}, Logger: log})
 }
 
-// lazyVault is a vault whose file is not made for nothing: while it is not there a file in it that is
-// asked for is answered to be missing. That is what listing the tools asks, as their switches may be
-// in one.
-type lazyVault struct {
+// vaultTransport takes requests to a vault, whose file is not made for nothing: while it is not there a file in it that
+// is asked for is answered to be missing. That is what listing the tools asks, as their switches may be in one. It
+// says what is the matter where the file cannot be read or written: a kernel's answer could not.
+type vaultTransport struct {
 	vault    *vault.Vault
 	computes func() // see [Options]
 }
@@ -79,28 +79,23 @@ type lazyVault struct {
 // notFound is the answer for a file that is not there, with status 202 as a kernel gives it.
 const notFound = `{"code":404,"msg":"file does not exist","data":null}`
 
-func (s lazyVault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.computes != nil {
-		s.computes()
+func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.computes != nil {
+		t.computes()
 	}
-	if _, err := os.Stat(s.vault.Path()); r.URL.Path == "/api/file/getFile" && os.IsNotExist(err) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.WriteHeader(http.StatusAccepted)
-		_, _ = io.WriteString(w, notFound)
-		return
+	if _, err := os.Stat(t.vault.Path()); r.URL.Path == "/api/file/getFile" && os.IsNotExist(err) {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return &http.Response{
+			StatusCode: http.StatusAccepted, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}},
+			Body: io.NopCloser(strings.NewReader(notFound)), ContentLength: int64(len(notFound)), Request: r,
+		}, nil
 	}
 	// A vault that is being made gets its first notebook whoever stops waiting meanwhile. What is
 	// wrong with the file the answer says.
-	_, _ = s.vault.Workspace(context.WithoutCancel(r.Context()))
-	s.vault.ServeHTTP(w, r)
-}
-
-// vaultTransport takes requests to a vault, and says what is the matter where its file cannot be read or written: a
-// kernel's answer could not.
-type vaultTransport struct{ lazyVault }
-
-func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := vault.Transport{Vault: t.lazyVault}.RoundTrip(r)
+	_, _ = t.vault.Workspace(context.WithoutCancel(r.Context()))
+	resp, err := vault.Transport{Vault: t.vault}.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
