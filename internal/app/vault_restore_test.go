@@ -211,7 +211,7 @@ func TestSalvageOfAVault(t *testing.T) {
 	if now, err := os.ReadFile(cfg.Vault.File); err != nil || !bytes.Equal(now, data) {
 		t.Errorf("the file was changed: %v", err)
 	}
-	if _, err := os.ReadFile(filepath.Join(dir, vaultadmin.LostList)); err != nil {
+	if _, err := os.ReadFile(filepath.Join(dir, "not-salvaged.txt")); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {

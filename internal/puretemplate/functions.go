@@ -7,29 +7,14 @@ import (
 	"collie/internal/sorting"
 )
 
-// Group is what the functions of a template are about.
-type Group string
-
-// The groups of functions.
-const (
-	OfText   Group = "text"
-	OfNumber Group = "numbers"
-	OfDate   Group = "dates"
-	OfList   Group = "lists"
-	OfLogic  Group = "conditions"
-)
-
 // Function is one that a pure template may call. None of them reads anything but its arguments, the clock or a source
 // of random numbers, and none changes its arguments.
 type Function struct {
-	Name  string
-	Group Group
+	Name string
 	// Min and Max are how many arguments it takes; Max is -1 where there may be any number.
 	Min, Max int
-	// Source is whose documentation describes it: "go" for text/template, "sprig", "siyuan".
-	Source string
 	// Counts are the arguments, from 0, that decide how much it makes. They must be numbers that stand in the template,
-	// or variables that are never anything else, of at most [MaxCount].
+	// or variables that are never anything else, of at most maxCount.
 	Counts []int
 
 	shape shape
@@ -58,84 +43,84 @@ func byName(name string) (Function, bool) {
 // expressions that write, whose size cannot be told.
 var table = slices.Concat(
 	// Conditions.
-	group(OfLogic, "go", 2, 2, yes, "ne", "lt", "le", "gt", "ge"),
-	group(OfLogic, "go", 2, -1, yes, "eq"),
-	group(OfLogic, "go", 1, 1, yes, "not"),
-	group(OfLogic, "go", 1, -1, either, "and", "or"),
-	group(OfLogic, "sprig", 2, 2, either, "default"),
-	group(OfLogic, "sprig", 1, -1, either, "coalesce"),
-	group(OfLogic, "sprig", 3, 3, either, "ternary"),
-	group(OfLogic, "sprig", 1, 1, yes, "empty", "isAbs"),
-	group(OfLogic, "sprig", 1, -1, yes, "all", "any"),
-	group(OfLogic, "sprig", 2, 2, yes, "kindIs", "typeIs", "typeIsLike", "deepEqual"),
-	group(OfLogic, "sprig", 1, 1, short, "kindOf", "typeOf"),
+	group(2, 2, yes, "ne", "lt", "le", "gt", "ge"),
+	group(2, -1, yes, "eq"),
+	group(1, 1, yes, "not"),
+	group(1, -1, either, "and", "or"),
+	group(2, 2, either, "default"),
+	group(1, -1, either, "coalesce"),
+	group(3, 3, either, "ternary"),
+	group(1, 1, yes, "empty", "isAbs"),
+	group(1, -1, yes, "all", "any"),
+	group(2, 2, yes, "kindIs", "typeIs", "typeIsLike", "deepEqual"),
+	group(1, 1, short, "kindOf", "typeOf"),
 
 	// Texts.
-	group(OfText, "go", 0, -1, grown(2), "print", "println"),
-	group(OfText, "go", 1, -1, formatted, "printf"),
-	group(OfText, "go", 0, -1, grown(6), "html", "js", "urlquery"),
-	group(OfText, "go", 1, 1, count, "len"),
-	group(OfText, "sprig", 1, 1, grown(3), "upper", "lower", "title", "untitle", "swapcase", "snakecase", "camelcase", "kebabcase"),
-	group(OfText, "sprig", 1, 1, grown(1), "trim", "nospace", "initials", "shuffle", "base", "dir", "ext", "clean", "toString"),
-	group(OfText, "sprig", 2, 2, grown(1), "trimAll", "trimSuffix", "trimPrefix", "trunc"),
-	group(OfText, "sprig", 2, 2, yes, "contains", "hasPrefix", "hasSuffix", "regexMatch"),
-	group(OfText, "sprig", 2, 2, grown(1), "abbrev", "regexFind"),
-	group(OfText, "sprig", 3, 3, grown(1), "abbrevboth", "substr", "plural"),
-	group(OfText, "sprig", 0, -1, grown(6), "quote", "squote"),
-	group(OfText, "sprig", 0, -1, grown(2), "cat"),
-	group(OfText, "sprig", 3, 3, replaced, "replace"),
-	group(OfText, "sprig", 2, 2, grown(2), "wrap"),
-	counting(group(OfText, "sprig", 2, 2, repeated, "repeat", "indent", "nindent"), 0),
-	counting(group(OfText, "sprig", 1, 1, random, "randAlphaNum", "randAlpha", "randNumeric", "randAscii"), 0),
-	group(OfText, "sprig", 0, 0, short, "uuidv4"),
-	group(OfText, "sprig", 1, 1, grown(2), "b64enc", "b64dec", "b32enc", "b32dec"),
-	group(OfText, "sprig", 1, 1, digest, "sha1sum", "sha256sum", "sha512sum", "adler32sum"),
-	group(OfText, "sprig", 1, 1, grown(8), "toJson", "toRawJson"),
-	group(OfText, "siyuan", 1, 1, count, "runeCount", "wordCount"),
+	group(0, -1, grown(2), "print", "println"),
+	group(1, -1, formatted, "printf"),
+	group(0, -1, grown(6), "html", "js", "urlquery"),
+	group(1, 1, count, "len"),
+	group(1, 1, grown(3), "upper", "lower", "title", "untitle", "swapcase", "snakecase", "camelcase", "kebabcase"),
+	group(1, 1, grown(1), "trim", "nospace", "initials", "shuffle", "base", "dir", "ext", "clean", "toString"),
+	group(2, 2, grown(1), "trimAll", "trimSuffix", "trimPrefix", "trunc"),
+	group(2, 2, yes, "contains", "hasPrefix", "hasSuffix", "regexMatch"),
+	group(2, 2, grown(1), "abbrev", "regexFind"),
+	group(3, 3, grown(1), "abbrevboth", "substr", "plural"),
+	group(0, -1, grown(6), "quote", "squote"),
+	group(0, -1, grown(2), "cat"),
+	group(3, 3, replaced, "replace"),
+	group(2, 2, grown(2), "wrap"),
+	counting(group(2, 2, repeated, "repeat", "indent", "nindent"), 0),
+	counting(group(1, 1, random, "randAlphaNum", "randAlpha", "randNumeric", "randAscii"), 0),
+	group(0, 0, short, "uuidv4"),
+	group(1, 1, grown(2), "b64enc", "b64dec", "b32enc", "b32dec"),
+	group(1, 1, digest, "sha1sum", "sha256sum", "sha512sum", "adler32sum"),
+	group(1, 1, grown(8), "toJson", "toRawJson"),
+	group(1, 1, count, "runeCount", "wordCount"),
 
 	// Numbers.
-	group(OfNumber, "sprig", 0, -1, count, "add", "addf"),
-	group(OfNumber, "sprig", 1, -1, count, "mul", "mulf", "max", "min", "maxf", "minf", "biggest"),
-	group(OfNumber, "sprig", 2, -1, count, "subf", "divf"),
-	group(OfNumber, "sprig", 2, 2, count, "sub", "div", "mod", "randInt"),
-	group(OfNumber, "sprig", 1, 1, count, "add1", "add1f", "floor", "ceil", "int", "int64", "float64", "atoi", "toDecimal"),
-	group(OfNumber, "sprig", 2, 3, count, "round"),
-	group(OfNumber, "siyuan", 2, 2, count, "pow", "powf", "log", "logf"),
-	group(OfNumber, "siyuan", 2, 2, short, "FormatFloat"),
+	group(0, -1, count, "add", "addf"),
+	group(1, -1, count, "mul", "mulf", "max", "min", "maxf", "minf", "biggest"),
+	group(2, -1, count, "subf", "divf"),
+	group(2, 2, count, "sub", "div", "mod", "randInt"),
+	group(1, 1, count, "add1", "add1f", "floor", "ceil", "int", "int64", "float64", "atoi", "toDecimal"),
+	group(2, 3, count, "round"),
+	group(2, 2, count, "pow", "powf", "log", "logf"),
+	group(2, 2, short, "FormatFloat"),
 
 	// Dates.
-	group(OfDate, "sprig", 0, 0, now, "now"),
-	group(OfDate, "sprig", 2, 2, layout, "date"),
-	group(OfDate, "sprig", 1, 1, short, "htmlDate", "unixEpoch", "ago", "duration", "durationRound"),
-	group(OfDate, "sprig", 2, 2, now, "dateModify", "date_modify", "toDate"),
-	group(OfDate, "siyuan", 1, 1, now, "parseTime"),
-	group(OfDate, "siyuan", 1, 1, short, "Weekday", "WeekdayCN", "WeekdayCN2", "ISOWeek", "ISOMonth", "ISOYear"),
-	group(OfDate, "siyuan", 2, 2, now, "ISOWeekDate"),
+	group(0, 0, now, "now"),
+	group(2, 2, layout, "date"),
+	group(1, 1, short, "htmlDate", "unixEpoch", "ago", "duration", "durationRound"),
+	group(2, 2, now, "dateModify", "date_modify", "toDate"),
+	group(1, 1, now, "parseTime"),
+	group(1, 1, short, "Weekday", "WeekdayCN", "WeekdayCN2", "ISOWeek", "ISOMonth", "ISOYear"),
+	group(2, 2, now, "ISOWeekDate"),
 
 	// Lists.
-	group(OfList, "sprig", 0, -1, gathered, "list", "tuple"),
-	group(OfList, "sprig", 0, -1, named, "dict"),
-	group(OfList, "sprig", 2, 2, picked, "get"),
-	group(OfList, "go", 2, -1, picked, "index"),
-	group(OfList, "go", 1, 4, part, "slice"),
-	group(OfList, "sprig", 2, 2, yes, "has", "hasKey"),
-	group(OfList, "sprig", 1, 1, picked, "first", "last"),
-	group(OfList, "sprig", 1, 1, part, "rest", "initial", "reverse", "compact", "sortAlpha", "toStrings"),
-	group(OfList, "sprig", 2, 2, added, "append", "prepend"),
-	group(OfList, "sprig", 0, -1, concatenated, "concat"),
-	group(OfList, "sprig", 2, 2, joined, "join"),
-	group(OfList, "sprig", 2, 2, split, "splitList"),
-	group(OfList, "sprig", 1, -1, keys, "keys"),
-	group(OfList, "sprig", 1, 1, part, "values"),
-	counting(group(OfList, "sprig", 1, 1, numbers, "until"), 0),
-	counting(group(OfList, "sprig", 3, 3, numbers, "untilStep"), 0, 1, 2),
-	counting(group(OfList, "sprig", 0, 3, numbers, "seq"), 0, 1, 2),
+	group(0, -1, gathered, "list", "tuple"),
+	group(0, -1, named, "dict"),
+	group(2, 2, picked, "get"),
+	group(2, -1, picked, "index"),
+	group(1, 4, part, "slice"),
+	group(2, 2, yes, "has", "hasKey"),
+	group(1, 1, picked, "first", "last"),
+	group(1, 1, part, "rest", "initial", "reverse", "compact", "sortAlpha", "toStrings"),
+	group(2, 2, added, "append", "prepend"),
+	group(0, -1, concatenated, "concat"),
+	group(2, 2, joined, "join"),
+	group(2, 2, split, "splitList"),
+	group(1, -1, keys, "keys"),
+	group(1, 1, part, "values"),
+	counting(group(1, 1, numbers, "until"), 0),
+	counting(group(3, 3, numbers, "untilStep"), 0, 1, 2),
+	counting(group(0, 3, numbers, "seq"), 0, 1, 2),
 )
 
-func group(g Group, source string, least, most int, s shape, names ...string) []Function {
+func group(least, most int, s shape, names ...string) []Function {
 	out := make([]Function, len(names))
 	for i, name := range names {
-		out[i] = Function{Name: name, Group: g, Min: least, Max: most, Source: source, shape: s}
+		out[i] = Function{Name: name, Min: least, Max: most, shape: s}
 	}
 	return out
 }

@@ -124,7 +124,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 	case ok:
 		turns, element = max(c, 0), numbered
 	default:
-		j.refuse("range", fmt.Sprintf("goes over something whose length does not stand in the template, or is above %d", MaxCount))
+		j.refuse("range", fmt.Sprintf("goes over something whose length does not stand in the template, or is above %d", maxCount))
 		return
 	}
 	element.literal = nil
@@ -282,7 +282,7 @@ func (j *judge) call(name string, args []value) value {
 			continue
 		}
 		if _, ok := args[i].counted(); !ok {
-			j.refuse(name, fmt.Sprintf("takes a number that stands in the template and is at most %d", MaxCount))
+			j.refuse(name, fmt.Sprintf("takes a number that stands in the template and is at most %d", maxCount))
 			return value{}
 		}
 	}

@@ -34,16 +34,16 @@ const (
 
 // The delimiters of actions in files and columns; in paths they are those of text/template.
 const (
-	ActionLeft  = ".action{"
-	ActionRight = "}"
+	actionLeft  = ".action{"
+	actionRight = "}"
 )
 
 // Bounds of a pure template. SiYuan knows none.
 const (
-	// MaxText is the longest template, in bytes.
-	MaxText = 64 << 10
-	// MaxCount is the largest number that a count in a template may be: how often to repeat, how long a list is.
-	MaxCount = 1000
+	// maxText is the longest template, in bytes.
+	maxText = 64 << 10
+	// maxCount is the largest number that a count in a template may be: how often to repeat, how long a list is.
+	maxCount = 1000
 	// maxMade is how many bytes a template may make at most, parts that it does not write counted.
 	maxMade = 1 << 20
 	// maxSteps is how many parts may be evaluated, those in loops each time.
@@ -75,18 +75,18 @@ func (f Finding) String() string {
 // Judge returns why a template is not pure, each thing once and in order, or nothing if it is. It takes time and memory
 // in proportion to the text, and is safe for concurrent use.
 func Judge(kind Kind, text string) []Finding {
-	if len(text) > MaxText {
-		return []Finding{{Why: fmt.Sprintf("is longer than %d bytes", MaxText)}}
+	if len(text) > maxText {
+		return []Finding{{Why: fmt.Sprintf("is longer than %d bytes", maxText)}}
 	}
 	switch kind {
 	case File: // where {{ }} is an embed block
-		return judged(kind, text, ActionLeft, ActionRight)
+		return judged(kind, text, actionLeft, actionRight)
 	case Column:
-		return append(judged(kind, text, ActionLeft, ActionRight), judged(kind, text, "{{", "}}")...)
+		return append(judged(kind, text, actionLeft, actionRight), judged(kind, text, "{{", "}}")...)
 	}
-	if strings.Contains(text, ActionLeft) {
+	if strings.Contains(text, actionLeft) {
 		// Whoever renders it may know the other delimiters too.
-		return []Finding{{Name: ActionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
+		return []Finding{{Name: actionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
 	}
 	return judged(Path, text, "{{", "}}")
 }

@@ -94,5 +94,5 @@ func (a value) within(b value) bool {
 // counted is the number that a value is, where it stands in the template and is not too large.
 func (v value) counted() (n int, ok bool) {
 	i, ok := v.literal.(int64)
-	return int(i), ok && v.sort == number && -MaxCount <= i && i <= MaxCount
+	return int(i), ok && v.sort == number && -maxCount <= i && i <= maxCount
 }

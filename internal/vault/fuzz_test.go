@@ -99,7 +99,7 @@ func writesTo(t *testing.T, file []byte, endpoint, body string) bool {
 	defer func() { _ = v.Close() }()
 	rec := httptest.NewRecorder()
 	v.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(body)))
-	return rec.Code == http.StatusInternalServerError && strings.Contains(rec.Body.String(), workspace.ErrReadOnly.Error())
+	return rec.Code == http.StatusInternalServerError && strings.Contains(rec.Body.String(), "opened for reading only")
 }
 
 // written reports whether something was written since a file was copied: then it has a log.

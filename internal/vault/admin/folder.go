@@ -19,19 +19,14 @@ type (
 	FolderExport  = folder.ExportOptions
 	FolderReport  = folder.Report
 	FolderProblem = folder.Problem
-	FolderState   = folder.FileState
 )
 
 // The states of files that an import tells of.
 const (
 	FileAdded       = folder.Added
-	FileUpdated     = folder.Updated
-	FileUnchanged   = folder.Unchanged
 	FileMoved       = folder.Moved
 	FileOverwritten = folder.Overwritten
-	FileConflict    = folder.Conflict
 	FileRemoved     = folder.Removed
-	FileRestored    = folder.Restored
 	FileGone        = folder.Gone
 )
 

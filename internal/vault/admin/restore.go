@@ -194,8 +194,8 @@ func syncFile(path string) error {
 // LostNotes is something that [Vault.Salvage] did not find.
 type LostNotes = salvage.Lost
 
-// LostList is the file that lists what is missing, in the folder of a salvage.
-const LostList = "not-salvaged.txt"
+// lostList is the file that lists what is missing, in the folder of a salvage.
+const lostList = "not-salvaged.txt"
 
 // Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file of
 // the vault is only read.
@@ -232,7 +232,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	for _, l := range lost {
 		fmt.Fprintf(&list, "%s: %s\n", l.Where, l.What)
 	}
-	if err := os.WriteFile(filepath.Join(dir, LostList), []byte(list.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, lostList), []byte(list.String()), 0o600); err != nil {
 		return report, lost, fileError(op, dir, err)
 	}
 	return report, lost, nil

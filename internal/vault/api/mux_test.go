@@ -48,7 +48,7 @@ func TestReadFirstWritesOnlyWhenItMust(t *testing.T) {
 	joinReadFirst(mux)
 	readOnly := api.New(opened(t, path, workspace.Options{ReadOnly: true}), nil)
 	joinReadFirst(readOnly)
-	if status, got := post(t, readOnly, "/make"); status != http.StatusInternalServerError || !strings.Contains(got, workspace.ErrReadOnly.Error()) {
+	if status, got := post(t, readOnly, "/make"); status != http.StatusInternalServerError || !strings.Contains(got, "opened for reading only") {
 		t.Errorf("a write over a file that is only read: status %d, %s", status, got)
 	}
 	for _, want := range []string{"true", "false", "false"} {

@@ -12,7 +12,7 @@ import (
 // The operations a document is kept for, as the history names them.
 const (
 	Updated = "update"
-	Deleted = "delete"
+	deleted = "delete"
 )
 
 // folderTime is how the time stands in the name of a folder of the history.
@@ -82,7 +82,7 @@ func dropBefore(tx *workspace.Tx, before time.Time) {
 // Remove removes a document with all below it and keeps a copy of each in the history.
 func Remove(tx *workspace.Tx, d *tree.Document) {
 	for _, gone := range tx.Below(d) {
-		Keep(tx, gone, Deleted)
+		Keep(tx, gone, deleted)
 		tx.RemoveRecord(keptKind, gone.ID())
 	}
 	tx.RemoveDocument(d)
@@ -93,11 +93,11 @@ func Remove(tx *workspace.Tx, d *tree.Document) {
 func RemoveNotebook(tx *workspace.Tx, box *tree.Notebook) {
 	now := time.Now()
 	for _, d := range tx.Documents(box) {
-		Keep(tx, d, Deleted)
+		Keep(tx, d, deleted)
 		tx.RemoveRecord(keptKind, d.ID())
 	}
 	tx.RemoveNotebook(box)
-	from, to := "/data/"+box.ID, "/history/"+now.Format(folderTime)+"-"+Deleted+"/"+box.ID
+	from, to := "/data/"+box.ID, "/history/"+now.Format(folderTime)+"-"+deleted+"/"+box.ID
 	for _, f := range tx.FilesBelow(from) {
 		if !f.Dir {
 			tx.RenameFile(f.Path, to+strings.TrimPrefix(f.Path, from))

@@ -8,10 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Notes are what templates ask of a workspace: blocks of open notebooks. Statements go through the guard that all those of users
+// notes are what templates ask of a workspace: blocks of open notebooks. Statements go through the guard that all those of users
 // pass.
-func Notes(tx *workspace.Tx) template.Notes { return notes{tx} }
-
 type notes struct{ tx *workspace.Tx }
 
 func (n notes) Select(statement string) ([]map[string]any, error) {
@@ -74,6 +72,6 @@ func (n notes) Stat(id string) map[string]any {
 
 // RenderIn runs a template that may ask for notes.
 func RenderIn(tx *workspace.Tx, text string, o template.Options) (string, error) {
-	o.Notes = Notes(tx)
+	o.Notes = notes{tx}
 	return template.Execute(text, o)
 }

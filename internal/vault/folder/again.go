@@ -204,9 +204,9 @@ func (im *importer) tell(pg ready, out outcome) {
 		if pg.row == nil {
 			why = "the notebook has another document here, and whether it came from this file is not known: it stays as it is"
 		}
-		im.report.problem(pg.path(), 0, ChangedBoth, pg.title, why)
+		im.report.problem(pg.path(), 0, codeConflict, pg.title, why)
 	case Closed:
-		im.report.problem(pg.path(), 0, NotebookClosed, pg.title, "the document is in a notebook that is closed: open it first")
+		im.report.problem(pg.path(), 0, codeNotebookClosed, pg.title, "the document is in a notebook that is closed: open it first")
 	case Added, Restored, Updated, Overwritten:
 		im.report.Documents++
 		for _, block := range pg.blocks {
@@ -214,7 +214,7 @@ func (im *importer) tell(pg ready, out outcome) {
 		}
 	}
 	if out.beside {
-		im.report.problem(pg.path(), 0, PathTaken, pg.title, "the notebook has a document from elsewhere at this path: now there are two")
+		im.report.problem(pg.path(), 0, codePathTaken, pg.title, "the notebook has a document from elsewhere at this path: now there are two")
 	}
 }
 
@@ -245,7 +245,7 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 		return row.Target, true
 	case held != row.Source && !im.o.Theirs:
 		im.state(at, assetKind, Conflict, row.Target, "")
-		im.report.problem(at, 0, ChangedBoth, path.Base(at), "the asset "+row.Target+" was changed here as well: it stays as it is here")
+		im.report.problem(at, 0, codeConflict, path.Base(at), "the asset "+row.Target+" was changed here as well: it stays as it is here")
 		return row.Target, true
 	}
 	return "", false

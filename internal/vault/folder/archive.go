@@ -132,7 +132,7 @@ func (a *archiveIn) layOut(name string) error {
 	a.notebook(pl)
 	sort := map[string]int{}
 	if data, err := im.s.read(a.top+"/.siyuan/sort.json", maxMarker); err == nil && json.Unmarshal(data, &sort) != nil {
-		im.report.problem(a.top+"/.siyuan/sort.json", 0, Unreadable, "sort.json", "it is not JSON: the documents are in the order of their names")
+		im.report.problem(a.top+"/.siyuan/sort.json", 0, codeUnreadable, "sort.json", "it is not JSON: the documents are in the order of their names")
 	}
 	for _, at := range sortedKeys(im.s.files) {
 		switch {
@@ -162,7 +162,7 @@ func (a *archiveIn) notebook(pl *plan) {
 	}
 	k := keptNotebook{Folder: a.top, Conf: tree.NewConf(a.top)}
 	if err := json.Unmarshal(data, &k.Conf); err != nil {
-		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, Unreadable, "conf.json", "it is not JSON: the notebook has the settings of a new one")
+		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, codeUnreadable, "conf.json", "it is not JSON: the notebook has the settings of a new one")
 		k.Conf = tree.NewConf(a.top)
 	}
 	k.Conf.Closed, k.Conf.Encrypted, k.Conf.BoxCrypt = false, false, nil // SiYuan closes it for the export
@@ -213,7 +213,7 @@ func (a *archiveIn) hang(pl *plan, pg *page) {
 			parent.children = append(parent.children, pg)
 			return
 		}
-		a.im.report.problem(pg.file, 0, LinkMissing, path.Base(up), "the document above it is not in the archive: it lies one level higher")
+		a.im.report.problem(pg.file, 0, codeLinkMissing, path.Base(up), "the document above it is not in the archive: it lies one level higher")
 	}
 	pl.top = append(pl.top, pg)
 }
@@ -222,7 +222,7 @@ func (a *archiveIn) hang(pl *plan, pg *page) {
 func (im *importer) surveyArchived(pg *page) {
 	root, err := pg.load(nil)
 	if err != nil {
-		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": left out")
+		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), err.Error()+": left out")
 		pg.broken = true
 		return
 	}
@@ -247,15 +247,15 @@ func (im *importer) surveyArchived(pg *page) {
 		}
 	})
 	if cards > 0 {
-		im.report.problem(pg.file, 0, Card, pg.title, fmt.Sprintf("SiYuan keeps flashcards outside of archives; blocks of it that were cards: %d", cards))
+		im.report.problem(pg.file, 0, codeCard, pg.title, fmt.Sprintf("SiYuan keeps flashcards outside of archives; blocks of it that were cards: %d", cards))
 	}
 }
 
 // archivedBlocks reads the blocks of a document.
 func (im *importer) archivedBlocks(pg *page) []*tree.Block {
-	root, err := pg.load(func(id, why string) { im.report.problem(pg.file, 0, Changed, cmp.Or(id, pg.title), why) })
+	root, err := pg.load(func(id, why string) { im.report.problem(pg.file, 0, codeChanged, cmp.Or(id, pg.title), why) })
 	if err != nil {
-		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), err.Error()+": the document is empty")
+		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), err.Error()+": the document is empty")
 		return nil
 	}
 	for _, b := range root.Children {

@@ -211,7 +211,7 @@ func TestArchiveTellsWhatItAlters(t *testing.T) {
 	r := importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
 	told := 0
 	for _, p := range r.Problems {
-		if p.Code == folder.Changed && p.Path == "Garden/"+treesID+".sy" {
+		if p.Code == "changed" && p.Path == "Garden/"+treesID+".sy" {
 			told++
 		}
 	}

@@ -42,9 +42,9 @@ const whyTooLarge = "the file has more than 256 MiB"
 
 func codeOf(why string) string {
 	if why == whyTooLarge {
-		return TooLarge
+		return codeTooLarge
 	}
-	return Unreadable
+	return codeUnreadable
 }
 
 // takeAsset reads a file and finds its address: that of the same bytes under the same name, if the vault has them, or a
@@ -115,7 +115,7 @@ func (im *importer) leftOut() {
 		if isPage(at) || im.claimed[at] || im.named(at) {
 			continue
 		}
-		im.report.problem(at, 0, NotLinked, path.Base(at), "no page links to this file: left out")
+		im.report.problem(at, 0, codeNotLinked, path.Base(at), "no page links to this file: left out")
 	}
 }
 

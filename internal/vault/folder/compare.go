@@ -308,9 +308,9 @@ func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
 		}
 		what := strings.TrimSpace(meant[i])
 		if instead == "" {
-			r.problem(Changed, what, "the vault cannot hold this line as it is")
+			r.problem(codeChanged, what, "the vault cannot hold this line as it is")
 			return
 		}
-		r.problem(Changed, what, "the vault holds this as: "+shortened(strings.TrimSpace(instead)))
+		r.problem(codeChanged, what, "the vault holds this as: "+shortened(strings.TrimSpace(instead)))
 	})
 }

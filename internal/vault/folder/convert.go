@@ -66,7 +66,7 @@ func (w *writer) announce(read []line, begin int) {
 	}
 	if w.kinds == 0 {
 		w.line = read[0].n
-		w.problem(Changed, strings.TrimSpace(read[0].text), "the line is written otherwise")
+		w.problem(codeChanged, strings.TrimSpace(read[0].text), "the line is written otherwise")
 		return
 	}
 	for _, l := range read {
@@ -100,7 +100,7 @@ func (w *writer) take(text string) {
 		w.as(asCallout)
 		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
 		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
-			w.problem(Callout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
+			w.problem(codeCallout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
 		}
 		if !w.quoteGoesOn(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()

@@ -22,14 +22,14 @@ func decode(data []byte) (text, guessed, code string) {
 		return lines(utf16Text(data[2:], binary.BigEndian)), "UTF-16", ""
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return "", "", Binary
+		return "", "", codeBinary
 	}
 	if utf8.Valid(data) {
 		return lines(string(data)), "", ""
 	}
 	decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data)
 	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || oddities(decoded) {
-		return "", "", Encoding
+		return "", "", codeEncoding
 	}
 	return lines(string(decoded)), "GB18030", ""
 }

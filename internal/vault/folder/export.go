@@ -100,7 +100,7 @@ func (e *exporter) run() error {
 		}
 	}
 	e.to.tidy(func(at string, err error) {
-		e.report.problem(at, 0, FileKept, at, plainError(err)+": it is not part of this export")
+		e.report.problem(at, 0, codeFileKept, at, plainError(err)+": it is not part of this export")
 	})
 	e.mark.Complete, e.mark.Files = true, e.to.written
 	slices.Sort(e.mark.Files)
@@ -220,10 +220,10 @@ func (e *exporter) document(l leaf) error {
 	})
 	text, exact := bodyOf(root, func(id string) bool { return e.needed[id] }, e.o.AllIDs)
 	if !exact {
-		e.report.problem(l.file, 0, Markdown, l.Title(), "Markdown cannot say some block of it exactly: it may come back a little different")
+		e.report.problem(l.file, 0, codeMarkdown, l.Title(), "Markdown cannot say some block of it exactly: it may come back a little different")
 	}
 	if !tree.ValidID(l.ID()) {
-		e.report.problem(l.file, 0, DocumentID, l.ID(), "the id is malformed: it gets a new one when it is imported")
+		e.report.problem(l.file, 0, codeDocumentID, l.ID(), "the id is malformed: it gets a new one when it is imported")
 	}
 	if l.Hidden() && text == "" && pristine(root.Attrs) {
 		return nil
@@ -294,7 +294,7 @@ func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 func (e *exporter) asset(address string) error {
 	file, name := storedAsset(e.tx, e.shelf.box.ID, address)
 	if file == "" {
-		e.report.problem(e.shelf.folder, 0, FileMissing, address, "a document names this asset, and the vault does not have it")
+		e.report.problem(e.shelf.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
 		return e.tx.Err()
 	}
 	for _, extra := range []string{"", ".sya"} { // the marks in a PDF

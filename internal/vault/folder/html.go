@@ -34,14 +34,14 @@ func (r *reader) imageOf(tag string) string {
 			address = asset
 		}
 	} else if !foreign(address) {
-		r.problem(FileMissing, tag, "the file is not there: the link is kept as it was")
+		r.problem(codeFileMissing, tag, "the file is not there: the link is kept as it was")
 	}
 	if strings.ContainsAny(address, "()<> \"") && !strings.HasPrefix(address, assetsDir+"/") {
 		return ""
 	}
 	if len(lost) > 0 {
 		slices.Sort(lost)
-		r.problem(ImageAttrs, strings.Join(lost, " "), "an image of Markdown has no such attributes: left out")
+		r.problem(codeImageAttrs, strings.Join(lost, " "), "an image of Markdown has no such attributes: left out")
 	}
 	r.as(asImage)
 	if values["title"] != "" {

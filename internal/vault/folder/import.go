@@ -285,7 +285,7 @@ func (im *importer) layOut(name string) error {
 			return errors.New("the folder is an export of several notebooks: import it without a name for one")
 		}
 		if !mark.Complete {
-			im.report.problem(MarkerName, 0, Incomplete, MarkerName, "the export was interrupted: documents may be missing")
+			im.report.problem(MarkerName, 0, codeIncomplete, MarkerName, "the export was interrupted: documents may be missing")
 		}
 		folders := map[string]bool{}
 		for i := range mark.Notebooks {
@@ -353,22 +353,22 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 	data, err := im.s.read(pg.file, maxPage)
 	switch {
 	case errors.Is(err, errTooLarge):
-		problem(0, TooLarge, path.Base(pg.file), fmt.Sprintf("the file has more than %d MiB: left out", maxPage>>20))
+		problem(0, codeTooLarge, path.Base(pg.file), fmt.Sprintf("the file has more than %d MiB: left out", maxPage>>20))
 		return nil, false
 	case err != nil:
-		problem(0, Unreadable, path.Base(pg.file), plainError(err)+": left out")
+		problem(0, codeUnreadable, path.Base(pg.file), plainError(err)+": left out")
 		return nil, false
 	}
 	text, guessed, code := decode(data)
 	switch {
-	case code == Binary:
+	case code == codeBinary:
 		problem(0, code, path.Base(pg.file), "the file holds no text: left out")
 		return nil, false
-	case code == Encoding:
+	case code == codeEncoding:
 		problem(0, code, path.Base(pg.file), "the text is neither UTF-8 nor UTF-16 nor GB18030: left out; convert it to UTF-8")
 		return nil, false
 	case guessed != "":
-		problem(0, EncodingGuessed, path.Base(pg.file), "the text is not UTF-8: read as "+guessed)
+		problem(0, codeEncodingGuessed, path.Base(pg.file), "the text is not UTF-8: read as "+guessed)
 	}
 	return im.split(pg, text, first, problem), true
 }
@@ -380,9 +380,9 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 	f := front{attrs: map[string]string{}, others: map[string]string{}}
 	if found {
 		var err error
-		f, err = parseFront(yamlText, func(line int, key, why string) { problem(line+1, FrontMatterKey, key, why) })
+		f, err = parseFront(yamlText, func(line int, key, why string) { problem(line+1, codeFrontMatterKey, key, why) })
 		if err != nil {
-			problem(1, FrontMatter, "front matter", err.Error()+": kept as code")
+			problem(1, codeFrontMatter, "front matter", err.Error()+": kept as code")
 			fence := "```"
 			for strings.Contains(yamlText, fence) {
 				fence += "`"
@@ -438,7 +438,7 @@ func (im *importer) tidyTitle(at, title string) string {
 		clean = "Untitled"
 	}
 	if clean != title {
-		im.report.problem(at, 0, TitleChanged, title, "a title has one line of at most 512 characters and no slash")
+		im.report.problem(at, 0, codeTitleChanged, title, "a title has one line of at most 512 characters and no slash")
 	}
 	return clean
 }
@@ -471,7 +471,7 @@ func (im *importer) settle(tx *workspace.Tx) {
 		case taken && (owner != pg.id || im.o.Copy):
 			if im.renamed[id] == "" {
 				im.renamed[id] = im.mint(id[:14])
-				im.report.problem(pg.path(), 0, IDTaken, id, "the vault has this id already: "+what+" got a new one")
+				im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: "+what+" got a new one")
 			}
 			if !seen[im.renamed[id]] {
 				seen[im.renamed[id]] = true
@@ -483,7 +483,7 @@ func (im *importer) settle(tx *workspace.Tx) {
 		}
 		fresh := im.mint(id[:14])
 		pg.renamed[id] = fresh
-		im.report.problem(pg.path(), 0, IDTaken, id, "another block of the folder has this id: "+what+" got a new one")
+		im.report.problem(pg.path(), 0, codeIDTaken, id, "another block of the folder has this id: "+what+" got a new one")
 		return fresh
 	}
 	for _, pl := range im.plans {
@@ -531,7 +531,7 @@ func (im *importer) settlePlan(tx *workspace.Tx, pl *plan, seen map[string]bool)
 		pl.same = true
 	case box != nil || tx.Known(pl.id):
 		im.renamed[pl.id] = im.mint(pl.id[:14])
-		im.report.problem(pl.kept.Folder, 0, IDTaken, pl.id, "the vault has this notebook already: the new one got another id")
+		im.report.problem(pl.kept.Folder, 0, codeIDTaken, pl.id, "the vault has this notebook already: the new one got another id")
 		pl.id = im.renamed[pl.id]
 	}
 	seen[pl.id] = true

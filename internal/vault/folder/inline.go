@@ -225,7 +225,7 @@ func (r *reader) parens(text string) (int, string) {
 	}
 	t, ok := r.im.index.byUUID[folded(m[1])]
 	if !ok {
-		r.problem(LinkMissing, m[0], "no block has this id: kept as text")
+		r.problem(codeLinkMissing, m[0], "no block has this id: kept as text")
 		return len(m[0]), m[0]
 	}
 	return len(m[0]), r.reference(t, "")

@@ -69,7 +69,7 @@ func (r *reader) labelled(label, rest string) (int, string) {
 	}
 	whole := "[" + label + "]" + m[0]
 	if why != "" {
-		r.problem(LinkMissing, whole, why)
+		r.problem(codeLinkMissing, whole, why)
 		return len(m[0]), whole
 	}
 	return len(m[0]), r.linkTo(t, r.inline(label), func(address string) string { return "[" + label + "](" + address + ")" })
@@ -109,7 +109,7 @@ func (r *reader) linked(p parts) string {
 			if t, why := r.inside(r.pg, unescaped(fragment)); why == "" && t.id != "" {
 				return r.linkTo(t, shown, write)
 			}
-			r.problem(LinkMissing, whole, "the page has no such heading: kept as it was")
+			r.problem(codeLinkMissing, whole, "the page has no such heading: kept as it was")
 		}
 		return write(address)
 	}
@@ -119,7 +119,7 @@ func (r *reader) linked(p parts) string {
 			if pg := r.im.index.at(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
 				t, why := r.inside(pg, unescaped(fragment))
 				if why != "" {
-					r.problem(LinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
+					r.problem(codeLinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
 					t = target{page: pg}
 				}
 				return r.linkTo(t, shown, write)
@@ -138,16 +138,16 @@ func (r *reader) linked(p parts) string {
 	}
 	switch {
 	case relative(r.pg.file, file) == "":
-		r.problem(LinkMissing, whole, "the link leads out of the folder: kept as it was")
+		r.problem(codeLinkMissing, whole, "the link leads out of the folder: kept as it was")
 	case image || path.Ext(file) != "" && !isPage(file):
-		r.problem(FileMissing, whole, "the file is not there: the link is kept as it was")
+		r.problem(codeFileMissing, whole, "the file is not there: the link is kept as it was")
 	default:
 		if pg := r.im.index.wiki(r.pg, unescaped(file)); pg != nil && !strings.Contains(file, "/") {
 			if t, why := r.inside(pg, unescaped(fragment)); why == "" {
 				return r.linkTo(t, shown, write)
 			}
 		}
-		r.problem(LinkMissing, whole, "the page is not there: the link is kept as it was")
+		r.problem(codeLinkMissing, whole, "the page is not there: the link is kept as it was")
 	}
 	return write(address)
 }

@@ -175,7 +175,7 @@ func (w *writer) macro(prefix, rest string) bool {
 func (r *reader) logseqEmbed(text string) (t target, ok bool) {
 	m := embedded().FindStringSubmatch(text)
 	if m == nil {
-		r.problem(Query, text, "queries and macros of Logseq do not work here: kept as code")
+		r.problem(codeQuery, text, "queries and macros of Logseq do not work here: kept as code")
 		return t, false
 	}
 	if m[1] != "" {
@@ -185,7 +185,7 @@ func (r *reader) logseqEmbed(text string) (t target, ok bool) {
 		t, ok = target{page: pg}, pg != nil
 	}
 	if !ok {
-		r.problem(LinkMissing, text, "what it embeds is not there: kept as code")
+		r.problem(codeLinkMissing, text, "what it embeds is not there: kept as code")
 	}
 	return t, ok
 }
@@ -202,7 +202,7 @@ func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 	info := strings.ToLower(m[2])
 	if strings.EqualFold(m[1], "query") {
 		info = "clojure"
-		w.problem(Query, rest, "queries of Logseq do not work here: kept as code")
+		w.problem(codeQuery, rest, "queries of Logseq do not work here: kept as code")
 	}
 	pad := continued(prefix)
 	deep, fence := columns(prefix), "```"

@@ -177,7 +177,7 @@ func raise(pages []*page, r *Report) {
 		if depth <= tree.MaxDepth {
 			continue
 		}
-		r.problem(pg.path(), 0, TooDeep, pg.name, fmt.Sprintf("documents lie at most %d levels deep, this one would lie at %d: moved up", tree.MaxDepth, depth))
+		r.problem(pg.path(), 0, codeTooDeep, pg.name, fmt.Sprintf("documents lie at most %d levels deep, this one would lie at %d: moved up", tree.MaxDepth, depth))
 	}
 	var walk func(pg *page, depth int)
 	walk = func(pg *page, depth int) {

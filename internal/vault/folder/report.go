@@ -10,38 +10,38 @@ import (
 
 // Codes say what kind of problem a [Problem] is. They do not change.
 const (
-	Unreadable      = "unreadable"        // a file or folder that the system does not let us read
-	Binary          = "binary"            // a file named like Markdown that is none
-	Encoding        = "encoding"          // text in an unknown encoding: left out
-	EncodingGuessed = "encoding-guessed"  // text that is not UTF-8, read as GB18030 or UTF-16
-	TooLarge        = "too-large"         // a file above the limit: left out
-	Symlink         = "symlink"           // a symbolic link to a folder, or out of the folder: left out
-	NotRegular      = "not-regular"       // a pipe, socket or device: left out
-	FrontMatter     = "front-matter"      // front matter that is not YAML, or too much: kept as code
-	FrontMatterKey  = "front-matter-key"  // a key of the front matter whose value could not be kept
-	TitleChanged    = "title-changed"     // a title that the vault cannot hold as it is
-	TooDeep         = "too-deep"          // a document below the seventh level: moved up
-	IDTaken         = "id-taken"          // an id that the vault or another file has: a new one was given
-	LinkMissing     = "link-missing"      // a link to a page, heading or block that is not there: kept as it was
-	FileMissing     = "file-missing"      // an image or attachment that is not there: the link is kept as it was
-	Hidden          = "hidden"            // a hidden file or folder that may hold notes: left out
-	NotLinked       = "not-linked"        // a file that no page names: left out
-	Query           = "query"             // a query of another program: kept as code
-	Incomplete      = "incomplete-export" // an export that was interrupted
-	AssetRenamed    = "asset-renamed"     // an asset whose name is taken by another file in the vault
-	DatabaseTaken   = "database-taken"    // a database that the vault has already, with another content: left out
-	Database        = "database"          // a database without its file, or one that cannot be read
-	Card            = "card"              // a flashcard that could not be read
-	Callout         = "callout"           // the fold mark of a callout, and what stands behind a bar in its kind: left out
-	ImageAttrs      = "image-attributes"  // attributes of an image in HTML that Markdown has no word for: left out
-	Changed         = "changed"           // a line that the vault cannot hold as it is
-	Markdown        = "markdown"          // a document that Markdown cannot say exactly
-	DocumentID      = "document-id"       // a document with a malformed id
-	ChangedBoth     = "conflict"          // a document or asset that was changed here as well: what is here stays
-	PathTaken       = "path-taken"        // a document at the path of another one
-	NotebookClosed  = "notebook-closed"   // a notebook that is closed: nothing in it was touched
-	Page            = "notebook-page"     // the text of a notebook itself, which an archive holds as a document
-	FileKept        = "file-kept"         // a file of the earlier export that could not be removed
+	codeUnreadable      = "unreadable"        // a file or folder that the system does not let us read
+	codeBinary          = "binary"            // a file named like Markdown that is none
+	codeEncoding        = "encoding"          // text in an unknown encoding: left out
+	codeEncodingGuessed = "encoding-guessed"  // text that is not UTF-8, read as GB18030 or UTF-16
+	codeTooLarge        = "too-large"         // a file above the limit: left out
+	codeSymlink         = "symlink"           // a symbolic link to a folder, or out of the folder: left out
+	codeNotRegular      = "not-regular"       // a pipe, socket or device: left out
+	codeFrontMatter     = "front-matter"      // front matter that is not YAML, or too much: kept as code
+	codeFrontMatterKey  = "front-matter-key"  // a key of the front matter whose value could not be kept
+	codeTitleChanged    = "title-changed"     // a title that the vault cannot hold as it is
+	codeTooDeep         = "too-deep"          // a document below the seventh level: moved up
+	codeIDTaken         = "id-taken"          // an id that the vault or another file has: a new one was given
+	codeLinkMissing     = "link-missing"      // a link to a page, heading or block that is not there: kept as it was
+	codeFileMissing     = "file-missing"      // an image or attachment that is not there: the link is kept as it was
+	codeHidden          = "hidden"            // a hidden file or folder that may hold notes: left out
+	codeNotLinked       = "not-linked"        // a file that no page names: left out
+	codeQuery           = "query"             // a query of another program: kept as code
+	codeIncomplete      = "incomplete-export" // an export that was interrupted
+	codeAssetRenamed    = "asset-renamed"     // an asset whose name is taken by another file in the vault
+	codeDatabaseTaken   = "database-taken"    // a database that the vault has already, with another content: left out
+	codeDatabase        = "database"          // a database without its file, or one that cannot be read
+	codeCard            = "card"              // a flashcard that could not be read
+	codeCallout         = "callout"           // the fold mark of a callout, and what stands behind a bar in its kind: left out
+	codeImageAttrs      = "image-attributes"  // attributes of an image in HTML that Markdown has no word for: left out
+	codeChanged         = "changed"           // a line that the vault cannot hold as it is
+	codeMarkdown        = "markdown"          // a document that Markdown cannot say exactly
+	codeDocumentID      = "document-id"       // a document with a malformed id
+	codeConflict        = "conflict"          // a document or asset that was changed here as well: what is here stays
+	codePathTaken       = "path-taken"        // a document at the path of another one
+	codeNotebookClosed  = "notebook-closed"   // a notebook that is closed: nothing in it was touched
+	codePage            = "notebook-page"     // the text of a notebook itself, which an archive holds as a document
+	codeFileKept        = "file-kept"         // a file of the earlier export that could not be removed
 )
 
 // Report says what was done.
@@ -98,13 +98,13 @@ func (r *Report) sort() {
 // rank is how bad a problem is, 0 for the worst.
 func rank(code string) int {
 	switch code {
-	case Unreadable, Binary, Encoding, TooLarge, Symlink, NotRegular, Incomplete, Database, DatabaseTaken, Card:
+	case codeUnreadable, codeBinary, codeEncoding, codeTooLarge, codeSymlink, codeNotRegular, codeIncomplete, codeDatabase, codeDatabaseTaken, codeCard:
 		return 0
-	case LinkMissing, FileMissing:
+	case codeLinkMissing, codeFileMissing:
 		return 2
-	case EncodingGuessed, TitleChanged, TooDeep, IDTaken, Query, AssetRenamed, ImageAttrs, Callout:
+	case codeEncodingGuessed, codeTitleChanged, codeTooDeep, codeIDTaken, codeQuery, codeAssetRenamed, codeImageAttrs, codeCallout:
 		return 3
-	case Hidden, NotLinked:
+	case codeHidden, codeNotLinked:
 		return 4
 	}
 	return 1
@@ -115,7 +115,7 @@ func (r *Report) ByFolder() []Problem {
 	var found []Problem
 	counts, at := map[string]int{}, map[string]int{}
 	for _, p := range r.Problems {
-		if p.Code != NotLinked {
+		if p.Code != codeNotLinked {
 			found = append(found, p)
 			continue
 		}
@@ -125,7 +125,7 @@ func (r *Report) ByFolder() []Problem {
 			found = append(found, p)
 			continue
 		}
-		found[at[dir]] = Problem{Path: dir, Code: NotLinked, What: fmt.Sprintf("%d files", counts[dir]), Why: "no page links to these files: left out"}
+		found[at[dir]] = Problem{Path: dir, Code: codeNotLinked, What: fmt.Sprintf("%d files", counts[dir]), Why: "no page links to these files: left out"}
 	}
 	return found
 }

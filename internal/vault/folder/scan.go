@@ -43,7 +43,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 			if at == "." {
 				return err
 			}
-			r.problem(at, 0, Unreadable, path.Base(at), plainError(err)+": left out")
+			r.problem(at, 0, codeUnreadable, path.Base(at), plainError(err)+": left out")
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -84,7 +84,7 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 		return nil
 	case d.IsDir() && skipped(at):
 		if strings.HasPrefix(path.Base(at), ".") && !ofPrograms[path.Base(at)] && s.holdsPages(at) {
-			r.problem(at, 0, Hidden, path.Base(at), "hidden folders are left out, and this one holds Markdown: give it a name without a dot to import it")
+			r.problem(at, 0, codeHidden, path.Base(at), "hidden folders are left out, and this one holds Markdown: give it a name without a dot to import it")
 		}
 		return fs.SkipDir
 	case d.IsDir():
@@ -95,20 +95,20 @@ func (s *source) take(at string, d fs.DirEntry, r *Report) error {
 		return nil
 	case strings.HasPrefix(path.Base(at), "."):
 		if isPage(at) {
-			r.problem(at, 0, Hidden, path.Base(at), "hidden files are left out: give it a name without a dot to import it")
+			r.problem(at, 0, codeHidden, path.Base(at), "hidden files are left out: give it a name without a dot to import it")
 		}
 		return nil
 	}
 	info, err := s.root.Stat(at) // through a link, as long as it stays inside
 	switch {
 	case err != nil && d.Type()&fs.ModeSymlink != 0:
-		r.problem(at, 0, Symlink, path.Base(at), "the symbolic link leads out of the folder or to nothing: left out")
+		r.problem(at, 0, codeSymlink, path.Base(at), "the symbolic link leads out of the folder or to nothing: left out")
 	case err != nil:
-		r.problem(at, 0, Unreadable, path.Base(at), plainError(err)+": left out")
+		r.problem(at, 0, codeUnreadable, path.Base(at), plainError(err)+": left out")
 	case info.IsDir():
-		r.problem(at, 0, Symlink, path.Base(at), "symbolic links to folders are not followed: left out")
+		r.problem(at, 0, codeSymlink, path.Base(at), "symbolic links to folders are not followed: left out")
 	case !info.Mode().IsRegular():
-		r.problem(at, 0, NotRegular, path.Base(at), "it is not an ordinary file: left out")
+		r.problem(at, 0, codeNotRegular, path.Base(at), "it is not an ordinary file: left out")
 	default:
 		s.files[at] = found{info.Size(), info.ModTime()}
 	}

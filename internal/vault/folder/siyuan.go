@@ -95,16 +95,16 @@ func (a *archive) document(d *tree.Document) error {
 		if text, _ := bodyOf(root, func(string) bool { return false }, false); text == "" && pristine(root.Attrs) {
 			return nil
 		}
-		a.report.problem(a.top, 0, Page, d.Title(), "the text of the notebook itself becomes a document when SiYuan imports it")
+		a.report.problem(a.top, 0, codePage, d.Title(), "the text of the notebook itself becomes a document when SiYuan imports it")
 	}
 	if !validPath(d) {
-		a.report.problem(d.HPath(), 0, DocumentID, d.ID(), "the id is malformed: left out")
+		a.report.problem(d.HPath(), 0, codeDocumentID, d.ID(), "the id is malformed: left out")
 		return nil
 	}
 	root.Walk(func(b *tree.Block) {
 		a.shelf.note(b)
 		if b.Attrs["custom-riff-decks"] != "" {
-			a.report.problem(d.HPath(), 0, Card, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
+			a.report.problem(d.HPath(), 0, codeCard, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
 		}
 		a.report.Blocks++
 	})
@@ -128,7 +128,7 @@ func (a *archive) assets() error {
 	for _, address := range sortedKeys(a.shelf.assets) {
 		file, name := storedAsset(a.tx, a.box.ID, address)
 		if file == "" {
-			a.report.problem(a.top, 0, FileMissing, address, "a document names this asset, and the vault does not have it")
+			a.report.problem(a.top, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
 			continue
 		}
 		for _, extra := range []string{"", ".sya"} {
@@ -149,7 +149,7 @@ func (a *archive) assets() error {
 func (a *archive) databases() error {
 	found, missing := related(a.tx, a.shelf.databases)
 	for _, id := range missing {
-		a.report.problem(a.top, 0, Database, id, "a document shows this database, and the vault does not have it")
+		a.report.problem(a.top, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}
 	for _, id := range sortedKeys(found) {
 		a.report.Files++

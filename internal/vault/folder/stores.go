@@ -83,11 +83,11 @@ func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, mi
 func (e *exporter) databases() error {
 	found, missing := related(e.tx, e.shelf.databases)
 	for _, id := range missing {
-		e.report.problem(e.shelf.folder, 0, Database, id, "a document shows this database, and the vault does not have it")
+		e.report.problem(e.shelf.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}
 	for _, id := range sortedKeys(found) {
 		if !json.Valid(found[id]) {
-			e.report.problem(e.shelf.folder, 0, Database, id, "its file is not JSON: left out")
+			e.report.problem(e.shelf.folder, 0, codeDatabase, id, "its file is not JSON: left out")
 			continue
 		}
 		e.report.Files++
@@ -119,7 +119,7 @@ func (e *exporter) cards() error {
 	}
 	data, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
-		e.report.problem(e.shelf.folder, 0, Card, cardsFile, "a flashcard cannot be read: all are left out")
+		e.report.problem(e.shelf.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
 		return nil
 	}
 	e.report.Files++

@@ -25,7 +25,7 @@ func (r *reader) wikiLink(text string) (int, string) {
 				return len(whole), "[" + linkText(shown) + "](" + asset + ")"
 			}
 		}
-		r.problem(LinkMissing, whole, why)
+		r.problem(codeLinkMissing, whole, why)
 		return len(whole), whole
 	}
 	return len(whole), r.reference(t, shown)
@@ -103,13 +103,13 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 	if t, why := r.find(name); why == "" {
 		return len(whole), r.reference(t, shown)
 	} else if r.im.index.wiki(r.pg, strings.SplitN(name, "#", 2)[0]) != nil {
-		r.problem(LinkMissing, whole, why)
+		r.problem(codeLinkMissing, whole, why)
 		return len(whole), whole
 	}
 	file, fragment, _ := strings.Cut(name, "#")
 	at := r.im.s.file(r.pg, file, true)
 	if at == "" || isPage(at) {
-		r.problem(FileMissing, whole, "no file has this name: kept as it was")
+		r.problem(codeFileMissing, whole, "no file has this name: kept as it was")
 		return len(whole), whole
 	}
 	asset := r.asset(at)

@@ -53,7 +53,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 	}
 	im.report.Notebooks++
 	if closed {
-		im.report.problem(pl.kept.Folder, 0, NotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
+		im.report.problem(pl.kept.Folder, 0, codeNotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
 		im.passOver(pl)
 		return nil
 	}
@@ -190,7 +190,7 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 	}
 	list, ok := im.open(pg, false)
 	if !ok {
-		im.report.problem(pg.file, 0, Unreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
+		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
 		return nil
 	}
 	if pg.dialect == ours {
@@ -412,7 +412,7 @@ func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 			im.report.problem(at, 0, codeOf(why), name, why+": left out")
 		case address != assetsDir+"/"+name:
 			pl.moved[assetsDir+"/"+name] = address
-			im.report.problem(at, 0, AssetRenamed, name, "the vault has another file of this name: this one is "+address)
+			im.report.problem(at, 0, codeAssetRenamed, name, "the vault has another file of this name: this one is "+address)
 		}
 		if im.batch.bytes >= batchBytes {
 			if err := im.flush(ctx); err != nil {
@@ -433,14 +433,14 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 		}
 		data, err := im.s.read(at, maxAsset)
 		if err != nil || !tree.ValidID(strings.TrimSuffix(name, ".json")) || path.Ext(name) != ".json" || !json.Valid(data) {
-			im.report.problem(at, 0, Database, name, "it is not a database that an export wrote: left out")
+			im.report.problem(at, 0, codeDatabase, name, "it is not a database that an export wrote: left out")
 			continue
 		}
 		data = []byte(im.rename(&page{}, string(data)))
 		to := databaseFile(strings.TrimSuffix(name, ".json"))
 		if tx.Stat(to) != nil {
 			if hashOf(tx.ReadFile(to)) != hashOf(data) {
-				im.report.problem(at, 0, DatabaseTaken, name, "the vault has this database with another content: left out")
+				im.report.problem(at, 0, codeDatabaseTaken, name, "the vault has this database with another content: left out")
 			}
 			continue
 		}
@@ -461,7 +461,7 @@ func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
 		err = json.Unmarshal(data, &kept)
 	}
 	if err != nil {
-		im.report.problem(at, 0, Card, cardsFile, "it cannot be read: left out: "+err.Error())
+		im.report.problem(at, 0, codeCard, cardsFile, "it cannot be read: left out: "+err.Error())
 		return
 	}
 	put := func(kind string, list []keptRecord) {

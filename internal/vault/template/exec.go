@@ -75,7 +75,7 @@ func (r *run) check(err error) {
 }
 
 func (r *run) write(text string) {
-	if r.out.Len()+len(text) > MaxOutput {
+	if r.out.Len()+len(text) > maxOutput {
 		panic(failure{errOutput})
 	}
 	r.out.WriteString(text)

@@ -19,10 +19,10 @@ import (
 
 // Bounds of one execution.
 const (
-	// MaxText is the longest template, in bytes.
-	MaxText = 256 << 10
-	// MaxOutput is the most a template may write, in bytes.
-	MaxOutput = 1 << 20
+	// maxText is the longest template, in bytes.
+	maxText = 256 << 10
+	// maxOutput is the most a template may write, in bytes.
+	maxOutput = 1 << 20
 	// maxMade is what its functions may make in all, in bytes.
 	maxMade = 8 << 20
 	// maxNodes is how many parts of the template may be evaluated, loops and calls counted each time.
@@ -40,7 +40,7 @@ type Options struct {
 	// Data is the dot. Its values are texts and numbers.
 	Data map[string]string
 	// Values is the dot in place of Data when it is not nil: texts, numbers and truth values. A name that is not in it
-	// is an error, [ErrName].
+	// is an error, errName.
 	Values map[string]any
 	// Notes answers the functions that read notes; nil has none.
 	Notes Notes
@@ -67,8 +67,8 @@ const (
 // Execute runs a template. The error is that of text/template, as SiYuan shows it, or says which bound was reached. It is
 // safe for concurrent use.
 func Execute(text string, o Options) (out string, err error) {
-	if len(text) > MaxText {
-		return "", fmt.Errorf("template: the template is longer than %d bytes", MaxText)
+	if len(text) > maxText {
+		return "", fmt.Errorf("template: the template is longer than %d bytes", maxText)
 	}
 	r := &run{tree: parse.New(""), shared: &shared{
 		budget: budget{deadline: time.Now().Add(maxTime)}, trees: map[string]*parse.Tree{}, strict: o.Values != nil, notes: o.Notes,
@@ -98,7 +98,7 @@ func Execute(text string, o Options) (out string, err error) {
 				panic(thrown)
 			}
 			if out, err = "", f.err; errors.Is(err, errKey) {
-				err = fmt.Errorf("%w: %w", ErrName, err)
+				err = fmt.Errorf("%w: %w", errName, err)
 			}
 		}
 	}()
@@ -107,8 +107,8 @@ func Execute(text string, o Options) (out string, err error) {
 	return r.out.String(), nil
 }
 
-// ErrName is in the error of a template that asks for a name that is not in its values.
-var ErrName = errors.New("template: there is no such name")
+// errName is in the error of a template that asks for a name that is not in its values.
+var errName = errors.New("template: there is no such name")
 
 // boundError says which bound a template reached.
 type boundError string

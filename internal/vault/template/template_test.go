@@ -109,7 +109,7 @@ var endless = map[string]string{
 	"queries":                         `{{ range 1000 }}{{ $x := queryBlocks "SELECT 1" }}{{ end }}`,
 	"a body as large as the template": `{{ range 1000000 }}` + strings.Repeat(`{{ $x := eq 1 2 }}`, 10000) + `{{ end }}`,
 	"templates that call two each":    chain(40),
-	"a template that is too long":     strings.Repeat("x", template.MaxText+1),
+	"a template that is too long":     strings.Repeat("x", 256<<10+1),
 	"calls":                           `{{ call now.Format "2006" }}`,
 }
 
@@ -145,7 +145,7 @@ func TestEndless(t *testing.T) {
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, open := range []string{"{{if 1}}", "{{range 1}}", "{{with 1}}"} {
-		n := template.MaxText / (len(open) + len("{{end}}"))
+		n := 256 << 10 / (len(open) + len("{{end}}"))
 		start := time.Now()
 		_, _ = template.Execute(strings.Repeat(open, n)+strings.Repeat("{{end}}", n), template.Options{}) // whether it fails is not of interest
 		await.Within(t, open, time.Since(start), 25*time.Second)
@@ -163,7 +163,7 @@ func FuzzExecute(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		start := time.Now()
 		got, _ := template.Execute(text, template.Options{Data: map[string]string{"title": "x"}})
-		if len(got) > template.MaxOutput {
+		if len(got) > 1<<20 {
 			t.Errorf("wrote %d bytes", len(got))
 		}
 		await.Within(t, "it", time.Since(start), 25*time.Second)

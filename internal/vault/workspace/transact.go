@@ -29,7 +29,7 @@ func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
 // update runs fn in a write transaction.
 func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
 	if w.readOnly {
-		return ErrReadOnly
+		return errReadOnly
 	}
 	return w.with(ctx, w.writer, true, func(conn *sqlite.Conn) error {
 		if err := begin(ctx, conn); err != nil {

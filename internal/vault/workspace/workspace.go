@@ -7,7 +7,7 @@ import (
 
 // Options say how a workspace is opened. The zero value is for everyday use.
 type Options struct {
-	// ReadOnly opens the file for reading; Update answers [ErrReadOnly].
+	// ReadOnly opens the file for reading; Update answers errReadOnly.
 	ReadOnly bool
 	// Readers is how many views may run at once; 0 means 4.
 	Readers int
@@ -17,8 +17,8 @@ type Options struct {
 	CheckViews bool
 }
 
-// ErrReadOnly is what Update returns on a workspace opened for reading.
-var ErrReadOnly = errors.New("the workspace is opened for reading only")
+// errReadOnly is what Update returns on a workspace opened for reading.
+var errReadOnly = errors.New("the workspace is opened for reading only")
 
 // WhenErased has do called at the end of each Update that has erased blocks with custom attributes: with these, by the id of
 // the block, which may be there again. It is set before the workspace is used.
