@@ -42,7 +42,7 @@ func TestWaitForTheFirstOpeningEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestFirstRequestMayGoAway has the first request end while the vault is furnished.
+// TestFirstRequestMayGoAway has the first request end while the vault is prepared.
 func TestFirstRequestMayGoAway(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -102,7 +102,7 @@ func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, err
 		join(mux)
 	}
 	if !v.o.Workspace.ReadOnly {
-		v.furnish(context.WithoutCancel(ctx), w, mux) // whoever comes first may not stay for it
+		v.prepare(context.WithoutCancel(ctx), w, mux) // whoever comes first may not stay for it
 	}
 	v.open, v.mux = w, mux
 	return w, mux, nil

@@ -25,11 +25,10 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 		language = "en"
 	}
 	return func(ctx context.Context, h http.Handler) error {
-		client := &http.Client{Transport: Transport{Vault: h}}
 		var made struct {
 			Notebook struct{ ID string }
 		}
-		if err := post(ctx, client, "/api/notebook/createNotebook", map[string]any{"name": welcomeNotebooks[language]}, &made); err != nil {
+		if err := post(ctx, h, "/api/notebook/createNotebook", map[string]any{"name": welcomeNotebooks[language]}, &made); err != nil {
 			return err
 		}
 		pages, err := fs.Glob(welcomeFiles, "welcome/"+language+"/*.md")
@@ -42,7 +41,7 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 				return err
 			}
 			title, body, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
-			err = post(ctx, client, "/api/filetree/createDocWithMd", map[string]any{
+			err = post(ctx, h, "/api/filetree/createDocWithMd", map[string]any{
 				"notebook": made.Notebook.ID, "path": "/" + strings.ReplaceAll(title, "/", " "), "markdown": strings.TrimSpace(body),
 			}, nil)
 			if err != nil {
@@ -54,7 +53,7 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 }
 
 // post asks the vault for something and reads data of the answer into to, unless it is nil.
-func post(ctx context.Context, client *http.Client, endpoint string, body, to any) error {
+func post(ctx context.Context, h http.Handler, endpoint string, body, to any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -63,11 +62,11 @@ func post(ctx context.Context, client *http.Client, endpoint string, body, to an
 	if err != nil {
 		return err
 	}
-	resp, err := client.Do(req)
+	resp, err := Transport{h}.RoundTrip(req)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
+	defer resp.Body.Close()
 	var answer struct {
 		Code int
 		Msg  string

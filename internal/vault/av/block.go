@@ -39,7 +39,7 @@ func dismiss(b *tree.Block, database string) {
 
 // unbind removes the rows of blocks that are gone from the databases they were in.
 func unbind(tx *workspace.Tx, erased map[string]map[string]string) {
-	s := newShelf(tx)
+	s := newOpened(tx)
 	for _, id := range slices.Sorted(maps.Keys(erased)) {
 		if erased[id][memberships] == "" || tx.Known(id) { // it was put back
 			continue

@@ -14,7 +14,7 @@ var computed = []string{kindTemplate, kindCreated, kindUpdated, kindRollup, kind
 // Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
 // type of its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a
 // row that is not there, are not stored at all.
-func (s *shelf) setCell(db *database, id, row string, data []byte) error {
+func (s *opened) setCell(db *database, id, row string, data []byte) error {
 	c := db.column(id)
 	if c == nil {
 		return nil
@@ -33,7 +33,7 @@ func (s *shelf) setCell(db *database, id, row string, data []byte) error {
 		return err
 	}
 	v.UpdatedAt, v.Type = now, c.kind()
-	s.settle(db, c, &before, v)
+	s.normalize(db, c, &before, v)
 	if slices.Contains(computed, c.kind()) || c.kind() == kindBlock && stored == nil {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (s *shelf) setCell(db *database, id, row string, data []byte) error {
 	return nil
 }
 
-// settle makes a new value consistent in itself and with what it leads to.
-func (s *shelf) settle(db *database, c *column, before, v *value) {
+// normalize makes a new value consistent in itself and with what it leads to.
+func (s *opened) normalize(db *database, c *column, before, v *value) {
 	if v.Number != nil {
 		n := *v.Number
 		n.FormattedContent = ""
@@ -106,7 +106,7 @@ func (db *database) stamp(row string, now int64) {
 
 // rebind lets the blocks know when the primary value of a row leads to another one. A block that is not there, or is a
 // row of the database already, is not bound.
-func (s *shelf) rebind(db *database, before, v *value) {
+func (s *opened) rebind(db *database, before, v *value) {
 	if v.Block == nil {
 		v.Block = &valueBlock{}
 	}

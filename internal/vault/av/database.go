@@ -16,7 +16,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// database is one database. What is changed in it is written by the shelf it comes from.
+// database is one database. What is changed in it is written by the [opened] it comes from.
 type database struct {
 	id, name string
 	spec     int
@@ -196,18 +196,18 @@ func databaseIDs(tx *workspace.Tx) []string {
 	return ids
 }
 
-// shelf hands out the databases of one call, each of them once, and puts back those that were changed.
-type shelf struct {
+// opened hands out the databases of one call, each of them once, and puts back those that were changed.
+type opened struct {
 	tx   *workspace.Tx
 	open map[string]*database
 	// templates is how long the templates of columns have taken.
 	templates time.Duration
 }
 
-func newShelf(tx *workspace.Tx) *shelf { return &shelf{tx: tx, open: map[string]*database{}} }
+func newOpened(tx *workspace.Tx) *opened { return &opened{tx: tx, open: map[string]*database{}} }
 
 // database reads a database, nil when there is none.
-func (s *shelf) database(id string) *database {
+func (s *opened) database(id string) *database {
 	if db, known := s.open[id]; known {
 		return db
 	}
@@ -220,7 +220,7 @@ func (s *shelf) database(id string) *database {
 	return db
 }
 
-func (s *shelf) read(id string) []byte {
+func (s *opened) read(id string) []byte {
 	if !tree.ValidID(id) {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (s *shelf) read(id string) []byte {
 }
 
 // need is database for a call that makes no sense without: it ends, and goes on with one that is empty.
-func (s *shelf) need(id string) *database {
+func (s *opened) need(id string) *database {
 	if db := s.database(id); db != nil {
 		return db
 	}
@@ -236,14 +236,14 @@ func (s *shelf) need(id string) *database {
 	return newDatabase(s.tx, id)
 }
 
-// add puts a new database on the shelf.
-func (s *shelf) add(db *database) {
+// add adds a new database.
+func (s *opened) add(db *database) {
 	s.open[db.id] = db
 	db.changed = true
 }
 
 // save writes what was changed.
-func (s *shelf) save() {
+func (s *opened) save() {
 	for _, id := range slices.Sorted(maps.Keys(s.open)) {
 		if db := s.open[id]; db != nil && db.changed {
 			data, _ := db.MarshalJSON() // which has no errors

@@ -12,7 +12,7 @@ import (
 // duplicateAttributeViewBlock copies a database. The caller makes the block that shows the copy. Blocks that are rows of
 // both keep to the one they were first in.
 func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
-	s := newShelf(tx)
+	s := newOpened(tx)
 	db := s.need(req.Str("avID"))
 	delete(s.open, db.id) // from now on it is the copy
 	old, id := db.id, tx.NewID()

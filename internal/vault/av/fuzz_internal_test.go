@@ -31,10 +31,10 @@ func FuzzDatabase(f *testing.F) {
 		if second, _ := again.MarshalJSON(); string(first) != string(second) {
 			t.Fatal(cmp.Diff(string(first), string(second)))
 		}
-		shelf := &shelf{open: map[string]*database{}}
+		dbs := &opened{open: map[string]*database{}}
 		for _, v := range append(slices.Clone(db.views), object{}) {
 			for _, query := range []string{"", "x"} {
-				r := &rendering{sheet: newSheet(shelf, db), view: view{v}, query: query}
+				r := &rendering{sheet: newSheet(dbs, db), view: view{v}, query: query}
 				if _, err := json.Marshal(r.reply()); err != nil {
 					t.Fatal(err)
 				}

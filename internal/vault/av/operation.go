@@ -11,7 +11,7 @@ import (
 
 // change is one operation on a database.
 type change struct {
-	*shelf
+	*opened
 	db  *database
 	op  *api.DoOperation
 	raw api.Request
@@ -29,7 +29,7 @@ func joinOperations(mux *api.Mux) {
 			if action == "setAttrViewName" {
 				id = op.ID
 			}
-			s := newShelf(tx)
+			s := newOpened(tx)
 			db := s.database(id)
 			if db == nil {
 				return true
@@ -115,7 +115,7 @@ func (c *change) shownIn(block string) string {
 
 func (c *change) removeRows() bool {
 	if c.raw.Get("srcIDs").IsArray() {
-		c.shelf.removeRows(c.db, c.raw.Strs("srcIDs"))
+		c.opened.removeRows(c.db, c.raw.Strs("srcIDs"))
 	}
 	return true
 }
@@ -184,12 +184,12 @@ func (c *change) addView() bool {
 	added.at(layout)[placesKey(layout)] = places
 	added.object["itemIds"] = anys(c.db.rows(from))
 	c.db.views = append(c.db.views, added.object)
-	c.db.show(c.shelf, c.op.BlockID, c.op.ID)
+	c.db.show(c.opened, c.op.BlockID, c.op.ID)
 	return true
 }
 
 // show makes a view the current one, and that of a block.
-func (db *database) show(s *shelf, block, view string) {
+func (db *database) show(s *opened, block, view string) {
 	db.viewID, db.changed = view, true
 	if b := s.tx.Block(block); block != "" && b != nil {
 		b.Attrs[shownView] = view

@@ -12,7 +12,7 @@ import (
 )
 
 func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
-	if db := newShelf(tx).database(req.ID("id")); db != nil {
+	if db := newOpened(tx).database(req.ID("id")); db != nil {
 		return api.OK(object{"av": db})
 	}
 	return api.OK(object{"av": nil})
@@ -20,7 +20,7 @@ func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 
 func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
 	keys := []object{}
-	for _, c := range newShelf(tx).need(req.Str("avID")).columns {
+	for _, c := range newOpened(tx).need(req.Str("avID")).columns {
 		keys = append(keys, c.Key)
 	}
 	return api.OK(keys)
@@ -28,7 +28,7 @@ func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
 
 func getAttributeViewFilterSort(tx *workspace.Tx, req api.Request) api.Reply {
 	id, block := req.ID("id"), req.Str("blockID")
-	db := newShelf(tx).database(id)
+	db := newOpened(tx).database(id)
 	if db == nil {
 		return api.OK(object{"filters": nil, "sorts": nil})
 	}
@@ -53,7 +53,7 @@ func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 }
 
 func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Reply {
-	db := newShelf(tx).need(req.ID("id"))
+	db := newOpened(tx).need(req.ID("id"))
 	keyword := strings.ToLower(req.OptStr("keyword"))
 	values := []*value{}
 	for _, c := range db.primary().cells {

@@ -62,7 +62,7 @@ func (s *sheet) rollup(c *column, row string) []*value {
 }
 
 // relate notes in the other database of a two way relation that a row's related rows are now others.
-func (s *shelf) relate(c *column, row string, before, after []string) {
+func (s *opened) relate(c *column, row string, before, after []string) {
 	other, back := s.back(c)
 	if back == nil {
 		return
@@ -87,7 +87,7 @@ func (s *shelf) relate(c *column, row string, before, after []string) {
 }
 
 // back is the other end of a two way relation, nil for other columns and where it is missing.
-func (s *shelf) back(c *column) (*database, *column) {
+func (s *opened) back(c *column) (*database, *column) {
 	how := c.Key.at("relation")
 	if c.kind() != kindRelation || !how.flag("isTwoWay") {
 		return nil, nil
@@ -130,7 +130,7 @@ type aim struct {
 
 // setRelation lets a relation column lead to a database. The other end of a two way relation it had becomes an ordinary
 // relation.
-func (s *shelf) setRelation(db *database, c *column, to aim) {
+func (s *opened) setRelation(db *database, c *column, to aim) {
 	other := s.database(to.database)
 	if c.kind() != kindRelation || other == nil {
 		return

@@ -19,7 +19,7 @@ func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	if !tree.ValidID(id) {
 		return api.Fail(-1, "invalid id")
 	}
-	s := newShelf(tx)
+	s := newOpened(tx)
 	db := s.database(id)
 	if db == nil {
 		if !req.OptFlag("createIfNotExist", true) {
@@ -69,7 +69,7 @@ type rendering struct {
 	ignoreRows bool
 }
 
-func newRendering(s *shelf, db *database, req api.Request) *rendering {
+func newRendering(s *opened, db *database, req api.Request) *rendering {
 	blocks := databaseBlocks(s.tx, db.id)
 	return &rendering{
 		sheet: newSheet(s, db), view: db.view(req.OptStr("viewID"), viewOf(blocks, req.OptStr("blockID"))), mirrors: len(blocks),

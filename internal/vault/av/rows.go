@@ -22,7 +22,7 @@ type adding struct {
 }
 
 // addRows adds rows in the order of their sources. A block that is a row already, or is not there, is left out.
-func (s *shelf) addRows(db *database, a adding) {
+func (s *opened) addRows(db *database, a adding) {
 	bound := map[string]bool{}
 	for _, c := range db.primary().cells {
 		bound[c.block()] = true
@@ -59,7 +59,7 @@ func (s *shelf) addRows(db *database, a adding) {
 }
 
 // newRow is the primary value of a new row, nil when its source names no block that can be bound.
-func (s *shelf) newRow(db *database, src api.Request, bound map[string]bool) *value {
+func (s *opened) newRow(db *database, src api.Request, bound map[string]bool) *value {
 	now := time.Now().UnixMilli()
 	v := &value{
 		ID: s.tx.NewID(), KeyID: db.primary().id(), BlockID: src.OptStr("itemID"), Type: kindBlock, CreatedAt: now, UpdatedAt: now,
@@ -90,7 +90,7 @@ func (db *database) order(rows []string, previous string) {
 }
 
 // fill gives a new row the values that the filter of the view and the group it was added to ask for.
-func (s *shelf) fill(db *database, a adding, row string) {
+func (s *opened) fill(db *database, a adding, row string) {
 	root := asObject(db.filters(a.view)[0])
 	if root.str("combination") != "or" {
 		for _, condition := range root.objects("filters") {
@@ -129,7 +129,7 @@ func (db *database) preset(id, row string, given *value) {
 }
 
 // removeRows removes rows by their own ids; the id of a block that one is bound to does nothing.
-func (s *shelf) removeRows(db *database, rows []string) {
+func (s *opened) removeRows(db *database, rows []string) {
 	gone := setOf(rows)
 	delete(gone, "")
 	for row := range gone {

@@ -11,23 +11,23 @@ const maxDepth = 3
 
 // sheet computes what the cells of a database show.
 type sheet struct {
-	shelf *shelf
-	db    *database
-	depth int
+	opened *opened
+	db     *database
+	depth  int
 }
 
-func newSheet(s *shelf, db *database) *sheet { return &sheet{shelf: s, db: db} }
+func newSheet(s *opened, db *database) *sheet { return &sheet{opened: s, db: db} }
 
 // other is the sheet of a database that a relation leads to, nil when there is none or the way was too long.
 func (s *sheet) other(relation *column) *sheet {
 	if s.depth == maxDepth {
 		return nil
 	}
-	db := s.shelf.database(relation.Key.at("relation").str("avID"))
+	db := s.opened.database(relation.Key.at("relation").str("avID"))
 	if db == nil {
 		return nil
 	}
-	o := newSheet(s.shelf, db)
+	o := newSheet(s.opened, db)
 	o.depth = s.depth + 1
 	return o
 }

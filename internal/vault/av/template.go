@@ -13,12 +13,12 @@ const maxTemplates = 2 * time.Second
 // execute is what the template of a column makes of a row: nothing where it has a mistake in it.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
-	if !strings.Contains(source, template.ActionLeft) || s.shelf.templates > maxTemplates {
+	if !strings.Contains(source, template.ActionLeft) || s.opened.templates > maxTemplates {
 		return source
 	}
 	begun := time.Now()
 	text, err := s.try(source, row)
-	s.shelf.templates += time.Since(begun)
+	s.opened.templates += time.Since(begun)
 	if err != nil {
 		return ""
 	}

@@ -25,21 +25,21 @@ const (
 	nowhere = "20990101000000-zzzzzzz"
 )
 
-// world is a workspace that only the endpoints of cards reach.
-type world struct {
+// fixture is a workspace that only the endpoints of cards reach.
+type fixture struct {
 	*vaulttest.Vault
 	nb string
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &world{Vault: vaulttest.New(t, card.Join)}
+	w := &fixture{Vault: vaulttest.New(t, card.Join)}
 	w.Update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("Cards 闪卡").ID })
 	return w
 }
 
 // doc makes a document and returns its id and those of its blocks.
-func (w *world) doc(title, markdown string) (id string, blocks []string) {
+func (w *fixture) doc(title, markdown string) (id string, blocks []string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		d := tx.AddDocument(tx.Notebook(w.nb), nil, title, "", tx.Identify(markup.Parse(markdown)))
@@ -52,7 +52,7 @@ func (w *world) doc(title, markdown string) (id string, blocks []string) {
 }
 
 // ask calls an endpoint of cards that must answer code 0.
-func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
+func (w *fixture) ask(endpoint, format string, args ...any) gjson.Result {
 	w.T.Helper()
 	rec := httptest.NewRecorder()
 	body := strings.NewReader(fmt.Sprintf(format, args...))
@@ -64,17 +64,17 @@ func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
 	return got.Get("data")
 }
 
-func (w *world) add(deck string, blocks ...string) gjson.Result {
+func (w *fixture) add(deck string, blocks ...string) gjson.Result {
 	w.T.Helper()
 	return w.ask("addRiffCards", `{"deckID":%q,"blockIDs":%s}`, deck, api.MustJSON(blocks))
 }
 
 // due are the blocks that are due in the built-in deck.
-func (w *world) due() []string {
+func (w *fixture) due() []string {
 	return texts(w.ask("getRiffDueCards", `{"deckID":""}`), "cards.#.blockID")
 }
 
-func (w *world) cards(deck string) gjson.Result {
+func (w *fixture) cards(deck string) gjson.Result {
 	return w.ask("getRiffCards", `{"id":%q,"page":1,"pageSize":512}`, deck)
 }
 
@@ -88,7 +88,7 @@ func texts(v gjson.Result, path string) []string {
 
 func TestCardsAreDueUntilReviewed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, blocks := w.doc("Deck", "What is 2+2? ==four==\n\n法国首都 ==巴黎==\n\nthree")
 	if got := w.ask("getRiffDueCards", `{"deckID":""}`).Raw; got != `{"cards":[],"unreviewedCount":0,"unreviewedNewCardCount":0,"unreviewedOldCardCount":0}` {
 		t.Errorf("without a card: %s", got)
@@ -130,7 +130,7 @@ func TestCardsAreDueUntilReviewed(t *testing.T) {
 
 func TestWrongRatingForgets(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, blocks := w.doc("D", "a ==b==")
 	w.add(builtIn, blocks...)
 	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
@@ -156,7 +156,7 @@ func TestWrongRatingForgets(t *testing.T) {
 // TestSkipAndSetDue holds what was observed of a kernel: a skip changes nothing, and a new card has no due time.
 func TestSkipAndSetDue(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, blocks := w.doc("D", "a\n\nb")
 	w.add(builtIn, blocks...)
 	id := w.ask("getRiffDueCards", `{"deckID":""}`).Get("cards.0.cardID").Str
@@ -178,7 +178,7 @@ func TestSkipAndSetDue(t *testing.T) {
 // TestRound: an answer has twenty new cards and two hundred others, and counts all that are due.
 func TestRound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.many(230)
 	for _, id := range texts(w.cards(builtIn), "blocks.#.riffCardID")[:205] {
 		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
@@ -195,7 +195,7 @@ func TestRound(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top, a := w.doc("Top", "a")
 	var below string
 	w.Update(func(tx *workspace.Tx) {
@@ -233,7 +233,7 @@ func TestScopes(t *testing.T) {
 // TestCardsOfRemovedBlocks are not listed; they are back when the block is, as after an undo.
 func TestCardsOfRemovedBlocks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc, blocks := w.doc("D", "a\n\nb")
 	w.add(builtIn, append(blocks, nowhere)...)
 	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
@@ -258,7 +258,7 @@ func TestCardsOfRemovedBlocks(t *testing.T) {
 
 func TestDecks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	_, blocks := w.doc("D", "a\n\nb")
 	w.add(builtIn, blocks[0])
 	geo := w.ask("createRiffDeck", `{"name":"Geo 地理"}`).Get("id").Str
@@ -288,13 +288,13 @@ func TestDecks(t *testing.T) {
 	}
 }
 
-func (w *world) attr(id string) (value string) {
+func (w *fixture) attr(id string) (value string) {
 	w.Update(func(tx *workspace.Tx) { value = tx.Block(id).Attrs["custom-riff-decks"] })
 	return value
 }
 
 // many makes a deck of n cards.
-func (w *world) many(n int) (blocks []string) {
+func (w *fixture) many(n int) (blocks []string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		list := make([]*tree.Block, n)
@@ -311,7 +311,7 @@ func (w *world) many(n int) (blocks []string) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	blocks := w.many(45)
 	if diff := cmp.Diff(blocks[:20], w.due()); diff != "" {
 		t.Errorf("due:\n%s", diff)
@@ -336,7 +336,7 @@ func TestPages(t *testing.T) {
 
 // BenchmarkLargeDeck asks for what is due of 10,000 cards, and for a page of them.
 func BenchmarkLargeDeck(b *testing.B) {
-	w := newWorld(b)
+	w := newFixture(b)
 	w.many(10_000)
 	b.Run("due", func(b *testing.B) {
 		for b.Loop() {

@@ -18,7 +18,7 @@ func texts(list gjson.Result) []string {
 	return found
 }
 
-func (w *world) unused() []string {
+func (w *fixture) unused() []string {
 	w.t.Helper()
 	found := []string{}
 	for _, item := range w.call(0, "/api/asset/getUnusedAssets", object{}).Array() {
@@ -27,14 +27,14 @@ func (w *world) unused() []string {
 	return found
 }
 
-func (w *world) kramdown(id string) string {
+func (w *fixture) kramdown(id string) string {
 	w.t.Helper()
 	return w.call(0, "/api/block/getBlockKramdown", object{"id": id}).Get("kramdown").Str
 }
 
 func TestUploadNames(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for name, want := range map[string]string{
 		"red square.png":                  "red square-ID.png",
 		"蓝色.png":                          "蓝色-ID.png",
@@ -61,7 +61,7 @@ func TestUploadNames(t *testing.T) {
 
 func TestUploadTwice(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	first := w.upload("a.png", "bytes")
 	if again := w.upload("a.png", "bytes"); again != first {
 		t.Errorf("the same file is stored again: %s, %s", first, again)
@@ -80,7 +80,7 @@ func TestUploadTwice(t *testing.T) {
 // TestUnused covers all ways to use an asset: what is in use in any spelling is never removed.
 func TestUnused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	open, closed := w.notebook("Open"), w.notebook("Closed 关")
 	spaced, html, cover := w.upload("红 square.png", "1"), w.upload("v.mp4", "2"), w.upload("cover (1).png", "3")
 	link, hidden, cell, loose := w.upload("l.txt", "4"), w.upload("h.png", "5"), w.upload("cell & co.png", "6"), w.upload("loose.png", "7")
@@ -111,7 +111,7 @@ func TestUnused(t *testing.T) {
 
 func TestUnusedFolders(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	for _, p := range []string{"/data/assets/sub/a.png", "/data/assets/sub/deep/b c.png", "/data/assets/free/c.png"} {
 		w.put(p, p)
@@ -134,7 +134,7 @@ func TestUnusedFolders(t *testing.T) {
 // TestRename covers that every use follows, in whatever way it is written, and nothing else.
 func TestRename(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	open, closed := w.notebook("Open"), w.notebook("Closed")
 	old := w.upload("红 a.png", "1")
 	other := old[:len(old)-4] + "x.png"
@@ -185,7 +185,7 @@ func TestRename(t *testing.T) {
 // TestRenameKeepsLinks holds that a document whose address is written plainly can be read after the renaming.
 func TestRenameKeepsLinks(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	old := w.upload("a.png", "1")
 	doc := w.doc(box, "/Doc", "![x]("+old+")")
@@ -201,7 +201,7 @@ func TestRenameKeepsLinks(t *testing.T) {
 // TestAnnotationsGoWithTheirAsset removes a PDF with the file of what was marked in it.
 func TestAnnotationsGoWithTheirAsset(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	pdf := w.upload("p.pdf", "1")
 	w.put("/data/"+pdf+".sya", `{"a":1}`)
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": pdf})
@@ -212,7 +212,7 @@ func TestAnnotationsGoWithTheirAsset(t *testing.T) {
 
 func TestLargeAsset(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	data := bytes.Repeat([]byte("0123456789"), 300_000)
 	address := w.upload("big.bin", string(data))
 	if got, _ := w.get("/data/" + address); got != string(data) {

@@ -33,8 +33,8 @@ var hostile = []string{
 }
 
 // guarded makes a vault with something in it at the places hostile paths aim at.
-func guarded(t testing.TB) (w *world, notebook string) {
-	w = newWorld(t)
+func guarded(t testing.TB) (w *fixture, notebook string) {
+	w = newFixture(t)
 	notebook = w.notebook("Notes 笔记")
 	w.doc(notebook, "/Doc", "text")
 	for _, p := range []string{"/temp/canary", "/data/storage/canary", "/data/storage/canary.md", "/data/canary.md"} {
@@ -46,7 +46,7 @@ func guarded(t testing.TB) (w *world, notebook string) {
 }
 
 // intact fails unless everything outside of assets and templates is as it was.
-func (w *world) intact(notebook, after string) {
+func (w *fixture) intact(notebook, after string) {
 	w.t.Helper()
 	for _, p := range []string{"/temp/canary", "/data/storage/canary", "/data/storage/canary.md", "/data/canary.md"} {
 		if got, ok := w.get(p); !ok || got != canary {
@@ -69,7 +69,7 @@ func (w *world) intact(notebook, after string) {
 }
 
 // takers are the calls that take a path and may change something, with hostile paths in every place.
-func takers(w *world, doc, p string) []func() {
+func takers(w *fixture, doc, p string) []func() {
 	send := func(endpoint string, body object) func() { return func() { w.post(endpoint, body) } }
 	return []func(){
 		send("/api/asset/removeUnusedAsset", object{"path": p}),
@@ -147,7 +147,7 @@ func FuzzConfinement(f *testing.F) {
 	}
 	w, notebook := guarded(f)
 	f.Fuzz(func(t *testing.T, p string) {
-		inner := &world{t, w.Vault}
+		inner := &fixture{t, w.Vault}
 		p = strings.ReplaceAll(p, "NB", notebook)
 		for _, take := range takers(inner, notebook, p) {
 			take()

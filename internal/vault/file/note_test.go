@@ -16,7 +16,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-func (w *world) names(dir string) []string {
+func (w *fixture) names(dir string) []string {
 	w.t.Helper()
 	found := []string{}
 	for _, e := range w.call(0, "/api/file/readDir", object{"path": dir}).Array() {
@@ -32,7 +32,7 @@ func (w *world) names(dir string) []string {
 // TestNotesAsFiles covers how the tree looks through the file API, in open and closed notebooks.
 func TestNotesAsFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("Notes 笔记")
 	child := w.doc(box, "/Up 上/Down", "some *text* 文字")
 	at := w.call(0, "/api/filetree/getPathByID", object{"id": child}).Get("path").Str
@@ -82,7 +82,7 @@ func TestNotesAsFiles(t *testing.T) {
 // TestIndex covers the way of a document out of the tree and back through files.
 func TestIndex(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	child := w.doc(box, "/Up/Down 下", "first 一\n\n- [x] done\n\n| a | b |\n| --- | --- |\n| 1 | 2 |")
 	at := w.call(0, "/api/filetree/getPathByID", object{"id": child}).Get("path").Str
@@ -128,7 +128,7 @@ func attrsOf(kramdown string) []map[string]bool {
 // TestIndexRefuses covers .sy files that are not documents for this place: they stay files.
 func TestIndexRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	taken := w.doc(box, "/Taken", "x")
 	sy := func(id string) string {
@@ -225,7 +225,7 @@ func TestExportResources(t *testing.T) {
 
 func TestExportMarkdown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	target := w.doc(box, "/Target 目标", "first\n\nsecond")
 	doc := w.doc(box, "/Doc", "see (("+target+" \"the target\")) and (("+target+" 'again')) and ((20990101000000-zzzzzzz \"gone\"))\n\n{{ select * from blocks where id='"+target+"' }}\n\n{{ select nonsense( }}")
@@ -251,7 +251,7 @@ func TestExportMarkdown(t *testing.T) {
 // Other programs know neither super blocks nor links to blocks.
 func TestExportMarkdownForOthers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.notebook("N")
 	target := w.doc(box, "/Target", "body")
 	link := "[there](siyuan://blocks/" + target + ")"
@@ -273,7 +273,7 @@ func TestExportMarkdownForOthers(t *testing.T) {
 // TestTemplatesReadNotes: with the results that a kernel gave.
 func TestTemplatesReadNotes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	box := w.call(0, "/api/notebook/createNotebook", object{"name": "Notes"}).Get("notebook.id").Str
 	doc := w.call(0, "/api/filetree/createDocWithMd", object{"notebook": box, "path": "/Tpl 模板", "markdown": "one two 三四\n\nsecond **bold**"}).Str
 	first := w.call(0, "/api/block/getChildBlocks", object{"id": doc}).Get("0.id").Str

@@ -51,5 +51,5 @@ func TestMeetsRecordings(t *testing.T) {
 			"samples#27":   "lists what other scenarios made",
 			"samples#28":   "lists what other scenarios made",
 		},
-	}, func(t testing.TB) http.Handler { return newWorld(t) })
+	}, func(t testing.TB) http.Handler { return newFixture(t) })
 }

@@ -17,13 +17,13 @@ import (
 
 type object = map[string]any
 
-// world is a vault in a temporary file.
-type world struct {
+// fixture is a vault in a temporary file.
+type fixture struct {
 	t testing.TB
 	*vault.Vault
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	v := vault.New(filepath.Join(t.TempDir(), "notes.db"), vault.Options{})
 	t.Cleanup(func() {
@@ -31,11 +31,11 @@ func newWorld(t testing.TB) *world {
 			t.Error(err)
 		}
 	})
-	return &world{t, v}
+	return &fixture{t, v}
 }
 
 // post sends a JSON body and returns the status and the answer.
-func (w *world) post(path string, body any) (int, []byte) {
+func (w *fixture) post(path string, body any) (int, []byte) {
 	w.t.Helper()
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *world) post(path string, body any) (int, []byte) {
 	return w.send(path, "application/json", data)
 }
 
-func (w *world) send(path, contentType string, body []byte) (int, []byte) {
+func (w *fixture) send(path, contentType string, body []byte) (int, []byte) {
 	w.t.Helper()
 	req := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, path, bytes.NewReader(body))
 	req.Header.Set("Content-Type", contentType)
@@ -54,7 +54,7 @@ func (w *world) send(path, contentType string, body []byte) (int, []byte) {
 }
 
 // call posts and fails the test unless the answer has a code.
-func (w *world) call(code int, path string, body any) gjson.Result {
+func (w *fixture) call(code int, path string, body any) gjson.Result {
 	w.t.Helper()
 	status, data := w.post(path, body)
 	got := gjson.ParseBytes(data)
@@ -65,7 +65,7 @@ func (w *world) call(code int, path string, body any) gjson.Result {
 }
 
 // form sends fields and one file, which is left out when file is "".
-func (w *world) form(path string, fields map[string]string, part, file string, content []byte) gjson.Result {
+func (w *fixture) form(path string, fields map[string]string, part, file string, content []byte) gjson.Result {
 	w.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -89,13 +89,13 @@ func (w *world) form(path string, fields map[string]string, part, file string, c
 }
 
 // put writes a file and returns the code.
-func (w *world) put(path, content string) int {
+func (w *fixture) put(path, content string) int {
 	w.t.Helper()
 	return int(w.form("/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "x", []byte(content)).Get("code").Int())
 }
 
 // upload stores an asset and returns its address.
-func (w *world) upload(name, content string) string {
+func (w *fixture) upload(name, content string) string {
 	w.t.Helper()
 	got := w.form("/api/asset/upload", map[string]string{"assetsDirPath": "/assets/"}, "file[]", name, []byte(content))
 	address := ""
@@ -107,24 +107,24 @@ func (w *world) upload(name, content string) string {
 }
 
 // get reads a file; ok is false when there is none.
-func (w *world) get(path string) (content string, ok bool) {
+func (w *fixture) get(path string) (content string, ok bool) {
 	w.t.Helper()
 	status, data := w.post("/api/file/getFile", object{"path": path})
 	return string(data), status == http.StatusOK
 }
 
-func (w *world) notebook(name string) string {
+func (w *fixture) notebook(name string) string {
 	w.t.Helper()
 	return w.call(0, "/api/notebook/createNotebook", object{"name": name}).Get("notebook.id").Str
 }
 
-func (w *world) doc(notebook, hpath, markdown string) string {
+func (w *fixture) doc(notebook, hpath, markdown string) string {
 	w.t.Helper()
 	return w.call(0, "/api/filetree/createDocWithMd", object{"notebook": notebook, "path": hpath, "markdown": markdown}).Str
 }
 
 // update changes the workspace itself.
-func (w *world) update(change func(*workspace.Tx)) {
+func (w *fixture) update(change func(*workspace.Tx)) {
 	w.t.Helper()
 	ws, err := w.Workspace(w.t.Context())
 	if err != nil {

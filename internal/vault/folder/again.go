@@ -38,8 +38,8 @@ func (im *importer) asBefore(pg *page) bool {
 		im.state(pg.rowPath(), pageKind, Removed, pg.row.Target, "")
 		return true
 	}
-	_, world, _ := strings.Cut(m.origin.State, " ")
-	if pg.file != "" && (pg.row.Source != pg.source || world != m.world || !m.complete()) {
+	_, links, _ := strings.Cut(m.origin.State, " ")
+	if pg.file != "" && (pg.row.Source != pg.source || links != m.links || !m.complete()) {
 		return false
 	}
 	im.state(pg.rowPath(), pageKind, Unchanged, pg.row.Target, "")

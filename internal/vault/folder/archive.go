@@ -261,7 +261,7 @@ func (im *importer) archivedBlocks(pg *page) []*tree.Block {
 	for _, b := range root.Children {
 		b.Walk(func(b *tree.Block) {
 			delete(b.Attrs, "custom-riff-decks")
-			im.comeHome(pg, b)
+			im.homeAddresses(pg, b)
 		})
 	}
 	return root.Children

@@ -52,14 +52,14 @@ type exporter struct {
 	to     *destination
 	report *Report
 	mark   marker
-	shelf  shelf
+	named  named
 	total  int
 	done   int
 	needed map[string]bool // blocks that something refers to
 }
 
-// shelf is the notebook at hand: what its documents name.
-type shelf struct {
+// named is the notebook at hand: what its documents name.
+type named struct {
 	box       *tree.Notebook
 	folder    string
 	assets    map[string]bool
@@ -175,7 +175,7 @@ func laidOut(docs []*tree.Document, folder string) (list []leaf) {
 
 // notebook writes one notebook.
 func (e *exporter) notebook(box *tree.Notebook, folder string, list []leaf) error {
-	e.shelf = shelf{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	e.named = named{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	e.report.Notebooks++
 	for _, l := range list {
 		if err := e.ctx(); err != nil {
@@ -189,7 +189,7 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []leaf) erro
 			e.o.Progress(e.done, e.total, l.file)
 		}
 	}
-	for _, address := range sortedKeys(e.shelf.assets) {
+	for _, address := range sortedKeys(e.named.assets) {
 		if err := e.asset(address); err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (e *exporter) document(l leaf) error {
 	}
 	up, held := upTo(l.file), heldHash(root.Attrs, root.Children)
 	root.Walk(func(b *tree.Block) {
-		e.shelf.note(b)
+		e.named.note(b)
 		if hasAddresses(b) {
 			readdress(b, func(text string) string { return withUp(text, up) })
 		}
@@ -253,7 +253,7 @@ func pristine(attrs map[string]string) bool {
 }
 
 // note remembers what a block names.
-func (s *shelf) note(b *tree.Block) {
+func (s *named) note(b *tree.Block) {
 	s.blocks[b.ID] = true
 	for _, address := range assetsOf(b) {
 		s.assets[address] = true
@@ -292,9 +292,9 @@ func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 
 // asset writes one asset.
 func (e *exporter) asset(address string) error {
-	file, name := storedAsset(e.tx, e.shelf.box.ID, address)
+	file, name := storedAsset(e.tx, e.named.box.ID, address)
 	if file == "" {
-		e.report.problem(e.shelf.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
+		e.report.problem(e.named.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
 		return e.tx.Err()
 	}
 	for _, extra := range []string{"", ".sya"} { // the marks in a PDF
@@ -302,7 +302,7 @@ func (e *exporter) asset(address string) error {
 			continue
 		}
 		e.report.Files++
-		if err := e.to.write(e.shelf.folder+"/"+assetsDir+"/"+name+extra, e.tx.ReadFile(file+extra)); err != nil {
+		if err := e.to.write(e.named.folder+"/"+assetsDir+"/"+name+extra, e.tx.ReadFile(file+extra)); err != nil {
 			return err
 		}
 	}

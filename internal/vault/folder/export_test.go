@@ -18,8 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// furnished is a vault with all that an export keeps.
-func furnished(t testing.TB) *workspace.Workspace {
+// filled is a vault with all that an export keeps.
+func filled(t testing.TB) *workspace.Workspace {
 	t.Helper()
 	w := newVault(t)
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
@@ -65,7 +65,7 @@ func furnished(t testing.TB) *workspace.Workspace {
 func TestExportComesBack(t *testing.T) {
 	t.Parallel()
 	for _, all := range []bool{false, true} {
-		first, second := furnished(t), newVault(t)
+		first, second := filled(t), newVault(t)
 		dir, r := exported(t, first, folder.ExportOptions{AllIDs: all})
 		if got := codes(r); len(got) > 0 {
 			t.Errorf("problems: %q", got)
@@ -95,7 +95,7 @@ func TestExportComesBack(t *testing.T) {
 
 func TestExportedNames(t *testing.T) {
 	t.Parallel()
-	dir, _ := exported(t, furnished(t), folder.ExportOptions{})
+	dir, _ := exported(t, filled(t), folder.ExportOptions{})
 	got := read(t, dir)
 	for _, want := range []string{
 		"Work _ 工作 (2)/a_b_ c_.md", "Work _ 工作 (2)/A_b_ C_ (2).md", "Work _ 工作 (2)/a_b_ c_.md (2).md", "Work _ 工作 (2)/_CON.md", "Work _ 工作 (2)/assets (2).md",
@@ -117,7 +117,7 @@ func TestExportedNames(t *testing.T) {
 
 func TestExportRefuses(t *testing.T) {
 	t.Parallel()
-	w := furnished(t)
+	w := filled(t)
 	other := files{"mine.txt": "x"}.write(t)
 	if _, err := folder.Export(t.Context(), w, other, folder.ExportOptions{Overwrite: true}); err == nil {
 		t.Error("a folder of somebody else was taken")
@@ -160,7 +160,7 @@ func TestExportRefuses(t *testing.T) {
 // TestForeignMarker has a marker name files outside of the folder.
 func TestForeignMarker(t *testing.T) {
 	t.Parallel()
-	w := furnished(t)
+	w := filled(t)
 	dir, _ := exported(t, w, folder.ExportOptions{})
 	victim := filepath.Join(filepath.Dir(dir), "victim.txt")
 	if err := os.WriteFile(victim, []byte("v"), 0o600); err != nil {

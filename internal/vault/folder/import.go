@@ -129,13 +129,13 @@ func (im *importer) bring(ctx context.Context, place string) error {
 	}
 	im.match()
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
-		im.settle(tx)
+		im.assignIDs(tx)
 		im.adopt(tx)
 		return nil
 	}); err != nil {
 		return err
 	}
-	m.world = im.resolvedBy()
+	m.links = im.resolvedBy()
 	im.index = newIndex(im.pages)
 	for _, pl := range im.plans {
 		order(pl.top)
@@ -245,9 +245,9 @@ func (im *importer) finish(ctx context.Context) error {
 		for _, at := range forget {
 			tx.RemoveImported(im.origin.N, at)
 		}
-		im.origin.State = im.listed() + " " + m.world
+		im.origin.State = im.listed() + " " + m.links
 		if im.report.Count(Conflict) > 0 {
-			im.origin.State = "conflicts " + m.world // they are told each time
+			im.origin.State = "conflicts " + m.links // they are told each time
 		}
 		tx.PutOrigin(&im.origin)
 		return nil
@@ -445,9 +445,9 @@ func (im *importer) tidyTitle(at, title string) string {
 
 const maxTitle = 512
 
-// settle decides on all ids. Pages that the vault has keep those of their documents; else those that the vault or another
+// assignIDs decides on all ids. Pages that the vault has keep those of their documents; else those that the vault or another
 // page has are given up for new ones.
-func (im *importer) settle(tx *workspace.Tx) {
+func (im *importer) assignIDs(tx *workspace.Tx) {
 	seen := map[string]bool{}
 	var all []string
 	for _, pg := range im.pages {
@@ -465,7 +465,7 @@ func (im *importer) settle(tx *workspace.Tx) {
 		}
 	}
 	known := im.knownIDs(tx, all)
-	settle := func(pg *page, id, what string) string {
+	assign := func(pg *page, id, what string) string {
 		owner, taken := known[id]
 		switch {
 		case taken && (owner != pg.id || im.o.Copy):
@@ -487,7 +487,7 @@ func (im *importer) settle(tx *workspace.Tx) {
 		return fresh
 	}
 	for _, pl := range im.plans {
-		im.settlePlan(tx, pl, seen)
+		im.assignNotebook(tx, pl, seen)
 	}
 	for _, pg := range im.pages {
 		pg.renamed = map[string]string{}
@@ -501,7 +501,7 @@ func (im *importer) settle(tx *workspace.Tx) {
 			pg.id = pg.front.id
 			seen[pg.id] = true
 		case pg.front.id != "":
-			pg.id = settle(pg, pg.front.id, "the document")
+			pg.id = assign(pg, pg.front.id, "the document")
 		default:
 			created, _ := pg.stamps()
 			pg.id = im.mint(created)
@@ -514,13 +514,13 @@ func (im *importer) settle(tx *workspace.Tx) {
 		defined := slices.Clone(pg.defined)
 		slices.Sort(defined)
 		for _, id := range slices.Compact(defined) {
-			settle(pg, id, "the block")
+			assign(pg, id, "the block")
 		}
 	}
 }
 
-// settlePlan decides on the notebook of an export: the one that the vault has, or a new one.
-func (im *importer) settlePlan(tx *workspace.Tx, pl *plan, seen map[string]bool) {
+// assignNotebook decides on the notebook of an export: the one that the vault has, or a new one.
+func (im *importer) assignNotebook(tx *workspace.Tx, pl *plan, seen map[string]bool) {
 	if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
 		return
 	}

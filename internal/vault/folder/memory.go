@@ -36,7 +36,7 @@ type memory struct {
 	here     map[string]bool                // documents that the vault has, and whether their notebook is open
 	shared   map[string]bool                // assets that stand for several files
 	state    string                         // of this import, if it comes to its end
-	world    string                         // hash of what links are resolved by
+	links    string                         // hash of what links are resolved by
 }
 
 // fresh reports whether nothing was imported from the place yet.

@@ -26,7 +26,7 @@ func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, 
 			return err
 		}
 		a := &archive{tx: tx, zip: pack, box: boxes[0], report: &report, top: safeName(boxes[0].Conf.Name)}
-		a.shelf = shelf{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		a.named = named{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		return a.write(ctx)
 	})
 	report.sort()
@@ -40,7 +40,7 @@ type archive struct {
 	box    *tree.Notebook
 	report *Report
 	top    string // the one folder at its top
-	shelf  shelf
+	named  named
 }
 
 func (a *archive) write(ctx context.Context) error {
@@ -102,7 +102,7 @@ func (a *archive) document(d *tree.Document) error {
 		return nil
 	}
 	root.Walk(func(b *tree.Block) {
-		a.shelf.note(b)
+		a.named.note(b)
 		if b.Attrs["custom-riff-decks"] != "" {
 			a.report.problem(d.HPath(), 0, codeCard, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
 		}
@@ -125,7 +125,7 @@ func validPath(d *tree.Document) bool {
 
 func (a *archive) assets() error {
 	done := map[string]bool{}
-	for _, address := range sortedKeys(a.shelf.assets) {
+	for _, address := range sortedKeys(a.named.assets) {
 		file, name := storedAsset(a.tx, a.box.ID, address)
 		if file == "" {
 			a.report.problem(a.top, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
@@ -147,7 +147,7 @@ func (a *archive) assets() error {
 }
 
 func (a *archive) databases() error {
-	found, missing := related(a.tx, a.shelf.databases)
+	found, missing := related(a.tx, a.named.databases)
 	for _, id := range missing {
 		a.report.problem(a.top, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}

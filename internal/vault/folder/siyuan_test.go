@@ -124,7 +124,7 @@ func archived(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
 
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]*workspace.Workspace{"furnished": furnished(t), "generated": func() *workspace.Workspace {
+	for name, w := range map[string]*workspace.Workspace{"filled": filled(t), "generated": func() *workspace.Workspace {
 		w := newVault(t)
 		imported(t, w, generated(4, 120).write(t), folder.ImportOptions{Notebook: "../N: 一"})
 		return w
@@ -147,7 +147,7 @@ func TestArchive(t *testing.T) {
 // TestArchivePlaces shows where things lie in an archive.
 func TestArchivePlaces(t *testing.T) {
 	t.Parallel()
-	w := furnished(t)
+	w := filled(t)
 	var out bytes.Buffer
 	var id string
 	for _, d := range notes(t, w) {

@@ -81,17 +81,17 @@ func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, mi
 
 // databases writes the databases of the notebook at hand, as the vault keeps them.
 func (e *exporter) databases() error {
-	found, missing := related(e.tx, e.shelf.databases)
+	found, missing := related(e.tx, e.named.databases)
 	for _, id := range missing {
-		e.report.problem(e.shelf.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
+		e.report.problem(e.named.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}
 	for _, id := range sortedKeys(found) {
 		if !json.Valid(found[id]) {
-			e.report.problem(e.shelf.folder, 0, codeDatabase, id, "its file is not JSON: left out")
+			e.report.problem(e.named.folder, 0, codeDatabase, id, "its file is not JSON: left out")
 			continue
 		}
 		e.report.Files++
-		if err := e.to.write(e.shelf.folder+"/"+databasesDir+"/"+id+".json", found[id]); err != nil {
+		if err := e.to.write(e.named.folder+"/"+databasesDir+"/"+id+".json", found[id]); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (e *exporter) cards() error {
 	kept := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
 	decks := map[string]bool{}
 	e.tx.Rows(func(row workspace.Row) bool {
-		if e.shelf.blocks[row.Text(4)] {
+		if e.named.blocks[row.Text(4)] {
 			kept.Cards = append(kept.Cards, keptRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
 			decks[row.Text(1)] = true
 		}
@@ -119,9 +119,9 @@ func (e *exporter) cards() error {
 	}
 	data, err := json.MarshalIndent(kept, "", "  ")
 	if err != nil {
-		e.report.problem(e.shelf.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
+		e.report.problem(e.named.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
 		return nil
 	}
 	e.report.Files++
-	return e.to.write(e.shelf.folder+"/"+cardsFile, append(data, '\n'))
+	return e.to.write(e.named.folder+"/"+cardsFile, append(data, '\n'))
 }

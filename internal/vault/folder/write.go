@@ -358,15 +358,15 @@ func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
 	}
 	blocks := markup.Parse(im.rename(pg, strings.Trim(strings.Join(text, "\n"), "\n")))
 	for _, b := range blocks {
-		b.Walk(func(b *tree.Block) { im.comeHome(pg, b) })
+		b.Walk(func(b *tree.Block) { im.homeAddresses(pg, b) })
 	}
 	return blocks
 }
 
-// comeHome undoes what Export did to the addresses of assets in a block.
-func (im *importer) comeHome(pg *page, b *tree.Block) {
+// homeAddresses undoes what Export did to the addresses of assets in a block.
+func (im *importer) homeAddresses(pg *page, b *tree.Block) {
 	up := upTo(pg.file)
-	home := func(text string) string { return im.resettle(pg, withoutUp(text, up)) }
+	home := func(text string) string { return im.readdressed(pg, withoutUp(text, up)) }
 	if hasAddresses(b) {
 		readdress(b, home)
 	}
@@ -381,13 +381,13 @@ func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	up := upTo(pg.file)
 	for name, value := range attrs {
 		if !reservedAttr(name) {
-			attrs[name] = im.resettle(pg, withoutUp(value, up))
+			attrs[name] = im.readdressed(pg, withoutUp(value, up))
 		}
 	}
 }
 
-// resettle writes the new address of assets whose name was taken.
-func (im *importer) resettle(pg *page, text string) string {
+// readdressed writes the new address of assets whose name was taken.
+func (im *importer) readdressed(pg *page, text string) string {
 	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
 		return text
 	}

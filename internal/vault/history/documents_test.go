@@ -19,7 +19,7 @@ const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20
 	"| a | b |\n| - | - |\n| 1 | 2 |\n\n$$\nx^2\n$$\n\n---\n\nlast 最后"
 
 // copies are the paths of the copies of a document, the newest first.
-func (w *world) copies(doc string) (paths []string) {
+func (w *fixture) copies(doc string) (paths []string) {
 	w.T.Helper()
 	q := fmt.Sprintf(`"query":%q,"type":3,"op":"all","notebook":"%%"`, doc)
 	for _, at := range w.must("history/searchHistory", "{%s}", q).Get("histories").Array() {
@@ -30,13 +30,13 @@ func (w *world) copies(doc string) (paths []string) {
 	return paths
 }
 
-func (w *world) rollback(path string) gjson.Result {
+func (w *fixture) rollback(path string) gjson.Result {
 	return w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, w.nb, path)
 }
 
 func TestRollbackRestoresBytes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc := w.doc("", "Versioned", rich)
 	before := w.sy(doc)
 	w.must("history/createDocHistory", `{"id":%q}`, doc)
@@ -71,7 +71,7 @@ func TestRollbackRestoresBytes(t *testing.T) {
 
 func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	top := w.doc("", "Top", "a")
 	below := w.doc(top, "Below", "b\n\nc")
 	before, beforeTop := w.sy(below), w.sy(top)
@@ -100,7 +100,7 @@ func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 
 func TestRollbackRefuses(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc, other := w.doc("", "D", "a"), w.doc("", "Other", "b")
 	w.must("history/createDocHistory", `{"id":%q}`, doc)
 	path := w.copies(doc)[0]
@@ -137,7 +137,7 @@ func TestRollbackRefuses(t *testing.T) {
 // TestRollbackOfABlockThatMovedAway: a block is never in two documents.
 func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc, other := w.doc("", "D", "a\n\nb"), w.doc("", "Other", "c")
 	w.must("history/createDocHistory", `{"id":%q}`, doc)
 	moved := ""
@@ -160,7 +160,7 @@ func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 
 func TestSearchHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc := w.doc("", "Plan 计划", "apples 苹果")
 	w.doc("", "Never kept", "apples")
 	for range 3 {
@@ -183,7 +183,7 @@ func TestSearchHistory(t *testing.T) {
 // TestDocumentsKeepTheirPast: a change keeps what was before, every ten minutes at most, and old copies go.
 func TestDocumentsKeepTheirPast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc := ""
 	const longAgo = "20240801000000-abcdefg"
 	w.Update(func(tx *workspace.Tx) {

@@ -13,13 +13,13 @@ import (
 )
 
 // snapshot makes a snapshot and returns the id of the newest.
-func (w *world) snapshot(memo string) string {
+func (w *fixture) snapshot(memo string) string {
 	w.T.Helper()
 	w.must("repo/createSnapshot", `{"memo":%q}`, memo)
 	return w.must("repo/getRepoSnapshots", `{"page":1}`).Get("snapshots.0.id").Str
 }
 
-func (w *world) diff(left, right string) gjson.Result {
+func (w *fixture) diff(left, right string) gjson.Result {
 	w.T.Helper()
 	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
 }
@@ -37,7 +37,7 @@ func titles(list gjson.Result) []string {
 
 func TestSnapshotsNeedAKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for endpoint, body := range map[string]string{"createSnapshot": `{"memo":"x"}`, "getRepoSnapshots": `{"page":1}`, "getRepoTagSnapshots": `{}`} {
 		if got := w.ask("repo/"+endpoint, "%s", body); got.Get("code").Int() != -1 || !strings.Contains(got.Get("msg").Str, "Please initialize the data repo key") {
 			t.Errorf("%s: %s", endpoint, got.Raw)
@@ -56,7 +56,7 @@ func TestSnapshotsNeedAKey(t *testing.T) {
 // TestSnapshotStoresWhatChanged: nothing for an unchanged workspace, and what has changed for another.
 func TestSnapshotStoresWhatChanged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	var docs []string
 	for i := range 20 {
 		docs = append(docs, w.doc("", fmt.Sprintf("Doc %d", i), rich))
@@ -104,7 +104,7 @@ func TestSnapshotStoresWhatChanged(t *testing.T) {
 
 func TestSnapshotBringsBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	changed, gone := w.doc("", "Changed", rich), w.doc("", "Gone", "b")
 	w.Update(func(tx *workspace.Tx) { tx.WriteFile("/data/assets/a.txt", []byte("old"), time.Time{}) })
 	w.must("repo/initRepoKey", `{}`)
@@ -163,7 +163,7 @@ func TestSnapshotBringsBack(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	doc := w.doc("", "D", "a")
 	w.must("repo/initRepoKey", `{}`)
 	first := w.snapshot("first")

@@ -18,21 +18,21 @@ import (
 
 const nowhere = "20990101000000-zzzzzzz"
 
-// world is a workspace with one notebook that only the endpoints of the history reach.
-type world struct {
+// fixture is a workspace with one notebook that only the endpoints of the history reach.
+type fixture struct {
 	*vaulttest.Vault
 	nb string
 }
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &world{Vault: vaulttest.New(t, history.Join)}
+	w := &fixture{Vault: vaulttest.New(t, history.Join)}
 	w.Update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("History 历史").ID })
 	return w
 }
 
 // doc makes a document below another one, or at the top where that is "".
-func (w *world) doc(parent, title, markdown string) (id string) {
+func (w *fixture) doc(parent, title, markdown string) (id string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		var above *tree.Document
@@ -45,7 +45,7 @@ func (w *world) doc(parent, title, markdown string) (id string) {
 }
 
 // write replaces the text of the first block of a document.
-func (w *world) write(doc, text string) {
+func (w *fixture) write(doc, text string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		b := tx.Document(doc).Root.Children[0]
@@ -55,7 +55,7 @@ func (w *world) write(doc, text string) {
 }
 
 // sy is a document as the file it would be, "" without one.
-func (w *world) sy(doc string) (data string) {
+func (w *fixture) sy(doc string) (data string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		if d := tx.Document(doc); d != nil {
@@ -66,7 +66,7 @@ func (w *world) sy(doc string) (data string) {
 }
 
 // ask calls an endpoint and returns the whole answer.
-func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
+func (w *fixture) ask(endpoint, format string, args ...any) gjson.Result {
 	w.T.Helper()
 	rec := httptest.NewRecorder()
 	body := strings.NewReader(fmt.Sprintf(format, args...))
@@ -78,7 +78,7 @@ func (w *world) ask(endpoint, format string, args ...any) gjson.Result {
 }
 
 // must is the data of an answer of code 0.
-func (w *world) must(endpoint, format string, args ...any) gjson.Result {
+func (w *fixture) must(endpoint, format string, args ...any) gjson.Result {
 	w.T.Helper()
 	got := w.ask(endpoint, format, args...)
 	if got.Get("code").Int() != 0 {
@@ -88,7 +88,7 @@ func (w *world) must(endpoint, format string, args ...any) gjson.Result {
 }
 
 // count is how many rows a query of ours answers.
-func (w *world) count(from string, args ...any) (n int64) {
+func (w *fixture) count(from string, args ...any) (n int64) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		tx.Rows(func(row workspace.Row) bool { n = row.Int(0); return false }, "SELECT count(*) FROM "+from, args...)

@@ -10,30 +10,29 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The record that tells how far a vault was furnished.
+// The record that tells how far a vault was prepared.
 const (
-	furnishKind, furnishID = "vault", "furnished"
-	furnishDone            = "done"
-	// furnishTime is how long another process may be at it before it is taken for dead.
-	furnishTime = 30 * time.Second
+	preparedKind, preparedID = "vault", "furnished"
+	preparedDone             = "done"
+	// preparedTime is how long another process may be at it before it is taken for dead.
+	preparedTime = 30 * time.Second
 )
 
-// furnish makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
+// prepare makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
 // can be done without. A process that was killed while it did so leaves the work to the next one.
-func (v *Vault) furnish(ctx context.Context, w *workspace.Workspace, h http.Handler) {
+func (v *Vault) prepare(ctx context.Context, w *workspace.Workspace, h http.Handler) {
 	mine, err := begin(ctx, w)
 	if err == nil && mine {
-		client := &http.Client{Transport: Transport{Vault: h}}
-		if err := post(ctx, client, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
+		if err := post(ctx, h, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
 			v.o.Log.Warn("the vault starts without snapshots", "error", err)
 		}
 		if err := v.fill(ctx, w, h); err != nil {
 			v.o.Log.Warn("the vault starts without its first notebook", "error", err)
 		}
-		err = note(ctx, w, furnishDone)
+		err = note(ctx, w, preparedDone)
 	}
 	if err != nil {
-		v.o.Log.Warn("the vault is not furnished", "error", err)
+		v.o.Log.Warn("the vault is not ready", "error", err)
 	}
 }
 
@@ -53,11 +52,11 @@ func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler
 	return v.o.Fill(ctx, h)
 }
 
-// begin reports whether the vault is to be furnished, and by this process.
+// begin reports whether the vault is to be prepared, and by this process.
 func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 	pending := func(tx *workspace.Tx) bool {
-		r := tx.Record(furnishKind, furnishID)
-		return r == nil || string(r.Body) != furnishDone && time.Since(time.UnixMilli(r.At)) > furnishTime
+		r := tx.Record(preparedKind, preparedID)
+		return r == nil || string(r.Body) != preparedDone && time.Since(time.UnixMilli(r.At)) > preparedTime
 	}
 	err = w.View(ctx, func(tx *workspace.Tx) error {
 		mine = pending(tx)
@@ -68,7 +67,7 @@ func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 	}
 	err = w.Update(ctx, func(tx *workspace.Tx) error {
 		if mine = pending(tx); mine {
-			tx.PutRecord(furnishRecord("begun"))
+			tx.PutRecord(preparedRecord("begun"))
 		}
 		return nil
 	})
@@ -77,16 +76,16 @@ func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 
 func note(ctx context.Context, w *workspace.Workspace, how string) error {
 	return w.Update(ctx, func(tx *workspace.Tx) error {
-		tx.PutRecord(furnishRecord(how))
+		tx.PutRecord(preparedRecord(how))
 		return nil
 	})
 }
 
-func furnishRecord(how string) workspace.Record {
-	return workspace.Record{Kind: furnishKind, ID: furnishID, At: time.Now().UnixMilli(), Body: []byte(how)}
+func preparedRecord(how string) workspace.Record {
+	return workspace.Record{Kind: preparedKind, ID: preparedID, At: time.Now().UnixMilli(), Body: []byte(how)}
 }
 
-// Create makes the file of a vault with nothing in it, not even the key of its snapshots; it is never furnished. It
+// Create makes the file of a vault with nothing in it, not even the key of its snapshots; it is never prepared. It
 // refuses one that is there.
 func Create(path string) error {
 	if _, err := os.Lstat(path); err == nil {
@@ -97,7 +96,7 @@ func Create(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := note(ctx, w, furnishDone); err != nil {
+	if err := note(ctx, w, preparedDone); err != nil {
 		return fmt.Errorf("make the vault %s: %w", path, err)
 	}
 	return w.Close()
