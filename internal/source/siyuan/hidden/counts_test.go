@@ -27,12 +27,11 @@ import (
 // counted are all places where a result says how much was left out since it may not be read, and why that tells
 // nobody what it is: no text, title or filter of the caller's decides what is counted.
 var counted = map[string]string{
-	"av/get.go":                    "rows of a database that are bound to hidden blocks: all of them, whoever asks",
-	"av/get_primary_key_values.go": "the same, without a keyword only",
+	"av/get_primary_key_values.go": "rows of a database that are bound to hidden blocks, without a keyword only",
+	"av/read.go":                   "the same of a whole database, whoever asks",
 	"av/render.go":                 "the same, without a query only",
 	"block/recent_updated.go":      "what was written last, anywhere",
-	"file/get_doc_assets.go":       "assets in folders of hidden notebooks that a document shows",
-	"file/list_unused_assets.go":   "assets that nothing uses",
+	"file/list_assets.go":          "assets in folders of hidden notebooks that a document shows, or that nothing uses",
 	"flashcard/tool.go":            "cards of a deck, or all that are due",
 }
 
