@@ -120,13 +120,9 @@ func (r *Request) namedWhereHidden(ctx context.Context, paths []string) (*Naming
 	if len(paths) == 0 {
 		return named, nil
 	}
-	visible, err := r.Levels.Visible(ctx)
+	ids, err := r.VisibleIDs(ctx)
 	if err != nil {
 		return nil, err
-	}
-	ids := make([]kernel.ID, len(visible))
-	for i := range visible {
-		ids[i] = visible[i].ID
 	}
 	texts, err := r.Kernel.AssetTextsOutside(ctx, ids)
 	if err != nil {

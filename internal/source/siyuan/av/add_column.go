@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -110,11 +109,8 @@ func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (k
 // selections takes the word for several options that set_cells has.
 func selections(args json.RawMessage) json.RawMessage {
 	for _, name := range []string{"keyType", "type"} {
-		if gjson.GetBytes(args, name).Str != "multi_select" {
-			continue
-		}
-		if out, err := sjson.SetBytes(args, name, "mSelect"); err == nil {
-			return out
+		if gjson.GetBytes(args, name).Str == "multi_select" {
+			return action.SetArg(args, name, `"mSelect"`)
 		}
 	}
 	return args
@@ -192,7 +188,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	if err != nil {
 		return nil, err
 	}
-	id := named(r, "keyID")
+	id := kernel.ID(r.Text("keyID"))
 	c := db.Column(id)
 	switch {
 	case c == nil:
@@ -205,14 +201,14 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 
 // relationDest is the database that loses a column together with the one that is removed.
 func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	if named(r, "removeRelationDest") != "true" {
+	if r.Text("removeRelationDest") != "true" {
 		return nil, nil
 	}
 	db, err := load(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}
-	c := db.Column(named(r, "keyID"))
+	c := db.Column(kernel.ID(r.Text("keyID")))
 	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
 		return nil, nil
 	}

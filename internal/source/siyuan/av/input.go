@@ -3,7 +3,6 @@ package av
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -149,7 +149,7 @@ func (in *input) take(typ *valueType, p *action.Param) (member, wrong string) {
 		err = json.Unmarshal(raw, in)
 	}
 	if err != nil {
-		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", shortened(in.Value), typ.wants, typ.name)
+		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", content.Clip(string(in.Value), 60), typ.wants, typ.name)
 	}
 	if member, wrong = in.fits(); member == typ.member {
 		member = "value"
@@ -179,22 +179,13 @@ func (in *input) fits() (member, wrong string) {
 			return fmt.Sprintf("assets/%d/content", i), "is empty, expected a path below assets/ or an address"
 		}
 	}
-	in.Options, in.RelationBlockIDs = once(in.Options), once(in.RelationBlockIDs)
+	if in.Options != nil {
+		in.Options = action.Distinct(in.Options)
+	}
+	if in.RelationBlockIDs != nil {
+		in.RelationBlockIDs = action.Distinct(in.RelationBlockIDs)
+	}
 	return "", ""
-}
-
-// once is a list without what was in it before.
-func once[T comparable](list []T) []T {
-	var out []T
-	for _, one := range list {
-		if !slices.Contains(out, one) {
-			out = append(out, one)
-		}
-	}
-	if out == nil && list != nil {
-		return list
-	}
-	return out
 }
 
 // moment is a date as callers write it. One that cannot be read says what is wrong with it, for
@@ -250,7 +241,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 			return nil
 		}
 	}
-	*m = moment{wrong: "is " + shortened(raw) + ", which is not a date, " + dateForms}
+	*m = moment{wrong: "is " + content.Clip(string(raw), 60) + ", which is not a date, " + dateForms}
 	return nil
 }
 
@@ -265,13 +256,4 @@ func digits(text string, n int64) moment {
 	}
 	h, m, s := at.Clock()
 	return moment{at: at, hasTime: h+m+s > 0}
-}
-
-// shortened is a value of the caller's for an error.
-func shortened(raw []byte) string {
-	const most = 60
-	if text := []rune(string(raw)); len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(raw)
 }

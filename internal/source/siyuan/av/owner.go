@@ -30,20 +30,12 @@ const (
 // on needs a level on the database that an argument names.
 func on(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		t, err := resolve(ctx, r, named(r, param))
+		t, err := resolve(ctx, r, kernel.ID(r.Text(param)))
 		if err != nil {
 			return nil, err
 		}
 		return []action.Target{t}, nil
 	})
-}
-
-// named is the id that an argument has, empty if it has none.
-func named(r *action.Request, param string) kernel.ID {
-	for _, id := range r.Strings(param) {
-		return kernel.ID(id)
-	}
-	return ""
 }
 
 // resolve finds the database that a call is about, in the notebook that decides. A block that

@@ -85,11 +85,11 @@ func render(p patience) *action.Action {
 // to make it at.
 func renderTargets(level access.Level, creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
 	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		id := named(r, "id")
+		id := kernel.ID(r.Text("id"))
 		if found := r.Targets("id"); creating && found != nil {
 			return nil, nil
 		}
-		create := named(r, "createIfNotExist") == "true"
+		create := r.Text("createIfNotExist") == "true"
 		err := exists(ctx, r, id)
 		missing := tool.KindOf(err) == tool.Unknown && id.Valid() && create
 		switch {

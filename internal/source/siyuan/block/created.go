@@ -74,14 +74,14 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 			}
 		}
 	}
-	nodes, err := r.Kernel.Nodes(ctx, distinct(unplaced))
+	nodes, err := r.Kernel.Nodes(ctx, action.Distinct(unplaced))
 	if err != nil {
 		return nil, err
 	}
 	for _, node := range nodes {
 		parents = append(parents, node.ParentID)
 	}
-	for _, parent := range distinct(parents) {
+	for _, parent := range action.Distinct(parents) {
 		children, err := r.Kernel.ChildBlocks(ctx, parent)
 		if err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func idsOf(parts []part) []kernel.ID {
 	for _, p := range parts {
 		ids = append(append(ids, p.id), idsOf(p.items)...)
 	}
-	return distinct(ids)
+	return action.Distinct(ids)
 }
 
 func partsOf(t kernel.Transaction) []part {
@@ -152,7 +152,7 @@ func landed(parts []part, there map[kernel.ID]bool) (have []kernel.ID, missing [
 			missing = append(missing, p)
 		}
 	}
-	return distinct(have), missing
+	return action.Distinct(have), missing
 }
 
 // addMissing puts parts where they belong and returns the blocks with them among have, in order.

@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,15 +37,8 @@ func prepare(
 
 // joinWarnings makes one text of warnings, each once.
 func joinWarnings(warnings []string) string {
-	var out []string
-	seen := map[string]bool{}
-	for _, w := range warnings {
-		if w != "" && !seen[w] {
-			seen[w] = true
-			out = append(out, w)
-		}
-	}
-	return strings.Join(out, "; ")
+	said := slices.DeleteFunc(action.Distinct(warnings), func(w string) bool { return w == "" })
+	return strings.Join(said, "; ")
 }
 
 // domTime is when a block was changed, in its tag.
@@ -83,28 +77,4 @@ func domIDs(blocks []kernel.DOMBlock) map[kernel.ID]bool {
 	}
 	walk(blocks)
 	return out
-}
-
-// distinct drops what came before, keeping order; never nil.
-func distinct(ids []kernel.ID) []kernel.ID {
-	out, seen := make([]kernel.ID, 0, len(ids)), map[kernel.ID]bool{}
-	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// excerpt is the beginning of a text, in characters.
-func excerpt(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n == most {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
 }

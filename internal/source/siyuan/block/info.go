@@ -80,7 +80,7 @@ func unboundCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb
 	texts, err := content.PlainTexts(ctx, r, ids)
 	for i := range crumbs {
 		if text, other := texts[crumbs[i].ID]; other {
-			crumbs[i].Name = excerpt(text, 64)
+			crumbs[i].Name = content.Clip(text, 64)
 		}
 	}
 	return err
@@ -156,7 +156,7 @@ func runDocsInfo(ctx context.Context, r *action.Request, a docsInfoArgs) (any, e
 	for _, t := range append(r.Targets("id"), r.Targets("ids")...) {
 		roots = append(roots, t.Root)
 	}
-	docs, err := r.Kernel.DocsInfo(ctx, distinct(roots), a.RefCount, a.AV)
+	docs, err := r.Kernel.DocsInfo(ctx, action.Distinct(roots), a.RefCount, a.AV)
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,7 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	if a.PreviousID == "" && a.ParentID == "" {
 		return nil, r.Conflicting("give previousID or parentID: where to", "previousID", "parentID")
 	}
-	if len(distinct(ids)) != len(ids) {
+	if len(action.Distinct(ids)) != len(ids) {
 		return nil, r.Invalid("ids", "names a block twice")
 	}
 	to, param := a.target(), "previousID"

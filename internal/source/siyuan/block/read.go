@@ -111,7 +111,7 @@ func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArg
 			}
 		}
 	}
-	texts, err := r.Kernel.Kramdowns(ctx, distinct(readable), a.Mode)
+	texts, err := r.Kernel.Kramdowns(ctx, action.Distinct(readable), a.Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func groupRecent(blocks []kernel.RecentBlock) recentResult {
 			byID[b.RootID] = d
 			out.Documents = append(out.Documents, d)
 		}
-		text := excerpt(content.Clean(b.Content), recentExcerpt)
+		text := content.Clip(content.Clean(b.Content), recentExcerpt)
 		d.BlockCount++
 		if len(d.SampleBlocks) < recentSamples {
 			d.SampleBlocks = append(d.SampleBlocks, recentBlock{ID: b.ID, Type: b.Type, Excerpt: text})

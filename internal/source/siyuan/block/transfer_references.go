@@ -86,7 +86,7 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 			out.Skipped++
 		}
 	}
-	out.RefIDs = distinct(out.RefIDs)
+	out.RefIDs = action.Distinct(out.RefIDs)
 	for _, id := range a.RefIDs {
 		if !slices.Contains(out.RefIDs, id) {
 			return nil, r.Invalid("refIDs", fmt.Sprintf("names %s, which does not refer to %s", id, a.FromID))
@@ -118,7 +118,7 @@ func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult,
 			doubtful = append(doubtful, ref.ID)
 		}
 	}
-	texts, err := r.Kernel.Kramdowns(ctx, distinct(doubtful), "md")
+	texts, err := r.Kernel.Kramdowns(ctx, action.Distinct(doubtful), "md")
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
+
+	"collie/internal/source/siyuan/action"
 )
 
 // Edit replaces an exact text, as readers see it, by another.
@@ -47,7 +48,7 @@ func AdaptEdits(args json.RawMessage) json.RawMessage {
 	edit := gjson.GetBytes(args, "edit")
 	if text := edit.String(); edit.Type == gjson.String && gjson.Valid(text) {
 		if inner := gjson.Parse(text); inner.IsObject() || inner.IsArray() {
-			return set(args, "edit", inner.Raw)
+			return action.SetArg(args, "edit", inner.Raw)
 		}
 	}
 	from, to := gjson.GetBytes(args, "old"), gjson.GetBytes(args, "new")
@@ -58,28 +59,12 @@ func AdaptEdits(args json.RawMessage) json.RawMessage {
 	for _, name := range [...]string{"replace_all", "replaceAll"} {
 		if v := gjson.GetBytes(args, name); v.Exists() {
 			all = v.Raw
-			args = drop(args, name)
+			args = action.DropArgs(args, name)
 			if s := v.String(); s == "true" || s == "false" {
 				all = s
 			}
 		}
 	}
-	args = drop(drop(args, "old"), "new")
-	return set(args, "edit", `{"old":`+from.Raw+`,"new":`+to.Raw+`,"replace_all":`+all+`}`)
-}
-
-func set(args json.RawMessage, name, raw string) json.RawMessage {
-	out, err := sjson.SetRawBytes(args, name, []byte(raw))
-	if err != nil {
-		return args
-	}
-	return out
-}
-
-func drop(args json.RawMessage, name string) json.RawMessage {
-	out, err := sjson.DeleteBytes(args, name)
-	if err != nil {
-		return args
-	}
-	return out
+	args = action.DropArgs(args, "old", "new")
+	return action.SetArg(args, "edit", `{"old":`+from.Raw+`,"new":`+to.Raw+`,"replace_all":`+all+`}`)
 }

@@ -2,3 +2,8 @@ package content
 
 // Hidden is a veil over every block.
 func Hidden() *Veil { return &Veil{} }
+
+var (
+	Tokens = tokens
+	Plain  = plainText
+)

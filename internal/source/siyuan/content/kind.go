@@ -7,9 +7,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Complex reports whether blocks of a type, as getChildBlocks names it, hold more than their
+// notText reports whether blocks of a type, as getChildBlocks names it, hold more than their
 // Markdown says, so that they are never edited or overwritten as text.
-func Complex(blockType string) bool {
+func notText(blockType string) bool {
 	switch blockType {
 	case "s", "av", "iframe", "widget", "query_embed", "html", "video", "audio":
 		return true

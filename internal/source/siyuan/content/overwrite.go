@@ -12,14 +12,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Overwrite replaces the text of a document, whose id stays. It refuses what [Overwritable]
+// Overwrite replaces the text of a document, whose id stays. It refuses what [overwritable]
 // refuses. markdown has been through [Normalize].
 //
 // The new blocks are written and seen before the old ones are removed, and if that fails the new
 // ones are taken away again; an error has the old text as "recovery" where it is smaller than
 // 64 KiB and any of it may be gone. The caller's level has been checked.
 func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
-	top, err := Overwritable(ctx, r, doc)
+	top, err := overwritable(ctx, r, doc)
 	if err != nil {
 		return err
 	}

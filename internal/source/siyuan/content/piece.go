@@ -28,7 +28,7 @@ func newPiece(b kernel.Block, kramdown string, veil *Veil) *piece {
 		p.own, p.body = strings.TrimSpace(kramdown[own.from:own.to]), kramdown[:own.from]
 	}
 	switch {
-	case Complex(b.Type):
+	case notText(b.Type):
 		p.skipped = b.Type
 	case container(b.Type):
 		p.skipped = complexInside(kramdown)

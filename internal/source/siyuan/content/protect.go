@@ -26,20 +26,20 @@ const maxNamed = 50
 // pool is how many requests of one call run at once.
 const pool = 8
 
-// Protected is a block whose loss would lose more than its text.
-type Protected struct {
+// protectedBlock is a block whose loss would lose more than its text.
+type protectedBlock struct {
 	ID kernel.ID `json:"id"`
 	// Kinds are name, alias, memo, bookmark, style, custom for attributes, and ref for a block
 	// that another document refers to.
 	Kinds []string `json:"assetKinds"`
 }
 
-// Overwritable returns nil if the text of a document can be replaced without losing anything
+// overwritable returns nil if the text of a document can be replaced without losing anything
 // but text, and the blocks at its top. It is refused where any block in it, however deep, is not
-// text ([Complex]), has a name, alias, memo, bookmark, style or custom attribute, or is referred
+// text ([notText]), has a name, alias, memo, bookmark, style or custom attribute, or is referred
 // to from elsewhere; where there are more than 10,000 blocks; and where it cannot be found out.
 // It writes nothing.
-func Overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
+func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
 	s := scan{r: r, doc: doc}
 	top, err := s.blocks(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 	for _, b := range blocks {
 		s.ids = append(s.ids, b.ID)
 		switch {
-		case Complex(b.Type):
+		case notText(b.Type):
 			s.complex = append(s.complex, ComplexBlock{b.ID, b.Type})
 		case container(b.Type):
 			containers = append(containers, b.ID)
@@ -179,7 +179,7 @@ func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 }
 
 // protected finds attributes, as they are now and as the index has them, and references.
-func (s *scan) protected(ctx context.Context) ([]Protected, error) {
+func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
 	kinds := map[kernel.ID][]string{}
 	add := func(id kernel.ID, kind string) {
 		if kind != "" && !slices.Contains(kinds[id], kind) {
@@ -232,10 +232,10 @@ func (s *scan) protected(ctx context.Context) ([]Protected, error) {
 			add(ref.Block, "ref")
 		}
 	}
-	out := make([]Protected, 0, len(kinds))
+	out := make([]protectedBlock, 0, len(kinds))
 	for _, id := range slices.Sorted(maps.Keys(kinds)) {
 		slices.Sort(kinds[id])
-		out = append(out, Protected{id, kinds[id]})
+		out = append(out, protectedBlock{id, kinds[id]})
 	}
 	return out, nil
 }

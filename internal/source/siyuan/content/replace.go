@@ -42,7 +42,7 @@ type Replacements struct {
 //
 // These are errors, and nothing is written: a text that does not occur, that occurs more than
 // once without All, that reaches over the end of a block, or that stands in a block which is not
-// text ([Complex]), and an edit that would touch attributes. The caller's level has been checked.
+// text ([notText]), and an edit that would touch attributes. The caller's level has been checked.
 func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
 	known, err := r.Kernel.Kramdowns(ctx, blockIDs(blocks), "md")
 	if err != nil {

@@ -102,9 +102,9 @@ func (v *Veil) Both(blockType, text, markdown string) (string, string) {
 		text = ""
 	case v.Covers(markdown):
 		markdown = v.Text(markdown)
-		text = Plain(markdown)
+		text = plainText(markdown)
 	case collects(blockType, markdown):
-		text = Plain(markdown)
+		text = plainText(markdown)
 	}
 	return text, markdown
 }
@@ -124,7 +124,7 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	out := map[kernel.ID]string{}
 	for id, text := range texts {
 		if veil.Covers(text) || collectsInside(text) {
-			out[id] = Plain(veil.Text(text))
+			out[id] = plainText(veil.Text(text))
 		}
 	}
 	return out, err

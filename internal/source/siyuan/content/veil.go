@@ -256,9 +256,9 @@ var (
 	collecting = lazyregexp.New(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
 )
 
-// Plain is about the text of a block's Markdown, for where the kernel's own has in it what is to
+// plainText is about the text of a block's Markdown, for where the kernel's own has in it what is to
 // be hidden.
-func Plain(markdown string) string {
+func plainText(markdown string) string {
 	var out []string
 	for text := range strings.SplitSeq(Visible(markdown), "\n") {
 		text = collecting.ReplaceAllString(text[len(lineMarks.FindString(text)):], "")

@@ -154,7 +154,7 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 			kramdown = b.Markdown // it went away in between
 		}
 		text := Visible(d.veil.Text(kramdown))
-		cost := 4*Tokens(text) + 2
+		cost := 4*tokens(text) + 2
 		if len(d.parts) > 0 && (d.units+cost+3)/4 > d.opts.TokenBudget {
 			d.full = true
 			return
@@ -172,10 +172,10 @@ func (d *reader) note(index int, b kernel.Block, kramdown string) {
 		w.BlockRefs = append(w.BlockRefs, Ref{index, b.ID, b.Type})
 	}
 	kind := b.Type
-	if container(kind) && !Complex(kind) {
+	if container(kind) && !notText(kind) {
 		kind = complexInside(kramdown)
 	}
-	if Complex(kind) && !slices.Contains(d.types, kind) {
+	if notText(kind) && !slices.Contains(d.types, kind) {
 		d.types = append(d.types, kind)
 	}
 	for _, found := range databaseID.FindAllStringSubmatch(kramdown, -1) {
@@ -190,7 +190,7 @@ func (d *reader) finish(blocks []kernel.Block, start int) {
 	w := d.window
 	w.Content = strings.Join(d.parts, "\n\n")
 	w.ReturnedBlocks = len(d.parts)
-	w.EstimatedTokens = Tokens(w.Content)
+	w.EstimatedTokens = tokens(w.Content)
 	w.BudgetExceeded = w.EstimatedTokens > w.TokenBudget
 	next := start + w.ReturnedBlocks
 	w.Truncated = next < len(blocks)
@@ -298,9 +298,21 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Tokens estimates what a text costs a model: UTF-16 length by 4, rounded up, called
+// Clip is the beginning of a text, with "…" behind it where it has more characters than most.
+func Clip(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}
+
+// tokens estimates what a text costs a model: UTF-16 length by 4, rounded up, called
 // "approx_context_v1".
-func Tokens(text string) int {
+func tokens(text string) int {
 	n := 0
 	for _, r := range text {
 		n += max(utf16.RuneLen(r), 1)

@@ -47,7 +47,7 @@ func create() *action.Action {
 		Result:     created{},
 		Example:    `{"notebook":"20240101120000-abcdefg","path":"/Projects/Alpha","markdown":"First *draft*"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
-		code, err := icon(r, "icon", a.Icon)
+		code, err := r.Icon("icon", a.Icon)
 		if err != nil {
 			return nil, err
 		}
@@ -195,15 +195,6 @@ func duplicate() *action.Action {
 }
 
 const iconHint = `an icon is an emoji or its code points in hex: document(action="set_attr", attrs={"icon":"1f4d4"})`
-
-// icon is an icon as the kernel stores it.
-func icon(r *action.Request, param, text string) (string, error) {
-	code, err := kernel.Icon(text)
-	if err != nil {
-		return "", r.Invalid(param, err.Error())
-	}
-	return code, nil
-}
 
 // giveIcon sets the icon of a new document. That it did not work is a warning: the document is
 // there.

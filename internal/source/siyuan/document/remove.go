@@ -2,16 +2,13 @@ package document
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
-	"collie/internal/tool"
 )
 
 type removeArgs struct {
@@ -51,7 +48,7 @@ func remove() *action.Action {
 		var gone []kernel.ID
 		for _, t := range topmost(targets) {
 			if err := removeOne(ctx, r, t.Root); err != nil {
-				return nil, after(err, gone)
+				return nil, action.Removed(err, gone)
 			}
 			gone = append(gone, t.Root)
 			r.RefreshDocument(t.Root)
@@ -78,21 +75,6 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 		err = mismatch(id, "the kernel accepted the removal, and the document is still there")
 	}
 	return err
-}
-
-// after is err with what had been removed by then.
-func after(err error, gone []kernel.ID) error {
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || len(gone) == 0 {
-		return err
-	}
-	with := *e
-	with.Facts = maps.Clone(e.Facts)
-	if with.Facts == nil {
-		with.Facts = map[string]any{}
-	}
-	with.Facts["partial"], with.Facts["removed"] = true, gone
-	return &with
 }
 
 // condemned are the documents that are to be removed.

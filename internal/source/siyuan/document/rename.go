@@ -224,7 +224,7 @@ func appearanceBack(ctx context.Context, r *action.Request) (*action.Inverse, er
 func (a *appearance) attrs(r *action.Request) (map[string]string, error) {
 	out := map[string]string{}
 	if a.Icon.given {
-		code, err := icon(r, "attrs/icon", a.Icon.text)
+		code, err := r.Icon("attrs/icon", a.Icon.text)
 		if err != nil {
 			return nil, err
 		}

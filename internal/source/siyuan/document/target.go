@@ -197,7 +197,7 @@ func one(level access.Level) action.Need {
 		case len(id) == 1 && len(path) == 0 && !r.Given("notebook"):
 			t, err = whole(ctx, r, "id", id[0])
 		case len(id) == 0 && len(path) == 1 && len(r.Strings("notebook")) == 1:
-			t, err = documentAt(ctx, r, r.Strings("notebook")[0], path[0])
+			t, err = documentAt(ctx, r, r.Text("notebook"), path[0])
 		default:
 			err = r.Conflicting("give either id, or notebook and path", "id", "notebook", "path")
 		}

@@ -2,11 +2,8 @@ package file
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -38,7 +35,7 @@ func deleteAsset() *action.Action {
 		Result:     deleteAssetResult{},
 		Example:    `{"path":"assets/plan-20240101120000-abcdefg.png"}`,
 		Effect: func(r *action.Request) string {
-			return fmt.Sprintf("delete the file %s, whether or not it can be brought back", strings.Join(r.Strings("path"), ""))
+			return fmt.Sprintf("delete the file %s, whether or not it can be brought back", r.Text("path"))
 		},
 	}, func(ctx context.Context, r *action.Request, a deleteAssetArgs) (any, error) {
 		at, err := namedAsset(ctx, r, a.Path)
@@ -119,13 +116,13 @@ func removeUnusedAssets() *action.Action {
 		for {
 			u, err := unusedAssets(ctx, r)
 			if err != nil {
-				return nil, afterRemoving(err, out.Removed)
+				return nil, action.Removed(err, out.Removed)
 			}
 			out.Kept = u.used
 			gone, err := removeEach(ctx, r, u.files)
 			out.Removed = append(out.Removed, gone...)
 			if err != nil {
-				return nil, afterRemoving(err, out.Removed)
+				return nil, action.Removed(err, out.Removed)
 			}
 			if u.total < kernel.MaxUnusedAssets || len(gone) == 0 {
 				break
@@ -173,20 +170,4 @@ func removeEach(ctx context.Context, r *action.Request, paths []string) ([]strin
 		}
 	}
 	return gone, nil
-}
-
-// afterRemoving is an error that came after some assets were removed.
-func afterRemoving(err error, gone []string) error {
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || len(gone) == 0 {
-		return err
-	}
-	facts := maps.Clone(e.Facts)
-	if facts == nil {
-		facts = map[string]any{}
-	}
-	facts["removed"] = gone
-	partly := *e
-	partly.Facts = facts
-	return &partly
 }

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -214,7 +215,7 @@ func diskError(op, text string, err error) error {
 // needsSource needs a local file that may be read, so that nobody is asked about one that may not.
 func needsSource(param string) action.Need {
 	return action.On(access.None, "a file in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
-		f, _, _, err := openSource(r, param, given(r, param, ""))
+		f, _, _, err := openSource(r, param, r.Text(param))
 		if err != nil {
 			return nil, err
 		}
@@ -226,21 +227,13 @@ func needsSource(param string) action.Need {
 // none is.
 func needsPlace(param, otherwise string) action.Need {
 	return action.On(access.None, "a place in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
-		path := given(r, param, otherwise)
+		path := cmp.Or(r.Text(param), otherwise)
 		if path == "" {
 			return nil, nil
 		}
 		_, err := localPath(r, path)
 		return nil, err
 	})
-}
-
-// given is the text of an argument, or what stands where there is none.
-func given(r *action.Request, param, otherwise string) string {
-	for _, s := range r.Strings(param) {
-		return s
-	}
-	return otherwise
 }
 
 // secrets are patterns of file names that hold what opens doors: keys, stores of passwords,

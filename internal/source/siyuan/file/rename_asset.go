@@ -45,7 +45,7 @@ func renameAsset() *action.Action {
 		Result:     renamedAsset{},
 		Example:    `{"oldPath":"assets/plan-20240101120000-abcdefg.png","newName":"计划 plan"}`,
 		Effect: func(r *action.Request) string {
-			return "rename an asset to " + strings.Join(r.Strings("newName"), "") + " and change every document that uses it"
+			return "rename an asset to " + r.Text("newName") + " and change every document that uses it"
 		},
 	}, func(ctx context.Context, r *action.Request, a renameAssetArgs) (any, error) {
 		at, err := namedAsset(ctx, r, a.Old)

@@ -202,10 +202,10 @@ func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, err
 
 // needsRendering needs that what is to be rendered may be: templates can query every notebook.
 func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	if text := given(r, "template", ""); text != "" {
+	if text := r.Text("template"); text != "" {
 		return nil, datafile.Rendering(ctx, r, puretemplate.Path, "the template", text)
 	}
-	path := given(r, "path", "")
+	path := r.Text("path")
 	if path == "" || !r.Given("id") || r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil, nil // nothing is rendered without them, or anything may be
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/datafile"
@@ -64,7 +63,7 @@ func uploadAsset() *action.Action {
 		Example: `{"localFilePath":"pictures/plan.png"}`,
 		Adapt:   fileAlias,
 		Effect: func(r *action.Request) string {
-			return fmt.Sprintf("copy the local file %s into the SiYuan workspace", strings.Join(r.Strings("localFilePath"), ""))
+			return fmt.Sprintf("copy the local file %s into the SiYuan workspace", r.Text("localFilePath"))
 		},
 	}, func(ctx context.Context, r *action.Request, a uploadArgs) (any, error) {
 		dir, err := uploadDir(a.Dir)
@@ -111,14 +110,7 @@ func fileAlias(args json.RawMessage) json.RawMessage {
 	if !file.Exists() || gjson.GetBytes(args, "fileName").Exists() || gjson.GetBytes(args, "localFilePath").Exists() {
 		return args
 	}
-	out, err := sjson.SetRawBytes(args, "localFilePath", []byte(file.Raw))
-	if err != nil {
-		return args
-	}
-	if out, err = sjson.DeleteBytes(out, "file"); err != nil {
-		return args
-	}
-	return out
+	return action.DropArgs(action.SetArg(args, "localFilePath", file.Raw), "file")
 }
 
 // uploadDir is the folder to upload to, which must be the assets folder or one below it.

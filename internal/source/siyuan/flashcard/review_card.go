@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -65,29 +65,20 @@ func ratingInWords(args json.RawMessage) json.RawMessage {
 	if rating.Type != gjson.String {
 		return args
 	}
-	name, value := "rating", any(nil)
+	others := action.DropArgs(slices.Clone(args), "rating")
 	switch word := strings.ToLower(strings.TrimSpace(rating.Str)); word {
 	case "again", "hard", "good", "easy":
-		value = 1 + slices.Index([]string{"again", "hard", "good", "easy"}, word)
+		return action.SetArg(others, "rating", strconv.Itoa(1+slices.Index([]string{"again", "hard", "good", "easy"}, word)))
 	case "skip":
-		name, value = "skip", true
-	default:
-		return args
+		return action.SetArg(others, "skip", "true")
 	}
-	out, err := sjson.DeleteBytes(slices.Clone(args), "rating")
-	if err == nil {
-		out, err = sjson.SetBytes(out, name, value)
-	}
-	if err != nil {
-		return args
-	}
-	return out
+	return args
 }
 
 // cardTarget finds the block of a card: among what is due, else in its whole deck. The kernel
 // would accept any id.
 func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	deck, card := kernel.ID(first(r.Strings("deckID"))), kernel.ID(first(r.Strings("cardID")))
+	deck, card := kernel.ID(r.Text("deckID")), kernel.ID(r.Text("cardID"))
 	missing := access.NotFound(access.Card, string(card))
 	if !card.Valid() || !deck.Valid() {
 		return nil, missing
@@ -119,13 +110,6 @@ func blockTarget(ctx context.Context, r *action.Request, id kernel.ID, missing e
 	if !ok {
 		return nil, missing
 	}
-	t.What, t.Subject = access.Card, first(r.Strings("cardID"))
+	t.What, t.Subject = access.Card, r.Text("cardID")
 	return []action.Target{t}, nil
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
 }

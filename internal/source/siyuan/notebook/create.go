@@ -39,7 +39,7 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		code, err := icon(r, a.Icon)
+		code, err := r.Icon("icon", a.Icon)
 		if err != nil {
 			return nil, err
 		}

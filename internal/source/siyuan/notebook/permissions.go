@@ -95,7 +95,7 @@ func setPermission() *action.Action {
 		Effect: func(r *action.Request) string {
 			t := r.Target("notebook")
 			return fmt.Sprintf("change the level of notebook %q (%s) from %s to %s",
-				t.Title, t.ID, r.Levels.Of(t.ID), r.Strings("permission")[0])
+				t.Title, t.ID, r.Levels.Of(t.ID), r.Text("permission"))
 		},
 	}, func(ctx context.Context, r *action.Request, a setPermissionArgs) (any, error) {
 		if r.Call.Origin != tool.Direct { // the pipeline refuses it too: twice is right here

@@ -92,7 +92,7 @@ func setIcon() *action.Action {
 		Result:     setIconResult{},
 		Example:    `{"notebook":"20240101120000-abcdefg","icon":"1f4d4"}`,
 	}, func(ctx context.Context, r *action.Request, a setIconArgs) (any, error) {
-		code, err := icon(r, a.Icon)
+		code, err := r.Icon("icon", a.Icon)
 		if err != nil {
 			return nil, err
 		}

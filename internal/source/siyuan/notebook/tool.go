@@ -99,15 +99,6 @@ func name(r *action.Request, param, text string) (string, error) {
 	return text, nil
 }
 
-// icon is an icon as the kernel stores it.
-func icon(r *action.Request, text string) (string, error) {
-	code, err := kernel.Icon(text)
-	if err != nil {
-		return "", r.Invalid("icon", err.Error())
-	}
-	return code, nil
-}
-
 // shown is a notebook's configuration, which stands at a path, without what an encrypted
 // notebook is unlocked by and without the ids of notebooks that may not be read.
 func shown(r *action.Request, raw json.RawMessage, at string) json.RawMessage {

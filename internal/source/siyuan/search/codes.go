@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -51,17 +51,15 @@ func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers 
 				continue
 			}
 			if winner != to {
-				args = without(set(args, to, v.Raw), winner)
+				args = action.DropArgs(action.SetArg(args, to, v.Raw), winner)
 				continue
 			}
-			for _, alias := range losers {
-				args = without(args, alias)
-			}
+			args = action.DropArgs(args, losers...)
 		}
 		for param, names := range codes {
 			if v := gjson.GetBytes(args, param); v.Type == gjson.Number || v.Type == gjson.String {
 				if better, ok := codeName(v.String(), names); ok {
-					args = set(args, param, strconv.Quote(better))
+					args = action.SetArg(args, param, strconv.Quote(better))
 				}
 			}
 		}
@@ -85,21 +83,4 @@ func codeName(given string, names map[string]int) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// set and without leave what is not an object as it is, for the validation to name.
-func set(args json.RawMessage, name, raw string) json.RawMessage {
-	out, err := sjson.SetRawBytes(args, name, []byte(raw))
-	if err != nil {
-		return args
-	}
-	return out
-}
-
-func without(args json.RawMessage, name string) json.RawMessage {
-	out, err := sjson.DeleteBytes(args, name)
-	if err != nil {
-		return args
-	}
-	return out
 }

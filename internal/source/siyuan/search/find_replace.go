@@ -64,7 +64,7 @@ func findReplace() *action.Action {
 		Result:  replacedResult{},
 		Example: `{"k":"colour","r":"color","ids":["20240101120000-abcdefg"]}`,
 		Effect: func(r *action.Request) string {
-			return fmt.Sprintf("replace %q by %q in %d block(s), without undo", first(r.Strings("k")), first(r.Strings("r")), len(r.Targets("ids")))
+			return fmt.Sprintf("replace %q by %q in %d block(s), without undo", content.Clip(r.Text("k"), 80), content.Clip(r.Text("r"), 80), len(r.Targets("ids")))
 		},
 	}, func(ctx context.Context, r *action.Request, a findReplaceArgs) (any, error) {
 		if err := checkReplacing(r, &a); err != nil {
@@ -77,10 +77,9 @@ func findReplace() *action.Action {
 		var ids []kernel.ID
 		targets := r.Targets("ids")
 		for _, t := range targets {
-			if !slices.Contains(ids, t.ID) {
-				ids = append(ids, t.ID)
-			}
+			ids = append(ids, t.ID)
 		}
+		ids = action.Distinct(ids)
 		if err := ownWords(ctx, r, ids); err != nil {
 			return nil, err
 		}
@@ -124,12 +123,12 @@ func written(ctx context.Context, r *action.Request, targets []action.Target) (m
 	}
 	var ids []kernel.ID
 	for _, t := range targets {
-		if t.ID != t.Root && !slices.Contains(ids, t.ID) {
+		if t.ID != t.Root {
 			ids = append(ids, t.ID)
 		}
 	}
 	out := map[kernel.ID]string{}
-	for chunk := range slices.Chunk(ids, 100) {
+	for chunk := range slices.Chunk(action.Distinct(ids), 100) {
 		doms, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {
 			return nil, err
@@ -312,11 +311,4 @@ func refreshAll(r *action.Request, targets []action.Target) {
 			r.RefreshTree()
 		}
 	}
-}
-
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return clip(list[0], 80)
 }

@@ -151,8 +151,8 @@ func (b *backlinks) indexed(ctx context.Context) error {
 		case b.in != nil && row.Root != b.in.Root, !contains(text, b.args.Keyword):
 		default:
 			b.out.Links = append(b.out.Links, backlink{
-				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: clip(text, longContent), Target: row.Target,
-				Anchor: clip(row.Anchor, excerptRunes), Root: row.Root, Notebook: row.Notebook,
+				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: content.Clip(text, longContent), Target: row.Target,
+				Anchor: content.Clip(row.Anchor, excerptRunes), Root: row.Root, Notebook: row.Notebook,
 			})
 		}
 		seen[key] = true
@@ -235,7 +235,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 		}
 		if text := textOfDOM(f.DOM); contains(text, b.args.Keyword) {
 			out = append(out, backlink{
-				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: clip(text, longContent), Root: in.Root, Notebook: in.Notebook,
+				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: content.Clip(text, longContent), Root: in.Root, Notebook: in.Notebook,
 			})
 		}
 	}

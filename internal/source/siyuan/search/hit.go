@@ -3,7 +3,6 @@ package search
 import (
 	"html"
 	"strings"
-	"unicode/utf8"
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -40,8 +39,8 @@ func slim(f *kernel.Found, withMarks bool) hit {
 	h := hit{
 		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: hpath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
 		Memo: plain(f.Memo), Tag: plain(f.Tag), Notebook: f.Notebook, Root: f.Root, Parent: f.Parent, Path: f.Path,
-		Excerpt: clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: clip(content.Clean(f.Markdown), longContent),
-		RefText: clip(f.RefText, longContent),
+		Excerpt: content.Clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), longContent),
+		RefText: content.Clip(f.RefText, longContent),
 	}
 	if withMarks {
 		h.Content = text.marked()
@@ -183,12 +182,4 @@ func (p passage) windows() [][2]int {
 		out = append(out, w)
 	}
 	return out
-}
-
-// clip is the beginning of a text.
-func clip(s string, runes int) string {
-	if utf8.RuneCountInString(s) <= runes {
-		return s
-	}
-	return string([]rune(s)[:runes]) + "…"
 }

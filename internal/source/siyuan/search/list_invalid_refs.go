@@ -43,13 +43,9 @@ func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
 	if err != nil || !restricted {
 		return r.Kernel.InvalidRefs, err
 	}
-	visible, err := r.Levels.Visible(ctx)
+	boxes, err := r.VisibleIDs(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var boxes []kernel.ID
-	for _, n := range visible {
-		boxes = append(boxes, n.ID)
 	}
 	in := " IN (" + kernel.QuoteIDs(boxes) + ")"
 	rows, err := kernel.SQL[struct{ ID kernel.ID }](ctx, r.Kernel, "SELECT DISTINCT b.id FROM spans AS s JOIN blocks AS b ON b.id = s.block_id WHERE s.type LIKE '%block-ref%' AND b.box"+in+

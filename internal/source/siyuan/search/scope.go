@@ -43,18 +43,18 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	if err != nil || !restricted {
 		return paths, false, err
 	}
-	visible, err := r.Levels.Visible(ctx)
+	visible, err := r.VisibleIDs(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	if len(paths) > 0 { // one that does not exist is as one that is hidden, though no level holds it back
 		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
-			return !slices.ContainsFunc(visible, func(n kernel.Notebook) bool { return n.ID == notebookOf(p) })
+			return !slices.Contains(visible, notebookOf(p))
 		})
 		return paths, len(paths) == 0, nil
 	}
-	for _, n := range visible {
-		narrowed = append(narrowed, string(n.ID))
+	for _, id := range visible {
+		narrowed = append(narrowed, string(id))
 	}
 	return narrowed, len(narrowed) == 0, nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
 
 	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
@@ -68,12 +67,7 @@ func queryWins(args json.RawMessage) json.RawMessage {
 	if !gjson.GetBytes(args, "query").Exists() {
 		return args
 	}
-	for _, alias := range []string{"keyword", "k"} {
-		if out, err := sjson.DeleteBytes(args, alias); err == nil {
-			args = out
-		}
-	}
-	return args
+	return action.DropArgs(args, "keyword", "k")
 }
 
 // all are the tags as the kernel counts them, in its order.

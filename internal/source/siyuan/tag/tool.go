@@ -43,13 +43,9 @@ func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
 		return nil, err
 	}
 	if restricted {
-		visible, err := r.Levels.Visible(ctx)
+		boxes, err := r.VisibleIDs(ctx)
 		if err != nil {
 			return nil, err
-		}
-		boxes := make([]kernel.ID, len(visible))
-		for i := range visible {
-			boxes[i] = visible[i].ID
 		}
 		where += " AND box IN (" + kernel.QuoteIDs(boxes) + ")"
 	}
@@ -122,7 +118,7 @@ func having(ctx context.Context, r *action.Request, label string) ([]use, error)
 // names. One that only others have does not exist.
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		label := clean(r.Strings(param)[0])
+		label := clean(r.Text(param))
 		found, err := having(ctx, r, label)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -44,16 +45,16 @@ func diff(before, after []piece) []change {
 		i, was := old[p.ID]
 		switch {
 		case !was:
-			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: cut(p.Text)})
+			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, shown)})
 		case before[i].says() != p.says() || before[i].Type != p.Type || before[i].look != p.look:
-			out = append(out, change{changed, p.ID, p.Type, cut(before[i].Text), cut(p.Text), before[i].says() == p.says()})
+			out = append(out, change{changed, p.ID, p.Type, content.Clip(before[i].Text, shown), content.Clip(p.Text, shown), before[i].says() == p.says()})
 		case before[i].Parent != p.Parent || !kept[p.ID]:
-			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: cut(p.Text)})
+			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, shown)})
 		}
 	}
 	for _, p := range before {
 		if !seen[p.ID] {
-			out = append(out, change{Kind: removed, ID: p.ID, Type: p.Type, Before: cut(p.Text)})
+			out = append(out, change{Kind: removed, ID: p.ID, Type: p.Type, Before: content.Clip(p.Text, shown)})
 		}
 	}
 	return out
@@ -96,11 +97,4 @@ func count(changes []change) map[string]int {
 		out[c.Kind]++
 	}
 	return out
-}
-
-func cut(text string) string {
-	if runes := []rune(text); len(runes) > shown {
-		return string(runes[:shown]) + "…"
-	}
-	return text
 }
