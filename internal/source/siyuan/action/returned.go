@@ -12,7 +12,9 @@ func (a *Action) Returned() []Field { return a.returned() }
 
 func returnedBy(spec *Spec) []Field {
 	d := description{seen: map[reflect.Type]bool{}}
-	d.value(reflect.TypeOf(spec.Result), "")
+	if spec.Result != nil {
+		d.value(reflect.TypeOf(spec.Result), "")
+	}
 	return d.fields
 }
 
