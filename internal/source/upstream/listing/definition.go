@@ -1,14 +1,13 @@
 package listing
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
-	"unicode"
 
 	"collie/internal/mcp"
+	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
 
@@ -26,7 +25,7 @@ var definitionKeys = [defFields]string{"name", "title", "description", "inputSch
 
 // action reads a tool's definition and checks it.
 func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
-	if len(def) > maxDefinition {
+	if len(def) > toolcache.MaxDefinition {
 		return tool.Action{}, tooLargeDefinition(def)
 	}
 	var v [defFields]json.RawMessage
@@ -49,8 +48,8 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if a.InputSchema[0] != '{' {
 		return a, fmt.Errorf("tool %q: inputSchema is not an object", name)
 	}
-	if deeper(a.InputSchema, maxSchemaDepth) {
-		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, maxSchemaDepth)
+	if toolcache.Deeper(a.InputSchema, toolcache.MaxSchemaDepth) {
+		return a, fmt.Errorf("tool %q: inputSchema is nested deeper than %d", name, toolcache.MaxSchemaDepth)
 	}
 	conf := l.opts.Settings()
 	a.Off, a.Timeout, a.Unchecked = l.switchedOff(name), conf.MaxToolTimeout, conf.Unchecked
@@ -60,12 +59,12 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
 func tooLargeDefinition(def json.RawMessage) error {
-	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), maxDefinition)
+	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), toolcache.MaxDefinition)
 }
 
 // entryName reads the name of a list's entry.
 func entryName(def json.RawMessage) (string, error) {
-	if len(def) > maxDefinition {
+	if len(def) > toolcache.MaxDefinition {
 		return "", tooLargeDefinition(def)
 	}
 	return checkName(mcp.Get(def, "name"), def)
@@ -77,39 +76,7 @@ func checkName(raw, def json.RawMessage) (string, error) {
 	if !ok || name == "" {
 		return "", fmt.Errorf("an entry without a name: %.80s", def)
 	}
-	if n := len([]rune(name)); n > 128 {
-		return "", fmt.Errorf("name %.40q… is longer than 128 characters", name)
-	}
-	for _, r := range name {
-		if unicode.IsControl(r) {
-			return "", fmt.Errorf("name %q has a control character", name)
-		}
-	}
-	return name, nil
-}
-
-// deeper reports whether arrays and objects nest deeper than limit in a valid JSON text. Most texts have fewer brackets than that,
-// in strings or not, and are not walked.
-func deeper(raw []byte, limit int) bool {
-	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
-		return false
-	}
-	now, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == '{' || c == '['):
-			if now++; now > limit {
-				return true
-			}
-		case !quoted && (c == '}' || c == ']'):
-			now--
-		}
-	}
-	return false
+	return name, toolcache.CheckName(name)
 }
 
 // switchedOff says why the entry's tools setting leaves a tool out; empty if it does not.

@@ -16,13 +16,11 @@ import (
 
 // The bounds of a list.
 const (
-	maxPages       = 200
-	maxTools       = 2000
-	maxEntries     = 20000 // of resources, templates, prompts
-	maxDefinition  = 1 << 20
-	maxSchemaDepth = 64
-	listLimit      = 60 * time.Second
-	pageLimit      = 15 * time.Second
+	maxPages   = 200
+	maxTools   = 2000
+	maxEntries = 20000 // of resources, templates, prompts
+	listLimit  = 60 * time.Second
+	pageLimit  = 15 * time.Second
 )
 
 // Kind is one of the lists that a server tells.
@@ -279,7 +277,7 @@ func (l *Listing) drop(what string, err error) {
 func (l *Listing) fit(seen map[string]bool, def json.RawMessage, key, what string) bool {
 	id := mcp.GetString(def, key)
 	switch {
-	case id == "" || len(def) > maxDefinition:
+	case id == "" || len(def) > toolcache.MaxDefinition:
 		l.drop(what, fmt.Errorf("an entry without a %s: %.80s", key, def))
 	case seen[id]:
 		l.drop(what, fmt.Errorf("%s %q is listed twice, the first counts", key, id))

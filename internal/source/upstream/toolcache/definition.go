@@ -11,12 +11,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a definition, those that hold for a live list.
+// The bounds of a definition, in a live list and in a file: its bytes, and how deep its schema may nest.
 const (
-	maxDefinition  = 1 << 20
-	maxSchemaDepth = 64
-	maxName        = 128 // characters
+	MaxDefinition  = 1 << 20
+	MaxSchemaDepth = 64
 )
+
+const maxName = 128 // characters
 
 // definition is one element of a list, and the fields that are checked.
 type definition struct {
@@ -40,8 +41,8 @@ func (s *scanner) definition(l *list) (d definition, err error) {
 
 // check applies what a live list must meet as well and returns what names the definition.
 func (d definition) check(l *list) (name string, err error) {
-	if len(d.raw) > maxDefinition {
-		return "", fmt.Errorf("larger than %d bytes", maxDefinition)
+	if len(d.raw) > MaxDefinition {
+		return "", fmt.Errorf("larger than %d bytes", MaxDefinition)
 	}
 	if d.id == nil {
 		return "", fmt.Errorf("the field %q is missing", l.key)
@@ -58,8 +59,8 @@ func (d definition) check(l *list) (name string, err error) {
 	if kind := jsontext.Value(d.inputSchema).Kind(); kind != '{' {
 		return "", fmt.Errorf("inputSchema: expected an object, got %s", kindName(kind))
 	}
-	if deeper(d.inputSchema, maxSchemaDepth) {
-		return "", fmt.Errorf("inputSchema is nested deeper than %d", maxSchemaDepth)
+	if Deeper(d.inputSchema, MaxSchemaDepth) {
+		return "", fmt.Errorf("inputSchema is nested deeper than %d", MaxSchemaDepth)
 	}
 	return name, nil
 }
@@ -71,20 +72,25 @@ func checkName(l *list, name string) error {
 	if l.key != "name" {
 		return nil // URIs have their own rules, which their server knows
 	}
+	return CheckName(name)
+}
+
+// CheckName says why a tool or a prompt cannot have a name.
+func CheckName(name string) error {
 	if utf8.RuneCountInString(name) > maxName {
-		return fmt.Errorf("the name %.40q… is longer than %d characters", name, maxName)
+		return fmt.Errorf("name %.40q… is longer than %d characters", name, maxName)
 	}
 	for _, r := range name {
 		if unicode.IsControl(r) {
-			return fmt.Errorf("the name %q has a control character", name)
+			return fmt.Errorf("name %q has a control character", name)
 		}
 	}
 	return nil
 }
 
-// deeper reports whether arrays and objects nest deeper than limit in a valid text. Most texts have fewer brackets than that, in
+// Deeper reports whether arrays and objects nest deeper than limit in a valid text. Most texts have fewer brackets than that, in
 // strings or not, and are not walked.
-func deeper(raw []byte, limit int) bool {
+func Deeper(raw []byte, limit int) bool {
 	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
 		return false
 	}
