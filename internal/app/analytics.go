@@ -12,12 +12,6 @@ import (
 	"collie/internal/pipeline/metrics"
 )
 
-// The types of analytics, for those who read them through an [App] or a [Telemetry].
-type (
-	Usage            = analytics.Usage
-	TelemetryPayload = analytics.Payload
-)
-
 // counting is what keeps analytics while an App runs. The zero value keeps none.
 type counting struct {
 	log       *analytics.Log
@@ -62,7 +56,7 @@ func (c *counting) close() {
 }
 
 // Usage adds up the calls of a time, of all processes of this home.
-func (a *App) Usage(ctx context.Context, from, before time.Time) (Usage, error) {
+func (a *App) Usage(ctx context.Context, from, before time.Time) (analytics.Usage, error) {
 	a.reloading.Lock()
 	cfg := a.cfg
 	a.reloading.Unlock()
@@ -82,17 +76,8 @@ func newTelemetry(cfg *config.Config, version string, log *slog.Logger) *analyti
 	return analytics.NewTelemetry(analyticsDir(cfg), filepath.Join(cfg.Paths.State, "telemetry.json"), opts)
 }
 
-// Telemetry is the handle on the report of a home, for commands that need no [App]. It sends
-// nothing, is safe for concurrent use and needs no Close.
-type Telemetry struct{ report *analytics.Telemetry }
-
-// OpenTelemetry returns the report of the home that cfg belongs to.
-func OpenTelemetry(cfg *config.Config, version string) Telemetry {
-	return Telemetry{newTelemetry(cfg, version, nil)}
+// OpenTelemetry returns the report of the home that cfg belongs to, for commands that need no [App]. It sends
+// nothing before it is started, and needs no Close.
+func OpenTelemetry(cfg *config.Config, version string) *analytics.Telemetry {
+	return newTelemetry(cfg, version, nil)
 }
-
-// Next is the whole of what the next report would say now.
-func (t Telemetry) Next(ctx context.Context) (TelemetryPayload, error) { return t.report.Next(ctx) }
-
-// Due is from when on a running gateway sends the next report, if it sends any.
-func (t Telemetry) Due() (time.Time, error) { return t.report.Due() }

@@ -97,12 +97,8 @@ func (p commands) completeCached(most int) cobra.CompletionFunc {
 		if err != nil {
 			return nil, done
 		}
-		var out []string
-		for i := range kept.Servers {
-			if name := kept.Servers[i].Name; strings.HasPrefix(name, typed) && !slices.Contains(args, name) {
-				out = append(out, name)
-			}
-		}
-		return out, done
+		return slices.DeleteFunc(kept.Names(), func(name string) bool {
+			return !strings.HasPrefix(name, typed) || slices.Contains(args, name)
+		}), done
 	}
 }

@@ -69,10 +69,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	var known []string
-	for i := range kept.Servers {
-		known = append(known, kept.Servers[i].Name)
-	}
+	known := kept.Names()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return &tool.Error{

@@ -110,10 +110,7 @@ func (p commands) show(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return p.showCached(kept)
 	}
-	names := make([]string, len(kept.Servers))
-	for i := range kept.Servers {
-		names[i] = kept.Servers[i].Name
-	}
+	names := kept.Names()
 	i := slices.Index(names, args[0])
 	if i < 0 {
 		return &tool.Error{

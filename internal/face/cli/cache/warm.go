@@ -102,7 +102,7 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 // learners are the servers to ask: those that are named, or all that are on.
 func (p commands) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
 	if !cfg.Cache.Enabled {
-		return nil, &tool.Error{Op: command, Kind: tool.Disabled, Message: "the tool cache is switched off", Hint: "collie config set cache.enabled true switches it on"}
+		return nil, cacheadmin.Off(command)
 	}
 	known := root.ServerNames(cfg)
 	var out []string

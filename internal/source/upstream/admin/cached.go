@@ -25,6 +25,15 @@ type CacheContents struct {
 	Servers []CachedServer
 }
 
+// Names are those of its servers.
+func (c *CacheContents) Names() []string {
+	out := make([]string, len(c.Servers))
+	for i := range c.Servers {
+		out[i] = c.Servers[i].Name
+	}
+	return out
+}
+
 // CachedServer is a server of the settings, or one that only the cache knows.
 type CachedServer struct {
 	toolcache.ServerRow

@@ -64,7 +64,7 @@ func (c *Cache) Entries() map[string]json.RawMessage {
 		case s.raw != nil && !s.dirty():
 			out[name] = s.raw
 		case s.open(now) != nil:
-			out[name] = encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra}, c.opts.Key)
+			out[name] = s.rec.encode(c.opts.Key)
 		}
 	}
 	return out
@@ -173,7 +173,7 @@ func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
 	if err != nil {
 		return Migration{}, err
 	}
-	before, err := expand(data)
+	before, err := Plain(data)
 	if err != nil {
 		return Migration{}, err
 	}
@@ -196,6 +196,3 @@ func MigrateFile(ctx context.Context, o Options) error {
 	}
 	return err
 }
-
-// Plain returns a cache file as text, whether it is compressed or not.
-func Plain(data []byte) ([]byte, error) { return expand(data) }

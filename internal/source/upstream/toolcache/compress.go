@@ -49,8 +49,8 @@ func isCompressed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 
 
 var errExpands = errors.New("it expands to more than a cache file can hold")
 
-// expand undoes compress, within bounds.
-func expand(data []byte) ([]byte, error) {
+// Plain returns a cache file as text, whether it is compressed or not.
+func Plain(data []byte) ([]byte, error) {
 	if !isCompressed(data) {
 		return data, nil
 	}

@@ -19,7 +19,7 @@ func TestExpand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := expand(packed)
+	out, err := Plain(packed)
 	if err != nil || !bytes.Equal(out, text) {
 		t.Fatalf("%d bytes, expected %d; error %v", len(out), len(text), err)
 	}
@@ -28,7 +28,7 @@ func TestExpand(t *testing.T) {
 	}
 	lie := bytes.Clone(packed)
 	binary.LittleEndian.PutUint32(lie[len(lie)-4:], 1<<31)
-	if _, err := expand(lie); err == nil {
+	if _, err := Plain(lie); err == nil {
 		t.Error("a file that lies about its length is expanded")
 	}
 }
@@ -47,7 +47,7 @@ func TestExpandTakesRoomOnce(t *testing.T) {
 	if len(text) < likelyRatio*len(packed) || !isCompressed(packed) {
 		t.Fatalf("%d bytes are packed into %d, expected fewer", len(text), len(packed))
 	}
-	out, err := expand(packed)
+	out, err := Plain(packed)
 	if err != nil || !bytes.Equal(out, text) {
 		t.Fatalf("%d bytes, expected %d; error %v", len(out), len(text), err)
 	}

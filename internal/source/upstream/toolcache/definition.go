@@ -128,21 +128,17 @@ var errNoObject = errors.New("not a JSON object")
 // checkLists holds what is to be kept against the rules for what is read back.
 func checkLists(e *Entry) error {
 	for i := range lists {
-		l, names := &lists[i], map[string]bool{}
-		for _, def := range *l.at(e) {
-			s := newScanner(def)
-			d, err := s.definition(l)
-			if err != nil || s.end() != nil || !utf8.Valid(def) {
-				return fmt.Errorf("%s: %w", l.name, errNoObject)
-			}
-			name, err := d.check(l)
-			if err == nil && names[name] {
-				err = fmt.Errorf("%s %q stands twice", l.key, name)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
-			}
-			names[name] = true
+		l, back, findings := &lists[i], &Entry{}, []Finding{}
+		defs := *l.at(e)
+		text := joinArray(defs)
+		err := newScanner(text).list(l, back, reporter{list: &findings})
+		switch {
+		case err != nil || !utf8.Valid(text):
+			return fmt.Errorf("%s: %w", l.name, errNoObject)
+		case len(findings) > 0:
+			return fmt.Errorf("%s: %s", l.name, findings[0].Message)
+		case len(*l.at(back)) != len(defs): // one that is none or two
+			return fmt.Errorf("%s: %w", l.name, errNoObject)
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func (d *document) clone() *document {
 // readDocument reads a file of any version that we know, as of [version], and reports what is
 // wrong with it outside its entries. A newer major version is a [*foreignVersionError].
 func readDocument(data []byte, zone *time.Location, report reporter) (*document, error) {
-	plain, err := expand(data)
+	plain, err := Plain(data)
 	if err != nil {
 		report.fail(ruleJSON, err.Error())
 		return nil, nil

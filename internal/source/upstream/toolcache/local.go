@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"strings"
+	"maps"
+	"slices"
 	"time"
-
-	"collie/internal/sorting"
 )
 
 // local is the file as a side of one [Cache.sync], or of one look at it.
@@ -19,48 +18,41 @@ type local struct {
 
 // pending is one entry that has to be written.
 type pending struct {
-	name    string
 	version uint64
-	rec     *record         // nil to delete
+	rec     *record         // nil to delete, or what is broken
 	old     json.RawMessage // what it replaces
 	raw     json.RawMessage // what is written; nil to delete
 }
 
 // changes are what the file does not have yet, by name. A file that is missing is due.
 func (l *local) changes() (changes []Change, due bool) {
-	list, create := l.cache.pending()
-	l.sent = make(map[string]pending, len(list))
-	for _, p := range list {
-		if p.rec != nil {
-			p.raw = encodeRecord(&record{Entry: p.rec.Entry, extra: p.rec.extra}, l.cache.opts.Key)
+	c := l.cache
+	c.mu.Lock()
+	create := c.create
+	l.sent = map[string]pending{}
+	for name, s := range c.slots {
+		switch {
+		case !s.dirty():
+		case s.gone && s.raw == nil: // it was never written
+			delete(c.slots, name)
+		case s.gone:
+			l.sent[name] = pending{version: s.version, old: s.raw}
+		case s.rec == nil: // broken, and to be written again as it is
+			l.sent[name] = pending{version: s.version, old: s.raw, raw: s.raw}
+		default:
+			l.sent[name] = pending{version: s.version, old: s.raw, rec: s.rec}
 		}
-		l.sent[p.name] = p
-		changes = append(changes, Change{p.name, p.old, p.raw})
+	}
+	c.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.sent)) {
+		p := l.sent[name]
+		if p.rec != nil {
+			p.raw = p.rec.encode(c.opts.Key)
+			l.sent[name] = p
+		}
+		changes = append(changes, Change{name, p.old, p.raw})
 	}
 	return changes, create || len(changes) > 0
-}
-
-func (c *Cache) pending() (list []pending, create bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name, s := range c.slots {
-		if !s.dirty() {
-			continue
-		}
-		p := pending{name: name, version: s.version, old: s.raw}
-		if !s.gone {
-			p.rec = s.rec
-		} else if s.raw == nil { // it was never written
-			delete(c.slots, name)
-			continue
-		}
-		if p.rec == nil && !s.gone { // broken, and to be written again as it is
-			p.raw = s.raw
-		}
-		list = append(list, p)
-	}
-	sorting.By(list, func(a, b pending) int { return strings.Compare(a.name, b.name) })
-	return list, c.create
 }
 
 // commit writes the file, and tells operators.
@@ -164,7 +156,7 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 			s.open(now)
 			s.version++
 		}
-		if !s.gone && s.rec != nil && bytes.Equal(raw, encodeRecord(&record{Entry: s.rec.Entry, extra: s.rec.extra}, key)) {
+		if !s.gone && s.rec != nil && bytes.Equal(raw, s.rec.encode(key)) {
 			s.saved = s.version // our own commit, whose answer was lost
 		}
 		s.raw, s.disk = raw, theirs

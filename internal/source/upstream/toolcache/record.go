@@ -106,10 +106,11 @@ func listNamed(name string) *list {
 	return nil
 }
 
-// encodeRecord writes an entry on one line. Definitions go out byte for byte. A key signs the
+// encode writes an entry on one line. Definitions go out byte for byte. A key signs the
 // seal; without one nobody does.
-func encodeRecord(r *record, key []byte) json.RawMessage {
-	if r.mac = ""; r.ToolsHash != "" {
+func (r *record) encode(key []byte) json.RawMessage {
+	r = &record{Entry: r.Entry, extra: r.extra}
+	if r.ToolsHash != "" {
 		r.seal = sealTools(r.ToolsHash, r.Tools)
 		if len(key) > 0 {
 			r.mac = signSeal(key, r.seal)

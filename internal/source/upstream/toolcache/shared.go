@@ -299,7 +299,7 @@ func (s *shared) changes() (changes []Change, due bool) {
 		if theirs != nil && !s.ahead(theirs) && !worthPushing(e, theirs.Entry) {
 			continue
 		}
-		raw, err := sign(s.key, at, encodeRecord(&record{Entry: e}, nil))
+		raw, err := sign(s.key, at, (&record{Entry: e}).encode(nil))
 		if err != nil {
 			continue
 		}

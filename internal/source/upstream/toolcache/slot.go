@@ -90,7 +90,7 @@ func laterOf(a, b *Entry) int {
 // headFields are what must be known of an entry before all of it is read.
 var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "state", "stateReason"}
 
-// readHead reads those fields alone; encodeRecord puts them first. What is wrong with them is the business of
+// readHead reads those fields alone; [record.encode] puts them first. What is wrong with them is the business of
 // who reads the whole entry.
 func readHead(raw json.RawMessage) Entry {
 	r := &record{Entry: &Entry{}}
