@@ -152,7 +152,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 		_, exports := OpenVault(cfg, nil).Export(t.Context(), filepath.Join(t.TempDir(), "out"), vaultadmin.FolderExport{})
 		_, checks := OpenVault(cfg, nil).Check(t.Context(), nil)
 		for what, err := range map[string]error{"read": reads, "write": writes, "export": exports, "check": checks} {
-			if kind := tool.KindOf(err); kind != tool.Unavailable && kind != tool.API || !strings.Contains(hintOf(err), "salvage") || !strings.Contains(hintOf(err), backup) {
+			if kind := tool.KindOf(err); kind != tool.Unavailable && kind != kernel.API || !strings.Contains(hintOf(err), "salvage") || !strings.Contains(hintOf(err), backup) {
 				t.Errorf("%s: %s: %v; %s", name, what, err, hintOf(err))
 			}
 		}

@@ -10,10 +10,12 @@ import (
 	"time"
 )
 
-// ErrorKind classes an [Error]. Each face maps kinds to its own codes in one table.
+// ErrorKind classes an [Error]. Each face maps the kinds of this package to its own codes in one table.
+// A Source that knows more cases has kinds of its own: one of this package, "/" and the word for it, as in
+// Upstream + "/api_error".
 type ErrorKind string
 
-// The kinds of error. The value is the "type" a caller sees.
+// The kinds of error that every part knows. The value is the "type" a caller sees.
 const (
 	Invalid     ErrorKind = "validation_error"    // the arguments do not fit
 	Unknown     ErrorKind = "not_found"           // no such tool, resource or prompt
@@ -32,35 +34,34 @@ const (
 	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
 	Internal    ErrorKind = "internal_error"      // our fault
 
-	// Of the SiYuan tools.
-	Conflicting    ErrorKind = "invalid_arguments"      // each argument fits, together they do not
-	InvalidPath    ErrorKind = "invalid_path"           // a path that cannot be resolved safely
-	Ambiguous      ErrorKind = "ambiguous_path"         // several things have that path
-	Exists         ErrorKind = "already_exists"         // it is there already
-	API            ErrorKind = "api_error"              // the kernel said no
-	Unauthorized   ErrorKind = "unauthorized"           // the kernel does not accept the token
-	LevelsUnknown  ErrorKind = "permission_unavailable" // the levels cannot be read
-	Declined       ErrorKind = "confirmation_declined"  // a person said no
-	NotInKernel    ErrorKind = "unsupported_by_kernel"  // this kernel lacks the endpoint
-	OutcomeUnknown ErrorKind = "outcome_unknown"        // a write got no answer
-	StateChanged   ErrorKind = "state_changed"          // it is not what the caller saw
-	Mismatch       ErrorKind = "readback_mismatch"      // the write is not there afterwards
-	WriteSafety    ErrorKind = "write_safety_error"     // the rules of safe writing stand against it
-
-	ComplexBlocks    ErrorKind = "complex_blocks_not_supported_by_fs"   // blocks that are not text would be lost
-	StructuredAssets ErrorKind = "structured_assets_overwrite_rejected" // attributes or references would be lost
+	Conflicting   ErrorKind = "invalid_arguments"      // each argument fits, together they do not
+	Ambiguous     ErrorKind = "ambiguous_path"         // several things have that name
+	Exists        ErrorKind = "already_exists"         // it is there already
+	Conflict      ErrorKind = "conflict"               // what is there stands against it
+	StateChanged  ErrorKind = "state_changed"          // it is not what the caller saw
+	Unauthorized  ErrorKind = "unauthorized"           // what is asked does not accept our token
+	LevelsUnknown ErrorKind = "permission_unavailable" // nobody can say who may do what
+	Declined      ErrorKind = "confirmation_declined"  // a person said no
 )
+
+// Class is the kind that stages and faces decide by: k itself, or for a kind that a Source has made,
+// the one of this package that it is a case of.
+func (k ErrorKind) Class() ErrorKind {
+	class, _, _ := strings.Cut(string(k), "/")
+	return ErrorKind(class)
+}
+
+// Type is the word for k that a caller and the audit see.
+func (k ErrorKind) Type() string { return string(k[strings.IndexByte(string(k), '/')+1:]) }
 
 // Refused reports whether an error of this kind means that the pipeline said no before
 // anything ran.
 func (k ErrorKind) Refused() bool {
-	switch k {
+	switch k.Class() {
 	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
-		Conflicting, InvalidPath, Ambiguous, Exists, LevelsUnknown, Declined, StateChanged, WriteSafety,
-		ComplexBlocks, StructuredAssets:
+		Conflicting, Ambiguous, Exists, Conflict, StateChanged, LevelsUnknown, Declined:
 		return true
-	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal,
-		API, Unauthorized, NotInKernel, OutcomeUnknown, Mismatch:
+	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal, Unauthorized:
 	}
 	return false
 }
@@ -114,7 +115,7 @@ func (e *Error) Error() string {
 	case e.Err != nil:
 		b.WriteString(e.Err.Error())
 	default:
-		b.WriteString(string(e.Kind))
+		b.WriteString(e.Kind.Type())
 	}
 	return b.String()
 }
@@ -165,14 +166,14 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Me
 //	          "outcomeUnknown":…,"retryAfterSeconds":…, and the Facts by name}}
 func (e *Error) Payload() json.RawMessage {
 	type body struct {
-		Type    ErrorKind `json:"type"`
-		Code    string    `json:"code,omitempty"`
-		Message string    `json:"message"`
-		Subject string    `json:"subject,omitempty"`
-		Hint    string    `json:"hint,omitempty"`
-		Fields  []Field   `json:"fields,omitempty"`
-		Unknown bool      `json:"outcomeUnknown,omitempty"`
-		Retry   float64   `json:"retryAfterSeconds,omitempty"`
+		Type    string  `json:"type"`
+		Code    string  `json:"code,omitempty"`
+		Message string  `json:"message"`
+		Subject string  `json:"subject,omitempty"`
+		Hint    string  `json:"hint,omitempty"`
+		Fields  []Field `json:"fields,omitempty"`
+		Unknown bool    `json:"outcomeUnknown,omitempty"`
+		Retry   float64 `json:"retryAfterSeconds,omitempty"`
 	}
 	msg := e.Message
 	if e.Err != nil {
@@ -181,7 +182,7 @@ func (e *Error) Payload() json.RawMessage {
 		}
 		msg += e.Err.Error()
 	}
-	inner := encode(body{e.Kind, e.Code, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()})
+	inner := encode(body{e.Kind.Type(), e.Code, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()})
 	for _, name := range slices.Sorted(maps.Keys(e.Facts)) {
 		switch name {
 		case "type", "code", "message", "subject", "hint", "fields", "outcomeUnknown", "retryAfterSeconds":

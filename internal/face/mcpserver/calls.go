@@ -112,19 +112,17 @@ func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, 
 
 // codeOf maps kinds of error to JSON-RPC codes.
 func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
-	switch kind {
+	switch kind.Class() {
 	case tool.Unknown:
 		if call == tool.KindRead && !modern {
 			return mcp.CodeResourceNotFound
 		}
 		return mcp.CodeInvalidParams
 	case tool.Invalid, tool.Disabled, tool.Denied, tool.Unconfirmed, tool.Declined, tool.Removed,
-		tool.Conflicting, tool.InvalidPath, tool.Ambiguous, tool.Exists, tool.StateChanged, tool.WriteSafety,
-		tool.ComplexBlocks, tool.StructuredAssets:
+		tool.Conflicting, tool.Ambiguous, tool.Exists, tool.Conflict, tool.StateChanged:
 		return mcp.CodeInvalidParams
 	case tool.Busy, tool.Upstream, tool.Crashed, tool.Unavailable, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal, tool.API, tool.Unauthorized, tool.LevelsUnknown,
-		tool.NotInKernel, tool.OutcomeUnknown, tool.Mismatch:
+		tool.Canceled, tool.NeedsAuth, tool.Unaudited, tool.Internal, tool.Unauthorized, tool.LevelsUnknown:
 	}
 	return mcp.CodeInternal
 }

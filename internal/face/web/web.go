@@ -220,19 +220,18 @@ func errorBody(err error) (status int, body json.RawMessage) {
 
 // statusOf maps kinds of error to HTTP status codes.
 func statusOf(kind tool.ErrorKind) int {
-	switch kind {
-	case tool.Invalid, tool.Conflicting, tool.InvalidPath, tool.Ambiguous:
+	switch kind.Class() {
+	case tool.Invalid, tool.Conflicting, tool.Ambiguous:
 		return http.StatusBadRequest
 	case tool.Denied, tool.Disabled, tool.Unconfirmed, tool.Declined, tool.NeedsAuth:
 		return http.StatusForbidden
 	case tool.Unknown, tool.Removed:
 		return http.StatusNotFound
-	case tool.Exists, tool.StateChanged, tool.WriteSafety, tool.ComplexBlocks, tool.StructuredAssets:
+	case tool.Exists, tool.Conflict, tool.StateChanged:
 		return http.StatusConflict
 	case tool.Busy:
 		return http.StatusTooManyRequests
-	case tool.Unavailable, tool.Crashed, tool.Upstream, tool.TooLarge,
-		tool.API, tool.Unauthorized, tool.LevelsUnknown, tool.NotInKernel, tool.OutcomeUnknown, tool.Mismatch:
+	case tool.Unavailable, tool.Crashed, tool.Upstream, tool.TooLarge, tool.Unauthorized, tool.LevelsUnknown:
 		return http.StatusBadGateway
 	case tool.Timeout:
 		return http.StatusGatewayTimeout

@@ -86,7 +86,7 @@ func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
 		return reported(r)
 	}
 	if e, ok := errors.AsType[*tool.Error](done.Err); ok {
-		return string(e.Kind), word(e.Code)
+		return e.Kind.Type(), word(e.Code)
 	}
 	if e, ok := errors.AsType[*tool.ProtocolError](done.Err); ok {
 		code = strconv.Itoa(e.Code)
@@ -94,7 +94,7 @@ func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
 	if done.Outcome == tool.Cancelled {
 		return string(tool.Canceled), code
 	}
-	return string(tool.KindOf(done.Err)), code
+	return tool.KindOf(done.Err).Type(), code
 }
 
 // maxReport bounds the result in which an error is looked for.

@@ -154,7 +154,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 	rec.BytesIn = len(c.Args)
 	rec.BytesOut = len(res.Raw)
 	if err != nil {
-		rec.ErrorType = string(tool.KindOf(err))
+		rec.ErrorType = tool.KindOf(err).Type()
 		rec.Message = err.Error()
 	}
 	return rec

@@ -55,8 +55,8 @@ type text struct {
 
 // mendable reports whether a caller can mend errors of a kind.
 func mendable(kind tool.ErrorKind) bool {
-	switch kind { //nolint:exhaustive // most cannot be mended
-	case tool.Invalid, tool.Conflicting, tool.InvalidPath, tool.Ambiguous, tool.Unknown, tool.Disabled:
+	switch kind.Class() { //nolint:exhaustive // most cannot be mended
+	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.Unknown, tool.Disabled:
 		return true
 	}
 	return false

@@ -75,7 +75,7 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 			hint = d.server.authHint()
 		}
 		if e, ok := errors.AsType[*tool.Error](err); ok && d.conn == nil {
-			reason, hint = string(e.Kind), e.Hint
+			reason, hint = e.Kind.Type(), e.Hint
 		}
 		step.Detail, step.Reason, step.Hint = d.server.redact(err.Error()), reason, hint
 		for _, line := range d.server.Logs() {

@@ -154,7 +154,7 @@ func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Note
 		if e := call.PayloadError(call.Payload(r.Raw).Raw); e != nil {
 			return e
 		}
-		return &tool.Error{Op: "undo", Kind: tool.API, Subject: w.ID, Message: strings.TrimSpace(call.Readable(r.Raw))}
+		return &tool.Error{Op: "undo", Kind: tool.Upstream, Subject: w.ID, Message: strings.TrimSpace(call.Readable(r.Raw))}
 	}
 	return notes.Undone(w)
 }

@@ -17,6 +17,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
 	"collie/internal/face/web/webtest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
 )
@@ -83,7 +84,7 @@ func TestRemoteErrors(t *testing.T) {
 	t.Parallel()
 	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log", `"required":["path"]`), tooltest.Action("push"), tooltest.Action("pull")))
 	own := &tool.Error{
-		Op: "call", Kind: tool.API, Code: "no_effect", Subject: "git.pull", Message: "m", Hint: "h", RetryAfter: 1500 * time.Millisecond,
+		Op: "call", Kind: kernel.API, Code: "no_effect", Subject: "git.pull", Message: "m", Hint: "h", RetryAfter: 1500 * time.Millisecond,
 		Facts: map[string]any{"id": 12345678901234567, "list": []string{"<é>"}},
 	}
 	src.On("pull", func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, own })

@@ -57,7 +57,7 @@ func (p *Program) Report(err error) int {
 	err = ofSystem(err)
 	code, kind := ExitFailed, "internal_error"
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		kind, code = string(e.Kind), exitOf(e.Kind)
+		kind, code = e.Kind.Type(), exitOf(e.Kind)
 		if p.JSON {
 			fmt.Fprintln(p.Out, string(e.Payload()))
 			return code
@@ -154,7 +154,7 @@ func IsConfig(err error) bool {
 
 // exitOf maps kinds of error to exit codes.
 func exitOf(kind tool.ErrorKind) int {
-	switch kind {
+	switch kind.Class() {
 	case tool.Unavailable:
 		return ExitUnreachable
 	case tool.Denied, tool.Disabled, tool.NeedsAuth, tool.Unauthorized, tool.LevelsUnknown:
@@ -162,9 +162,8 @@ func exitOf(kind tool.ErrorKind) int {
 	case tool.Unconfirmed, tool.Declined:
 		return ExitUnconfirmed
 	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
-		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal, tool.Conflicting, tool.InvalidPath, tool.Ambiguous,
-		tool.Exists, tool.API, tool.NotInKernel, tool.OutcomeUnknown, tool.StateChanged, tool.Mismatch, tool.WriteSafety,
-		tool.ComplexBlocks, tool.StructuredAssets:
+		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal, tool.Conflicting, tool.Ambiguous,
+		tool.Exists, tool.Conflict, tool.StateChanged:
 	}
 	return ExitFailed
 }

@@ -38,7 +38,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	old = before.of(notebook, l.opts.Default)
 	defer l.Forget() // whatever becomes of the write
 	failed := l.kernel.WriteFile(ctx, ownFolder+levelsFile, withLevel(before.text, notebook, level))
-	if failed != nil && tool.KindOf(failed) != tool.OutcomeUnknown {
+	if failed != nil && tool.KindOf(failed) != kernel.OutcomeUnknown {
 		return old, failed
 	}
 	after, err := l.files(ctx)
@@ -87,7 +87,7 @@ func settable(notebook kernel.ID, level Level) error {
 // writes that file.
 func notThere(notebook kernel.ID, level Level) error {
 	return &tool.Error{
-		Op: "set level", Kind: tool.Mismatch, Subject: string(notebook),
+		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),
 		Message: fmt.Sprintf("%s was written, and %s%s says something else now", level, ownFolder, levelsFile),
 		Hint:    "another program writes that file; try again",
 	}
@@ -95,7 +95,7 @@ func notThere(notebook kernel.ID, level Level) error {
 
 func held(notebook kernel.ID, level, counts Level) error {
 	return &tool.Error{
-		Op: "set level", Kind: tool.Mismatch, Code: "held_lower", Subject: string(notebook), Err: ErrHeld,
+		Op: "set level", Kind: kernel.Mismatch, Code: "held_lower", Subject: string(notebook), Err: ErrHeld,
 		Message: fmt.Sprintf("our file says %s now, but %s still counts", level, counts),
 		Hint:    "raise it in the settings of the SiYuan plugin too; of two files the lower level counts",
 		Facts: map[string]any{

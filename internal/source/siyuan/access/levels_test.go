@@ -360,8 +360,8 @@ func TestSetFails(t *testing.T) {
 		"ours corrupt":   {nbA, access.Read, map[string]string{ownLevels: "{"}, nil, tool.LevelsUnknown, 0},
 		"plugin corrupt": {nbA, access.Read, map[string]string{pluginLevels: "{"}, nil, tool.LevelsUnknown, 0},
 		"no token":       {nbA, access.Read, nil, on("getFile", "", 401, "{}"), tool.Unauthorized, 0},
-		"refused":        {nbA, access.Read, nil, on("putFile", "", 200, `{"code":403,"msg":"permission denied","data":null}`), tool.API, 1},
-		"lost":           {nbA, access.Read, nil, on("putFile", "", -1, ""), tool.OutcomeUnknown, 1},
+		"refused":        {nbA, access.Read, nil, on("putFile", "", 200, `{"code":403,"msg":"permission denied","data":null}`), kernel.API, 1},
+		"lost":           {nbA, access.Read, nil, on("putFile", "", -1, ""), kernel.OutcomeUnknown, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -399,7 +399,7 @@ func TestSetOverwritten(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(nil)
 	w.afterPut = func(path string) { w.files[path] = lv("none") }
-	if _, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write); tool.KindOf(err) != tool.Mismatch {
+	if _, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write); tool.KindOf(err) != kernel.Mismatch {
 		t.Errorf("got %v", err)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Switches) load(ctx context.Context) (loaded, error) {
 		raw, err := decodeConfig(text)
 		if err != nil {
 			return loaded{}, &tool.Error{
-				Op: "read tool config", Kind: tool.API, Code: "config_corrupt", Subject: path, Err: err,
+				Op: "read tool config", Kind: kernel.API, Code: "config_corrupt", Subject: path, Err: err,
 				Hint: "repair or remove that file in the SiYuan workspace",
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -96,7 +97,7 @@ func (s *Switches) write(ctx context.Context, text []byte) error {
 	}
 	if !bytes.Equal(got, bytes.TrimSpace(text)) {
 		return &tool.Error{
-			Op: "write tool config", Kind: tool.Mismatch, Subject: path,
+			Op: "write tool config", Kind: kernel.Mismatch, Subject: path,
 			Message: "what is there now is not what was written",
 			Hint:    "another program writes that file; try again",
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 	"collie/test/await"
 )
@@ -261,16 +262,16 @@ func TestEditFails(t *testing.T) {
 		kind tool.ErrorKind
 		puts int
 	}{
-		"corrupt":  {"{", nil, tool.API, 0},
+		"corrupt":  {"{", nil, kernel.API, 0},
 		"no token": {"{}", on("getFile", "", 401, "{}"), tool.Unauthorized, 0},
-		"refused":  {"{}", on("putFile", "", 200, `{"code":403,"msg":"no","data":null}`), tool.API, 1},
-		"lost":     {"{}", on("putFile", "", 502, ""), tool.OutcomeUnknown, 1},
+		"refused":  {"{}", on("putFile", "", 200, `{"code":403,"msg":"no","data":null}`), kernel.API, 1},
+		"lost":     {"{}", on("putFile", "", 502, ""), kernel.OutcomeUnknown, 1},
 		"no backup": {`{"tag": false}`, func(endpoint, path string) (int, string) {
 			if strings.Contains(path, ".bak-") {
 				return 200, `{"code":400,"msg":"no","data":null}`
 			}
 			return 0, ""
-		}, tool.API, 1},
+		}, kernel.API, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -286,7 +287,7 @@ func TestEditFails(t *testing.T) {
 	w := newWorkspace(nil)
 	w.afterPut = func(path string) { w.files[path] = noMascot }
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
-	if _, err := s.Edit(t.Context(), func(map[string]any) error { return nil }); tool.KindOf(err) != tool.Mismatch {
+	if _, err := s.Edit(t.Context(), func(map[string]any) error { return nil }); tool.KindOf(err) != kernel.Mismatch {
 		t.Errorf("another program wrote in between: %v", err)
 	}
 	if _, err := s.Edit(t.Context(), func(raw map[string]any) error { raw["x"] = func() {}; return nil }); tool.KindOf(err) != tool.Internal {

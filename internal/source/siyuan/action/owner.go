@@ -29,7 +29,7 @@ func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Tar
 		return nil, 0, err
 	}
 	ids, err := r.Kernel.DatabaseBlocks(ctx, id) // after SQL, which flushes
-	if err != nil && tool.KindOf(err) != tool.NotInKernel {
+	if err != nil && tool.KindOf(err) != kernel.NotInKernel {
 		return nil, 0, err
 	}
 	for _, row := range rows {

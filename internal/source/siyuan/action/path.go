@@ -121,7 +121,7 @@ func cutID(name string) (rest string, id kernel.ID, ok bool) {
 // BadPath is the error for a human path that means nothing here.
 func BadPath(path, message string) *tool.Error {
 	return &tool.Error{
-		Op: "resolve", Kind: tool.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
+		Op: "resolve", Kind: kernel.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
 		Hint: `paths are /<notebook>/<document>/<child>; fs(action="ls", path="/") shows the notebooks`,
 	}
 }

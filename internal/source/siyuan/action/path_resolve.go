@@ -124,7 +124,7 @@ func (r *Request) one(ctx context.Context, path string, found lookup, level acce
 // ClosedNotebook is the error for a path into a notebook that is closed.
 func ClosedNotebook(path, name string) *tool.Error {
 	return &tool.Error{
-		Op: "resolve", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: path,
+		Op: "resolve", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: path,
 		Message: fmt.Sprintf("the notebook %q is closed", name),
 		Hint:    `open it with notebook(action="set_open_state", notebook=…, opened=true)`,
 	}

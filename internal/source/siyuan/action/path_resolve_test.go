@@ -87,7 +87,7 @@ func TestOnPathFindsWhatHasThePath(t *testing.T) {
 	}
 	document := probe(action.OnPath(access.Read, "path"))
 	for _, path := range []string{"/", "/Home", "/AGENTS.md", "", "/a\tb"} {
-		kit.Refused(t, document, pathArg(t, path), tool.InvalidPath)
+		kit.Refused(t, document, pathArg(t, path), kernel.InvalidPath)
 	}
 	virtual := probe(action.OnPath(access.Delete, "path", action.PathRoot, action.PathVirtual))
 	for _, path := range []string{"/", "/AGENTS.md", "USER_RULES.md"} {
@@ -184,7 +184,7 @@ func TestR_0_8_SlashesInNamesAreEncoded(t *testing.T) {
 	if err := r.Check(t.Context()); err != nil || r.Target("path").ID != n.ID {
 		t.Errorf("/In%%2FOut: %v", err)
 	}
-	kit.Refused(t, probe(action.OnNewPath(access.Read, "path")), pathArg(t, "/Any/In%2FOut"), tool.InvalidPath)
+	kit.Refused(t, probe(action.OnNewPath(access.Read, "path")), pathArg(t, "/Any/In%2FOut"), kernel.InvalidPath)
 }
 
 func TestDocumentsOfOnePathAreAmbiguous(t *testing.T) {
@@ -240,8 +240,8 @@ func TestOnNewPath(t *testing.T) {
 		}
 	}
 	for path, kind := range map[string]tool.ErrorKind{
-		"/Nothing": tool.InvalidPath, "/": tool.InvalidPath, "/Work": tool.InvalidPath, "/Work/Nothing/New": tool.Unknown, "/No/New": tool.Unknown,
-		"/Work/" + strings.Repeat("x", 513): tool.InvalidPath,
+		"/Nothing": kernel.InvalidPath, "/": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/Work/Nothing/New": tool.Unknown, "/No/New": tool.Unknown,
+		"/Work/" + strings.Repeat("x", 513): kernel.InvalidPath,
 	} {
 		kit.Refused(t, need, pathArg(t, path), kind)
 	}
@@ -252,7 +252,7 @@ func TestOnNewPathKnowsTheDepthOfTheTree(t *testing.T) {
 	kit := actiontest.New(t)
 	work := makeNotebook(t, kit, "Work")
 	makeDocument(t, kit, work, "/1/2/3/4/5/6/7")
-	kit.Refused(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/7/8"), tool.InvalidPath)
+	kit.Refused(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/7/8"), kernel.InvalidPath)
 	kit.Must(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/new"))
 }
 
@@ -265,7 +265,7 @@ func TestClosedNotebookSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, need := range []action.Need{action.OnPath(access.Read, "path"), action.OnNewPath(access.Write, "path")} {
-		err := kit.Refused(t, probe(need), pathArg(t, "/Work/Doc"), tool.API)
+		err := kit.Refused(t, probe(need), pathArg(t, "/Work/Doc"), kernel.API)
 		if e, _ := errors.AsType[*tool.Error](err); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
 			t.Errorf("got %+v", e)
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -23,7 +24,7 @@ func TestNormalizePath(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "  ", "/a\nb", "/a\x00", "/\xff"} {
-		if got, err := action.NormalizePath(bad); tool.KindOf(err) != tool.InvalidPath {
+		if got, err := action.NormalizePath(bad); tool.KindOf(err) != kernel.InvalidPath {
 			t.Errorf("%q: got %q, %v, want an invalid path", bad, got, err)
 		}
 	}

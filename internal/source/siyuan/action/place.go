@@ -106,7 +106,7 @@ func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	if err != nil {
 		e, ok := errors.AsType[*tool.Error](err)
-		if ok && (e.Kind == tool.Unknown || e.Kind == tool.API && e.Facts["kernelCode"] == -1) { // other codes say nothing of the id
+		if ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1) { // other codes say nothing of the id
 			return Target{}, access.NotFound(access.Block, string(id))
 		}
 		return Target{}, err

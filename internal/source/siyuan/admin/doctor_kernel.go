@@ -31,7 +31,7 @@ func (x *examination) endpoints(ctx context.Context) {
 	}
 	var lacking, refused []string
 	for _, f := range families {
-		if err := f.ask(); tool.KindOf(err) == tool.NotInKernel && err != nil {
+		if err := f.ask(); tool.KindOf(err) == kernel.NotInKernel && err != nil {
 			lacking = append(lacking, f.name)
 		} else if readOnly(err) {
 			refused = append(refused, f.name)
@@ -42,7 +42,7 @@ func (x *examination) endpoints(ctx context.Context) {
 	}
 	if len(lacking) > 0 {
 		x.failed("endpoints", "unsupported_by_kernel", &tool.Error{
-			Op: "check", Kind: tool.NotInKernel, Message: "this kernel has none for " + strings.Join(lacking, ", "),
+			Op: "check", Kind: kernel.NotInKernel, Message: "this kernel has none for " + strings.Join(lacking, ", "),
 			Hint: "update SiYuan; the tools that need no more than it has work",
 		})
 		return

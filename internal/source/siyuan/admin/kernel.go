@@ -69,7 +69,7 @@ func readOnly(err error) bool {
 // notSiYuan is err where what answers says that it is something else: an endpoint that every
 // kernel has is not there.
 func notSiYuan(err error, address string) error {
-	if tool.KindOf(err) != tool.NotInKernel && tool.KindOf(err) != tool.API {
+	if tool.KindOf(err) != kernel.NotInKernel && tool.KindOf(err) != kernel.API {
 		return err
 	}
 	return &tool.Error{

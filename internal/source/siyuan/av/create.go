@@ -61,7 +61,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 	}
 	if !action.ShowsDatabase(dom, id) {
 		return &tool.Error{
-			Op: "insert database block", Kind: tool.API, Subject: string(id),
+			Op: "insert database block", Kind: kernel.API, Subject: string(id),
 			Message: "the kernel does not know the form of a block that shows a database", Facts: map[string]any{"dom": dom},
 		}
 	}

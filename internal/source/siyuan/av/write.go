@@ -56,7 +56,7 @@ func pending(op string, id kernel.ID, message, hint string, facts map[string]any
 	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
 	maps.Copy(all, facts)
 	return &tool.Error{
-		Op: op, Kind: tool.Mismatch, Code: "pending_verification", Subject: string(id), OutcomeUnknown: true,
+		Op: op, Kind: kernel.Mismatch, Code: "pending_verification", Subject: string(id), OutcomeUnknown: true,
 		Message: message, Hint: hint, Facts: all,
 	}
 }

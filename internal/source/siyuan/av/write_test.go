@@ -62,7 +62,7 @@ func TestWritesThatDoNotShow(t *testing.T) {
 		w.ResetCalls()
 		_, err := w.Do(t, act(t, name), call)
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || e.Kind != tool.Mismatch || !e.OutcomeUnknown || e.Facts["transactionState"] != "pending_verification" || e.Facts["retryAllowed"] != false {
+		if !ok || e.Kind != kernel.Mismatch || !e.OutcomeUnknown || e.Facts["transactionState"] != "pending_verification" || e.Facts["retryAllowed"] != false {
 			t.Errorf("%s: %#v", name, err)
 			continue
 		}
@@ -100,7 +100,7 @@ func TestLostAnswer(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/transactions", 1, kerneltest.FailLost)
 	w.ResetCalls()
-	_ = w.Failed(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), tool.OutcomeUnknown)
+	_ = w.Failed(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), kernel.OutcomeUnknown)
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
 	}
@@ -366,7 +366,7 @@ func TestDuplicateWithoutBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.Fail("/api/lute/spinBlockDOM", 1, kerneltest.FailMessage("no"))
-	err := w.Failed(t, act(t, "duplicate"), args("avID", db), tool.API)
+	err := w.Failed(t, act(t, "duplicate"), args("avID", db), kernel.API)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ func notClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
 		return nil
 	}
 	return &tool.Error{
-		Op: "call", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: name + ".add_to_daily_note",
+		Op: "call", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: name + ".add_to_daily_note",
 		Message: fmt.Sprintf("notebook %s is closed", id),
 		Hint:    fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, id),
 	}

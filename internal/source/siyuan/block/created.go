@@ -185,12 +185,12 @@ func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error)
 	for _, p := range missing {
 		rest.WriteString(p.dom)
 	}
-	kind := tool.Mismatch
+	kind := kernel.Mismatch
 	if err != nil {
 		kind = tool.KindOf(err)
 	}
 	return &tool.Error{
-		Op: "call", Kind: kind, Subject: r.Action.Tool + "." + r.Action.Name, Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Op: "call", Kind: kind, Subject: r.Action.Tool + "." + r.Action.Name, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
 		Message: fmt.Sprintf("the kernel wrote a part of the content: the last %d blocks of it are not there", len(missing)),
 		Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, missing[0].after),
 		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest.String(), mostDOM)},
@@ -200,7 +200,7 @@ func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error)
 func nothingCreated(r *action.Request) error {
 	const reason = "empty_transaction_result"
 	return &tool.Error{
-		Op: "call", Kind: tool.API, Code: reason, Subject: r.Action.Tool + "." + r.Action.Name,
+		Op: "call", Kind: kernel.API, Code: reason, Subject: r.Action.Tool + "." + r.Action.Name,
 		Message: "the kernel accepted the content and made no block of it",
 		Hint:    `block(action="get_children", id=…) shows whether the place for it exists`,
 		Facts:   map[string]any{"reason": reason},

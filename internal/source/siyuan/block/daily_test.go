@@ -45,7 +45,7 @@ func TestAddToDailyNoteRefuses(t *testing.T) {
 	if err := w.Client.CloseNotebook(t.Context(), w.nb); err != nil {
 		t.Fatal(err)
 	}
-	if e := w.Refused(w.t, a, call, tool.API); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
+	if e := w.Refused(w.t, a, call, kernel.API); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
 		t.Errorf("closed: %s", e.Payload())
 	}
 }

@@ -41,7 +41,7 @@ func notDocument(r *action.Request, param string, t action.Target, hint string) 
 // to do.
 func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Kind != tool.API || !strings.Contains(e.Message, "leaf block") {
+	if !ok || e.Kind != kernel.API || !strings.Contains(e.Message, "leaf block") {
 		return err
 	}
 	return leaf(r, parent)
@@ -65,7 +65,7 @@ func puts(r *action.Request) string {
 // mismatch is the error for a write that the kernel accepted and that is not there afterwards.
 func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
 	return &tool.Error{
-		Op: "call", Kind: tool.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,
+		Op: "call", Kind: kernel.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,
 		Hint: fmt.Sprintf(`block(action="get_kramdown", id="%s") shows what is there now`, id),
 	}
 }

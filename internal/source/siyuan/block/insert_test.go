@@ -147,7 +147,7 @@ func TestInsertSaysThatNothingWasMade(t *testing.T) {
 	}
 	_, err := r.Run(t.Context())
 	e := toolError(t, err)
-	if e.Kind != tool.API || e.Facts["reason"] != "empty_transaction_result" {
+	if e.Kind != kernel.API || e.Facts["reason"] != "empty_transaction_result" {
 		t.Errorf("got %v (%s)", err, e.Payload())
 	}
 }

@@ -197,7 +197,7 @@ func TestInsertReportsWhatItCouldNotAdd(t *testing.T) {
 	d := &dropping{w: w, then: func() { w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no")) }}
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: d})
 	t.Cleanup(w.Client.Close)
-	e := toolError(t, w.Failed(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), tool.API))
+	e := toolError(t, w.Failed(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), kernel.API))
 	rest, _ := e.Facts["notWritten"].(string)
 	if len(kernel.ParseDOM(rest)) != 2 || len(e.Facts["createdBlockIDs"].([]kernel.ID)) != 1 {
 		t.Errorf("error: %s", e.Payload())

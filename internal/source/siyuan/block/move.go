@@ -257,7 +257,7 @@ func halfMoved(err error, done []kernel.ID) error {
 	}
 	kind := tool.KindOf(err)
 	return &tool.Error{
-		Op: "call", Kind: kind, Subject: name + ".move", Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Op: "call", Kind: kind, Subject: name + ".move", Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
 		Message: fmt.Sprintf("%d blocks were moved before this one was refused", len(done)),
 		Facts:   map[string]any{"partial": true, "moved": done},
 	}

@@ -78,7 +78,7 @@ func TestMoveRefuses(t *testing.T) {
 func TestMoveSeesThatABlockStayed(t *testing.T) {
 	w := newWorkspace(t, "- a\n\npara")
 	item := w.Children(w.t, w.blocks[0])[0]
-	w.Failed(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), tool.Mismatch)
+	w.Failed(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), kernel.Mismatch)
 }
 
 // A kernel that puts a block elsewhere than asked for has moved it: that is a warning.

@@ -64,7 +64,7 @@ func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
 func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), tool.API))
+	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), kernel.API))
 	if rest, _ := err.Facts["notWritten"].(string); !strings.Contains(rest, "b text") {
 		t.Errorf("the error does not carry the rest: %s", err.Payload())
 	}
@@ -77,7 +77,7 @@ func TestUpdateReportsAttributesItCouldNotRestore(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "mine"})
 	w.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), tool.Mismatch))
+	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), kernel.Mismatch))
 	if !strings.Contains(string(err.Payload()), `"memo":"mine"`) {
 		t.Errorf("the error does not carry the attributes: %s", err.Payload())
 	}

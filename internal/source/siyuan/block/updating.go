@@ -221,7 +221,7 @@ func (w *updating) insertRest(ctx context.Context, u *updated, dom string) error
 	}
 	if err != nil {
 		return &tool.Error{
-			Op: "call", Kind: tool.KindOf(err), Subject: name + ".update", Err: err, OutcomeUnknown: tool.KindOf(err) == tool.OutcomeUnknown,
+			Op: "call", Kind: tool.KindOf(err), Subject: name + ".update", Err: err, OutcomeUnknown: tool.KindOf(err) == kernel.OutcomeUnknown,
 			Message: fmt.Sprintf("the first block of the content has replaced %s, the others could not be put behind it", u.ID),
 			Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, u.ID),
 			Facts:   map[string]any{"partial": true, "notWritten": cutDOM(rest, mostDOM)},

@@ -115,7 +115,7 @@ func KeepAttrs(ctx context.Context, k *kernel.Client, before, now map[kernel.ID]
 		}
 		if left := missingAttrs(attrs, got); len(left) > 0 {
 			return &tool.Error{
-				Op: "keep attributes of", Kind: tool.Mismatch, Subject: string(id),
+				Op: "keep attributes of", Kind: kernel.Mismatch, Subject: string(id),
 				Message: "the block was written and some of its attributes are gone",
 				Hint:    `set them again: block(action="set_attrs")`, Facts: map[string]any{"attributes": maps.Clone(left)},
 			}

@@ -47,7 +47,7 @@ type overwrite struct {
 // append writes the new blocks behind the old ones and finds their ids.
 func (o *overwrite) append(ctx context.Context, markdown string) error {
 	done, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
-	if err != nil && tool.KindOf(err) != tool.OutcomeUnknown {
+	if err != nil && tool.KindOf(err) != kernel.OutcomeUnknown {
 		return err
 	}
 	now, look := o.r.Kernel.ChildBlocks(context.WithoutCancel(ctx), o.doc.ID)
@@ -78,7 +78,7 @@ func (o *overwrite) append(ctx context.Context, markdown string) error {
 		return o.undo(ctx, err)
 	}
 	return &tool.Error{
-		Op: "overwrite", Kind: tool.Mismatch, Subject: o.doc.Subject,
+		Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
 		Message: "the kernel accepted the new text, but it is not there; the old text is as it was",
 		Hint:    `read the document again: fs(action="read", path=…)`,
 	}
@@ -169,7 +169,7 @@ func (o *overwrite) verify(ctx context.Context) error {
 		}
 		if wait > 800*time.Millisecond {
 			return o.half(&tool.Error{
-				Op: "overwrite", Kind: tool.Mismatch, Subject: o.doc.Subject,
+				Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
 				Message: fmt.Sprintf("%d old blocks are still there", len(left)),
 			}, len(o.old)-len(left))
 		}
@@ -208,6 +208,6 @@ func (o *overwrite) report(err error, state string, facts map[string]any) error 
 	kind := tool.KindOf(err)
 	return &tool.Error{
 		Op: "overwrite", Kind: kind, Subject: o.doc.Subject, Message: state, Err: err, Facts: facts,
-		OutcomeUnknown: kind == tool.OutcomeUnknown, Hint: `read the document again: fs(action="read", path=…)`,
+		OutcomeUnknown: kind == kernel.OutcomeUnknown, Hint: `read the document again: fs(action="read", path=…)`,
 	}
 }

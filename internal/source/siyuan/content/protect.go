@@ -16,6 +16,12 @@ import (
 	"collie/internal/tool"
 )
 
+// The kinds of error of an overwrite that would lose something.
+const (
+	ComplexBlocks    = tool.Conflict + "/complex_blocks_not_supported_by_fs"   // blocks that are not text
+	StructuredAssets = tool.Conflict + "/structured_assets_overwrite_rejected" // attributes or references
+)
+
 // maxScan is how many blocks a document may have to be overwritten; what it holds cannot be
 // judged beyond that.
 const maxScan = 10_000
@@ -46,7 +52,7 @@ func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 		return nil, err
 	}
 	if len(s.complex) > 0 {
-		return nil, s.refuse(tool.ComplexBlocks, "", "the document holds blocks that are not plain text and would be lost", map[string]any{
+		return nil, s.refuse(ComplexBlocks, "", "the document holds blocks that are not plain text and would be lost", map[string]any{
 			"complexBlocks": s.complex, "recommendedTools": recommended(s.complex),
 		}, `change single texts with fs(action="replace"), or single blocks with block(action="update")`)
 	}
@@ -55,7 +61,7 @@ func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 		return nil, s.unknown(err)
 	}
 	if n := len(protected); n > 0 {
-		return nil, s.refuse(tool.StructuredAssets, "",
+		return nil, s.refuse(StructuredAssets, "",
 			"blocks of the document have names, bookmarks, styles or other attributes, or other documents refer to them; all that would be lost",
 			map[string]any{
 				"protectedBlockCount": n, "protectedBlocks": protected[:min(n, maxNamed)], "truncated": n > maxNamed,
@@ -256,7 +262,7 @@ func assetKind(name string) string {
 func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[string]any, hint string) error {
 	facts["path"], facts["id"] = s.doc.Subject, s.doc.ID
 	if code == "" {
-		code = string(kind)
+		code = kind.Type()
 	}
 	return &tool.Error{Op: "overwrite", Kind: kind, Code: code, Subject: s.doc.Subject, Message: message, Hint: hint, Facts: facts}
 }

@@ -141,7 +141,7 @@ func sortBy(
 	}
 	if got := idsOf(now); !slices.Equal(got, ordered) {
 		return &tool.Error{
-			Op: "reorder", Kind: tool.Mismatch, Subject: path,
+			Op: "reorder", Kind: kernel.Mismatch, Subject: path,
 			Message: "the kernel accepted the order and has another one now",
 			Hint:    "list the children again: one may have come or gone meanwhile", Facts: map[string]any{"order": got},
 		}
@@ -178,7 +178,7 @@ func showCustom(
 		switch err := r.Kernel.SetDocSortMode(ctx, parent.ID, kernel.SortCustom); {
 		case err == nil:
 			return true, scopeDocument, nil
-		case tool.KindOf(err) != tool.NotInKernel:
+		case tool.KindOf(err) != kernel.NotInKernel:
 			return false, scopeDocument, err
 		}
 	}

@@ -162,7 +162,7 @@ func TestReorderNothingDone(t *testing.T) {
 	s.Client = kernel.New(s.URL(), kernel.Options{Transport: canned("/api/filetree/changeSort", &asked)})
 	t.Cleanup(s.Client.Close)
 	_, err := content.Reorder(t.Context(), s.request(t), s.notebook, s.target(), []kernel.ID{s.b, s.c, s.a})
-	if tool.KindOf(err) != tool.Mismatch {
+	if tool.KindOf(err) != kernel.Mismatch {
 		t.Errorf("the kernel did nothing, and the error is %v", err)
 	}
 }

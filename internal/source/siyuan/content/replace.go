@@ -334,7 +334,7 @@ func (e *editor) read(ctx context.Context, r *action.Request, changed []*piece) 
 
 func (e *editor) mismatch(id kernel.ID) error {
 	return &tool.Error{
-		Op: "edit", Kind: tool.Mismatch, Subject: e.subject,
+		Op: "edit", Kind: kernel.Mismatch, Subject: e.subject,
 		Message: fmt.Sprintf("the kernel accepted the edit of block %s, but the block is not what was written", id),
 		Hint:    `read it again: fs(action="read", path=…)`, Facts: map[string]any{"blockID": id},
 	}
@@ -346,7 +346,7 @@ func lost(err error, text string) error {
 		return err
 	}
 	return &tool.Error{
-		Op: "write", Kind: tool.KindOf(err), Err: err, OutcomeUnknown: tool.KindOf(err) == tool.OutcomeUnknown,
+		Op: "write", Kind: tool.KindOf(err), Err: err, OutcomeUnknown: tool.KindOf(err) == kernel.OutcomeUnknown,
 		Message: "a part of the text was not written; it is in recovery", Facts: map[string]any{"recovery": text},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"collie/internal/lazyregexp"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -122,5 +123,5 @@ func Encoded(path string) bool { return encoded.MatchString(path) }
 
 // BadPath is the error for a path that may not be used.
 func BadPath(path, wrong, hint string) *tool.Error {
-	return &tool.Error{Op: "check path", Kind: tool.InvalidPath, Subject: path, Message: wrong, Hint: hint}
+	return &tool.Error{Op: "check path", Kind: kernel.InvalidPath, Subject: path, Message: wrong, Hint: hint}
 }

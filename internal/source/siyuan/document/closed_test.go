@@ -38,7 +38,7 @@ func TestClosedNotebook(t *testing.T) {
 	}
 	for name, all := range calls {
 		for _, call := range all {
-			e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, name), call, tool.API))
+			e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, name), call, kernel.API))
 			if !ok || e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, `notebook="`+nb+`", opened=true`) {
 				t.Errorf("%s %s: %v, hint %q", name, call, e, e.Hint)
 			}

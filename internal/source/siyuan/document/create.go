@@ -90,7 +90,7 @@ func (d *destination) make(ctx context.Context, r *action.Request, markdown stri
 	switch {
 	case err == nil:
 		return got, nil
-	case tool.KindOf(err) == tool.OutcomeUnknown:
+	case tool.KindOf(err) == kernel.OutcomeUnknown:
 		if p, lookErr := now(ctx, r, id); lookErr == nil && p != nil {
 			return id, nil // only the answer was lost
 		}

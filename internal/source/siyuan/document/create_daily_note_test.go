@@ -23,7 +23,7 @@ func TestCreateDailyNote(t *testing.T) {
 	if _, err := k.Client.SetNotebookConf(t.Context(), kernel.ID(nb), map[string]any{"dailyNoteSavePath": ""}); err != nil {
 		t.Fatal(err)
 	}
-	k.Failed(t, act(t, "create_daily_note"), args("notebook", nb), tool.API)
+	k.Failed(t, act(t, "create_daily_note"), args("notebook", nb), kernel.API)
 	k.Refused(t, act(t, "create_daily_note"), `{}`, tool.Invalid)
 	on, missing := byNotebook("notebook")
 	guarded(t, "create_daily_note", access.Write, on, missing)
@@ -58,7 +58,7 @@ func TestDailyNoteThatReadsEverything(t *testing.T) {
 		{"/one", "/query.md", tool.Denied},
 		{"/two", "query", tool.Denied},
 		{"/three", "/none.md", tool.Denied},
-		{"/four", "/../../outside.md", tool.InvalidPath},
+		{"/four", "/../../outside.md", kernel.InvalidPath},
 	} {
 		conf(tt.savePath, tt.templatePath)
 		got := text(k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), tt.kind))
@@ -80,5 +80,5 @@ func TestDailyNoteThatReadsEverything(t *testing.T) {
 	conf("/six", "/query.md")
 	k.Must(t, act(t, "create_daily_note"), args("notebook", nb))
 	conf("/seven", "/../../outside.md")
-	k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), tool.InvalidPath)
+	k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), kernel.InvalidPath)
 }

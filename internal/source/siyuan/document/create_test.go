@@ -87,7 +87,7 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
 		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the parents would stay
-		{tool.InvalidPath, args("notebook", nb, "path", path(inOther))},
+		{kernel.InvalidPath, args("notebook", nb, "path", path(inOther))},
 		{tool.Unknown, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
 		{tool.Unknown, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
 		{tool.Unknown, args("notebook", nb, "parentPath", path(actiontest.Nowhere), "title", "B")},
@@ -172,13 +172,13 @@ func TestCreateTooDeep(t *testing.T) {
 	nb := k.Notebook("A")
 	id := k.Doc(nb, "/1/2/3/4/5/6/7", "")
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok := errors.AsType[*tool.Error](k.Failed(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), tool.API))
+	e, ok := errors.AsType[*tool.Error](k.Failed(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), kernel.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 	other := k.Doc(nb, "/O", "")
 	k.Fail("/api/filetree/moveDocsByID", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok = errors.AsType[*tool.Error](k.Failed(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), tool.API))
+	e, ok = errors.AsType[*tool.Error](k.Failed(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), kernel.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
@@ -211,7 +211,7 @@ func TestCreateAnswerLost(t *testing.T) {
 		t.Errorf("created %s", got.Raw)
 	}
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailClose)
-	k.Failed(t, act(t, "create"), args("notebook", nb, "path", "/E"), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "create"), args("notebook", nb, "path", "/E"), kernel.OutcomeUnknown)
 }
 
 func TestCreateReference(t *testing.T) {

@@ -45,7 +45,7 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 func (d *destination) at(r *action.Request, path string) error {
 	if storagePath.MatchString(path) {
 		return &tool.Error{
-			Op: "create", Kind: tool.InvalidPath, Subject: path,
+			Op: "create", Kind: kernel.InvalidPath, Subject: path,
 			Message: "a new document needs a human path such as /Projects/Alpha, not a storage path",
 			Hint:    "give parentPath (a storage path will do) and title instead",
 		}
@@ -162,7 +162,7 @@ func (d *destination) levels(ctx context.Context, r *action.Request) error {
 // too deep: the kernel says so in the language of its interface.
 func tooDeep(err error, level int) error {
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || level <= maxLevels || e.Kind != tool.API || e.Facts["kernelCode"] != -1 {
+	if !ok || level <= maxLevels || e.Kind != kernel.API || e.Facts["kernelCode"] != -1 {
 		return err
 	}
 	out := *e

@@ -85,7 +85,7 @@ func TestHeadingToDocRefused(t *testing.T) {
 		{tool.Invalid, args("headingID", blocks[1])},
 		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
 		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", actiontest.Nowhere)},
-		{tool.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
+		{kernel.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
 		{tool.Conflicting, args("headingID", blocks[1], "targetNotebook", nb, "previousPath", "/"+id+"/"+below+".sy")},
 	} {
 		k.Refused(t, act(t, "heading_to_doc"), c.call, c.kind)

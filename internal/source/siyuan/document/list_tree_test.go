@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -55,7 +56,7 @@ func TestListTreeRefused(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	k.Refused(t, act(t, "list_tree"), args("notebook", nb), tool.Invalid)
-	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", "/.."), tool.InvalidPath)
+	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", "/.."), kernel.InvalidPath)
 	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.Unknown)
 	on, missing := byNotebook("notebook", "path", "/")
 	guarded(t, "list_tree", access.Read, on, missing)

@@ -77,7 +77,7 @@ func TestLookupRefused(t *testing.T) {
 	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", actiontest.Nowhere)} {
 		k.Refused(t, act(t, "lookup"), call, tool.Unknown)
 	}
-	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), tool.InvalidPath)
+	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), kernel.InvalidPath)
 }
 
 func TestLookupIndexing(t *testing.T) {

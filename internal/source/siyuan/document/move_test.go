@@ -105,5 +105,5 @@ func TestMoveNothingDone(t *testing.T) {
 	a, b := k.Doc(nb, "/a", ""), k.Doc(nb, "/b", "")
 	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/filetree/moveDocsByID")})
 	t.Cleanup(k.Client.Close)
-	k.Refused(t, act(t, "move"), args("fromIDs", []string{a}, "toID", b), tool.Mismatch)
+	k.Refused(t, act(t, "move"), args("fromIDs", []string{a}, "toID", b), kernel.Mismatch)
 }

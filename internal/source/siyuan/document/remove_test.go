@@ -69,7 +69,7 @@ func TestRemoveRefused(t *testing.T) {
 		{tool.Invalid, args("paths", []string{path(nb)})},                            // the notebook's own page
 		{tool.Unknown, args("ids", []string{id, actiontest.Nowhere})},                // all or none
 		{tool.Unknown, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // it is not there
-		{tool.InvalidPath, args("paths", []string{path(id), "/D"})},
+		{kernel.InvalidPath, args("paths", []string{path(id), "/D"})},
 	} {
 		k.Refused(t, act(t, "remove"), c.call, c.kind)
 	}
@@ -124,7 +124,7 @@ func TestRemoveSharedPath(t *testing.T) {
 	}, `[{"box":"`+nb+`"},{"box":"`+other+`"}]`)})
 	t.Cleanup(k.Client.Close)
 	k.ResetCalls()
-	k.Refused(t, act(t, "remove"), args("paths", []string{path(id)}), tool.InvalidPath)
+	k.Refused(t, act(t, "remove"), args("paths", []string{path(id)}), kernel.InvalidPath)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("wrote: %v", w)
 	}

@@ -52,7 +52,7 @@ func TestRenameRefused(t *testing.T) {
 		{tool.Conflicting, args("id", id, "path", path(id), "title", "B")},
 		{tool.Conflicting, args("path", path(id), "title", "B")},
 		{tool.Unknown, args("notebook", other, "path", path(id), "title", "B")},
-		{tool.InvalidPath, args("notebook", nb, "path", "/D", "title", "B")},
+		{kernel.InvalidPath, args("notebook", nb, "path", "/D", "title", "B")},
 	} {
 		k.Refused(t, act(t, "rename"), c.call, c.kind)
 	}
@@ -75,5 +75,5 @@ func TestRenameTakesTheKernelsForm(t *testing.T) {
 		t.Errorf("renamed: %s", got.Raw)
 	}
 	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/filetree/renameDocByID")})
-	k.Refused(t, act(t, "rename"), args("id", id, "title", "other"), tool.Mismatch)
+	k.Refused(t, act(t, "rename"), args("id", id, "title", "other"), kernel.Mismatch)
 }

@@ -59,7 +59,7 @@ func TestSetAttrTakesTheKernelsForm(t *testing.T) {
 		t.Errorf("got %s, want %s", got.Raw, want)
 	}
 	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/attr/setBlockAttrs")})
-	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), tool.Mismatch)
+	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), kernel.Mismatch)
 }
 
 // What takes it back is a call that sets both as they were, whatever they were.

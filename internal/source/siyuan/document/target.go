@@ -58,7 +58,7 @@ func openNotebook(ctx context.Context, r *action.Request, id string) (action.Tar
 	if err != nil {
 		return action.Target{}, err
 	}
-	e := &tool.Error{Op: "open", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: id}
+	e := &tool.Error{Op: "open", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: id}
 	switch {
 	case n.Locked():
 		e.Message = fmt.Sprintf("notebook %q is locked", n.Name)
@@ -136,7 +136,7 @@ func atPath(ctx context.Context, r *action.Request, notebook, path string) (acti
 func byPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if !storagePath.MatchString(path) {
 		return action.Target{}, &tool.Error{
-			Op: "find", Kind: tool.InvalidPath, Subject: path,
+			Op: "find", Kind: kernel.InvalidPath, Subject: path,
 			Message: fmt.Sprintf("%q is not a storage path, which looks like /20240101120000-abcdefg.sy", path),
 			Hint:    `document(action="lookup", hpath="/…") turns a human path into one`,
 		}
@@ -166,7 +166,7 @@ func owned(ctx context.Context, r *action.Request, path string) (action.Target, 
 	for _, other := range boxes {
 		if other.Box != t.Notebook && r.Readable(other.Box) {
 			return t, &tool.Error{
-				Op: "find", Kind: tool.InvalidPath, Subject: path,
+				Op: "find", Kind: kernel.InvalidPath, Subject: path,
 				Message: fmt.Sprintf("the storage path %s is in several notebooks", path),
 				Hint:    "name the document by its id",
 			}
@@ -234,7 +234,7 @@ func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, e
 // mismatch is the error for a write that the kernel accepted and that is not there.
 func mismatch(id kernel.ID, message string) error {
 	return &tool.Error{
-		Op: "write document", Kind: tool.Mismatch, Subject: string(id), Message: message,
+		Op: "write document", Kind: kernel.Mismatch, Subject: string(id), Message: message,
 		Hint: `document(action="lookup") shows where the document is now`,
 	}
 }
@@ -256,5 +256,5 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 // unknown: its texts differ.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
-	return ok && (e.Kind == tool.Unknown || e.Kind == tool.API && e.Facts["kernelCode"] == -1)
+	return ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1)
 }

@@ -37,9 +37,9 @@ func TestDeleteAsset(t *testing.T) {
 func TestDeleteAssetWithoutEffect(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/asset/removeUnusedAsset", 1, kerneltest.FailMessage("permission denied"))
-	w.Failed(t, act(t, "delete_asset"), args("path", loose), tool.API)
+	w.Failed(t, act(t, "delete_asset"), args("path", loose), kernel.API)
 	w.Fail("/api/asset/removeUnusedAsset", 1, kerneltest.FailLost)
-	w.Failed(t, act(t, "delete_asset"), args("path", loose), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "delete_asset"), args("path", loose), kernel.OutcomeUnknown)
 }
 
 func TestRenameAsset(t *testing.T) {
@@ -261,7 +261,7 @@ func TestListUnusedAssets(t *testing.T) {
 		t.Errorf("assets of a closed hidden notebook are listed: %s", got.Raw)
 	}
 	w.Fail("/api/asset/getUnusedAssets", 1, kerneltest.FailEmpty)
-	w.refused("list_unused_assets", "{}", tool.NotInKernel)
+	w.refused("list_unused_assets", "{}", kernel.NotInKernel)
 }
 
 // TestRemoveUnusedAssets needs d in every notebook, and what is used stays although
@@ -340,7 +340,7 @@ func TestRemoveUnusedAssetsPartly(t *testing.T) {
 	before := w.Client
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: failing{loose}})
 	t.Cleanup(w.Client.Close)
-	err := w.Failed(t, act(t, "remove_unused_assets"), "{}", tool.API)
+	err := w.Failed(t, act(t, "remove_unused_assets"), "{}", kernel.API)
 	e, ok := errors.AsType[*tool.Error](err)
 	if removed, _ := e.Facts["removed"].([]string); !ok || !slices.Contains(removed, "assets/first.txt") {
 		t.Errorf("%v: %v", err, e.Facts)

@@ -75,7 +75,7 @@ func isGone(ctx context.Context, r *action.Request, path string) error {
 		return err
 	}
 	return &tool.Error{
-		Op: "delete", Kind: tool.Mismatch, Subject: path, OutcomeUnknown: true,
+		Op: "delete", Kind: kernel.Mismatch, Subject: path, OutcomeUnknown: true,
 		Message: "the kernel accepted the deletion, and the asset is still there",
 	}
 }
@@ -146,7 +146,7 @@ func removeEach(ctx context.Context, r *action.Request, paths []string) ([]strin
 			continue
 		}
 		e, err := before.Locate(ctx, path)
-		if tool.KindOf(err) == tool.InvalidPath { // a link: the file may lie anywhere
+		if tool.KindOf(err) == kernel.InvalidPath { // a link: the file may lie anywhere
 			continue
 		}
 		if err != nil {

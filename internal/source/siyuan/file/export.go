@@ -52,7 +52,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	}
 	if md.HPath == "" && md.Content == "" { // how the kernel says that there is no such document
 		return kernel.Markdown{}, &tool.Error{
-			Op: "export", Kind: tool.API, Code: kernel.CodeNoEffect, Subject: string(t.Root), Message: "the kernel exported nothing",
+			Op: "export", Kind: kernel.API, Code: kernel.CodeNoEffect, Subject: string(t.Root), Message: "the kernel exported nothing",
 			Hint: `fs(action="read") and document(action="get_doc") show the document`, Facts: map[string]any{"reason": kernel.CodeNoEffect},
 		}
 	}
@@ -163,7 +163,7 @@ func exportResources() *action.Action {
 			return nil, err
 		}
 		if !archive.MatchString(made) {
-			return nil, &tool.Error{Op: "export", Kind: tool.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
+			return nil, &tool.Error{Op: "export", Kind: kernel.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
 		}
 		res := exportResourcesResult{Path: made}
 		if a.Output != "" {

@@ -61,7 +61,7 @@ func TestExportResources(t *testing.T) {
 		"/conf/conf.json", "/data/storage/av/x.json", "/data/storage", "/data/" + string(w.nb), "/data/" + string(w.nb) + "/.siyuan/conf.json",
 		"/data/" + string(w.nb) + "/" + string(w.doc) + ".sy", "/data", "/data/", "/", "/temp", "/data/plugins", "/data/widgets/x",
 	} {
-		w.refused("export_resources", args("paths", []string{"/data/" + shown, p}), tool.InvalidPath)
+		w.refused("export_resources", args("paths", []string{"/data/" + shown, p}), kernel.InvalidPath)
 	}
 	for _, name := range []string{"a/b", "..", `a\b`, ".x", "%2e", "a:b"} {
 		w.refused("export_resources", args("paths", []string{shown}, "name", name), tool.Invalid)
@@ -87,9 +87,9 @@ func TestExportResourcesFolder(t *testing.T) {
 
 	w.Levels[w.other] = access.Delete
 	w.Symlink("/data/assets/sub/link.json", []byte("token"))
-	w.refused("export_resources", args("paths", []string{"/data/assets"}), tool.InvalidPath)
+	w.refused("export_resources", args("paths", []string{"/data/assets"}), kernel.InvalidPath)
 	w.File("/data/emojis/deep/x.sy", []byte("{}"))
-	w.refused("export_resources", args("paths", []string{"/data/emojis"}), tool.InvalidPath)
+	w.refused("export_resources", args("paths", []string{"/data/emojis"}), kernel.InvalidPath)
 }
 
 func TestExportResourcesOutput(t *testing.T) {

@@ -205,4 +205,4 @@ func localTrouble(err error) string {
 	return ""
 }
 
-func isBadPath(err error) bool { return err != nil && tool.KindOf(err) == tool.InvalidPath }
+func isBadPath(err error) bool { return err != nil && tool.KindOf(err) == kernel.InvalidPath }

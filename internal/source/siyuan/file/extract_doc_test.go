@@ -92,7 +92,7 @@ func TestExtractDocLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(w.dir, name)); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	w.Refused(t, act(t, "extract_doc"), args("id", w.doc, "outputDir", w.dir), tool.InvalidPath)
+	w.Refused(t, act(t, "extract_doc"), args("id", w.doc, "outputDir", w.dir), kernel.InvalidPath)
 	if err := os.Remove(filepath.Join(w.dir, name)); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -111,7 +112,7 @@ func (w *workspace) refusesPath(p string) {
 		if err == nil {
 			w.t.Errorf("%s took %q: %s", name, p, got.Raw)
 		}
-		if kind := tool.KindOf(err); kind == tool.Internal || kind == tool.API {
+		if kind := tool.KindOf(err); kind == tool.Internal || kind == kernel.API {
 			w.t.Errorf("%s of %q got as far as %v", name, p, err)
 		}
 		for _, c := range w.Calls() {
@@ -141,8 +142,8 @@ func hostileLocal(outside string, upload bool) []string {
 func TestSymlinkedTemplate(t *testing.T) {
 	w := newWorkspace(t)
 	w.Symlink("/data/templates/link.md", []byte("token"))
-	w.refused("read_template", args("path", "link.md"), tool.InvalidPath)
-	w.refused("render", args("engine", "template", "id", w.doc, "path", "link.md"), tool.InvalidPath)
+	w.refused("read_template", args("path", "link.md"), kernel.InvalidPath)
+	w.refused("render", args("engine", "template", "id", w.doc, "path", "link.md"), kernel.InvalidPath)
 }
 
 // TestUnicodeNames makes sure that the rules against disguises let ordinary names through.

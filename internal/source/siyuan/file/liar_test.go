@@ -32,15 +32,15 @@ func TestReadBack(t *testing.T) {
 		name, args string
 		kind       tool.ErrorKind
 	}{
-		{liar{"/api/asset/removeUnusedAsset", `{"path":"/x"}`}, "delete_asset", args("path", loose), tool.Mismatch},
-		{liar{"/api/asset/renameAsset", `{"newPath":"assets/x-20240101120000-aaaaaaa.png"}`}, "rename_asset", args("oldPath", shown, "newName", "x"), tool.Mismatch},
+		{liar{"/api/asset/removeUnusedAsset", `{"path":"/x"}`}, "delete_asset", args("path", loose), kernel.Mismatch},
+		{liar{"/api/asset/renameAsset", `{"newPath":"assets/x-20240101120000-aaaaaaa.png"}`}, "rename_asset", args("oldPath", shown, "newName", "x"), kernel.Mismatch},
 		{liar{"/api/asset/renameAsset", `{"newPath":""}`}, "rename_asset", args("oldPath", shown, "newName", "x"), tool.Invalid}, // nothing was left of the name
-		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},
-		{liar{"/api/asset/upload", `{"errFiles":["x.png"],"succMap":{}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},
-		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{"x.png":"../conf/x.png"}}`}, "upload_asset", args("localFilePath", p), tool.Mismatch},
-		{liar{"/api/export/exportResources", `{"path":"conf/conf.json"}`}, "export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), tool.API},
-		{liar{"/api/export/exportResources", `{"path":"temp/export/../x.zip"}`}, "export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), tool.API},
-		{liar{"/api/export/exportMdContent", `{"hPath":"","content":""}`}, "export_md", args("id", w.doc), tool.API},
+		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{}}`}, "upload_asset", args("localFilePath", p), kernel.Mismatch},
+		{liar{"/api/asset/upload", `{"errFiles":["x.png"],"succMap":{}}`}, "upload_asset", args("localFilePath", p), kernel.Mismatch},
+		{liar{"/api/asset/upload", `{"errFiles":null,"succMap":{"x.png":"../conf/x.png"}}`}, "upload_asset", args("localFilePath", p), kernel.Mismatch},
+		{liar{"/api/export/exportResources", `{"path":"conf/conf.json"}`}, "export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), kernel.API},
+		{liar{"/api/export/exportResources", `{"path":"temp/export/../x.zip"}`}, "export_resources", args("paths", []string{shown}, "outputPath", "y.zip"), kernel.API},
+		{liar{"/api/export/exportMdContent", `{"hPath":"","content":""}`}, "export_md", args("id", w.doc), kernel.API},
 	} {
 		w.Client = kernel.New(w.URL(), kernel.Options{Transport: tt.liar})
 		w.Refused(t, act(t, tt.name), tt.args, tt.kind)

@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -27,8 +28,8 @@ func TestLocalPathsAreCheckedFirst(t *testing.T) {
 				continue
 			}
 			err := kit.Request(t, a, args).Check(t.Context())
-			if tool.KindOf(err) != tool.InvalidPath {
-				t.Errorf("%s: got %v, want %s", name, err, tool.InvalidPath)
+			if tool.KindOf(err) != kernel.InvalidPath {
+				t.Errorf("%s: got %v, want %s", name, err, kernel.InvalidPath)
 			}
 		}
 	}

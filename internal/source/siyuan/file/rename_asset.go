@@ -117,7 +117,7 @@ func renamedTo(ctx context.Context, r *action.Request, old, renamed string) erro
 		}
 	}
 	return &tool.Error{
-		Op: "rename", Kind: tool.Mismatch, Subject: old, OutcomeUnknown: true,
+		Op: "rename", Kind: kernel.Mismatch, Subject: old, OutcomeUnknown: true,
 		Message: "the kernel accepted the new name, and there is no asset of that name",
 		Hint:    `search(action="search_assets", query="…") shows the assets as they are`,
 	}

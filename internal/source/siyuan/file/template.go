@@ -24,7 +24,7 @@ func templateErrors(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {
 	case !ok:
-	case e.Kind == tool.API:
+	case e.Kind == kernel.API:
 		e.Message = html.UnescapeString(e.Message)
 	case e.Code == kernel.CodeUnreachable:
 		e.Hint = "if SiYuan is there, the template is more work than it can do in time: make its loops and queries smaller"
@@ -113,7 +113,7 @@ func readTemplate() *action.Action {
 			return nil, err
 		}
 		if !utf8.Valid(raw) {
-			return nil, &tool.Error{Op: "read template", Kind: tool.API, Subject: a.Path, Message: "it is not text"}
+			return nil, &tool.Error{Op: "read template", Kind: kernel.API, Subject: a.Path, Message: "it is not text"}
 		}
 		text := []rune(string(raw))
 		if a.Offset > len(text) {

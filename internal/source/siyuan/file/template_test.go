@@ -37,7 +37,7 @@ func TestReadTemplate(t *testing.T) {
 	w.run("read_template", args("path", path, "offset", 19, "limit", 2)).is(args("markdown", "会议", "truncated", true, "nextOffset", 21))
 	w.refused("read_template", args("path", path, "offset", 28), tool.Invalid)
 	w.refused("read_template", args("path", "work/none.md"), tool.Unknown)
-	e := w.refused("read_template", args("path", "/workspace/conf/conf.json"), tool.InvalidPath)
+	e := w.refused("read_template", args("path", "/workspace/conf/conf.json"), kernel.InvalidPath)
 	if e.Facts["reason"] != "path_not_in_workspace" {
 		t.Errorf("facts: %v", e.Facts)
 	}
@@ -50,7 +50,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("rendered: %s", got.Raw)
 	}
 	w.run("render", args("engine", "sprig", "template", `{{ upper "abc" }}`)).is(args("engine", "sprig", "content", "ABC"))
-	e := w.refused("render", args("engine", "sprig", "template", `{{ env "HOME" }}`), tool.API)
+	e := w.refused("render", args("engine", "sprig", "template", `{{ env "HOME" }}`), kernel.API)
 	if !strings.Contains(e.Message, `function "env" not defined`) {
 		t.Errorf("message: %s", e.Message)
 	}

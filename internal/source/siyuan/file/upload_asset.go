@@ -86,7 +86,7 @@ func uploadAsset() *action.Action {
 		stored := storedAs(&done, name)
 		if _, wrong := parseAsset(stored); wrong != "" || len(done.Failed) > 0 {
 			return nil, &tool.Error{
-				Op: "upload", Kind: tool.Mismatch, Subject: a.Local, OutcomeUnknown: stored != "",
+				Op: "upload", Kind: kernel.Mismatch, Subject: a.Local, OutcomeUnknown: stored != "",
 				Message: "the kernel accepted the file and names no asset that it became",
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -91,14 +92,14 @@ func TestUploadLocalFiles(t *testing.T) {
 		".env", ".ssh/id.txt", "a/.git/config", "id_rsa", "ID_ED25519.pub", "server.pem", "tls.KEY", "vault.kdbx", "my credentials.txt", "passwords.csv",
 		"cookies.sqlite", "Login Data", "wallet.dat", "prod.env", "secrets.yaml", "kubeconfig", "conf/conf.json", "20240101120000-abcdefg.sy", "token.json",
 	} {
-		w.refused("upload_asset", args("localFilePath", w.local(name, "x")), tool.InvalidPath)
+		w.refused("upload_asset", args("localFilePath", w.local(name, "x")), kernel.InvalidPath)
 	}
 	outside := filepath.Join(t.TempDir(), "x.png")
 	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	there := w.refused("upload_asset", args("localFilePath", outside), tool.InvalidPath)
-	missing := w.refused("upload_asset", args("localFilePath", outside+"2"), tool.InvalidPath)
+	there := w.refused("upload_asset", args("localFilePath", outside), kernel.InvalidPath)
+	missing := w.refused("upload_asset", args("localFilePath", outside+"2"), kernel.InvalidPath)
 	actiontest.SameRefusal(t, there, missing, outside, outside+"2")
 
 	w.local("keys/.hidden/a.txt", "x")
@@ -111,7 +112,7 @@ func TestUploadLocalFiles(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"out.png", "outdir/x.png", "hid.txt", "gone"} {
-		w.refused("upload_asset", args("localFilePath", p), tool.InvalidPath)
+		w.refused("upload_asset", args("localFilePath", p), kernel.InvalidPath)
 	}
 	if err := os.Symlink("plain.txt", filepath.Join(w.dir, "inside.txt")); err != nil {
 		t.Fatal(err)
@@ -150,8 +151,8 @@ func TestUploadFailures(t *testing.T) {
 	w := newWorkspace(t)
 	p := w.local("x.png", "x")
 	for mode, want := range map[kerneltest.Mode]tool.ErrorKind{
-		kerneltest.FailLost: tool.OutcomeUnknown, kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailServer: tool.OutcomeUnknown,
-		kerneltest.FailEmpty: tool.NotInKernel, kerneltest.FailMessage("no"): tool.API,
+		kerneltest.FailLost: kernel.OutcomeUnknown, kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailServer: kernel.OutcomeUnknown,
+		kerneltest.FailEmpty: kernel.NotInKernel, kerneltest.FailMessage("no"): kernel.API,
 	} {
 		w.Fail("/api/asset/upload", 1, mode)
 		w.ResetCalls()

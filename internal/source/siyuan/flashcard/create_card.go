@@ -73,7 +73,7 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 		return err
 	}
 	return &tool.Error{
-		Op: "write", Kind: tool.Mismatch, Subject: string(a.Deck), OutcomeUnknown: true,
+		Op: "write", Kind: kernel.Mismatch, Subject: string(a.Deck), OutcomeUnknown: true,
 		Message: fmt.Sprintf("the kernel accepted the change, and it does not show on %d blocks", len(wrong)),
 		Hint:    `flashcard(action="get_cards") shows the deck as it is`, Facts: map[string]any{"blockIDs": wrong},
 	}

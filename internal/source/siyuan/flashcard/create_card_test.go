@@ -70,9 +70,9 @@ func TestCreateCardBadInput(t *testing.T) {
 func TestCreateCardVerifies(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailMessage("disk full"))
-	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.API)
+	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.API)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailLost)
-	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.OutcomeUnknown)
 }
 
 // TestCreateCardNeedsWrite: a card is an attribute of its block.

@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 )
@@ -59,7 +60,7 @@ func TestLs(t *testing.T) {
 	for _, path := range []string{"/Hidden", "/Nothing"} {
 		kit.Refused(t, act(t, "ls"), args("path", path), tool.Unknown)
 	}
-	kit.Refused(t, act(t, "ls"), args("path", "/AGENTS.md"), tool.InvalidPath)
+	kit.Refused(t, act(t, "ls"), args("path", "/AGENTS.md"), kernel.InvalidPath)
 	for _, c := range kit.Calls() {
 		if c.Get("notebook").String() == string(hidden) {
 			t.Errorf("a hidden notebook was looked into: %v", c)

@@ -102,7 +102,7 @@ func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 		t.Errorf("it holds %q", text)
 	}
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
-	kit.Failed(t, act(t, "mv"), args("from", "/Work/B", "to", "/Work/D"), tool.API)
+	kit.Failed(t, act(t, "mv"), args("from", "/Work/B", "to", "/Work/D"), kernel.API)
 }
 
 func TestMvRefusals(t *testing.T) {
@@ -125,16 +125,16 @@ func TestMvRefusals(t *testing.T) {
 		{"/Work/A", "/Work/A", tool.Conflicting},
 		{"/Work/A", "/Work/No/A", tool.Unknown},
 		{"/Work/No", "/Work/D", tool.Unknown},
-		{"/Work/A", "/New", tool.InvalidPath},
-		{"/Work/A", "/", tool.InvalidPath},
-		{"/Work", "/Work/D", tool.InvalidPath},
-		{"/AGENTS.md", "/Work/D", tool.InvalidPath},
-		{"/Work/A", "/AGENTS.md", tool.InvalidPath},
+		{"/Work/A", "/New", kernel.InvalidPath},
+		{"/Work/A", "/", kernel.InvalidPath},
+		{"/Work", "/Work/D", kernel.InvalidPath},
+		{"/AGENTS.md", "/Work/D", kernel.InvalidPath},
+		{"/Work/A", "/AGENTS.md", kernel.InvalidPath},
 		{"/Work/C", "/Low/D", tool.Denied},
 		{"/Low/A", "/Work/D", tool.Denied},
 		{"/Work/C", "/Hidden/D", tool.Unknown},
 		{"/Hidden/S", "/Work/D", tool.Unknown},
-		{"/Work/C", "/Hidden", tool.InvalidPath},
+		{"/Work/C", "/Hidden", kernel.InvalidPath},
 		{"/Work/A", "/Work", tool.Conflicting},
 	} {
 		kit.Refused(t, act(t, "mv"), args("from", c.from, "to", c.to), c.kind)
@@ -160,7 +160,7 @@ func TestRm(t *testing.T) {
 	}
 	kit.Levels[nb] = access.Delete
 	for _, path := range []string{"/", "/Work"} {
-		kit.Refused(t, act(t, "rm"), args("path", path), tool.InvalidPath)
+		kit.Refused(t, act(t, "rm"), args("path", path), kernel.InvalidPath)
 	}
 	got := kit.Must(t, act(t, "rm"), args("path", "/Work/A"))
 	if !got.Get("success").Bool() || got.Get("path").String() != "/Work/A" || got.Get("id").String() != string(doc) {
@@ -224,5 +224,5 @@ func TestMvTakesTheKernelsForm(t *testing.T) {
 		t.Errorf("got %s", got.Raw)
 	}
 	between(t, kit, accepts("/api/filetree/renameDocByID"))
-	kit.Refused(t, act(t, "mv"), args("from", "/Work/two spaces", "to", "/Work/B"), tool.Mismatch)
+	kit.Refused(t, act(t, "mv"), args("from", "/Work/two spaces", "to", "/Work/B"), kernel.Mismatch)
 }

@@ -139,7 +139,7 @@ func arrived(ctx context.Context, r *action.Request, from, to action.Target, par
 		return path, err
 	}
 	return "", &tool.Error{
-		Op: "move", Kind: tool.Mismatch, Subject: from.Subject, Message: "the kernel accepted the move, and the document is where it was",
+		Op: "move", Kind: kernel.Mismatch, Subject: from.Subject, Message: "the kernel accepted the move, and the document is where it was",
 		Hint: `fs(action="ls") shows where it is`,
 	}
 }
@@ -154,7 +154,7 @@ func rename(ctx context.Context, r *action.Request, from, to action.Target, out 
 	// The kernel may write a title in a form of its own; one that did not change was not written.
 	if err == nil && now != to.HPath && strings.HasSuffix(now, "/"+from.Title) {
 		err = &tool.Error{
-			Op: "rename", Kind: tool.Mismatch, Subject: from.Subject, Message: "the kernel accepted the title, and the document has the one that it had",
+			Op: "rename", Kind: kernel.Mismatch, Subject: from.Subject, Message: "the kernel accepted the title, and the document has the one that it had",
 			Hint: "its path is " + now,
 		}
 	}

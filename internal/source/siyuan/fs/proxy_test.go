@@ -12,7 +12,6 @@ import (
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
-	"collie/internal/tool"
 )
 
 // between puts a handler between the client of a kit and its kernel: it may change the body of a
@@ -52,7 +51,7 @@ func TestReplaceNoticesAKernelThatDoesNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
 	between(t, kit, accepts("/api/block/updateBlock"))
-	kit.Refused(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), tool.Mismatch)
+	kit.Refused(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), kernel.Mismatch)
 }
 
 func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
@@ -60,7 +59,7 @@ func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
 	kit.Fail("/api/block/updateBlock", 1, kerneltest.FailLost)
-	e := failure(t, kit.Failed(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), tool.OutcomeUnknown))
+	e := failure(t, kit.Failed(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), kernel.OutcomeUnknown))
 	if !e.OutcomeUnknown {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -94,7 +93,7 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
 	between(t, kit, accepts("/api/block/appendBlock"))
 	kit.ResetCalls()
-	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch)
+	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch)
 	if text := shown(t, kit, "/Work/Doc"); text != "old" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -118,7 +117,7 @@ func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 		}
 		return body, ""
 	})
-	kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.API)
+	kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.API)
 	if text := shown(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
 		t.Errorf("the document holds %q", text)
 	}
@@ -129,7 +128,7 @@ func TestOverwriteNoticesAKernelThatDeletesNothing(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
 	between(t, kit, accepts("/api/block/deleteBlock"))
-	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.Mismatch))
+	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch))
 	if e.Facts["recovery"] != "old" {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -142,7 +141,7 @@ func TestMvNoticesAKernelThatMovesNothing(t *testing.T) {
 	document(t, kit, nb, "/A", "x")
 	document(t, kit, nb, "/B", "x")
 	between(t, kit, accepts("/api/filetree/moveDocsByID"))
-	kit.Refused(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/A"), tool.Mismatch)
+	kit.Refused(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/A"), kernel.Mismatch)
 }
 
 func TestWriteNoticesAKernelThatCreatesNothing(t *testing.T) {
@@ -161,7 +160,7 @@ func TestWriteLostAnswerNamesTheID(t *testing.T) {
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")
 	kit.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailLost)
-	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), tool.OutcomeUnknown))
+	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), kernel.OutcomeUnknown))
 	id, _ := e.Facts["id"].(kernel.ID)
 	if !id.Valid() || !strings.Contains(e.Hint, "fs(") {
 		t.Errorf("got %s", e.Payload())

@@ -8,6 +8,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -101,7 +102,7 @@ func remember(ctx context.Context, r *action.Request, text string) error {
 	})
 	if err == nil && config.Memory != text {
 		return &tool.Error{
-			Op: "write", Kind: tool.Mismatch, Subject: action.AgentsFile, Message: "the memory was written and reads otherwise",
+			Op: "write", Kind: kernel.Mismatch, Subject: action.AgentsFile, Message: "the memory was written and reads otherwise",
 			Hint: `fs(action="read", path="` + action.AgentsFile + `") shows what is there`,
 		}
 	}

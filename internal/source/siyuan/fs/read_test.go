@@ -222,7 +222,7 @@ func TestReadRefusals(t *testing.T) {
 		t.Errorf("hidden: %s\nmissing: %s", a, b)
 	}
 	for _, bad := range []string{"", " ", "/", "/Secret"} {
-		kit.Refused(t, act(t, "read"), args("path", bad), tool.InvalidPath)
+		kit.Refused(t, act(t, "read"), args("path", bad), kernel.InvalidPath)
 	}
 	kit.Must(t, act(t, "read"), args("path", "/Secret/Doc"))
 	for _, old := range []string{"page", "pageSize"} {
@@ -231,5 +231,5 @@ func TestReadRefusals(t *testing.T) {
 		}
 	}
 	kit.Fail("/api/block/getBlockKramdowns", 1, kerneltest.FailMessage("broken"))
-	kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), tool.API)
+	kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), kernel.API)
 }

@@ -150,7 +150,7 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 		t.Errorf("got %s", got.Raw)
 	}
 	kit.Fail("/api/block/getBlockKramdown", 2, kerneltest.FailMessage("broken"))
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.API)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), kernel.API)
 	kit.Levels[nb] = access.None
 	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.Unknown)
 }
@@ -228,7 +228,7 @@ func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
 		t.Errorf("got %s", got.Raw)
 	}
 	for _, path := range []string{"/关", "/关/Doc"} {
-		if e := failure(t, kit.Refused(t, act(t, "search"), args("path", path, "query", "word"), tool.API)); e.Code != kernel.CodeNotebookClosed {
+		if e := failure(t, kit.Refused(t, act(t, "search"), args("path", path, "query", "word"), kernel.API)); e.Code != kernel.CodeNotebookClosed {
 			t.Errorf("%s: %s", path, e.Payload())
 		}
 	}

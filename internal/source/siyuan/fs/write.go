@@ -97,7 +97,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	notebook, path, err := r.Kernel.PathByID(ctx, id)
 	if err != nil || notebook != t.Notebook {
 		return t, &tool.Error{
-			Op: "create", Kind: tool.Mismatch, Subject: t.Subject, Err: err,
+			Op: "create", Kind: kernel.Mismatch, Subject: t.Subject, Err: err,
 			Message: "the kernel accepted the document, but it is not there", Hint: `fs(action="ls") shows what is`,
 			Facts: map[string]any{"id": id},
 		}
@@ -120,7 +120,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 func half(t action.Target, err error) error {
 	kind := tool.KindOf(err)
 	return &tool.Error{
-		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == tool.OutcomeUnknown,
+		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
 		Message: "the document was created, but its place or title may be another", Hint: `fs(action="ls") shows where it is`,
 		Facts: map[string]any{"id": t.ID},
 	}

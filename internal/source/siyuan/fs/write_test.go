@@ -71,7 +71,7 @@ func TestWriteSaysWhereTheDocumentIs(t *testing.T) {
 	}
 	kit.Refused(t, act(t, "write"), args("path", "/Work/ spaced", "markdown", "x"), tool.Exists)
 	for _, bad := range []string{"/Work/..", "/Work/.", "/Work/ . ", "/Work/  /", "/Work/%2F"} {
-		kit.Refused(t, act(t, "write"), args("path", bad, "markdown", "x"), tool.InvalidPath)
+		kit.Refused(t, act(t, "write"), args("path", bad, "markdown", "x"), kernel.InvalidPath)
 	}
 }
 
@@ -102,8 +102,8 @@ func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
 	kit.Levels[hidden] = access.None
 	kit.ResetCalls()
 	for path, kind := range map[string]tool.ErrorKind{
-		"/Work/No/New": tool.Unknown, "/New": tool.InvalidPath, "/Work": tool.InvalidPath, "/": tool.InvalidPath,
-		"/Work/a%2Fb": tool.InvalidPath, "/Hidden/New": tool.Unknown, "/Hidden/Doc": tool.Unknown, "/Doc/New": tool.Unknown,
+		"/Work/No/New": tool.Unknown, "/New": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/": kernel.InvalidPath,
+		"/Work/a%2Fb": kernel.InvalidPath, "/Hidden/New": tool.Unknown, "/Hidden/Doc": tool.Unknown, "/Doc/New": tool.Unknown,
 	} {
 		kit.Refused(t, act(t, "write"), args("path", path, "markdown", "x", "overwrite", true), kind)
 	}
@@ -261,14 +261,14 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 	if err := kit.Client.SetAttrs(t.Context(), named, map[string]string{"memo": "keep"}); err != nil {
 		t.Fatal(err)
 	}
-	overwrite(tool.StructuredAssets, string(named))
+	overwrite(content.StructuredAssets, string(named))
 	if err := kit.Client.SetAttrs(t.Context(), named, map[string]string{"memo": ""}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := kit.Client.Update(t.Context(), named, "markdown", "<iframe src=\"https://example.com\"></iframe>"); err != nil {
 		t.Fatal(err)
 	}
-	overwrite(tool.ComplexBlocks, string(named))
+	overwrite(content.ComplexBlocks, string(named))
 	if _, err := kit.Client.Update(t.Context(), named, "markdown", "text"); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), tool.ComplexBlocks)
+	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), content.ComplexBlocks)
 }
 
 func TestOverwriteRefusesWhereAttributesCannotBeRead(t *testing.T) {
@@ -395,7 +395,7 @@ func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
 	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
-	if failure(t, err).Kind != tool.API {
+	if failure(t, err).Kind != kernel.API {
 		t.Errorf("got %v", err)
 	}
 	if err := kit.Client.Flush(t.Context()); err != nil {

@@ -309,7 +309,7 @@ func (c *Client) Flush(ctx context.Context) error {
 		return nil
 	}
 	err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil)
-	if e, ok := errors.AsType[*tool.Error](err); ok && (e.Code == CodeReadOnly || e.Kind == tool.NotInKernel) {
+	if e, ok := errors.AsType[*tool.Error](err); ok && (e.Code == CodeReadOnly || e.Kind == NotInKernel) {
 		return nil
 	}
 	if err != nil {

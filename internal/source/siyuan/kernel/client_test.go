@@ -122,8 +122,8 @@ func TestReadsAreTriedAgain(t *testing.T) {
 func TestReadsThatCannotDoBetter(t *testing.T) {
 	t.Parallel()
 	for mode, kind := range map[kerneltest.Mode]tool.ErrorKind{
-		kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailEmpty: tool.NotInKernel, kerneltest.FailGarbage: tool.Unavailable,
-		kerneltest.FailMessage("disk is full"): tool.API,
+		kerneltest.FailAuth: tool.Unauthorized, kerneltest.FailEmpty: kernel.NotInKernel, kerneltest.FailGarbage: tool.Unavailable,
+		kerneltest.FailMessage("disk is full"): kernel.API,
 	} {
 		k := kerneltest.New(t)
 		c := at(t, k.URL(), kernel.Options{})
@@ -170,7 +170,7 @@ func TestDefaultTimeouts(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		begin = time.Now()
-		toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.OutcomeUnknown)
+		toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), kernel.OutcomeUnknown)
 		if time.Since(begin) != time.Minute {
 			t.Errorf("a write was given %v", time.Since(begin))
 		}
@@ -187,15 +187,15 @@ func TestWritesAreNeverTriedAgain(t *testing.T) {
 		unknown bool
 		name    string // of the notebook afterwards
 	}{
-		{kerneltest.FailServer, tool.OutcomeUnknown, true, "old"},
-		{kerneltest.FailClose, tool.OutcomeUnknown, true, "old"},
-		{kerneltest.FailLost, tool.OutcomeUnknown, true, "new"},
-		{kerneltest.FailHang, tool.OutcomeUnknown, true, "old"},
+		{kerneltest.FailServer, kernel.OutcomeUnknown, true, "old"},
+		{kerneltest.FailClose, kernel.OutcomeUnknown, true, "old"},
+		{kerneltest.FailLost, kernel.OutcomeUnknown, true, "new"},
+		{kerneltest.FailHang, kernel.OutcomeUnknown, true, "old"},
 		{kerneltest.FailBusy, tool.Busy, false, "old"},
 		{kerneltest.FailAuth, tool.Unauthorized, false, "old"},
-		{kerneltest.FailEmpty, tool.NotInKernel, false, "old"},
+		{kerneltest.FailEmpty, kernel.NotInKernel, false, "old"},
 		{kerneltest.FailGarbage, tool.Unavailable, false, "old"},
-		{kerneltest.FailMessage("no"), tool.API, false, "old"},
+		{kerneltest.FailMessage("no"), kernel.API, false, "old"},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.mode), func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestContextEnds(t *testing.T) {
 	toolError(t, during(kerneltest.FailHang, versionPath, read), tool.Canceled)
 	toolError(t, during(kerneltest.FailServer, versionPath, read), tool.Canceled) // while it waits to try again
 	write := func(ctx context.Context) error { return c.RenameNotebook(ctx, id, "new") }
-	toolError(t, during(kerneltest.FailHang, renamePath, write), tool.OutcomeUnknown)
+	toolError(t, during(kerneltest.FailHang, renamePath, write), kernel.OutcomeUnknown)
 	late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	k.Fail(versionPath, 1, kerneltest.FailHang)
@@ -404,7 +404,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	}
 	// A write of an unknown outcome may have to be flushed too.
 	k.Fail(renamePath, 1, kerneltest.FailLost)
-	toolError(t, c.RenameNotebook(t.Context(), nb, "L"), tool.OutcomeUnknown)
+	toolError(t, c.RenameNotebook(t.Context(), nb, "L"), kernel.OutcomeUnknown)
 	k.ResetCalls()
 	count()
 	if n := calls(k, flushPath); n != 1 {

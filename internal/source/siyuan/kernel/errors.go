@@ -18,6 +18,15 @@ import (
 	"collie/internal/tool"
 )
 
+// The kinds of error that only those know who work with a kernel.
+const (
+	API            = tool.Upstream + "/api_error"             // the kernel said no
+	NotInKernel    = tool.Upstream + "/unsupported_by_kernel" // this kernel lacks the endpoint
+	OutcomeUnknown = tool.Upstream + "/outcome_unknown"       // a write got no answer
+	Mismatch       = tool.Upstream + "/readback_mismatch"     // the write is not there afterwards
+	InvalidPath    = tool.Invalid + "/invalid_path"           // a path that cannot be resolved safely
+)
+
 // The codes of errors of kind api_error, and others that a caller may want to tell apart.
 const (
 	CodeBlockNotFound    = "block_not_found"
@@ -76,7 +85,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 	}
 	if k.data && (len(data) == 0 || string(data) == "null") {
 		return nil, &tool.Error{
-			Op: "ask SiYuan", Kind: tool.API, Code: CodeNoEffect, Subject: endpoint, Facts: map[string]any{"reason": CodeNoEffect},
+			Op: "ask SiYuan", Kind: API, Code: CodeNoEffect, Subject: endpoint, Facts: map[string]any{"reason": CodeNoEffect},
 			Message: "the kernel accepted the request and did nothing: something that it names does not exist",
 		}
 	}
@@ -112,7 +121,7 @@ func wrongStatus(endpoint string, a answer) error {
 // with it.
 func missing(endpoint string) error {
 	return &tool.Error{
-		Op: "ask SiYuan", Kind: tool.NotInKernel, Subject: endpoint,
+		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
 		Message: "this kernel has no such endpoint, or could not make sense of the request",
 		Hint:    "collie siyuan doctor shows the version of the kernel and what it lacks",
 	}
@@ -134,7 +143,7 @@ func internal(endpoint string, err error) error {
 // unexpected is the error for data of another shape than the kernel is known to answer with.
 func unexpected(endpoint string, k kind, err error) error {
 	return &tool.Error{
-		Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, OutcomeUnknown: k.write,
+		Op: "ask SiYuan", Kind: API, Subject: endpoint, OutcomeUnknown: k.write,
 		Message: "the answer has another shape than expected", Err: err,
 		Hint: "this kernel may be newer or older than those that are known; collie siyuan doctor shows its version",
 	}
@@ -168,7 +177,7 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 	}
 	if k.write && !unsent(err) {
 		return &tool.Error{
-			Op: "ask SiYuan", Kind: tool.OutcomeUnknown, Subject: endpoint, OutcomeUnknown: true,
+			Op: "ask SiYuan", Kind: OutcomeUnknown, Subject: endpoint, OutcomeUnknown: true,
 			Message: "the write may have taken effect: the kernel gave no proper answer", Err: err,
 			Hint: "read the target again before you repeat the write", Facts: map[string]any{"endpoint": endpoint},
 		}
@@ -177,7 +186,7 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 		return &tool.Error{Op: "ask SiYuan", Kind: tool.Canceled, Subject: endpoint, Err: context.Cause(ctx)}
 	}
 	if isStatus {
-		return &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Err: err}
+		return &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Err: err}
 	}
 	if errors.Is(err, errTooLong) {
 		return &tool.Error{Op: "ask SiYuan", Kind: tool.TooLarge, Subject: endpoint, Err: err}
@@ -210,7 +219,7 @@ func (c *Client) refused(endpoint string, e *statusError) error {
 			Message: "the kernel refuses requests for a while, as it does after wrong tokens",
 		}
 	}
-	return &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Message: e.Error()}
+	return &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Message: e.Error()}
 }
 
 func (c *Client) unreachable(endpoint string, err error) error {
@@ -251,18 +260,18 @@ var texts = []struct {
 	hint    string
 }{
 	{lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, `av(action="search") finds databases`},
-	{lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), tool.API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
+	{lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
 	{lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
 	{lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
 	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
-	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), tool.InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
-	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), tool.API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
-	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), tool.API, codeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
-	{lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), tool.API, "permission_denied", ""},
+	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
+	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
+	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), API, codeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
+	{lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), API, "permission_denied", ""},
 }
 
 func apiError(endpoint string, e *codeError) error {
-	out := &tool.Error{Op: "ask SiYuan", Kind: tool.API, Subject: endpoint, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
+	out := &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
 	for _, t := range texts {
 		if t.pattern.MatchString(e.msg) {
 			out.Kind, out.Code, out.Hint = t.kind, t.code, t.hint

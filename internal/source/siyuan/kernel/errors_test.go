@@ -31,7 +31,7 @@ func TestErrorTexts(t *testing.T) {
 			"notebook not found", "notebook [" + id + "] not found", "create daily note failed: notebook not found",
 			"笔记本不存在", "筆記本不存在", "ノートブックが見つかりません",
 		}},
-		{tool.API, kernel.CodeNotebookClosed, []string{
+		{kernel.API, kernel.CodeNotebookClosed, []string{
 			"Query notebook failed", "The notebook is closed", "notebook is initializing, please wait",
 			"笔记本已关闭", "筆記本已關閉", "ノートブックは閉じています",
 		}},
@@ -41,16 +41,16 @@ func TestErrorTexts(t *testing.T) {
 		{tool.Unknown, kernel.CodeDatabaseNotFound, []string{
 			"view not found", "attribute view not found", "数据库不存在", "資料庫不存在", "データベースが見つかりません",
 		}},
-		{tool.API, kernel.CodeReadOnly, []string{
+		{kernel.API, kernel.CodeReadOnly, []string{
 			"This operation is not supported in read-only mode", "只读模式下不支持该操作", "唯讀模式下不支援該操作", "読み取り専用モードではサポートされていません",
 		}},
-		{tool.API, "permission_denied", []string{"permission denied", "权限被拒绝", "權限被拒絕", "権限が拒否されました"}},
-		{tool.API, "repo_key_missing", []string{
+		{kernel.API, "permission_denied", []string{"permission denied", "权限被拒绝", "權限被拒絕", "権限が拒否されました"}},
+		{kernel.API, "repo_key_missing", []string{
 			"Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]",
 			"请先在 [设置 - 账号与同步] 中初始化数据仓库密钥", "請先初始化資料倉庫金鑰", "データリポジトリの鍵を初期化してください",
 		}},
-		{tool.InvalidPath, "", []string{"path escapes notebook directory", "invalid path"}},
-		{tool.API, "", []string{
+		{kernel.InvalidPath, "", []string{"path escapes notebook directory", "invalid path"}},
+		{kernel.API, "", []string{
 			"disk is full", "SQL statement is not a read-only query", "key not found", "plugin [nope] not found", "Docker image not found",
 			"磁盘已满", "",
 		}},
@@ -102,7 +102,7 @@ func TestRecordedErrors(t *testing.T) {
 			t.Errorf("%s#%d: code %d is not an error", row.Scenario, row.Seq, code)
 			continue
 		}
-		if kind := tool.KindOf(err); kind != tool.API && kind != tool.Unknown && kind != tool.InvalidPath {
+		if kind := tool.KindOf(err); kind != kernel.API && kind != tool.Unknown && kind != kernel.InvalidPath {
 			t.Errorf("%s#%d: %s", row.Scenario, row.Seq, kind)
 		}
 		if !strings.Contains(err.Error(), fmt.Sprintf("%d - ", code)) || strings.Contains(err.Error(), "&quot;") {
@@ -117,7 +117,7 @@ func TestRecordedErrors(t *testing.T) {
 func TestMessagesAreText(t *testing.T) {
 	t.Parallel()
 	_, err := saying(t, 200, `{"code":-1,"msg":"Do not include symbols \\ / : * ? &quot; &#039; &lt; &gt; |","data":{"closeTimeout":5000}}`).Version(t.Context())
-	if e := toolError(t, err, tool.API); !strings.HasSuffix(e.Message, `symbols \ / : * ? " ' < > |`) {
+	if e := toolError(t, err, kernel.API); !strings.HasSuffix(e.Message, `symbols \ / : * ? " ' < > |`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -142,13 +142,13 @@ func TestForeignPrograms(t *testing.T) {
 		{200, `[]`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"code":0`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"code":"none","data":"none"}`, tool.Unavailable, kernel.CodeNotSiYuan},
-		{202, `{"code":0,"msg":"","data":"3.7.3"}`, tool.API, ""}, // 202 is an error whatever it holds
-		{200, "", tool.NotInKernel, ""},                           // an unknown route under gzip
-		{200, " \n", tool.NotInKernel, ""},
-		{404, "404 page not found", tool.NotInKernel, ""},
-		{404, "", tool.NotInKernel, ""},
+		{202, `{"code":0,"msg":"","data":"3.7.3"}`, kernel.API, ""}, // 202 is an error whatever it holds
+		{200, "", kernel.NotInKernel, ""},                           // an unknown route under gzip
+		{200, " \n", kernel.NotInKernel, ""},
+		{404, "404 page not found", kernel.NotInKernel, ""},
+		{404, "", kernel.NotInKernel, ""},
 		{403, page, tool.Unauthorized, ""},
-		{400, "bad request", tool.API, ""},
+		{400, "bad request", kernel.API, ""},
 	}
 	for _, tt := range tests {
 		_, err := saying(t, tt.status, tt.body).Version(t.Context())
@@ -181,7 +181,7 @@ func TestDoubleAnswers(t *testing.T) {
 		if row.RespText != nil && strings.Count(*row.RespText, `"code"`) == 2 && row.Endpoint() == "/api/file/readDir" {
 			twice = true
 			_, err := saying(t, row.Status, *row.RespText).ReadDir(t.Context(), "/data")
-			toolError(t, err, tool.API)
+			toolError(t, err, kernel.API)
 		}
 	}
 	if !twice {
@@ -198,7 +198,7 @@ func TestNothingDone(t *testing.T) {
 	_, appended := c.Append(t.Context(), id, "markdown", "x")
 	_, created := c.CreateDocument(t.Context(), id, "/x", "", id)
 	for _, err := range []error{version, appended, created} {
-		if e := toolError(t, err, tool.API); e.Code != kernel.CodeNoEffect || e.OutcomeUnknown {
+		if e := toolError(t, err, kernel.API); e.Code != kernel.CodeNoEffect || e.OutcomeUnknown {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -212,11 +212,11 @@ func TestOtherShape(t *testing.T) {
 	t.Parallel()
 	c := saying(t, 200, `{"code":0,"msg":"","data":{"not":"a list"}}`)
 	_, err := c.Version(t.Context())
-	if e := toolError(t, err, tool.API); e.OutcomeUnknown || e.Hint == "" {
+	if e := toolError(t, err, kernel.API); e.OutcomeUnknown || e.Hint == "" {
 		t.Errorf("%+v", e)
 	}
 	_, err = c.Append(t.Context(), "20240101000000-abcdefg", "markdown", "x")
-	if e := toolError(t, err, tool.API); !e.OutcomeUnknown {
+	if e := toolError(t, err, kernel.API); !e.OutcomeUnknown {
 		t.Errorf("%+v", e)
 	}
 }

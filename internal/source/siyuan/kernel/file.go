@@ -42,7 +42,7 @@ func fileError(path string, err error) error {
 	if !ok {
 		return err
 	}
-	out := &tool.Error{Op: "read file", Kind: tool.API, Subject: path, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
+	out := &tool.Error{Op: "read file", Kind: API, Subject: path, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
 	switch e.code {
 	case 404:
 		out.Kind, out.Code = tool.Unknown, "file_not_found"

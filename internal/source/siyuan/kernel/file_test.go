@@ -46,11 +46,11 @@ func TestMissingFileIsNoContent(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = c.ReadFile(t.Context(), "/data/../../etc/passwd")
-	if e := toolError(t, err, tool.API); e.Code != "file_forbidden" {
+	if e := toolError(t, err, kernel.API); e.Code != "file_forbidden" {
 		t.Errorf("%v", err)
 	}
 	_, err = c.ReadFile(t.Context(), "/data")
-	toolError(t, err, tool.API)
+	toolError(t, err, kernel.API)
 	for body, code := range map[string]string{
 		`{"code":404,"msg":"文件不存在","data":null}`: "file_not_found", `{"code":-3,"msg":"locked","data":null}`: kernel.CodeNotebookClosed,
 		`{"code":403,"msg":"","data":null}`: "file_forbidden", `{"code":500,"msg":"","data":null}`: "", `{"code":0,"msg":"","data":null}`: "",
@@ -61,7 +61,7 @@ func TestMissingFileIsNoContent(t *testing.T) {
 			t.Errorf("%s was taken for content: %q", body, got)
 			continue
 		}
-		kind := tool.API
+		kind := kernel.API
 		switch code {
 		case "file_not_found":
 			kind = tool.Unknown
@@ -108,7 +108,7 @@ func TestFilesAreReadAgainAndNeverWrittenAgain(t *testing.T) {
 		t.Errorf("asked %d times, want 4 and 1", n)
 	}
 	k.Fail("/api/file/putFile", 1, kerneltest.FailLost)
-	toolError(t, c.WriteFile(t.Context(), "/data/storage/a", []byte("b")), tool.OutcomeUnknown)
+	toolError(t, c.WriteFile(t.Context(), "/data/storage/a", []byte("b")), kernel.OutcomeUnknown)
 	if n := calls(k, "/api/file/putFile"); n != 1 {
 		t.Errorf("written %d times", n)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
-	"collie/internal/tool"
 )
 
 const flushPath = "/api/sqlite/flushTransaction"
@@ -65,5 +64,5 @@ func TestFlushThatCannotBe(t *testing.T) {
 	k := kerneltest.New(t)
 	k.Fail(flushPath, 1, kerneltest.FailMessage("the index is broken"))
 	_, err := kernel.SQL[struct{}](t.Context(), at(t, k.URL(), kernel.Options{}), "SELECT 1 LIMIT 1")
-	toolError(t, err, tool.API)
+	toolError(t, err, kernel.API)
 }

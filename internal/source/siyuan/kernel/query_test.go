@@ -13,7 +13,6 @@ import (
 
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
-	"collie/internal/tool"
 )
 
 // noWaits tries nothing again.
@@ -38,7 +37,7 @@ func TestSQL(t *testing.T) {
 	}
 	for _, wrong := range []string{"SELECT nosuch( LIMIT 1", "UPDATE blocks SET content = ''", "SELECT 1; SELECT 2", ""} {
 		_, err := kernel.SQL[row](t.Context(), c, wrong)
-		toolError(t, err, tool.API)
+		toolError(t, err, kernel.API)
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 // are there. One that cannot say so has.
 func (c *Client) Booted(ctx context.Context) (bool, error) {
 	progress, err := ask[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
-	if tool.KindOf(err) == tool.NotInKernel {
+	if tool.KindOf(err) == NotInKernel {
 		return true, nil
 	}
 	return progress >= 100, err

@@ -169,7 +169,7 @@ func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[str
 	for setting := range changes {
 		if names = append(names, setting); !conf.Get(setting).Exists() {
 			return nil, &tool.Error{
-				Op: "write notebook", Kind: tool.NotInKernel, Subject: string(id),
+				Op: "write notebook", Kind: kernel.NotInKernel, Subject: string(id),
 				Message: fmt.Sprintf("notebooks of this kernel have no setting %q; nothing was changed", setting),
 				Hint:    `notebook(action="get_conf") shows the settings there are`,
 			}

@@ -45,7 +45,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	k.Fail(endpoint, 1, kerneltest.FailClose) // it ended before the notebook was gone
-	k.Failed(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost) // it ended afterwards
 	k.Fail(boot, 1, kerneltest.FailClose)
 	if got := k.Must(t, act(t, "remove"), on("")(id)); !got.Get("success").Bool() {
@@ -61,7 +61,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 	if err := r.Check(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Run(ctx); tool.KindOf(err) != tool.OutcomeUnknown {
+	if _, err := r.Run(ctx); tool.KindOf(err) != kernel.OutcomeUnknown {
 		t.Errorf("of a kernel that stays away: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestRemoveKernelStarts(t *testing.T) {
 	starts := &starting{id: id}
 	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: starts})
 	t.Cleanup(k.Client.Close)
-	k.Refused(t, act(t, "remove"), on("")(id), tool.OutcomeUnknown)
+	k.Refused(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
 }
 
 // starting is a kernel that ends when a notebook is to be removed. It says that it starts, and

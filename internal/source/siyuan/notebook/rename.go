@@ -43,7 +43,7 @@ func rename() *action.Action {
 		}
 		if was.Closed { // the kernel says so in the language of its interface
 			return nil, &tool.Error{
-				Op: "rename", Kind: tool.API, Code: kernel.CodeNotebookClosed, Subject: string(a.Notebook),
+				Op: "rename", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: string(a.Notebook),
 				Message: fmt.Sprintf("notebook %q is closed, and SiYuan renames only open ones", was.Name),
 				Hint:    fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, a.Notebook),
 			}

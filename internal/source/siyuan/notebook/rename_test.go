@@ -33,7 +33,7 @@ func TestRenameClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ResetCalls()
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "rename"), on(`"name":"B"`)(id), tool.API))
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "rename"), on(`"name":"B"`)(id), kernel.API))
 	if !ok || e.Code != kernel.CodeNotebookClosed || len(k.Writes()) > 0 {
 		t.Errorf("%v, after %v", e, k.Writes())
 	}

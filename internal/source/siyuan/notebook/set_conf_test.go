@@ -39,7 +39,7 @@ func TestSetConfRefused(t *testing.T) {
 	k.Refused(t, act(t, "set_conf"), on(`"conf":{}`)(id), tool.Invalid)
 	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":""}`)(id), tool.Invalid)
 	// The kernel takes what it does not know, and drops it.
-	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":"B","createDocNameTemplate":"x"}`)(id), tool.NotInKernel)
+	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":"B","createDocNameTemplate":"x"}`)(id), kernel.NotInKernel)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
@@ -84,7 +84,7 @@ func TestSetConfThatIsRendered(t *testing.T) {
 		"/．．/x.md", "/.hidden/x.md",
 	}
 	for _, path := range outside {
-		refused(tool.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
+		refused(kernel.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
 	}
 	for setting, value := range map[string]string{
 		"dailyNoteSavePath": `/d/{{ now | date "2006-01-02" }}`, "docCreateSavePath": "New/", "refCreateSavePath": `{{ now | WeekdayCN }}`,
@@ -96,6 +96,6 @@ func TestSetConfThatIsRendered(t *testing.T) {
 	k.Must(t, act(t, "set_conf"), set("dailyNoteSavePath", query))
 	k.Must(t, act(t, "set_conf"), set("dailyNoteTemplatePath", "/sub/query.md"))
 	for _, path := range outside { // which no level allows: the file is anybody's
-		refused(tool.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
+		refused(kernel.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
 	}
 }

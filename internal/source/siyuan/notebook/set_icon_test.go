@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -40,5 +41,5 @@ func TestKernelsForm(t *testing.T) {
 		t.Errorf("the settings are %s", got.Raw)
 	}
 	k.OwnForm(t, "/api/notebook/setNotebookIcon", "1f600", "a_b.png")
-	k.Failed(t, act(t, "set_icon"), on(`"icon":"1f600"`)(id), tool.Mismatch)
+	k.Failed(t, act(t, "set_icon"), on(`"icon":"1f600"`)(id), kernel.Mismatch)
 }

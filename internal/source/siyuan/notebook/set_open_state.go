@@ -121,7 +121,7 @@ const (
 // err: nil if done holds of the notebook as it is now, nil of one that is gone. The kernel may end
 // over such a write and be started again, so that a lost answer says nothing.
 func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
-	lost := tool.KindOf(err) == tool.OutcomeUnknown
+	lost := tool.KindOf(err) == kernel.OutcomeUnknown
 	if err != nil && !lost {
 		return err
 	}

@@ -65,9 +65,9 @@ func TestSetOpenStateKernelEnds(t *testing.T) {
 	id := k.Notebook("A")
 	const endpoint = "/api/notebook/closeNotebook"
 	k.Fail("/api/sqlite/flushTransaction", 1, kerneltest.FailMessage("no")) // before anything is closed
-	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.API)
+	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), kernel.API)
 	k.Fail(endpoint, 1, kerneltest.FailClose)
-	k.Failed(t, act(t, "set_open_state"), on(`"opened":false`)(id), tool.OutcomeUnknown)
+	k.Failed(t, act(t, "set_open_state"), on(`"opened":false`)(id), kernel.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost)
 	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id)); !got.Get("changed").Bool() {
 		t.Errorf("closed: %s", got.Raw)

@@ -64,7 +64,7 @@ func before(ctx context.Context, r *action.Request, id kernel.ID) (kernel.Notebo
 // mismatch is the error for a write that the kernel accepted and that is not there.
 func mismatch(id kernel.ID, message string) error {
 	return &tool.Error{
-		Op: "write notebook", Kind: tool.Mismatch, Subject: string(id), Message: message,
+		Op: "write notebook", Kind: kernel.Mismatch, Subject: string(id), Message: message,
 		Hint: `notebook(action="list") shows the notebooks as they are now`,
 	}
 }
@@ -73,9 +73,9 @@ func mismatch(id kernel.ID, message string) error {
 // became of the write.
 func unknownEnd(id kernel.ID, err error) error {
 	switch tool.KindOf(err) {
-	case tool.Unavailable, tool.OutcomeUnknown:
+	case tool.Unavailable, kernel.OutcomeUnknown:
 		return &tool.Error{
-			Op: "write notebook", Kind: tool.OutcomeUnknown, Subject: string(id), OutcomeUnknown: true, Err: err,
+			Op: "write notebook", Kind: kernel.OutcomeUnknown, Subject: string(id), OutcomeUnknown: true, Err: err,
 			Message: "SiYuan stopped answering, which closing or removing a notebook can cause; no file is lost",
 			Hint:    `see that SiYuan runs, then notebook(action="list") shows what became of the notebook`,
 		}

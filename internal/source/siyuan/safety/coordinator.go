@@ -19,8 +19,12 @@ import (
 	"time"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
+
+// WriteSafety is the kind of an error where the rules of safe writing stand against a write.
+const WriteSafety = tool.Conflict + "/write_safety_error"
 
 // Mode is how much a write is guarded.
 type Mode string
@@ -115,7 +119,7 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 	}
 	unlock, waited, err := w.locks.lock(ctx, w.r)
 	if err != nil {
-		return nil, &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_coordinator_unavailable", Err: err}
+		return nil, &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_coordinator_unavailable", Err: err}
 	}
 	defer unlock()
 	if done, err := w.repeated(); done != nil || err != nil { // it may have run while we waited
@@ -147,11 +151,11 @@ func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (j
 	if err != nil {
 		state := Failed
 		e, ok := asError(err)
-		if ok && (e.OutcomeUnknown || e.Kind == tool.OutcomeUnknown) || ctx.Err() != nil {
+		if ok && (e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown) || ctx.Err() != nil {
 			state = Unknown
 		}
 		if ok {
-			w.entry.Error = string(e.Kind)
+			w.entry.Error = e.Kind.Type()
 			if e.Facts == nil {
 				e.Facts = map[string]any{}
 			}
@@ -177,7 +181,7 @@ func (w *writing) note(state State) error {
 	case err == nil:
 		return nil
 	case w.mode == Strict && state == Executing:
-		return &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_ledger_unavailable", Err: err, Message: "the write could not be put on record, so it was not made"}
+		return &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_ledger_unavailable", Err: err, Message: "the write could not be put on record, so it was not made"}
 	}
 	w.log.Warn("write not on record", "request", w.entry.ID, "error", err)
 	return nil

@@ -148,7 +148,7 @@ func TestIfMatch(t *testing.T) {
 		t.Errorf("%d writes although the state had changed: %v", n, b.Writes())
 	}
 	_, err = b.update(t, 0, "x", `,"ifMatch":"nonsense"`)
-	wantCode(t, err, tool.WriteSafety, "ambiguous_hash_prefix")
+	wantCode(t, err, safety.WriteSafety, "ambiguous_hash_prefix")
 }
 
 func TestSameRequestRunsOnce(t *testing.T) {
@@ -177,11 +177,11 @@ func TestLostAnswer(t *testing.T) {
 	parent := fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"appended","requestId":%q}`, b.doc, v7(t))
 	b.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
 	_, err := b.do(t, "append", parent)
-	if tool.KindOf(err) != tool.OutcomeUnknown {
-		t.Fatalf("got %v, want %s", err, tool.OutcomeUnknown)
+	if tool.KindOf(err) != kernel.OutcomeUnknown {
+		t.Fatalf("got %v, want %s", err, kernel.OutcomeUnknown)
 	}
-	if _, err := b.do(t, "append", parent); tool.KindOf(err) != tool.OutcomeUnknown {
-		t.Fatalf("the same request again: got %v, want %s", err, tool.OutcomeUnknown)
+	if _, err := b.do(t, "append", parent); tool.KindOf(err) != kernel.OutcomeUnknown {
+		t.Fatalf("the same request again: got %v, want %s", err, kernel.OutcomeUnknown)
 	}
 	if got := strings.Count(b.text(t), "appended"); got != 1 {
 		t.Errorf("appended %d times: %s", got, b.text(t))
@@ -217,13 +217,13 @@ func TestStrict(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Strict)
 	_, err := b.update(t, 0, "x", "")
-	wantCode(t, err, tool.WriteSafety, "precondition_required")
+	wantCode(t, err, safety.WriteSafety, "precondition_required")
 	_, err = b.update(t, 0, "x", fmt.Sprintf(`,"requestId":%q`, v7(t)))
-	wantCode(t, err, tool.WriteSafety, "precondition_required")
+	wantCode(t, err, safety.WriteSafety, "precondition_required")
 	_, err = b.update(t, 0, "x", `,"requestId":"f47ac10b-58cc-4372-a567-0e02b2c3d479","expectedHash":"00000000"`)
-	wantCode(t, err, tool.WriteSafety, "invalid_request_id")
+	wantCode(t, err, safety.WriteSafety, "invalid_request_id")
 	_, err = b.update(t, 0, "x", `,"requestId":"01890a5d-ac96-774b-bcce-b302099a8057","expectedHash":"00000000"`)
-	wantCode(t, err, tool.WriteSafety, "request_id_expired")
+	wantCode(t, err, safety.WriteSafety, "request_id_expired")
 	if n := len(b.Writes()); n != 0 {
 		t.Fatalf("%d writes before any was allowed", n)
 	}

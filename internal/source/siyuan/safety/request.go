@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -88,7 +89,7 @@ func (w *writing) checkID(id string) error {
 
 func (w *writing) refuse(code, field, message string) error {
 	return &tool.Error{
-		Op: "write", Kind: tool.WriteSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
+		Op: "write", Kind: WriteSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
 		Hint:   "siyuan://help/write-safety tells how a guarded write goes",
 		Fields: []tool.Field{{Path: "/" + field, Message: message}}, Facts: map[string]any{"requestId": w.r.Meta.RequestID},
 	}
@@ -116,7 +117,7 @@ func (w *writing) repeated() (json.RawMessage, error) {
 	}
 	e, err := w.ledger.get(w.entry.ID)
 	if err != nil {
-		return nil, &tool.Error{Op: "write", Kind: tool.WriteSafety, Code: "write_ledger_unavailable", Err: err}
+		return nil, &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_ledger_unavailable", Err: err}
 	}
 	switch {
 	case e == nil || e.State == Failed && e.ArgsHash == w.entry.ArgsHash:
@@ -136,7 +137,7 @@ func (w *writing) repeated() (json.RawMessage, error) {
 		return nil, &tool.Error{Op: "write", Kind: tool.StateChanged, Code: "idempotency_conflict", Subject: w.entry.ID, Message: "this write was made, and a person took it back"}
 	}
 	return nil, &tool.Error{
-		Op: "write", Kind: tool.OutcomeUnknown, OutcomeUnknown: true, Subject: w.entry.ID,
+		Op: "write", Kind: kernel.OutcomeUnknown, OutcomeUnknown: true, Subject: w.entry.ID,
 		Message: "this request was begun before, and nobody knows how it ended; it is not run again",
 		Hint:    "read the target; if the write is missing, send it with a new requestId",
 	}

@@ -257,7 +257,7 @@ func listed(ctx context.Context, k *kernel.Client, made []*Before) error {
 		}
 		if !slices.ContainsFunc(folders[at], func(d kernel.Document) bool { return d.ID == b.ID }) {
 			return &tool.Error{
-				Op: "undo", Kind: tool.Mismatch, Subject: string(b.ID), OutcomeUnknown: true,
+				Op: "undo", Kind: kernel.Mismatch, Subject: string(b.ID), OutcomeUnknown: true,
 				Message: "the kernel accepted " + b.HPath + ", and no list shows it", Hint: "SiYuan's own history has the document",
 			}
 		}

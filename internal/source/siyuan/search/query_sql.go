@@ -134,7 +134,7 @@ func rowsOf(ctx context.Context, r *action.Request, param, sent string) ([]json.
 			return nil, err
 		case e.Code == kernel.CodeNoEffect:
 			return nil, stopped(r, param, "has a function that failed on some row")
-		case e.Kind == tool.NotInKernel: // an answer without a body
+		case e.Kind == kernel.NotInKernel: // an answer without a body
 			return nil, stopped(r, param, "has a value, such as infinity, that no JSON can hold")
 		case e.Facts["kernelCode"] != nil:
 			_, why, _ := strings.Cut(e.Message, " - ")

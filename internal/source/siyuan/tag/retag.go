@@ -253,7 +253,7 @@ func leftOver(label string, n int) error {
 		return nil
 	}
 	return &tool.Error{
-		Op: "write", Kind: tool.Mismatch, Subject: label, OutcomeUnknown: true,
+		Op: "write", Kind: kernel.Mismatch, Subject: label, OutcomeUnknown: true,
 		Message: "the kernel accepted the change, and blocks still have the tag", Facts: map[string]any{"blocks": n},
 		Hint: `search(action="fulltext", hasTags=true) finds the blocks, block(action="update") changes them`,
 	}

@@ -261,7 +261,7 @@ func TestWritesThatDidNothingAreErrors(t *testing.T) {
 	w.Client = kernel.New(server.URL, kernel.Options{Token: "TEST_TOKEN"})
 	t.Cleanup(w.Client.Close)
 	for name, args := range map[string]string{"rename": `{"oldLabel":"travel","newLabel":"x"}`, "remove": `{"label":"travel"}`} {
-		w.refused(tool.Mismatch, name, args)
+		w.refused(kernel.Mismatch, name, args)
 		if len(w.reloads()) != 0 {
 			t.Errorf("%s: the tags are shown again, though nothing changed", name)
 		}

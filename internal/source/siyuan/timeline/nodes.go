@@ -110,7 +110,7 @@ func createNode() *action.Action {
 		i := slices.IndexFunc(made, func(n node) bool { return n.Tag == tag && n.Snapshot == snapshot.ID })
 		if i < 0 {
 			return nil, &tool.Error{
-				Op: "create node", Kind: tool.Mismatch, Subject: a.Name, OutcomeUnknown: true,
+				Op: "create node", Kind: kernel.Mismatch, Subject: a.Name, OutcomeUnknown: true,
 				Message: "the kernel accepted the tag, and the list does not show it", Hint: `timeline(action="list_nodes") shows what there is`,
 			}
 		}
@@ -128,7 +128,7 @@ func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Sn
 	}
 	list, err := r.Kernel.Snapshots(ctx, 1)
 	if err == nil && len(list) == 0 {
-		err = &tool.Error{Op: "make snapshot", Kind: tool.Mismatch, Message: "the kernel accepted the snapshot, and lists none", OutcomeUnknown: true}
+		err = &tool.Error{Op: "make snapshot", Kind: kernel.Mismatch, Message: "the kernel accepted the snapshot, and lists none", OutcomeUnknown: true}
 	}
 	if err != nil {
 		return kernel.Snapshot{}, err

@@ -133,8 +133,8 @@ func TestNoRepoKey(t *testing.T) {
 	w.Kit = fresh
 	w.doc = kernel.ID(w.Doc(w.Notebook("N"), "/D", "x"))
 	for _, e := range []*tool.Error{
-		w.Refused(w.t, act(t, "list_nodes"), args(), tool.API), w.Refused(w.t, act(t, "create_node"), args("name", "x"), tool.API),
-		w.Refused(w.t, act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), tool.API),
+		w.Refused(w.t, act(t, "list_nodes"), args(), kernel.API), w.Refused(w.t, act(t, "create_node"), args("name", "x"), kernel.API),
+		w.Refused(w.t, act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), kernel.API),
 	} {
 		if e.Code != "repo_key_missing" || !strings.Contains(e.Hint, "Data repo key") {
 			t.Errorf("%v (%s): %s", e, e.Code, e.Hint)
@@ -145,7 +145,7 @@ func TestNoRepoKey(t *testing.T) {
 func TestCreateNodeVerifies(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/repo/tagSnapshot", 1, kerneltest.FailLost)
-	w.Failed(t, act(t, "create_node"), args("name", "x"), tool.OutcomeUnknown)
+	w.Failed(t, act(t, "create_node"), args("name", "x"), kernel.OutcomeUnknown)
 }
 
 // A kernel does not see, not even later, that a file has changed in the second in which a snapshot took it.

@@ -151,7 +151,7 @@ func verify(ctx context.Context, r *action.Request, target *action.Target, v *ve
 	}
 	wrong := func(message string) error {
 		return &tool.Error{
-			Op: "bring back", Kind: tool.Mismatch, Subject: string(target.Root), OutcomeUnknown: true, Message: "the kernel accepted the change, and " + message,
+			Op: "bring back", Kind: kernel.Mismatch, Subject: string(target.Root), OutcomeUnknown: true, Message: "the kernel accepted the change, and " + message,
 			Hint: "SiYuan keeps what was before: a person finds it under Data history",
 		}
 	}

@@ -168,15 +168,15 @@ func TestRollbackIsHonest(t *testing.T) {
 	p := w.lastCopy()
 	w.Fail("/api/history/createDocHistory", 1, kerneltest.FailMessage("disk is full"))
 	w.ResetCalls()
-	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), kernel.API)
 	if len(w.Asked(historyRollback)) != 0 || w.texts() != "changed|two|three" {
 		t.Errorf("it was put back without a copy of the present: %s", w.texts())
 	}
 	w.Fail(historyRollback, 1, kerneltest.FailLost)
-	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.OutcomeUnknown)
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), kernel.OutcomeUnknown)
 	w.update(w.blocks[0], "changed again")
 	w.Fail(historyRollback, 1, kerneltest.FailMessage("history path not exist"))
-	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), tool.API)
+	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), kernel.API)
 }
 
 // TestRollbackOfEveryKind brings a document back that holds all that a kernel shows in another way in a copy: a folded
