@@ -21,6 +21,11 @@ type counted struct {
 	ID string `json:"id" about:"a block" required:"yes"`
 }
 
+// made is their result.
+type made struct {
+	Success bool `json:"success" about:"true"`
+}
+
 var decodings int // only one test uses it
 
 func (c *counted) UnmarshalJSON(raw []byte) error {
@@ -61,13 +66,14 @@ func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
 		resolved, ran := 0, 0
 		s.replace(action.New(action.Spec{
 			Tool: "block", Name: "update", Purpose: "Counts", Dangerous: dangerous, Class: action.Creates, Example: `{"id":"x"}`,
+			Result: made{},
 			Needs: []action.Need{action.On(access.Delete, "what it counts", "id", func(context.Context, *action.Request) ([]action.Target, error) {
 				resolved++
 				return []action.Target{}, nil
 			})},
 		}, func(context.Context, *action.Request, counted) (any, error) {
 			ran++
-			return map[string]bool{"success": true}, nil
+			return made{true}, nil
 		}))
 		decodings = 0
 		if _, err := p.Do(t.Context(), tool.Request{
