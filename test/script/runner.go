@@ -96,7 +96,7 @@ type gateway struct {
 var running sync.Map // *testscript.TestScript → *gateway
 
 // address is the one line that says that start-up is over.
-var address = regexp.MustCompile(`ready: .* at (https?://\S+)/mcp`)
+var address = regexp.MustCompile(`ready: .* (https?://\S+)/mcp`)
 
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {

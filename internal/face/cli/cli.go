@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 )
@@ -30,7 +31,9 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 	// less often while there is little garbage.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(memoryLimit)
-	p := program{&root.Program{Version: version, In: in, Output: output.Output{Out: out, Err: errw, Env: config.FromOS()}}}
+	env := config.FromOS()
+	locale.Use(locale.OfLocale(env.First("LC_ALL", "LC_MESSAGES", "LANG")))
+	p := program{&root.Program{Version: version, In: in, Output: output.Output{Out: out, Err: errw, Env: env}}}
 	ctx, interrupted, stop := untilSignal()
 	defer stop()
 	root := p.tree()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"collie/internal/face/cli/call"
 	"collie/internal/face/cli/clients"
 	"collie/internal/face/cli/gateway"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/mcp"
 	"collie/internal/face/cli/notes"
 	"collie/internal/face/cli/settings"
@@ -103,7 +103,7 @@ func (p program) versionCommand() *cobra.Command {
 					"version": p.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(p.Out, "collie %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := locale.Fprintf(p.Out, "collie %s (%s, %s/%s)\n", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 )
 
@@ -97,7 +98,7 @@ func subject(e *app.AuditEntry) string {
 	case e.Action != "":
 		return e.Tool + "." + e.Action
 	case e.Kind == "chain.start":
-		return "pid " + gjson.GetBytes(e.Detail, "pid").String()
+		return locale.Sprintf("pid %s", gjson.GetBytes(e.Detail, "pid").String())
 	}
 	return output.First(e.Name, e.Tool)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 )
 
@@ -59,10 +59,10 @@ func Verdict(dir string, report *app.AuditReport) string {
 			fmt.Fprintf(&b, "✗ %s\n", problem)
 		}
 		if c.Torn {
-			fmt.Fprintf(&b, "· %s: the last line was torn by a crash; nothing of it was promised\n", c.Chain)
+			locale.Fprintf(&b, "· %s: the last line was torn by a crash; nothing of it was promised\n", c.Chain)
 		}
 		if c.Uncovered > 0 {
-			fmt.Fprintf(&b, "· %s: %s newer than its head: valid, but a cut would not show\n", c.Chain, output.Count(int(c.Uncovered), "record")) //nolint:gosec // far below
+			locale.Fprintf(&b, "· %s: %s newer than its head: valid, but a cut would not show\n", c.Chain, locale.Count(int(c.Uncovered), "record")) //nolint:gosec // far below
 		}
 		if faults += len(c.Problems); !c.OK() {
 			broken++
@@ -76,11 +76,11 @@ func Verdict(dir string, report *app.AuditReport) string {
 	}
 	switch {
 	case len(report.Chains) == 0:
-		fmt.Fprintf(&b, "no records yet in %s\n", dir)
+		locale.Fprintf(&b, "no records yet in %s\n", dir)
 	case broken > 0:
-		fmt.Fprintf(&b, "✗ BROKEN: %s in %d of %s in %s\n", output.Count(faults, "problem"), broken, output.Count(len(report.Chains), "chain"), dir)
+		locale.Fprintf(&b, "✗ BROKEN: %s in %d of %s in %s\n", locale.Count(faults, "problem"), broken, locale.Count(len(report.Chains), "chain"), dir)
 	default:
-		fmt.Fprintf(&b, "✓ intact: %s in %s, from %s to %s\n", output.Count(report.Records(), "record"), output.Count(len(report.Chains), "chain"),
+		locale.Fprintf(&b, "✓ intact: %s in %s, from %s to %s\n", locale.Count(report.Records(), "record"), locale.Count(len(report.Chains), "chain"),
 			first.Local().Format(time.DateTime), last.Local().Format(time.DateTime))
 	}
 	return b.String()

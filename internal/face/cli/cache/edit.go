@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
@@ -143,9 +144,9 @@ func (p commands) erased(gone []string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"removed": append([]string{}, gone...)})
 	}
-	line := "nothing to forget"
+	line := locale.T("nothing to forget")
 	if len(gone) > 0 {
-		line = "forgot " + strings.Join(gone, ", ")
+		line = locale.Sprintf("forgot %s", strings.Join(gone, ", "))
 	}
 	_, err := fmt.Fprintln(p.Out, line)
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
@@ -65,9 +66,9 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 			"file": path, "from": m.From, "to": m.To, "changed": m.Changed(), "written": written, "changes": changes,
 		})
 	case !m.Changed():
-		_, err = fmt.Fprintf(p.Out, "%s has format %s, nothing is to be done\n", path, m.From)
+		_, err = locale.Fprintf(p.Out, "%s has format %s, nothing is to be done\n", path, m.From)
 	case written:
-		_, err = fmt.Fprintf(p.Out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
+		_, err = locale.Fprintf(p.Out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
 	default:
 		err = p.showFields(path, m, changes)
 	}
@@ -76,7 +77,7 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 
 func (p commands) showFields(path string, m cacheadmin.Migration, changes []fieldChange) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
+	locale.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
 	for _, c := range changes {
 		if c.Was != nil || c.Now == nil {
 			fmt.Fprintf(&b, "- %s %s\n", c.Pointer, output.First(string(c.Was), "***"))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
@@ -56,15 +57,15 @@ func (p commands) path() error {
 		rows = append(rows, []string{"state", output.BinarySize(info.Size())})
 	}
 	if writable {
-		rows = append(rows, []string{"writable", "yes"})
+		rows = append(rows, []string{"writable", locale.T("yes")})
 	} else {
-		rows = append(rows, []string{"writable", "no: lists are served from it, and nothing is kept"})
+		rows = append(rows, []string{"writable", locale.T("no: lists are served from it, and nothing is kept")})
 	}
 	if !cfg.Cache.Enabled {
-		rows = append(rows, []string{"in use", "no: cache.enabled is false"})
+		rows = append(rows, []string{"in use", locale.T("no: cache.enabled is false")})
 	}
 	if fellBack {
-		rows = append(rows, []string{"instead of", cfg.Cache.File + ", whose folder cannot be written"})
+		rows = append(rows, []string{locale.T("instead of"), locale.Sprintf("%s, whose folder cannot be written", cfg.Cache.File)})
 	}
 	rows = append(rows, []string{"backend", strings.Join(backend, " + ")})
 	if shared != "" {
@@ -73,9 +74,9 @@ func (p commands) path() error {
 	key := cacheadmin.Key(cfg)
 	switch {
 	case noKey != nil:
-		key += " (not made yet)"
+		key += locale.T(" (not made yet)")
 	case shared != "" && cfg.Cache.SharedKeyFile == "":
-		key += " (this home's own: nobody else can use what it shares; see cache.sharedKeyFile)"
+		key += locale.T(" (this home's own: nobody else can use what it shares; see cache.sharedKeyFile)")
 	}
 	return p.Table(nil, append(rows, []string{"key", key}))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -43,7 +44,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	moment("confirmed", s.ValidatedAt)
 	moment("changed", s.LastUpdated)
 	if s.LastError != "" {
-		add("last error", s.LastError+" at "+text("lastError.at"))
+		add("last error", locale.Sprintf("%s at %s", s.LastError, text("lastError.at")))
 	}
 	add("size", output.BinarySize(int64(s.Bytes)))
 	add("server", strings.TrimSpace(text("serverInfo.name")+" "+text("serverInfo.version")))
@@ -54,7 +55,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 		add("ttl", (time.Duration(ttl.Int()) * time.Millisecond).String())
 	}
 	if text("principal") != "" {
-		add("for", "who was signed in when it was fetched")
+		add("for", locale.T("who was signed in when it was fetched"))
 	}
 	add("config hash", text("configHash"))
 	add("settings", entry.Get("serverConfig").Raw)
@@ -62,7 +63,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 		add("dropped", d.Get("name").String()+": "+d.Get("reason").String())
 	}
 	if entry.Get("truncated").Bool() {
-		add("cut", "the server offers more than is kept")
+		add("cut", locale.T("the server offers more than is kept"))
 	}
 	for _, l := range []struct{ name, list, key string }{
 		{"prompts", "prompts", "name"}, {"resources", "resources", "uri"}, {"templates", "resourceTemplates", "uriTemplate"},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	serveradmin "collie/internal/source/upstream/admin"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
@@ -104,11 +105,11 @@ func statsOf(kept *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 
 func fileRows(f *cacheadmin.FileInfo) [][]string {
 	if f.Missing {
-		return [][]string{{"file", f.Path}, {"state", "not made yet"}}
+		return [][]string{{"file", f.Path}, {"state", locale.T("not made yet")}}
 	}
 	format := f.Format
 	if f.Compressed {
-		format += ", gzip, " + output.BinarySize(f.PlainSize) + " before"
+		format += locale.Sprintf(", gzip, %s before", output.BinarySize(f.PlainSize))
 	}
 	rows := [][]string{
 		{"file", f.Path},
@@ -123,26 +124,26 @@ func fileRows(f *cacheadmin.FileInfo) [][]string {
 		rows = append(rows, []string{"created", f.Created.Local().Format(time.RFC3339)}, []string{"last update", f.Updated.Local().Format(time.RFC3339)})
 	}
 	if !f.Writable {
-		rows = append(rows, []string{"writable", "no"})
+		rows = append(rows, []string{"writable", locale.T("no")})
 	}
 	return rows
 }
 
 func trafficRows(s *cacheadmin.Stats) [][]string {
 	rows := [][]string{
-		{"lookups", fmt.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},
-		{"hits, stale, misses", fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasons(s.MissReasons))},
-		{"lists from servers", fmt.Sprintf("%d, %d changed, %d failed", s.Refreshes.OK, s.Refreshes.Changed, s.Refreshes.Failed)},
+		{"lookups", locale.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},
+		{locale.T("hits, stale, misses"), fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasons(s.MissReasons))},
+		{"lists from servers", locale.Sprintf("%d, %d changed, %d failed", s.Refreshes.OK, s.Refreshes.Changed, s.Refreshes.Failed)},
 		{"lists not kept", fmt.Sprintf("%d%s", total(s.Refused), reasons(s.Refused))},
 		{"writes", fmt.Sprintf("%d%s", s.Writes.OK, reasons(s.Writes.Failed))},
-		{"writing took", fmt.Sprintf("%.1f ms last, %.1f ms mean, %.1f ms at most", s.Writes.LastMillis, s.Writes.MeanMillis, s.Writes.LongestMillis)},
+		{"writing took", locale.Sprintf("%.1f ms last, %.1f ms mean, %.1f ms at most", s.Writes.LastMillis, s.Writes.MeanMillis, s.Writes.LongestMillis)},
 		{"waits for the lock", strconv.FormatUint(s.Writes.LockWaits, 10)},
 		{"merges", strconv.FormatUint(s.Merges, 10)},
 		{"load", fmt.Sprintf("%.1f ms", s.LoadMillis)},
 	}
 	if s.Shared != nil {
 		rows = append(rows, []string{
-			"shared", fmt.Sprintf("%d adopted, %d pushed, %d dropped%s", s.Shared.Adopted, s.Shared.Pushed, s.Shared.Dropped, reasons(s.Shared.Failures)),
+			"shared", locale.Sprintf("%d adopted, %d pushed, %d dropped%s", s.Shared.Adopted, s.Shared.Pushed, s.Shared.Dropped, reasons(s.Shared.Failures)),
 		})
 	}
 	if s.LastFailure != "" {

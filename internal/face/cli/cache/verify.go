@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
@@ -64,8 +65,8 @@ func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.Out, "%s, %s; format %s, %s, %s ever written, %s\n",
-		output.Count(faults, "error"), output.Count(warnings, "warning"), output.First(r.Version, "unknown"), output.Count(len(r.Servers), "server"), entriesOf(r.TotalWrites), output.BinarySize(int64(r.Bytes)))
+	_, err := locale.Fprintf(p.Out, "%s, %s; format %s, %s, %s ever written, %s\n",
+		locale.Count(faults, "error"), locale.Count(warnings, "warning"), output.First(r.Version, "unknown"), locale.Count(len(r.Servers), "server"), entriesOf(r.TotalWrites), output.BinarySize(int64(r.Bytes)))
 	return err
 }
 
@@ -74,5 +75,5 @@ func entriesOf(n uint64) string {
 	if n == 1 {
 		return "1 entry"
 	}
-	return fmt.Sprintf("%d entries", n)
+	return locale.Sprintf("%d entries", n)
 }

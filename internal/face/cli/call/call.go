@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
 )
@@ -281,7 +282,7 @@ func inFlags(err error, command string, params []parameter, ours bool) error {
 func notGiven(e *tool.Error, command string) error {
 	var flags []string
 	for _, f := range e.Fields {
-		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, "required argument ") {
+		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, locale.T("required argument ")) {
 			return nil
 		}
 		flags = append(flags, f.Path)

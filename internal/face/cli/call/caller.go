@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
@@ -78,7 +79,7 @@ func (c *caller) Capabilities() json.RawMessage {
 // Notify shows progress, and logs the rest at info.
 func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" || !c.screen {
-		c.log.Info("server says", "method", method, "params", string(params))
+		c.log.Info(locale.T("server says"), "method", method, "params", string(params))
 		return
 	}
 	if !c.mu.TryLock() {
@@ -120,7 +121,7 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	case method == tool.MethodConfirm && c.yes:
 		return confirmation(true), nil
 	case method != tool.MethodConfirm && method != "elicitation/create", !c.person:
-		return nil, tool.NewProtocolError(remote.CodeMethod, "a terminal cannot answer "+method, nil)
+		return nil, tool.NewProtocolError(remote.CodeMethod, locale.Sprintf("a terminal cannot answer %s", method), nil)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

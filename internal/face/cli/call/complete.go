@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -142,7 +143,7 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 			return nil, done
 		}
 		for _, name := range root.ServerNames(cfg) {
-			add(name, "MCP server")
+			add(name, locale.T("MCP server"))
 		}
 		if app.NotesOffered(cfg, p.Env, p.Kernel) {
 			for _, name := range config.NotesTools() {

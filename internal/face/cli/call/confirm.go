@@ -14,6 +14,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
@@ -129,7 +130,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 // askPending puts the question. Whoever leaves without an answer has not answered.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
-	text := questionText(&w.Question) + fmt.Sprintf("  asked %s by %s for %s; this lapses in %s\nLet it run once? [y/N] ",
+	text := questionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this lapses in %s\nLet it run once? [y/N] ",
 		output.Ago(w.Asked, now), output.OneLine(who(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
 	if _, err := io.WriteString(out, text); err != nil {
 		return false, err
@@ -157,9 +158,9 @@ func (p commands) answer(ctx context.Context, cfg *config.Config, code string, y
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"code": w.Code, "state": w.State, "expires": w.Expires})
 	}
-	said := "refused; the client is told so if it makes the call again"
+	said := locale.T("refused; the client is told so if it makes the call again")
 	if yes {
-		said = "confirmed; the client may make the call once, until " + w.Expires.Local().Format(time.TimeOnly)
+		said = locale.Sprintf("confirmed; the client may make the call once, until %s", w.Expires.Local().Format(time.TimeOnly))
 	}
 	_, err = fmt.Fprintln(p.Out, said)
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
@@ -49,7 +50,7 @@ func (p commands) debugger() (*debugger, error) {
 
 // say shows a line. What a server sent may have characters in it that a terminal obeys, which JSON does not escape.
 func (d *debugger) say(format string, args ...any) {
-	_, _ = fmt.Fprintln(d.p.Err, "debug: "+output.Harmless(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " "))) // it is of use to a person alone
+	_, _ = locale.Fprintf(d.p.Err, "debug: %s\n", output.Harmless(strings.ReplaceAll(locale.Sprintf(format, args...), "\n", " "))) // it is of use to a person alone
 }
 
 // request shows what is asked, and of whom.
@@ -57,9 +58,9 @@ func (d *debugger) request(b root.Backend, c tool.Request) {
 	if d == nil {
 		return
 	}
-	by := "here, no gateway is asked"
+	by := locale.T("here, no gateway is asked")
 	if r, ok := b.(*remote.Client); ok {
-		by = "by the gateway at " + r.Gateway.URL
+		by = locale.Sprintf("by the gateway at %s", r.Gateway.URL)
 	}
 	d.say("%s runs %s", c.Name, by)
 	d.say("request %s", d.clean(c.Args))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -158,7 +158,7 @@ func (q *questions) describe(p *parameter, choices []choice) {
 }
 
 func (q *questions) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(q.out, format, args...) // the person sees whether it works
+	_, _ = locale.Fprintf(q.out, format, args...) // the person sees whether it works
 }
 
 // choice is one value of an enumeration and what it is called.
@@ -259,15 +259,15 @@ func inFormat(format, text string) bool {
 func expected(p *parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:
-		return "one of the choices above"
+		return locale.T("one of the choices above")
 	case p.is("boolean"):
 		return "y or n"
 	case p.is("integer"):
-		return "a whole number"
+		return locale.T("a whole number")
 	case p.is("number"):
 		return "a number"
 	case formats[p.format] != "":
-		return formats[p.format]
+		return locale.T(formats[p.format])
 	}
 	return p.typeName()
 }

@@ -3,7 +3,6 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
@@ -112,7 +112,7 @@ func suchAs(a *tool.Action) string {
 		return ""
 	}
 	i := max(0, slices.IndexFunc(params, func(p parameter) bool { return p.required }))
-	return ", such as --" + params[i].flag
+	return locale.Sprintf(", such as --%s", params[i].flag)
 }
 
 // ownWords parts the name TOOL.ACTION of an action of ours, as results and the audit show it.
@@ -218,7 +218,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 		}
 		switch s.State {
 		case tool.StateDisabled:
-			e.Kind, e.Message, e.Hint = tool.Disabled, "the server is switched off", "collie mcp enable "+s.Name+" switches it on"
+			e.Kind, e.Message, e.Hint = tool.Disabled, locale.T("the server is switched off"), "collie mcp enable "+s.Name+" switches it on"
 		case tool.StateConfigError:
 			e.Message, e.Hint = "its configuration is wrong: "+s.Detail, "collie mcp validate shows the place"
 		case tool.StateReady, tool.StateDegraded:
@@ -227,12 +227,12 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 			}
 			return p.unknownTool(ctx, name, known)
 		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
-			e.Op, e.Message = "start", "the server did not start ("+s.Reason+"): "+s.Detail
+			e.Op, e.Message = "start", locale.Sprintf("the server did not start (%s): %s", s.Reason, s.Detail)
 			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
 				e.Hint = "put that right, then collie mcp restart " + s.Name
 			}
 		case tool.StateNeedsAuth:
-			e.Kind, e.Message, e.Hint = tool.NeedsAuth, "the server wants to know who asks", s.Hint
+			e.Kind, e.Message, e.Hint = tool.NeedsAuth, locale.T("the server wants to know who asks"), s.Hint
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
 			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
 				return p.unknownTool(ctx, name, known)
@@ -251,7 +251,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 func (p commands) unknownTool(ctx context.Context, name string, known []string) error {
 	what := "tool"
 	if p.Expanded {
-		what, known = "command or tool", append(slices.Clone(known), p.CommandNames...)
+		what, known = locale.T("command or tool"), append(slices.Clone(known), p.CommandNames...)
 	}
 	elsewhere := ""
 	if cfg, err := p.Load(); err == nil {
@@ -280,7 +280,7 @@ func actionList(t *tool.Tool) string {
 		}
 	}
 	if len(on) > most {
-		on = append(on[:most], fmt.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
+		on = append(on[:most], locale.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
 	}
-	return "actions: " + strings.Join(on, ", ")
+	return locale.Sprintf("actions: %s", strings.Join(on, ", "))
 }

@@ -2,11 +2,11 @@ package call
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
 )
@@ -150,7 +150,7 @@ func (f *flagReader) unknown(name string) error {
 	for i := range f.params {
 		flags[i] = f.params[i].flag
 	}
-	msg := fmt.Sprintf("unknown flag --%s", name)
+	msg := locale.Sprintf("unknown flag --%s", name)
 	if near := root.DidYouMean("--"+name, prefixed("--", flags)); near != "" {
 		msg += near
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
 )
@@ -158,15 +159,15 @@ func (f *flagReader) form(p *parameter) string {
 	}
 	switch p.typeName() {
 	case "string":
-		return "a text, @FILE or - for stdin"
+		return locale.T("a text, @FILE or - for stdin")
 	case "integer":
 		return "a whole number"
 	case "number":
 		return "a number"
 	case "object":
-		return "a JSON object"
+		return locale.T("a JSON object")
 	case "any":
-		return "a text or JSON"
+		return locale.T("a text or JSON")
 	}
 	return p.typeName()
 }
@@ -174,7 +175,7 @@ func (f *flagReader) form(p *parameter) string {
 // jsonHint is advice for what has no plain form.
 func (f *flagReader) jsonHint(p *parameter) string {
 	if p.is("array") && (slices.Contains(p.items, "object") || slices.Contains(p.items, "array")) {
-		return fmt.Sprintf("; write --%s-json '[…]'", p.flag)
+		return locale.Sprintf("; write --%s-json '[…]'", p.flag)
 	}
 	return ""
 }

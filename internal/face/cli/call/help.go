@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -67,9 +68,9 @@ type page struct {
 func asks(a *tool.Action) string {
 	switch {
 	case a.Dangerous:
-		return "asks a person first"
+		return locale.T("asks a person first")
 	case a.DangerousWith != "":
-		return "asks a person first if " + a.DangerousWith + " is given"
+		return locale.Sprintf("asks a person first if %s is given", a.DangerousWith)
 	}
 	return ""
 }
@@ -79,7 +80,7 @@ func (g page) claim() string {
 	if g.target.ours() {
 		return ""
 	}
-	return ", says its author"
+	return locale.T(", says its author")
 }
 
 func (p commands) page(g page) error {
@@ -116,7 +117,7 @@ func (p commands) page(g page) error {
 	if a := g.target.action; g.target.ours() && a != nil && a.Example != "" {
 		line = a.Example
 	}
-	_, err := fmt.Fprintf(p.Out, "Example:\n  %s\n", output.OneLine(line))
+	_, err := locale.Fprintf(p.Out, "Example:\n  %s\n", output.OneLine(line))
 	return err
 }
 
@@ -126,7 +127,7 @@ func facts(g page) []string {
 		out = append(out, "off: "+g.off)
 	}
 	if g.readOnly {
-		out = append(out, "only reads"+g.claim())
+		out = append(out, locale.Sprintf("only reads%s", g.claim()))
 	}
 	if g.asks != "" {
 		out = append(out, g.asks)
@@ -146,10 +147,10 @@ func flagRow(words []string, q *parameter) []string {
 	about := strings.Join(strings.Fields(q.description), " ")
 	var more []string
 	if len(q.enum) > 0 {
-		more = append(more, "one of "+rawjson.JoinValues(q.enum, 12))
+		more = append(more, locale.Sprintf("one of %s", rawjson.JoinValues(q.enum, 12)))
 	}
 	if q.def.Exists() {
-		more = append(more, "default "+q.def.Raw)
+		more = append(more, locale.Sprintf("default %s", q.def.Raw))
 	}
 	if isOwnFlag(words, q.flag) {
 		more = append(more, "write -- --"+q.flag)

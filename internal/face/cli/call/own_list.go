@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 )
@@ -26,7 +27,7 @@ func (v *ownView) list(name string, items []gjson.Result, most int) string {
 		b.WriteString(v.objects(shown))
 	}
 	if n := len(items) - len(shown); n > 0 {
-		fmt.Fprintf(&b, "    … %d more; --json shows all\n", n)
+		locale.Fprintf(&b, "    … %d more; --json shows all\n", n)
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -100,7 +101,7 @@ func (v *ownView) render(data gjson.Result) string {
 	}
 	b.WriteString(footer(data, paged))
 	if n := rawjson.Member(data, "filteredOutCount").Int(); v.isFiltered(data) {
-		fmt.Fprintf(&b, "(%d more in notebooks that may not be read)\n", n)
+		locale.Fprintf(&b, "(%d more in notebooks that may not be read)\n", n)
 	}
 	return b.String()
 }
@@ -152,7 +153,7 @@ func (v *ownView) scalars(all []pair) string {
 	}
 	text := output.LayOut(nil, rows, v.width)
 	if n := len(all) - len(rows); n > 0 {
-		text += fmt.Sprintf("  … %d more; --json shows all\n", n)
+		text += locale.Sprintf("  … %d more; --json shows all\n", n)
 	}
 	return text
 }
@@ -194,9 +195,9 @@ func footer(data gjson.Result, paged bool) string {
 		return ""
 	}
 	page, pages := rawjson.Member(data, "page").Int(), rawjson.Member(data, "pageCount").Int()
-	line := fmt.Sprintf("page %d of %d, %d in all", page, pages, rawjson.Member(data, "total").Int())
+	line := locale.Sprintf("page %d of %d, %d in all", page, pages, rawjson.Member(data, "total").Int())
 	if rawjson.Member(data, "hasNextPage").Bool() {
-		line += fmt.Sprintf("; --page %d shows the next", page+1)
+		line += locale.Sprintf("; --page %d shows the next", page+1)
 	}
 	return line + "\n"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 	"golang.org/x/term"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -77,7 +78,7 @@ func (g *pager) key(ctx context.Context) (step int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	line := fmt.Sprintf("-- %d/%d: Enter next, p previous, q quit --", g.page, g.pages)
+	line := locale.Sprintf("-- %d/%d: Enter next, p previous, q quit --", g.page, g.pages)
 	fmt.Fprint(g.Err, line)
 	defer func() {
 		fmt.Fprint(g.Err, "\r\x1b[K")

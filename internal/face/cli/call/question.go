@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
@@ -19,7 +19,7 @@ import (
 // somebody else's can pass for one of ours.
 func questionText(q *tool.Question) string {
 	var b strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
 	say("%s %s", output.OneLine(q.Tool), output.OneLine(q.Action))
 	if q.Effect != "" {
 		say("  effect: %s", output.OneLine(q.Effect))
@@ -39,9 +39,9 @@ func questionText(q *tool.Question) string {
 func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var q tool.Question
 	if err := json.Unmarshal(params, &q); err != nil {
-		return nil, tool.NewProtocolError(remote.CodeInternal, "this is not a question: "+err.Error(), nil)
+		return nil, tool.NewProtocolError(remote.CodeInternal, locale.Sprintf("this is not a question: %s", err.Error()), nil)
 	}
-	if _, err := io.WriteString(c.out, questionText(&q)+"Run it? [y/N] "); err != nil {
+	if _, err := io.WriteString(c.out, locale.Sprintf("%sRun it? [y/N] ", questionText(&q))); err != nil {
 		return nil, err
 	}
 	line, err := c.in.Next(ctx)

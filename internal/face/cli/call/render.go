@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
@@ -37,7 +38,7 @@ func (p commands) show(r tool.Result) error {
 			return e
 		}
 		if text = strings.TrimSpace(text); text == "" {
-			text = "the tool failed and did not say why"
+			text = locale.T("the tool failed and did not say why")
 		}
 		fmt.Fprintf(p.Err, "%s %s\n", p.Painter(p.Err).Mark("✗"), p.Safe(p.Err, text))
 		return root.Exit(root.ExitFailed)

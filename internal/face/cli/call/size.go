@@ -3,12 +3,12 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"unicode"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
@@ -155,6 +155,6 @@ func (p commands) sizeTable(s *sizes, whole bool) error {
 	if err := p.Table([]string{"TOOL", "ACTIONS", "VIEW", "FLAT BYTES", "TOKENS", "GROUPED BYTES", "TOKENS"}, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens\n(%s)\n", s.List.Bytes, s.List.Tokens, estimate)
+	_, err := locale.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens\n(%s)\n", s.List.Bytes, s.List.Tokens, locale.T(estimate))
 	return err
 }

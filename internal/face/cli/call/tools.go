@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
@@ -138,7 +139,7 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 		about := output.First(r.Description, r.Title)
 		switch {
 		case r.Off != "" && r.View == "": // a server that offers nothing
-			actions, about = "-", r.Off+"; collie tools "+r.Name+" says more"
+			actions, about = "-", locale.Sprintf("%s; collie tools %s says more", r.Off, r.Name)
 		case r.Off != "":
 			about = "off: " + r.Off
 		}
@@ -219,11 +220,11 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 			}
 			switch {
 			case r.Off != "":
-				about = "off: " + r.Off
+				about = locale.Sprintf("off: %s", r.Off)
 			case r.Dangerous:
-				about = "(asks first) " + about
+				about = locale.Sprintf("(asks first) %s", about)
 			case r.DangerousWith != "":
-				about = "(asks first with " + r.DangerousWith + ") " + about
+				about = locale.Sprintf("(asks first with %s) %s", r.DangerousWith, about)
 			}
 			cells = append(cells, []string{r.Name, strings.TrimPrefix(strings.TrimPrefix(r.Usage, r.Name), " "), about})
 		}

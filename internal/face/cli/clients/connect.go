@@ -3,7 +3,6 @@ package clients
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
@@ -131,7 +131,7 @@ func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*c
 		p.Warn("%s", p.OtherGateway(&g, cfg))
 		return cfg, nil
 	}
-	yes, err := p.Yes(ctx, fmt.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
+	yes, err := p.Yes(ctx, locale.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
 	if err != nil || !yes {
 		return cfg, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -33,11 +34,11 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		return p.PrintJSON(map[string]any{"client": client, "files": append([]hostadmin.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
 	}
 	if len(done) == 0 {
-		what := "there is nothing to put back"
+		what := locale.T("there is nothing to put back")
 		if f.remove {
-			what = "Collie is not connected there"
+			what = locale.T("Collie is not connected there")
 		}
-		_, err := fmt.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", what)
+		_, err := locale.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", what)
 		return err
 	}
 	var text strings.Builder
@@ -45,7 +46,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		text.WriteString(backText(&d, f.dry))
 	}
 	if f.dry {
-		text.WriteString("nothing was written (--dry-run)\n")
+		text.WriteString(locale.T("nothing was written (--dry-run)\n"))
 	}
 	_, err = fmt.Fprint(p.Out, text.String())
 	return err
@@ -58,7 +59,7 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 			did = would
 		}
 		if len(names) > 0 {
-			fmt.Fprintf(&b, "  %s %s\n", did, strings.Join(names, ", "))
+			fmt.Fprintf(&b, "  %s %s\n", locale.T(did), strings.Join(names, ", "))
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", d.File)
@@ -67,11 +68,11 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	say("took out", "would take out", d.Removed)
 	switch {
 	case d.Gone:
-		b.WriteString("  the file was made for Collie, and has nothing else in it: removed\n")
+		b.WriteString(locale.T("  the file was made for Collie, and has nothing else in it: removed\n"))
 	case d.Exact:
-		b.WriteString("  the file is what it was before, to the byte\n")
+		b.WriteString(locale.T("  the file is what it was before, to the byte\n"))
 	case len(d.Put) > 0:
-		b.WriteString("  the file has changed since: what was put back stands at the end of the servers\n")
+		b.WriteString(locale.T("  the file has changed since: what was put back stands at the end of the servers\n"))
 	}
 	return b.String()
 }
@@ -98,18 +99,18 @@ func (p commands) connectList() error {
 		state, settings := "-", ""
 		switch {
 		case c.Problem != "":
-			state = "unreadable"
+			state = locale.T("unreadable")
 		case c.Name == "" && !c.Installed:
 			absent = append(absent, c.Client)
 			continue
 		case c.Name == "":
-			state = "not connected"
+			state = locale.T("not connected")
 		case c.Missing:
-			state = "broken: no " + root.ShortPath(c.Command, p.Env)
+			state = locale.Sprintf("broken: no %s", root.ShortPath(c.Command, p.Env))
 		case c.Off:
-			state = "switched off there"
+			state = locale.T("switched off there")
 		default:
-			state = "connected"
+			state = locale.T("connected")
 		}
 		if c.Name != "" {
 			settings = p.settingsOf(&c)
@@ -122,7 +123,7 @@ func (p commands) connectList() error {
 		}
 	}
 	if len(absent) > 0 {
-		_, err = fmt.Fprintf(p.Out, "not found here: %s\n", strings.Join(absent, ", "))
+		_, err = locale.Fprintf(p.Out, "not found here: %s\n", strings.Join(absent, ", "))
 	}
 	return err
 }
@@ -139,5 +140,5 @@ func (p commands) settingsOf(c *hostadmin.Connected) string {
 	if c.Profile != "" {
 		words = append(words, "--profile "+c.Profile)
 	}
-	return output.First(strings.Join(words, " "), "your own")
+	return output.First(strings.Join(words, " "), locale.T("your own"))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
@@ -113,9 +114,9 @@ func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *export
 	text := out.Text
 	switch {
 	case done == 0:
-		text = "no server to write\n"
+		text = locale.T("no server to write\n")
 	case write:
-		text = c.Describe(true) + "done. " + c.Next + "\n"
+		text = locale.Sprintf("%sdone. %s\n", c.Describe(true), c.Next)
 	case c != nil:
 		text = c.Describe(false)
 	}

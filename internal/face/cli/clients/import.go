@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	secretadmin "collie/internal/secret/admin"
@@ -164,10 +165,10 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 		switch s.State {
 		case hostadmin.ImportNew:
 			if differences = s.Differences; len(s.Secrets) > 0 {
-				differences = append(slices.Clone(differences), "secret as text: "+strings.Join(s.Secrets, ", "))
+				differences = append(slices.Clone(differences), locale.Sprintf("secret as text: %s", strings.Join(s.Secrets, ", ")))
 			}
 			if s.From != s.Name {
-				differences = append([]string{"called " + strconv.Quote(s.From) + " there"}, differences...)
+				differences = append([]string{locale.Sprintf("called %s there", strconv.Quote(s.From))}, differences...)
 			}
 		case hostadmin.ImportSkipped:
 			differences = []string{s.Why}
@@ -221,11 +222,11 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 		}
 	}
 	if what == "keep" {
-		again := "collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store"
+		again := locale.T("collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store")
 		if f.moved {
-			again = "collie secret set NAME keeps one in the secret store, and ${secret:NAME} stands for it; --secrets keyring does so from the start"
+			again = locale.T("collie secret set NAME keeps one in the secret store, and ${secret:NAME} stands for it; --secrets keyring does so from the start")
 		}
-		p.Warn("the settings now hold %s as text: %s; %s", output.Count(len(found), "secret"), strings.Join(found, ", "), again)
+		p.Warn("the settings now hold %s as text: %s; %s", locale.Count(len(found), "secret"), strings.Join(found, ", "), again)
 		return nil
 	}
 	store, err := secretadmin.Open(cfg, nil)
@@ -245,7 +246,7 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 		return store.Set(ctx, name, value)
 	})
 	if err == nil {
-		p.Note("%s moved into the secret store: %s", output.Count(len(found), "secret"), strings.Join(found, ", "))
+		p.Note("%s moved into the secret store: %s", locale.Count(len(found), "secret"), strings.Join(found, ", "))
 	}
 	return err
 }
@@ -255,7 +256,7 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
 		return "keep", nil
 	}
-	_, _ = fmt.Fprintf(p.Err, "Entries hold %s as text: %s.\nMove them into the secret store? [Y/n] ", output.Count(len(found), "secret"), strings.Join(found, ", "))
+	_, _ = locale.Fprintf(p.Err, "Entries hold %s as text: %s.\nMove them into the secret store? [Y/n] ", locale.Count(len(found), "secret"), strings.Join(found, ", "))
 	line, err := root.NewLines(p.In).Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
@@ -281,13 +282,13 @@ func (p commands) importSummary(plan *hostadmin.Import, names []string, file str
 	var text string
 	switch {
 	case len(plan.Files) == 0:
-		text = "no file of another program was found; known are " + strings.Join(hostNames(), ", ")
+		text = locale.Sprintf("no file of another program was found; known are %s", strings.Join(hostNames(), ", "))
 	case len(names) == 0:
 		text = "0 changes"
 	case f.dryRun:
-		text = fmt.Sprintf("%s for %s; nothing was written (--dry-run)", output.Count(len(names), "change"), file)
+		text = locale.Sprintf("%s for %s; nothing was written (--dry-run)", locale.Count(len(names), "change"), file)
 	default:
-		text = fmt.Sprintf("%s: added %s to %s", output.Count(len(names), "change"), strings.Join(names, ", "), file)
+		text = locale.Sprintf("%s: added %s to %s", locale.Count(len(names), "change"), strings.Join(names, ", "), file)
 	}
 	_, err := fmt.Fprintln(p.Out, text)
 	return err

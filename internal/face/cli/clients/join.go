@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
@@ -134,7 +135,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 		j.cfg, _, err = j.Settings()
 		return err
 	}
-	entries, err := found.Entries("the import", filepath.Dir(file))
+	entries, err := found.Entries(locale.T("the import"), filepath.Dir(file))
 	with := *j.cfg
 	with.Servers = slices.Concat(j.cfg.Servers, entries)
 	j.cfg = &with
@@ -167,11 +168,11 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	text := plan.Describe(do)
 	if taken := strings.Join(plan.Removed(), ", "); taken != "" {
 		verb := map[bool]string{true: "took out", false: "would take out"}[do]
-		text += fmt.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.TypedWith("connect "+j.client+" --restore", nil))
+		text += locale.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.TypedWith("connect "+j.client+" --restore", nil))
 	}
 	switch {
 	case do:
-		text += "done. " + plan.Next + "\n"
+		text += locale.Sprintf("done. %s\n", plan.Next)
 	case plan.Changed:
 		text += "nothing was written (--dry-run)\n"
 	}
@@ -194,13 +195,13 @@ func (j *joining) warnTwins() {
 			names[t.File] = append(names[t.File], t.Name)
 		}
 		for _, file := range files {
-			what := "so that it has their tools twice"
+			what := locale.T("so that it has their tools twice")
 			if !same {
-				what = "and Collie has others of these names"
+				what = locale.T("and Collie has others of these names")
 			}
-			do := ". Take them out of that file where nobody else needs them"
+			do := locale.T(". Take them out of that file where nobody else needs them")
 			if file == j.plan.File && !j.move {
-				do = ". This moves them to Collie:\n  " + j.Typed("connect "+j.client+" --move")
+				do = locale.Sprintf(". This moves them to Collie:\n  %s", j.Typed("connect "+j.client+" --move"))
 			}
 			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), what, do)
 		}
@@ -229,7 +230,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.AsksHere()):
 		return usual, nil
 	case !j.withoutNotes:
-		yes, err := j.Yes(ctx, "Let "+j.plan.Client.Title+" have the tools for your notes too?", true)
+		yes, err := j.Yes(ctx, locale.Sprintf("Let %s have the tools for your notes too?", j.plan.Client.Title), true)
 		if err != nil || yes {
 			return usual, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 )
@@ -67,10 +68,10 @@ func (p commands) showChecks(checks []check, n map[health]int) error {
 		if c.Hint != "" {
 			text += "; " + c.Hint
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark[c.Health]), c.Name, output.OneLine(text)); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark[c.Health]), locale.Sentence(c.Name), output.OneLine(locale.Sentence(text))); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.Out, "%d ok, %s, %d to repair\n", n[healthy], output.Count(n[odd], "warning"), n[broken])
+	_, err := locale.Fprintf(p.Out, "%d ok, %s, %d to repair\n", n[healthy], locale.Count(n[odd], "warning"), n[broken])
 	return err
 }

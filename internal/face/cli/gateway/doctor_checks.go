@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +14,8 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/audit"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/mcp"
-	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
 	serveradmin "collie/internal/source/upstream/admin"
@@ -59,31 +58,31 @@ func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 	}
 	switch {
 	case len(cfg.Files) == 0:
-		c.Detail += " does not exist yet"
+		c.Detail += locale.T(" does not exist yet")
 	case faults > 0:
 		c.Health, c.Hint = broken, "collie mcp validate shows the places"
-		c.Detail += ": " + output.Count(faults, "error")
+		c.Detail += ": " + locale.Count(faults, "error")
 	case len(found) > 0:
 		c.Health, c.Hint = odd, "collie mcp validate shows the places"
-		c.Detail += ": " + output.Count(len(found), "warning")
+		c.Detail += ": " + locale.Count(len(found), "warning")
 	}
 	notes := ""
 	if app.NotesOffered(cfg, p.Env, p.Kernel) {
 		notes = "SiYuan"
 		if app.InsteadOfVault(cfg, p.Env, p.Kernel) == "" {
-			notes = "notes in the built-in vault"
+			notes = locale.T("notes in the built-in vault")
 		}
 	}
 	switch {
 	case len(cfg.Servers) == 0 && notes != "" && c.Health == healthy:
-		c.Detail += ", " + notes + " and no MCP server"
+		c.Detail += locale.Sprintf(", %s and no MCP server", notes)
 	case len(cfg.Servers) == 0 && c.Health == healthy:
-		c.Health, c.Hint = odd, "collie mcp add NAME -- COMMAND adds a server"
-		c.Detail += ", no MCP server configured"
+		c.Health, c.Hint = odd, locale.T("collie mcp add NAME -- COMMAND adds a server")
+		c.Detail += locale.T(", no MCP server configured")
 	case c.Health == healthy:
-		c.Detail += ", " + output.Count(len(cfg.Servers), "server")
+		c.Detail += ", " + locale.Count(len(cfg.Servers), "server")
 		if notes != "" {
-			c.Detail += " and " + notes
+			c.Detail += locale.Sprintf(" and %s", notes)
 		}
 	}
 	return c
@@ -94,26 +93,26 @@ func checkCache(cfg *config.Config) check {
 	path, fellBack := cacheadmin.File(cfg)
 	c := check{"tool cache", healthy, path, ""}
 	if !cfg.Cache.Enabled {
-		c.Health, c.Detail, c.Hint = odd, "switched off: every start asks every server", "collie config set cache.enabled true"
+		c.Health, c.Detail, c.Hint = odd, locale.T("switched off: every start asks every server"), "collie config set cache.enabled true"
 		return c
 	}
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.Detail += " is not made yet"
+		c.Detail += locale.T(" is not made yet")
 		return c
 	case err != nil:
 		c.Health, c.Detail = broken, err.Error()
 		return c
 	}
 	if r := cacheadmin.Verify(data); !r.OK() {
-		c.Health, c.Hint = odd, "collie cache verify shows the places; the next start puts a broken file aside and learns anew"
-		c.Detail += " is not as it should be"
+		c.Health, c.Hint = odd, locale.T("collie cache verify shows the places; the next start puts a broken file aside and learns anew")
+		c.Detail += locale.T(" is not as it should be")
 	} else {
-		c.Detail += ", " + output.Count(len(r.Servers), "server")
+		c.Detail += ", " + locale.Count(len(r.Servers), "server")
 	}
 	if fellBack {
-		c.Detail += "; " + cfg.Cache.File + " cannot be made"
+		c.Detail += locale.Sprintf("; %s cannot be made", cfg.Cache.File)
 	}
 	return c
 }
@@ -133,20 +132,20 @@ func checkFolder(name, dir string, private bool) check {
 			c.Health, c.Detail = broken, err.Error()
 			return c
 		case !info.IsDir():
-			c.Health, c.Detail, c.Hint = broken, there+" is not a folder", "move it away"
+			c.Health, c.Detail, c.Hint = broken, locale.Sprintf("%s is not a folder", there), locale.T("move it away")
 			return c
 		case there == dir && private && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 			c.Health, c.Hint = odd, "chmod 700 "+dir
-			c.Detail += fmt.Sprintf(" can be entered by others (mode %04o)", info.Mode().Perm())
+			c.Detail += locale.Sprintf(" can be entered by others (mode %04o)", info.Mode().Perm())
 		}
 		break
 	}
 	if there != dir {
-		c.Detail += " (made when needed)"
+		c.Detail += locale.T(" (made when needed)")
 	}
 	probe, err := os.CreateTemp(there, ".collie-doctor-*")
 	if err != nil {
-		c.Health, c.Detail, c.Hint = broken, "nothing can be written into "+there, "check its owner and mode, or choose another home with --home"
+		c.Health, c.Detail, c.Hint = broken, locale.Sprintf("nothing can be written into %s", there), locale.T("check its owner and mode, or choose another home with --home")
 		return c
 	}
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
@@ -161,7 +160,7 @@ func checkToken(cfg *config.Config) check {
 	err := httpserver.CheckToken(path)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case errors.Is(err, fs.ErrNotExist):
-		c.Detail = "none yet; the first collie serve makes it"
+		c.Detail = locale.T("none yet; the first collie serve makes it")
 	case ok:
 		c.Health, c.Detail, c.Hint = broken, err.Error(), e.Hint
 	case err != nil:
@@ -174,12 +173,12 @@ func checkToken(cfg *config.Config) check {
 func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, bool) {
 	g, err := home.FindGateway(cfg.Paths)
 	if errors.Is(err, home.ErrNoGateway) {
-		return check{"gateway", healthy, "none runs in this home", ""}, false
+		return check{"gateway", healthy, locale.T("none runs in this home"), ""}, false
 	}
 	if err != nil {
 		return check{"gateway", broken, err.Error(), ""}, false
 	}
-	c := check{"gateway", healthy, fmt.Sprintf("pid %d at %s, version %s", g.PID, g.URL, g.Version), ""}
+	c := check{"gateway", healthy, locale.Sprintf("pid %d at %s, version %s", g.PID, g.URL, g.Version), ""}
 	r, same, err := p.Gateway(ctx, cfg)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case ok:
@@ -192,13 +191,13 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 	defer r.Close()
 	if !same {
 		c.Health, c.Hint = odd, p.OtherGateway(&r.Gateway, cfg)
-		c.Detail += ", has other settings than these"
+		c.Detail += locale.T(", has other settings than these")
 	}
 	return c, true
 }
 
 func checkPort(ctx context.Context, cfg *config.Config) check {
-	c := check{"address", healthy, cfg.HTTP.Addr + " is free", ""}
+	c := check{"address", healthy, locale.Sprintf("%s is free", cfg.HTTP.Addr), ""}
 	if e, ok := errors.AsType[*tool.Error](httpserver.Probe(ctx, cfg.HTTP.Addr)); ok {
 		c.Health, c.Detail, c.Hint = broken, e.Error(), e.Hint
 	}
@@ -209,7 +208,7 @@ func checkPort(ctx context.Context, cfg *config.Config) check {
 func checkPrograms(cfg *config.Config, env config.Env) []check {
 	var out []check
 	for _, prog := range serveradmin.Programs(cfg, env) {
-		c := check{"server " + prog.Server, healthy, prog.Name + " is " + prog.Path, ""}
+		c := check{locale.Sprintf("server %s", prog.Server), healthy, locale.Sprintf("%s is %s", prog.Name, prog.Path), ""}
 		if prog.Name == prog.Path {
 			c.Detail = prog.Path
 		}
@@ -232,11 +231,11 @@ func checkAudit(ctx context.Context, cfg *config.Config) check {
 	report, err := records.Verify(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		c.Detail = "more records than can be checked quickly; collie audit verify checks all"
+		c.Detail = locale.T("more records than can be checked quickly; collie audit verify checks all")
 	case err != nil:
 		c.Health, c.Detail = broken, err.Error()
 	case !report.OK():
-		c.Health, c.Detail, c.Hint = broken, "records were changed or are missing", "collie audit verify shows which"
+		c.Health, c.Detail, c.Hint = broken, locale.T("records were changed or are missing"), "collie audit verify shows which"
 	default:
 		lines := strings.Split(strings.TrimSpace(audit.Verdict(records.Dir(), &report)), "\n")
 		c.Detail = strings.TrimPrefix(lines[len(lines)-1], "✓ ")

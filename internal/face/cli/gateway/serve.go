@@ -5,7 +5,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
@@ -330,7 +330,7 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 	}
 	p.Note("in a second terminal, to see what is served, and to connect a client:\n  %s\n  %s", p.Typed("tools"), p.Typed("connect claude-code"))
 	if unknown > 0 {
-		p.Note("starting %s to learn the tools; a first start may download packages", output.Count(unknown, "server"))
+		p.Note("starting %s to learn the tools; a first start may download packages", locale.Count(unknown, "server"))
 	}
 	go func() { // ends with ctx
 		select {
@@ -374,7 +374,7 @@ func (p commands) stillStarting(a *app.App) {
 		}
 	}
 	if len(waiting) > 0 {
-		p.Note("serving %s; still starting: %s", output.Count(tools, "tool"), strings.Join(waiting, ", "))
+		p.Note("serving %s; still starting: %s", locale.Count(tools, "tool"), strings.Join(waiting, ", "))
 	}
 }
 
@@ -395,7 +395,7 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 			failed = append(failed, s.Name+" ("+s.Reason+")")
 		case tool.StateStarting:
 			if s.Attempt > 0 {
-				failed = append(failed, s.Name+" (starting again)")
+				failed = append(failed, locale.Sprintf("%s (starting again)", s.Name))
 			}
 		case tool.StateDisabled, tool.StateIdle, tool.StateStopping, tool.StateStopped:
 		}
@@ -407,33 +407,33 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 		})
 		return
 	}
-	what := output.Count(tools, "tool") + " of " + output.Count(listed, "server")
-	whose := " of SiYuan"
+	what := locale.Sprintf("%s of %s", locale.Count(tools, "tool"), locale.Count(listed, "server"))
+	whose := locale.T(" of SiYuan")
 	if a.Notes.Vault() != "" {
-		whose = " for the notes in your vault"
+		whose = locale.T(" for the notes in your vault")
 	}
 	if n := notesTools(a); n > 0 && len(list) == 0 {
-		what = output.Count(n, "tool") + whose
+		what = locale.Count(n, "tool") + whose
 	} else if n > 0 {
-		what = output.Count(n, "tool") + whose + ", " + what
+		what = locale.Count(n, "tool") + whose + ", " + what
 	}
-	line := fmt.Sprintf("ready: %s at %s/mcp", what, url)
+	line := locale.Sprintf("ready: %s at %s/mcp", what, url)
 	if idle := listed - running; idle > 0 {
 		verb := "start"
 		if idle == 1 {
 			verb = "starts"
 		}
-		line += "; " + output.Count(idle, "server") + " " + verb + " when used"
+		line += locale.Sprintf("; %s %s when used", locale.Count(idle, "server"), verb)
 	}
 	switch {
 	case o.NoAuth:
 	case p.Env.Get("SIYUAN_MCP_TOKEN") != "":
-		line += " (token in SIYUAN_MCP_TOKEN)"
+		line += locale.T(" (token in SIYUAN_MCP_TOKEN)")
 	default:
-		line += " (token in " + tokenFile + ")"
+		line += locale.Sprintf(" (token in %s)", tokenFile)
 	}
 	if len(failed) > 0 {
-		line += "; failed: " + strings.Join(failed, ", ") + "; collie mcp list says why"
+		line += locale.Sprintf("; failed: %s; collie mcp list says why", strings.Join(failed, ", "))
 	}
 	p.Note("%s", line)
 }

@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -133,7 +134,7 @@ func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"file": u.file, "manager": u.manager, "installed": true})
 	}
-	if _, err := fmt.Fprintf(p.Out, "installed %s\n", u.file); err != nil {
+	if _, err := locale.Fprintf(p.Out, "installed %s\n", u.file); err != nil {
 		return err
 	}
 	p.Note("collie service status shows what became of it%s", u.advice)
@@ -192,7 +193,7 @@ func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"file": u.file, "manager": u.manager, "installed": false})
 	}
-	_, err = fmt.Fprintf(p.Out, "removed %s\n", u.file)
+	_, err = locale.Fprintf(p.Out, "removed %s\n", u.file)
 	return err
 }
 
@@ -219,7 +220,7 @@ func (p commands) serviceStatus(ctx context.Context, f *serviceFlags) error {
 		return err
 	}
 	s := serviceState{
-		Installed: u.written(), State: "not installed", Manager: u.manager, File: u.file,
+		Installed: u.written(), State: locale.T("not installed"), Manager: u.manager, File: u.file,
 		Log: filepath.Join(cfg.Paths.State, "logs", "serve.log"),
 	}
 	if g, err := home.FindGateway(cfg.Paths); err == nil {
@@ -251,7 +252,7 @@ func (p commands) showService(s *serviceState) error {
 	}
 	rows := [][]string{{"state", s.State}, {"manager", s.Manager}, {"file", s.File}}
 	if !s.Installed {
-		rows[2][1] += " (is not there)"
+		rows[2][1] += locale.T(" (is not there)")
 	} else {
 		rows = append(rows, []string{"log", s.Log})
 	}
@@ -259,7 +260,7 @@ func (p commands) showService(s *serviceState) error {
 		rows = append(rows, []string{"detail", s.Detail})
 	}
 	if s.PID > 0 {
-		rows = append(rows, []string{"gateway", fmt.Sprintf("pid %d at %s", s.PID, s.URL)})
+		rows = append(rows, []string{"gateway", locale.Sprintf("pid %d at %s", s.PID, s.URL)})
 	}
 	return p.Table(nil, rows)
 }
@@ -304,9 +305,9 @@ func (p commands) serviceManager(u *unit, f *serviceFlags) error {
 	if missing == "" {
 		return nil
 	}
-	hint := "run \"collie serve\" under what keeps programs running here, or in a terminal; --print shows what would be written"
+	hint := locale.T("run \"collie serve\" under what keeps programs running here, or in a terminal; --print shows what would be written")
 	if !f.system && strings.Contains(missing, "account") {
-		hint = "log in to a session of your own, or have root run: loginctl enable-linger; else run \"collie serve\" in a terminal"
+		hint = locale.T("log in to a session of your own, or have root run: loginctl enable-linger; else run \"collie serve\" in a terminal")
 	}
 	return &tool.Error{Op: "service", Kind: tool.Unavailable, Subject: u.manager, Message: missing, Hint: hint}
 }
@@ -318,14 +319,14 @@ func exists(path string) bool {
 
 func needsRoot(f *serviceFlags) string {
 	if f.system {
-		return "--system needs root: sudo collie service … --system"
+		return locale.T("--system needs root: sudo collie service … --system")
 	}
 	return ""
 }
 
 func otherService(f *serviceFlags) string {
 	if f.system {
-		return "without --system the service of your account is meant"
+		return locale.T("without --system the service of your account is meant")
 	}
-	return "--system means the one of the machine"
+	return locale.T("--system means the one of the machine")
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/lazyregexp"
 )
 
@@ -71,7 +72,7 @@ var launchdFields = lazyregexp.New(`(?m)^\t(state|last exit code) = (.+)$`)
 // launchdState reads what launchctl print says.
 func launchdState(out string, err error) (state, detail string) {
 	if err != nil {
-		return "inactive", "launchd does not know it: " + err.Error()
+		return "inactive", locale.Sprintf("launchd does not know it: %s", err.Error())
 	}
 	state = "unknown"
 	for _, m := range launchdFields.FindAllStringSubmatch(out, -1) {
@@ -81,7 +82,7 @@ func launchdState(out string, err error) (state, detail string) {
 		case m[1] == "state":
 			state = m[2]
 		case m[2] != "0" && m[2] != "(never exited)":
-			detail = "last exit code " + m[2]
+			detail = locale.Sprintf("last exit code %s", m[2])
 		}
 	}
 	return state, detail

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 )
 
@@ -42,7 +43,7 @@ func systemdUnit(s *serviceSpec) *unit {
 		state:   systemdState, missing: systemdMissing,
 	}
 	if !s.system {
-		u.advice = "; loginctl enable-linger keeps it running while you are not logged in"
+		u.advice = locale.T("; loginctl enable-linger keeps it running while you are not logged in")
 	}
 	u.text = unitText(
 		"[Unit]",
@@ -100,13 +101,13 @@ func systemdMissing(command, system bool, runtimeDir string, exists func(string)
 	case !command:
 		return withoutCommand("systemd", "systemctl")
 	case !exists("/run/systemd/system"):
-		return "systemd is installed and does not run (there is no /run/systemd/system), as in most containers"
+		return locale.T("systemd is installed and does not run (there is no /run/systemd/system), as in most containers")
 	case system:
 		return ""
 	case runtimeDir == "":
-		return "the systemd of your account does not run: XDG_RUNTIME_DIR is not set, as after su or sudo"
+		return locale.T("the systemd of your account does not run: XDG_RUNTIME_DIR is not set, as after su or sudo")
 	case !exists(filepath.Join(runtimeDir, "systemd")):
-		return "the systemd of your account does not run: there is no " + filepath.Join(runtimeDir, "systemd")
+		return locale.Sprintf("the systemd of your account does not run: there is no %s", filepath.Join(runtimeDir, "systemd"))
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package gateway
 import (
 	"path"
 	"strings"
+
+	"collie/internal/face/cli/locale"
 )
 
 // taskUnit is the service as a task of the Task Scheduler of Windows: at logon for an
@@ -26,7 +28,7 @@ func taskUnit(s *serviceSpec) *unit {
 		state: taskState, status: []string{"schtasks", "/Query", "/TN", name, "/XML"},
 		missing: func(command, _ bool, _ string, _ func(string) bool) string {
 			if !command {
-				return withoutCommand("the Task Scheduler", "schtasks")
+				return withoutCommand(locale.T("the Task Scheduler"), "schtasks")
 			}
 			return ""
 		},
@@ -61,7 +63,7 @@ const stateRegistered = "registered"
 // of the system.
 func taskState(_ string, err error) (state, detail string) {
 	if err != nil {
-		return "inactive", "the Task Scheduler does not know it: " + err.Error()
+		return "inactive", locale.Sprintf("the Task Scheduler does not know it: %s", err.Error())
 	}
 	return stateRegistered, ""
 }

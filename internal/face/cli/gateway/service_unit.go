@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/tool"
 )
 
@@ -73,7 +74,7 @@ func (u *unit) bytes() []byte {
 
 // withoutCommand is what is missing where the manager's command is.
 func withoutCommand(manager, command string) string {
-	return "there is no " + command + " on this machine: " + manager + " does not run here, as in most containers"
+	return locale.Sprintf("there is no %s on this machine: %s does not run here, as in most containers", command, manager)
 }
 
 // unitText joins the lines of a file.

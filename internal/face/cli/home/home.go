@@ -14,6 +14,7 @@ import (
 
 	"collie/internal/atomicfile"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/process"
 	"collie/internal/tool"
 )
@@ -49,7 +50,7 @@ func Claim(paths config.Paths) (release func(), err error) {
 	if !ok {
 		e := &tool.Error{Op: "serve", Kind: tool.Busy, Message: "this home already has a gateway", Hint: "stop it, or choose another home with --home"}
 		if g, err := FindGateway(paths); err == nil {
-			e.Message = fmt.Sprintf("this home already has a gateway: pid %d at %s", g.PID, g.URL)
+			e.Message = locale.Sprintf("this home already has a gateway: pid %d at %s", g.PID, g.URL)
 		}
 		return nil, e
 	}

@@ -16,6 +16,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -54,16 +55,16 @@ func All(ctx context.Context, shared *root.Program, b Learner, names []string, p
 			show.Begin(name)
 			r := one(ctx, b, name, timeout)
 			if r.OK && slices.Contains(uncached, name) {
-				r.Note = "not kept: its settings switch the cache off"
+				r.Note = locale.T("not kept: its settings switch the cache off")
 			} else if r.OK && r.Tools == 0 {
-				r.Note = "it has no tools"
+				r.Note = locale.T("it has no tools")
 			}
 			results[i] = r
-			word := output.Count(r.Tools, "tool")
+			word := locale.Count(r.Tools, "tool")
 			if !r.OK {
 				word = "failed"
 			}
-			show.End(name, fmt.Sprintf("%s after %s", word, Seconds(r.Seconds)))
+			show.End(name, locale.Sprintf("%s after %s", word, Seconds(r.Seconds)))
 		})
 	}
 	wg.Wait()
@@ -162,11 +163,12 @@ func Unseen(ctx context.Context, shared *root.Program) {
 		switch {
 		case r.OK && p.JSON:
 		case r.OK:
-			p.Note("%s: %s", r.Name, output.Count(r.Tools, "tool"))
+			p.Note("%s: %s", r.Name, locale.Count(r.Tools, "tool"))
 		case ctx.Err() != nil && r.Type != tool.NeedsAuth:
 			p.Warn("%s: its tools are not learnt yet; collie cache warm %s does it, or its first use", r.Name, r.Name)
 		default:
-			p.Warn("%s: its tools are not learnt: %s; %s", r.Name, output.OneLine(r.Error), output.First(r.hint, "collie mcp doctor "+r.Name+" tries it step by step"))
+			p.Warn("%s: its tools are not learnt: %s; %s", r.Name, output.OneLine(locale.Sentence(r.Error)),
+				output.First(locale.Sentence(r.hint), locale.Sprintf("collie mcp doctor %s tries it step by step", r.Name)))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/face/cli/learn"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
@@ -91,7 +91,7 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 		return root.NotWritten("mcp add", file, err)
 	}
 	what := strings.Join(names, ", ")
-	if _, err := fmt.Fprintf(p.Out, "added %s to %s\n", what, file); err != nil {
+	if _, err := locale.Fprintf(p.Out, "added %s to %s\n", what, file); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -188,7 +188,7 @@ func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry)
 	with.Servers = servers
 	for _, prog := range serveradmin.Programs(&with, p.Env) {
 		if prog.Err != nil {
-			p.Warn("%s: %s", prog.Server, strings.TrimSuffix(prog.Err.Error()+"; "+prog.Hint, "; "))
+			p.Warn("%s: %s", prog.Server, locale.Sentence(strings.TrimSuffix(prog.Err.Error()+"; "+prog.Hint, "; ")))
 		}
 	}
 	return nil

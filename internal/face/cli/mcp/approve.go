@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
@@ -66,7 +67,7 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 		}
 	}
 	if !yes {
-		ok, err := p.Agree(ctx, fmt.Sprintf("accept %s of %s?", output.Count(len(tools), "definition"), name))
+		ok, err := p.Agree(ctx, locale.Sprintf("accept %s of %s?", locale.Count(len(tools), "definition"), name))
 		if err != nil || !ok {
 			return err
 		}
@@ -83,14 +84,14 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"approved": n})
 	}
-	_, err = fmt.Fprintf(p.Out, "accepted %s of %s\n", output.Count(n, "definition"), name)
+	_, err = locale.Fprintf(p.Out, "accepted %s of %s\n", locale.Count(n, "definition"), name)
 	return err
 }
 
 // showChange prints what is different in a definition, field by field.
 func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
+	locale.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
 	var was, now map[string]json.RawMessage
 	_ = json.Unmarshal(ch.Was, &was) // what is not an object has no fields
 	_ = json.Unmarshal(ch.Now, &now)

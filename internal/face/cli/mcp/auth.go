@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -95,7 +96,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]any{"server": name, "signedIn": true})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "signed in at %s\n", name)
+		_, err = locale.Fprintf(p.Out, "signed in at %s\n", name)
 	}
 	if err != nil {
 		return err
@@ -118,11 +119,11 @@ func (p commands) knownServer(op, name string) (*config.Config, error) {
 
 // showSignIn shows where to sign in. The address is whole on a line of its own, to be copied.
 func (p commands) showSignIn(address string, opened bool) {
-	what := "Open this page to sign in:"
+	what := locale.T("Open this page to sign in:")
 	if opened {
-		what = "A browser was asked to open this page:"
+		what = locale.T("A browser was asked to open this page:")
 	}
-	fmt.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", what, output.Harmless(address))
+	locale.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", what, output.Harmless(address))
 }
 
 // pasted asks for the address that the browser ended at.
@@ -130,7 +131,7 @@ func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (s
 	if problem != "" {
 		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
 	}
-	fmt.Fprint(p.Err, "If the browser cannot reach this machine, paste the address it ended at: ")
+	locale.Fprintf(p.Err, "If the browser cannot reach this machine, paste the address it ended at: ")
 	for {
 		text, err := in.Next(ctx)
 		if err != nil {
@@ -145,7 +146,7 @@ func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (s
 
 // askClient asks for a client that a person has registered at the authorization server.
 func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string) (id, secret string, err error) {
-	fmt.Fprintf(p.Err, "The server registers no clients by itself. Register one there with the redirect URI\n  %s\n"+
+	locale.Fprintf(p.Err, "The server registers no clients by itself. Register one there with the redirect URI\n  %s\n"+
 		"A client with a secret belongs into the settings: auth.clientId and auth.clientSecret.\nClient id: ", output.Harmless(redirect))
 	id, err = in.Next(ctx)
 	return strings.TrimSpace(id), "", err
@@ -194,7 +195,7 @@ func (p commands) logout(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]any{"server": name, "signedIn": false, "revoked": revoked})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "signed out from %s\n", name)
+		_, err = locale.Fprintf(p.Out, "signed out from %s\n", name)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -74,7 +75,7 @@ func (p commands) showStep(s *tool.Step) {
 		mark = "FAIL"
 	}
 	took := time.Duration(s.Seconds * float64(time.Second)).Round(time.Millisecond)
-	fmt.Fprintf(p.Out, "%s  %-20s %8v  %s\n", p.Painter(p.Out).Mark(mark), s.Name, took, output.OneLine(s.Detail))
+	fmt.Fprintf(p.Out, "%s  %-20s %8v  %s\n", p.Painter(p.Out).Mark(mark), s.Name, took, output.OneLine(locale.Sentence(s.Detail)))
 	for _, line := range s.Said {
 		fmt.Fprintf(p.Out, "      | %s\n", output.OneLine(line))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
 )
@@ -42,9 +43,9 @@ func someServers(c *cobra.Command, args []string) error {
 
 // turn switches servers on or off, all or none.
 func (p commands) turn(ctx context.Context, names []string, on bool) error {
-	op, done := "mcp disable", "disabled"
+	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("disabled already: %s\n")
 	if on {
-		op, done = "mcp enable", "enabled"
+		op, done, changed, already = "mcp enable", "enabled", locale.T("enabled %s in %s\n"), locale.T("enabled already: %s\n")
 	}
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -80,10 +81,10 @@ func (p commands) turn(ctx context.Context, names []string, on bool) error {
 	}
 	var text strings.Builder
 	for _, file := range files {
-		fmt.Fprintf(&text, "%s %s in %s\n", done, strings.Join(byFile[file], ", "), file)
+		fmt.Fprintf(&text, changed, strings.Join(byFile[file], ", "), file)
 	}
 	if len(same) > 0 {
-		fmt.Fprintf(&text, "%s already: %s\n", done, strings.Join(same, ", "))
+		fmt.Fprintf(&text, already, strings.Join(same, ", "))
 	}
 	_, err = fmt.Fprint(p.Out, text.String())
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
@@ -191,7 +192,7 @@ func tools(r *serverRow) string {
 		return ""
 	}
 	if n := len(r.Changed); n > 0 {
-		return fmt.Sprintf("%d (%d changed)", r.Tools, n)
+		return locale.Sprintf("%d (%d changed)", r.Tools, n)
 	}
 	return strconv.Itoa(r.Tools)
 }
@@ -204,7 +205,7 @@ func freshness(r *serverRow, now time.Time) string {
 	case r.Freshness == tool.FreshLive || r.Validated == nil:
 		return string(r.Freshness)
 	}
-	return fmt.Sprintf("%s, %s old", r.Freshness, output.Age(now.Sub(*r.Validated)))
+	return locale.Sprintf("%s, %s old", r.Freshness, output.Age(now.Sub(*r.Validated)))
 }
 
 // nextRetry is how long it takes until a server is tried again; one that starts is being tried.
@@ -212,7 +213,7 @@ func nextRetry(r *serverRow, now time.Time) string {
 	if r.NextRetry == nil || r.State == tool.StateStarting {
 		return ""
 	}
-	return "in " + output.Age(max(0, r.NextRetry.Sub(now)))
+	return locale.Sprintf("in %s", output.Age(max(0, r.NextRetry.Sub(now))))
 }
 
 // memory is a size as people read it.
@@ -292,7 +293,7 @@ func details(r *serverRow) [][]string {
 		add("next retry", r.NextRetry.Local().Format(time.RFC3339))
 	}
 	if r.Starts > 0 {
-		add("starts", fmt.Sprintf("%d, %d of them after a failure", r.Starts, r.Restarts))
+		add("starts", locale.Sprintf("%d, %d of them after a failure", r.Starts, r.Restarts))
 		add("last start took", time.Duration(r.StartSeconds*float64(time.Second)).Round(time.Millisecond).String())
 	}
 	if r.Freshness != tool.FreshNone {

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
@@ -39,7 +39,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"removed": name, "file": file})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "removed %s from %s\n", name, file)
+		_, err = locale.Fprintf(p.Out, "removed %s from %s\n", name, file)
 	}
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 
 func (p commands) renameCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.Named("server", "new name"),
+		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.Named("server", locale.T("new name")),
 		Long: "Gives a server another name, in the file that defines it; its place and comments stay. What\n" +
 			"clients see of it begins with the new name from then on.",
 		ValidArgsFunction: p.CompleteServers,
@@ -87,7 +87,7 @@ func (p commands) rename(ctx context.Context, from, to string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"renamed": from, "to": to, "file": s.File})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "renamed %s to %s in %s\n", from, to, s.File)
+		_, err = locale.Fprintf(p.Out, "renamed %s to %s in %s\n", from, to, s.File)
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	entryadmin "collie/internal/source/upstream/entry/admin"
@@ -133,13 +134,13 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 	case refused != nil:
 		return refused
 	case trusted:
-		_, err := fmt.Fprintln(p.Out, "this file is trusted already")
+		_, err := locale.Fprintf(p.Out, "this file is trusted already\n")
 		return err
 	}
 	if len(p.Files) > 0 || p.Env.Get("COLLIE_CONFIG") != "" {
 		p.Warn("with a file named by --config or COLLIE_CONFIG, projects are not looked at")
 	}
-	_, err := fmt.Fprintf(p.Out, "trusted; collie uses them when it is started in %s\n", output.Harmless(project.Dir))
+	_, err := locale.Fprintf(p.Out, "trusted; collie uses them when it is started in %s\n", output.Harmless(project.Dir))
 	return err
 }
 
@@ -164,7 +165,9 @@ func ownNames(cfg *config.Config, project *config.Project) []string {
 // projectText is all of it, cut nowhere: what does not fit on a line must not hide.
 func projectText(project *config.Project, servers []entryadmin.ProjectServer) string {
 	var b strings.Builder
-	say := func(format string, args ...any) { b.WriteString(output.Harmless(fmt.Sprintf(format, args...)) + "\n") }
+	say := func(format string, args ...any) {
+		b.WriteString(output.Harmless(locale.Sprintf(format, args...)) + "\n")
+	}
 	say("%s", output.OneLine(project.File))
 	if project.State == config.Changed {
 		say("This file has changed since you trusted it.")
@@ -173,7 +176,7 @@ func projectText(project *config.Project, servers []entryadmin.ProjectServer) st
 		say("It starts nothing.")
 		return b.String()
 	}
-	say("would start or reach %s:", output.Count(len(servers), "server"))
+	say("would start or reach %s:", locale.Count(len(servers), "server"))
 	for _, s := range servers {
 		say("\n  %s", output.OneLine(s.Name))
 		say("    %s", output.OneLine(s.Command))
@@ -193,7 +196,7 @@ func (p commands) agreed(ctx context.Context, project *config.Project, yes bool)
 	if yes {
 		return nil
 	}
-	_, err := p.Agree(ctx, "Let these run whenever collie is started in "+output.Harmless(project.Dir)+"?")
+	_, err := p.Agree(ctx, locale.Sprintf("Let these run whenever collie is started in %s?", output.Harmless(project.Dir)))
 	return err
 }
 
@@ -209,7 +212,7 @@ func (p commands) revokeTrust(ctx context.Context, cfg *config.Config, file stri
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"revoked": file})
 	}
-	_, err = fmt.Fprintf(p.Out, "no longer trusted: %s\n", file)
+	_, err = locale.Fprintf(p.Out, "no longer trusted: %s\n", file)
 	return err
 }
 

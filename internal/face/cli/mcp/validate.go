@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/process"
@@ -112,9 +113,9 @@ func (p commands) showFindings(cfg *config.Config, found []config.Finding, fault
 			return err
 		}
 	}
-	summary := "there are no settings yet: " + cfg.Paths.ConfigFile + " does not exist"
+	summary := locale.Sprintf("there are no settings yet: %s does not exist", cfg.Paths.ConfigFile)
 	if n := len(cfg.Files); n > 0 {
-		summary = fmt.Sprintf("%s, %s in %s; %s", output.Count(faults, "error"), output.Count(warnings, "warning"), output.Count(n, "file"), output.Count(len(cfg.Servers), "server"))
+		summary = locale.Sprintf("%s, %s in %s; %s", locale.Count(faults, "error"), locale.Count(warnings, "warning"), locale.Count(n, "file"), locale.Count(len(cfg.Servers), "server"))
 	}
 	_, err := fmt.Fprintln(p.Out, summary)
 	return err

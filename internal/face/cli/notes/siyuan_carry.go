@@ -2,13 +2,13 @@ package notes
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -49,7 +49,7 @@ func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newK
 	defer c.Close()
 	p.carryOver(ctx, cfg, c, f, sideVault, sideSiYuan)
 	if n := documents(ctx, cfg); n > 0 && !p.JSON {
-		p.Note("the notes in the vault stay there, %s: collie vault export --siyuan FILE NOTEBOOK writes what SiYuan imports", output.Count(n, "document"))
+		p.Note("the notes in the vault stay there, %s: collie vault export --siyuan FILE NOTEBOOK writes what SiYuan imports", locale.Count(n, "document"))
 	}
 }
 
@@ -86,6 +86,7 @@ func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name str
 
 // carryOver asks if need be, carries, and says what came of it.
 func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadmin.Carry, f carryFlags, from, to string) {
+	from, to = locale.T(from), locale.T(to)
 	if c.Empty() {
 		if f.yes {
 			p.Note("%s has nothing to carry over that %s lacks", from, to)
@@ -99,7 +100,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 			p.Note("not carried over from %s: %s; --carry does that", from, what)
 			return
 		}
-		answer, err := p.Prompt(ctx, fmt.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), what, to), false)
+		answer, err := p.Prompt(ctx, locale.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), what, to), false)
 		if err != nil || !root.Agrees(answer) {
 			p.Note("nothing was carried over")
 			return
@@ -129,10 +130,10 @@ func carriedText(c *notesadmin.Carry) string {
 	var parts []string
 	for i, l := range c.Levels {
 		if len(c.Levels) > 5 && i == 4 {
-			parts = append(parts, fmt.Sprintf("%d more levels", len(c.Levels)-i))
+			parts = append(parts, locale.Sprintf("%d more levels", len(c.Levels)-i))
 			break
 		}
-		parts = append(parts, "level "+l.Level+" of "+l.Name)
+		parts = append(parts, locale.Sprintf("level %s of %s", l.Level, l.Name))
 	}
 	for _, t := range []struct {
 		name  string

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -88,7 +89,7 @@ func configJSON(cfg *notesadmin.ToolConfig, tools []notesadmin.SwitchedTool) map
 
 // showConfigHead says where the config comes from, and what is odd about it.
 func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
-	where := "defaults: the workspace has no tool config"
+	where := locale.T("defaults: the workspace has no tool config")
 	if cfg.Source != "" {
 		where = fmt.Sprintf("%s (%s)", cfg.Source, cfg.Format)
 	}
@@ -97,10 +98,10 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 		on         bool
 		name, text string
 	}{
-		{cfg.ReadOnly, "read-only", "actions that write are not offered"},
-		{cfg.Strict != nil && *cfg.Strict, "strict", "writes need a hash of what they change"},
-		{!cfg.Slim, "full", "results have all their fields"},
-		{cfg.SoftErrors, "soft errors", "errors that a model can mend are not errors to its client"},
+		{cfg.ReadOnly, "read-only", locale.T("actions that write are not offered")},
+		{cfg.Strict != nil && *cfg.Strict, "strict", locale.T("writes need a hash of what they change")},
+		{!cfg.Slim, "full", locale.T("results have all their fields")},
+		{cfg.SoftErrors, locale.T("soft errors"), locale.T("errors that a model can mend are not errors to its client")},
 	} {
 		if f.on {
 			rows = append(rows, []string{f.name, f.text})
@@ -132,7 +133,7 @@ func (p commands) showSwitchedTools(tools []notesadmin.SwitchedTool) error {
 				off = append(off, a.Name)
 			}
 		}
-		rows = append(rows, []string{t.Name, onOff(t.On), fmt.Sprintf("%d of %d", on, len(t.Actions)), strings.Join(off, ", ")})
+		rows = append(rows, []string{t.Name, onOff(t.On), locale.Sprintf("%d of %d", on, len(t.Actions)), strings.Join(off, ", ")})
 	}
 	return p.Table([]string{"TOOL", "", "ACTIONS", "OFF"}, rows)
 }
@@ -145,7 +146,7 @@ func (p commands) showSwitches(t *notesadmin.SwitchedTool) error {
 	for _, a := range t.Actions {
 		usual := ""
 		if a.On != a.Default {
-			usual = "by default " + onOff(a.Default)
+			usual = locale.Sprintf("by default %s", onOff(a.Default))
 		}
 		rows = append(rows, []string{a.Name, onOff(a.On), usual})
 	}
@@ -161,7 +162,7 @@ func onOff(on bool) string {
 
 func (p commands) siyuanConfigSetCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.Named("tool", "on or off"),
+		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.Named("tool", locale.T("on or off")),
 		Long: "Switches a tool or an action on or off, in Collie's own file in the workspace; a file of an\n" +
 			"older format is kept as a copy. readOnlyTools, writeSafety.strictMode, debug.slimResponses and\n" +
 			"errorReporting.softRecoverableErrors can be switched too. A running gateway takes it up within\n" +
@@ -194,7 +195,7 @@ func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error
 		if p.JSON {
 			return p.PrintJSON(map[string]any{"set": name, "on": on, "source": cfg.Source})
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s is %s, in %s\n", name, onOff(on), cfg.Source); err != nil {
+		if _, err := locale.Fprintf(p.Out, "%s is %s, in %s\n", name, onOff(on), cfg.Source); err != nil {
 			return err
 		}
 		if toolName, _, one := strings.Cut(name, "."); one && on && cfg.On[toolName] != nil && !cfg.ToolOn[toolName] {
@@ -235,7 +236,7 @@ func (p commands) siyuanConfigMigrate(ctx context.Context) error {
 			p.Note("%s has the format of today; nothing was written", m.From)
 			return nil
 		}
-		_, err = fmt.Fprintf(p.Out, "wrote %s from %s (%s); the old one is kept as %s\n", m.To, m.From, m.Format, m.Backup)
+		_, err = locale.Fprintf(p.Out, "wrote %s from %s (%s); the old one is kept as %s\n", m.To, m.From, m.Format, m.Backup)
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -121,7 +122,7 @@ func (p commands) siyuanConnectionShow(name string) error {
 		{"name", r.Name},
 		{"url", r.URL},
 		{"token", r.Token},
-		{"workspace", output.First(r.Workspace, "not recorded")},
+		{"workspace", output.First(r.Workspace, locale.T("not recorded"))},
 		{"current", fmt.Sprint(r.Current)},
 		{"file", output.First(saved.File, root.SettingsFile(cfg))},
 	})

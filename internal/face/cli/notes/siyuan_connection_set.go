@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -185,7 +186,7 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 		p.Note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
 		return nil, nil //nolint:nilnil // nobody answered
 	case ok:
-		e.Hint = fmt.Sprintf("%s; --no-test saves it all the same", unsaved(e, address))
+		e.Hint = locale.Sprintf("%s; --no-test saves it all the same", unsaved(e, address))
 	}
 	return nil, err
 }
@@ -194,15 +195,15 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 func unsaved(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:
-		return "copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code"
+		return locale.T("copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code")
 	case e.Code == notesadmin.NotAKernel && strings.Count(address, "/") > 2:
 		scheme, rest, _ := strings.Cut(address, "://")
 		host, _, _ := strings.Cut(rest, "/")
-		return "leave out what follows the host: " + scheme + "://" + host
+		return locale.Sprintf("leave out what follows the host: %s://%s", scheme, host)
 	case e.Code == notesadmin.NotAKernel:
-		return "another program has that port; SiYuan shows its own in Settings - About"
+		return locale.T("another program has that port; SiYuan shows its own in Settings - About")
 	case e.Code == notesadmin.KernelUnreachable:
-		return "start SiYuan, and see that the address is right"
+		return locale.T("start SiYuan, and see that the address is right")
 	}
-	return output.First(e.Hint, "nothing was saved")
+	return output.First(e.Hint, locale.T("nothing was saved"))
 }

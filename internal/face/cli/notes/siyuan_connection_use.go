@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 )
@@ -36,7 +37,7 @@ func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"current": name, "file": file})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "%s is the current connection\n", output.OneLine(name))
+		_, err = locale.Fprintf(p.Out, "%s is the current connection\n", output.OneLine(name))
 	}
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (p commands) siyuanConnectionRemove(ctx context.Context, name string, carry
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"removed": name, "file": file})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "removed connection %s from %s\n", output.OneLine(name), file)
+		_, err = locale.Fprintf(p.Out, "removed connection %s from %s\n", output.OneLine(name), file)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -59,11 +60,11 @@ func (p commands) showNotesChecks(d *notesadmin.Report) error {
 		if c.Hint != "" {
 			text += "; " + c.Hint
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark), c.Name, output.OneLine(root.InCommands(text))); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark), c.Name, output.OneLine(root.InCommands(locale.Sentence(text)))); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.Out, "%s: reads %s, strict writes %s\n", d.Status, d.Access.Reads, d.Access.StrictWrites)
+	_, err := locale.Fprintf(p.Out, "%s: reads %s, strict writes %s\n", d.Status, d.Access.Reads, d.Access.StrictWrites)
 	return err
 }
 
@@ -94,12 +95,12 @@ func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesad
 			offered++
 		}
 	}
-	c.Status, c.Detail = notesadmin.CheckOK, fmt.Sprintf("at %s, offers %s for notes, a list of %s", r.Gateway.URL, output.Count(offered, "tool"), output.DecimalSize(len(raw)))
+	c.Status, c.Detail = notesadmin.CheckOK, locale.Sprintf("at %s, offers %s for notes, a list of %s", r.Gateway.URL, locale.Count(offered, "tool"), output.DecimalSize(len(raw)))
 	switch {
 	case offered == 0:
 		c.Status, c.Issue, c.Hint = notesadmin.CheckFailed, "required_tool_missing", "restart it"
 	case !same:
-		c.Status, c.Issue, c.Hint = notesadmin.CheckOK, "gateway_stale", "it has other settings than these; restart it"
+		c.Status, c.Issue, c.Hint = notesadmin.CheckOK, "gateway_stale", locale.T("it has other settings than these; restart it")
 	}
 	d.ToolsListBytes = len(raw)
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -72,7 +73,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	}
 	saved, _ := app.Connections(cfg, p.Env)
 	if old, there := saved.Get(n.name); there && saved.File == "" && !yes {
-		if _, err := p.Agree(ctx, fmt.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
+		if _, err := p.Agree(ctx, locale.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -42,7 +43,7 @@ func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection,
 		return "", err
 	}
 	if err := store.Set(ctx, secretPrefix+connection, token); err != nil {
-		return "", root.SecretError("keep the token of", connection, err)
+		return "", root.SecretError(locale.T("keep the token of"), connection, err)
 	}
 	return tokenForm(connection), nil
 }
@@ -146,7 +147,7 @@ func (p commands) connectionSaved(ctx context.Context, command, name, file strin
 		}
 		err = p.PrintJSON(out)
 	} else {
-		_, err = fmt.Fprintf(p.Out, "saved connection %s in %s\n", output.OneLine(name), file)
+		_, err = locale.Fprintf(p.Out, "saved connection %s in %s\n", output.OneLine(name), file)
 	}
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func savedMember(text string) *string {
 // kernelLine is what is told of a kernel that answered.
 func kernelLine(address string, facts *notesadmin.KernelFacts) string {
 	if facts.ReadOnly {
-		return fmt.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, output.Count(facts.Notebooks, "notebook"))
+		return locale.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, locale.Count(facts.Notebooks, "notebook"))
 	}
-	return fmt.Sprintf("✓ SiYuan %s at %s: workspace %s, %s", facts.Version, address, facts.Workspace, output.Count(facts.Notebooks, "notebook"))
+	return locale.Sprintf("✓ SiYuan %s at %s: workspace %s, %s", facts.Version, address, facts.Workspace, locale.Count(facts.Notebooks, "notebook"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 )
 
@@ -57,15 +58,15 @@ func (p commands) siyuanTelemetryShow(ctx context.Context) error {
 func whereTelemetryGoes(cfg *config.Config, due, now time.Time) string {
 	switch t := cfg.Telemetry; {
 	case !cfg.Analytics.Enabled:
-		return "analytics.enabled is false: calls are not counted, and nothing is sent"
+		return locale.T("analytics.enabled is false: calls are not counted, and nothing is sent")
 	case !t.Enabled && t.Endpoint == "":
-		return "telemetry is off, and has no endpoint: this goes nowhere"
+		return locale.T("telemetry is off, and has no endpoint: this goes nowhere")
 	case !t.Enabled:
-		return "telemetry is off: this goes nowhere"
+		return locale.T("telemetry is off: this goes nowhere")
 	case t.Endpoint == "":
-		return "telemetry has no endpoint: this goes nowhere; telemetry.endpoint says where to"
+		return locale.T("telemetry has no endpoint: this goes nowhere; telemetry.endpoint says where to")
 	case due.After(now):
-		return "telemetry is on: a running gateway sends the next report at " + due.Local().Format("2006-01-02 15:04")
+		return locale.Sprintf("telemetry is on: a running gateway sends the next report at %s", due.Local().Format("2006-01-02 15:04"))
 	}
-	return "telemetry is on: the report is due, and a running gateway sends it"
+	return locale.T("telemetry is on: the report is due, and a running gateway sends it")
 }

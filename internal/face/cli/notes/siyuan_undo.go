@@ -10,6 +10,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/face/cli/call"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -74,7 +75,7 @@ func shown(w *notesadmin.Write) []string {
 		out = w.Names
 	}
 	if most := 3; len(out) > most {
-		out = append(out[:most:most], fmt.Sprintf("… %d more", len(out)-most))
+		out = append(out[:most:most], locale.Sprintf("… %d more", len(out)-most))
 	}
 	return out
 }
@@ -89,14 +90,14 @@ func writeJSON(w *notesadmin.Write) map[string]any {
 func undoable(w *notesadmin.Write) string {
 	switch {
 	case w.CanUndo():
-		return "yes"
+		return locale.T("yes")
 	case w.State == notesadmin.WriteUndone:
 		return "done"
 	case w.NoUndo != "":
 		why, _, _ := strings.Cut(w.NoUndo, ", ") // what to do about it is told by id
-		return "no: " + output.Cut(why)
+		return locale.Sprintf("no: %s", output.Cut(why))
 	}
-	return "no"
+	return locale.T("no")
 }
 
 func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
@@ -127,7 +128,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 		if p.JSON {
 			return p.PrintJSON(writeJSON(w))
 		}
-		_, err = fmt.Fprintf(p.Out, "✓ %s.%s of %s is taken back\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
+		_, err = locale.Fprintf(p.Out, "✓ %s.%s of %s is taken back\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
 		return err
 	})
 }
@@ -162,7 +163,7 @@ func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Note
 // undoText shows what would be put back.
 func undoText(w *notesadmin.Write, since []string) string {
 	var b strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
 	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)
 	for i := range w.Before {
 		v := &w.Before[i]
@@ -189,7 +190,7 @@ func excerpt(text string) []string {
 	const most = 6
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) > most {
-		lines = append(lines[:most:most], fmt.Sprintf("… %d more lines", len(lines)-most))
+		lines = append(lines[:most:most], locale.Sprintf("… %d more lines", len(lines)-most))
 	}
 	return lines
 }

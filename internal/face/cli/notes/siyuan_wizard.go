@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	notesadmin "collie/internal/source/siyuan/admin"
@@ -71,7 +72,7 @@ func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n
 		if !there || saved.File != "" {
 			return nil
 		}
-		answer, err := p.Prompt(ctx, fmt.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
+		answer, err := p.Prompt(ctx, locale.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
 		if err != nil || root.Agrees(answer) {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
-	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	vaultadmin "collie/internal/vault/admin"
 )
@@ -55,8 +55,8 @@ func (p commands) vaultCheck(ctx context.Context) error {
 
 func (p commands) showProblems(info *vaultadmin.Info, found []vaultadmin.Problem) error {
 	if len(found) == 0 {
-		_, err := fmt.Fprintf(p.Out, "✓ %s: nothing wrong; %s, %s, %s\n", info.Path,
-			output.Count(info.Notebooks, "notebook"), output.Count(info.Documents, "document"), output.Count(info.Blocks, "block"))
+		_, err := locale.Fprintf(p.Out, "✓ %s: nothing wrong; %s, %s, %s\n", info.Path,
+			locale.Count(info.Notebooks, "notebook"), locale.Count(info.Documents, "document"), locale.Count(info.Blocks, "block"))
 		return err
 	}
 	rows := make([][]string, len(found))
@@ -66,6 +66,6 @@ func (p commands) showProblems(info *vaultadmin.Info, found []vaultadmin.Problem
 	if err := p.Table([]string{"WHERE", "WHAT IS WRONG"}, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark("✗"), info.Path, output.Count(len(found), "problem"))
+	_, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark("✗"), info.Path, locale.Count(len(found), "problem"))
 	return err
 }

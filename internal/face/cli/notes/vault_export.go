@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	vaultadmin "collie/internal/vault/admin"
@@ -72,6 +73,6 @@ func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExport
 			return err
 		}
 		p.OnRecord(ctx, cfg, "vault export", folderDetail(v, to, &report))
-		return p.showFolder("exported to "+to, v.Path(), to, &report)
+		return p.showFolder(locale.Sprintf("exported to %s", to), v.Path(), to, &report)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	vaultadmin "collie/internal/vault/admin"
 )
@@ -130,9 +131,9 @@ func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry b
 	if err := p.showStates(r); err != nil {
 		return err
 	}
-	what := "imported into " + file
+	what := locale.Sprintf("imported into %s", file)
 	if dry {
-		what = "would be imported into " + file
+		what = locale.Sprintf("would be imported into %s", file)
 	}
 	return p.showFolder(what, file, dir, r)
 }
@@ -155,13 +156,13 @@ func (p commands) showStates(r *vaultadmin.FolderReport) error {
 		case !worth && f.From == "":
 			continue
 		case f.From != "":
-			why = "it was " + f.From
+			why = locale.Sprintf("it was %s", f.From)
 		}
 		if len(rows) >= maxProblemRows {
 			more++
 			continue
 		}
-		rows = append(rows, []string{f.Path, string(f.State), why})
+		rows = append(rows, []string{f.Path, string(f.State), locale.T(why)})
 	}
 	if len(rows) == 0 {
 		return nil

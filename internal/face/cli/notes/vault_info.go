@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	vaultadmin "collie/internal/vault/admin"
 )
@@ -50,17 +51,17 @@ func (p commands) vaultInfo(ctx context.Context) error {
 }
 
 func (p commands) showVault(f *vaultFacts, v *vaultadmin.Vault) error {
-	use := "yes"
+	use := locale.T("yes")
 	if !f.InUse {
-		use = "no; " + f.Instead
+		use = locale.Sprintf("no; %s", f.Instead)
 	}
 	if !f.Exists {
 		p.noVaultYet(v)
 		return p.Table(nil, [][]string{{"file", f.Path}, {"in use", use}})
 	}
-	changed := "never"
+	changed := locale.T("never")
 	if !f.Changed.IsZero() {
-		changed = f.Changed.Local().Format("2006-01-02 15:04:05") + ", " + output.Age(time.Since(f.Changed)) + " ago"
+		changed = locale.Sprintf("%s, %s ago", f.Changed.Local().Format("2006-01-02 15:04:05"), output.Age(time.Since(f.Changed)))
 	}
 	files := strconv.Itoa(f.Files)
 	if f.Files > 0 {

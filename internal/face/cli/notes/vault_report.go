@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	vaultadmin "collie/internal/vault/admin"
@@ -20,13 +21,13 @@ func done(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Fi
 
 // reportText counts what was brought in or out.
 func reportText(r *vaultadmin.FolderReport) string {
-	text := fmt.Sprintf("%s, %s, %s, %s", output.Count(r.Notebooks, "notebook"), output.Count(r.Documents, "document"), output.Count(r.Blocks, "block"), output.Count(r.Files, "file"))
+	text := fmt.Sprintf("%s, %s, %s, %s", locale.Count(r.Notebooks, "notebook"), locale.Count(r.Documents, "document"), locale.Count(r.Blocks, "block"), locale.Count(r.Files, "file"))
 	counts := stateCounts(r)
 	if counts[string(vaultadmin.FileAdded)] == len(r.States) { // nothing of it was there before
 		return text
 	}
 	if r.Documents == 0 && r.Files == 0 {
-		text = "nothing to write"
+		text = locale.T("nothing to write")
 	}
 	var parts []string
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
@@ -98,11 +99,11 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 		}
 	}
 	for _, c := range r.Changes {
-		p.Note("written otherwise, in %s: %s", output.Count(c.Lines, "line"), c.Why)
+		p.Note("written otherwise, in %s: %s", locale.Count(c.Lines, "line"), c.Why)
 	}
 	mark, rest := "✓", ""
 	if len(r.Problems) > 0 {
-		mark, rest = "!", "; not as it was: "+output.Count(len(r.Problems), "thing")
+		mark, rest = "!", locale.Sprintf("; not as it was: %s", locale.Count(len(r.Problems), "thing"))
 	}
 	_, err := fmt.Fprintf(p.Out, "%s %s: %s%s\n", p.Painter(p.Out).Mark(mark), what, reportText(r), rest)
 	return err

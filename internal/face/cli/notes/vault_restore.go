@@ -12,7 +12,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
-	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
 	vaultadmin "collie/internal/vault/admin"
@@ -51,7 +51,7 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 			return err
 		}
 		if !yes && v.Exists() {
-			if _, err := p.Agree(ctx, fmt.Sprintf("put %s in the place of %s, which is kept beside it?", backup, v.Path())); err != nil {
+			if _, err := p.Agree(ctx, locale.Sprintf("put %s in the place of %s, which is kept beside it?", backup, v.Path())); err != nil {
 				return err
 			}
 		}
@@ -68,8 +68,8 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 		if r.Kept != "" {
 			p.Note("what was there is %s", r.Kept)
 		}
-		_, err = fmt.Fprintf(p.Out, "✓ %s is what it was in %s: %s, %s, %s\n", v.Path(), backup,
-			output.Count(r.Notebooks, "notebook"), output.Count(r.Documents, "document"), output.Count(r.Blocks, "block"))
+		_, err = locale.Fprintf(p.Out, "✓ %s is what it was in %s: %s, %s, %s\n", v.Path(), backup,
+			locale.Count(r.Notebooks, "notebook"), locale.Count(r.Documents, "document"), locale.Count(r.Blocks, "block"))
 		return err
 	})
 }
@@ -104,8 +104,8 @@ func (p commands) vaultSalvage(ctx context.Context, dir string) error {
 		}
 		p.OnRecord(ctx, cfg, "vault salvage", folderDetail(v, dir, &report))
 		for _, l := range lost {
-			report.Problems = append(report.Problems, vaultadmin.FolderProblem{Path: l.Where, Code: "not-salvaged", What: l.What, Why: "it could not be read"})
+			report.Problems = append(report.Problems, vaultadmin.FolderProblem{Path: l.Where, Code: "not-salvaged", What: l.What, Why: locale.T("it could not be read")})
 		}
-		return p.showFolder("salvaged to "+dir, v.Path(), dir, &report)
+		return p.showFolder(locale.Sprintf("salvaged to %s", dir), v.Path(), dir, &report)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 )
 
 // Output is where a command writes, and how.
@@ -51,12 +52,12 @@ func First(values ...string) string {
 
 // Note tells people something on stderr.
 func (o *Output) Note(format string, args ...any) {
-	fmt.Fprintf(o.Err, "collie: "+format+"\n", args...)
+	fmt.Fprintln(o.Err, "collie: "+locale.Sprintf(format, args...))
 }
 
 // Warn tells people of something that went wrong and did not end the command.
 func (o *Output) Warn(format string, args ...any) {
-	fmt.Fprintf(o.Err, "collie: warning: "+format+"\n", args...)
+	fmt.Fprintln(o.Err, locale.T("collie: warning: ")+locale.Sprintf(format, args...))
 }
 
 // PrintJSON writes one line.

@@ -1,12 +1,13 @@
 package output
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"collie/internal/face/cli/locale"
 )
 
 // progress tells how far work with several things is: on a terminal a line that changes, else a
@@ -73,9 +74,9 @@ func (s *progress) draw() {
 	if !s.screen {
 		return
 	}
-	text := fmt.Sprintf("%d/%d after %s", s.over, s.total, Age(time.Since(s.began)))
+	text := locale.Sprintf("%d/%d after %s", s.over, s.total, Age(time.Since(s.began)))
 	if len(s.busy) > 0 {
-		text += ", waiting for " + strings.Join(s.busy, ", ")
+		text += locale.Sprintf(", waiting for %s", strings.Join(s.busy, ", "))
 	}
 	width := TerminalWidth(s.p.Err) - 1
 	if width < 20 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
+
+	"collie/internal/face/cli/locale"
 )
 
 // columns measures text as terminals show it: a Chinese character takes two columns. What
@@ -26,7 +28,8 @@ const minLast = 16
 
 // Table writes rows under a head to stdout, in aligned columns. Line breaks in a cell
 // become spaces. Where the terminal is too narrow the widest columns are cut, the last one too.
-// A head of nil writes rows alone.
+// A head of nil writes rows alone, each of which begins with what it is called. What columns and rows are called is
+// translated.
 func (o *Output) Table(head []string, rows [][]string) error {
 	return o.lay(layout{}, head, rows)
 }
@@ -37,14 +40,15 @@ func (o *Output) TableWhole(head []string, rows [][]string) error {
 }
 
 func (o *Output) lay(l layout, head []string, rows [][]string) error {
-	l.Painter, l.width = o.Painter(o.Out), TerminalWidth(o.Out)
+	l.Painter, l.width, l.kept = o.Painter(o.Out), TerminalWidth(o.Out), handled(head)
+	l.labels = head == nil
 	_, err := io.WriteString(o.Out, l.text(head, rows))
 	return err
 }
 
 // LayOut returns the text of a table without colours. A width of 0 cuts nothing.
 func LayOut(head []string, rows [][]string, width int) string {
-	return layout{width: width}.text(head, rows)
+	return layout{width: width, kept: handled(head)}.text(head, rows)
 }
 
 // layout is how a table is written.
@@ -52,18 +56,28 @@ type layout struct {
 	Painter
 	width int  // of the terminal; 0 cuts nothing
 	whole bool // the last column is broken into lines, not cut
+	kept  []bool
+	// labels says that the first column is what the rows are called, which is translated.
+	labels bool
 }
 
 func (l layout) text(head []string, rows [][]string) string {
 	all := rows
 	if head != nil {
-		all = append([][]string{head}, rows...)
+		titles := make([]string, len(head))
+		for i, title := range head {
+			titles[i] = locale.T(title)
+		}
+		all = append([][]string{titles}, rows...)
 	}
 	cells := make([][]string, len(all))
 	var widths []int
 	for i, row := range all {
 		cells[i] = make([]string, len(row))
 		for j, cell := range row {
+			if j == 0 && l.labels {
+				cell = locale.T(cell)
+			}
 			cells[i][j] = OneLine(cell)
 			if j == len(widths) {
 				widths = append(widths, 0)
@@ -71,7 +85,7 @@ func (l layout) text(head []string, rows [][]string) string {
 			widths[j] = max(widths[j], Width(cells[i][j]))
 		}
 	}
-	narrow(widths, l.width, handled(all))
+	narrow(widths, l.width, l.kept)
 	var b strings.Builder
 	for i, row := range cells {
 		b.WriteString(l.row(row, widths, head != nil && i == 0) + "\n")
@@ -92,14 +106,11 @@ const (
 // a time does. Cut, they are of no use.
 var handles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
-// handled says of each column whether the first row calls it by the head of a handle.
-func handled(rows [][]string) []bool {
-	if len(rows) == 0 {
-		return nil
-	}
-	out := make([]bool, len(rows[0]))
-	for j, cell := range rows[0] {
-		out[j] = slices.Contains(handles, strings.TrimSpace(cell))
+// handled says of each column whether its head is that of a handle.
+func handled(head []string) []bool {
+	out := make([]bool, len(head))
+	for j, title := range head {
+		out[j] = slices.Contains(handles, strings.TrimSpace(title))
 	}
 	return out
 }
@@ -147,7 +158,7 @@ func (o *Output) Rows(head []string, widths []int) (line func(row []string) stri
 
 func (l layout) rows(head []string, widths []int) (line func(row []string) string) {
 	widths = slices.Clone(widths)
-	narrow(widths, l.width, handled([][]string{head}))
+	narrow(widths, l.width, handled(head))
 	return func(row []string) string {
 		for i, cell := range row {
 			row[i] = OneLine(cell)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"collie/internal/face/cli/locale"
 )
 
 // BinarySize is a number of bytes as people read it.
@@ -19,7 +21,7 @@ func BinarySize(n int64) string {
 
 // Ago reads "40s ago".
 func Ago(t, now time.Time) string {
-	return max(now.Sub(t), 0).Truncate(time.Second).String() + " ago"
+	return locale.Sprintf("%s ago", max(now.Sub(t), 0).Truncate(time.Second))
 }
 
 // ShellQuote makes one word of a shell's command line.
@@ -38,19 +40,11 @@ func Age(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
+		return locale.Sprintf("%d min", int(d.Minutes()))
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
-}
-
-// Count reads "1 server" or "2 servers".
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Longest is how many columns a value takes at most.

@@ -2,6 +2,7 @@ package output
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -53,7 +54,7 @@ func Paragraphs(text string, width int) string {
 	var out, prose []string
 	flush := func() {
 		if len(prose) > 0 {
-			out = append(out, wrapped(strings.Join(prose, " "), width)...)
+			out = append(out, wrapped(joined(prose), width)...)
 			prose = nil
 		}
 	}
@@ -68,6 +69,20 @@ func Paragraphs(text string, width int) string {
 	}
 	flush()
 	return strings.Join(out, "\n")
+}
+
+// joined is lines of prose as one: with a space between words, with none behind or before a Chinese character.
+func joined(lines []string) string {
+	text := lines[0]
+	for _, line := range lines[1:] {
+		before, _ := utf8.DecodeLastRuneInString(text)
+		after, _ := utf8.DecodeRuneInString(line)
+		if runewidth.RuneWidth(before) != 2 && runewidth.RuneWidth(after) != 2 {
+			text += " "
+		}
+		text += line
+	}
+	return text
 }
 
 // mostProse is how wide a line of prose is at most.

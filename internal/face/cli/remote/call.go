@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/tool"
 )
@@ -135,7 +135,7 @@ func replyTo(ctx context.Context, out io.Writer, caller tool.Caller, ask message
 		}
 		field, result = "error", e.Raw
 	}
-	_, _ = fmt.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // a call that is over needs no answer
+	_, _ = locale.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // a call that is over needs no answer
 }
 
 // CodeInternal and codeMethod are JSON-RPC's codes for a failure and for a method that is

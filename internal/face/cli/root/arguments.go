@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/tool"
 	"collie/internal/units"
 )
@@ -60,7 +61,7 @@ func KnownProfile(cfg *config.Config, name string) error {
 // DidYouMean is a question to end an error with, empty if no known name is near.
 func DidYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
-		return "; did you mean " + near + "?"
+		return locale.Sprintf("; did you mean %s?", near)
 	}
 	return ""
 }

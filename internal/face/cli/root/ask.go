@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/tool"
 )
@@ -26,7 +27,7 @@ func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 			Op: "ask", Kind: tool.Unconfirmed, Message: "nobody can be asked here: " + question, Hint: "--yes answers it",
 		}
 	}
-	fmt.Fprintf(p.Err, "%s [y/N] ", question)
+	fmt.Fprintf(p.Err, "%s [y/N] ", locale.T(question))
 	answer, err := NewLines(p.In).Next(ctx)
 	switch {
 	case errors.Is(err, io.EOF): // Ctrl-D, which means no
@@ -90,7 +91,7 @@ func (p *Program) AsksHere() bool {
 func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, error) {
 	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual]
 	for {
-		line, err := p.Prompt(ctx, question+choice, false)
+		line, err := p.Prompt(ctx, locale.T(question)+choice, false)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				return usual, nil
@@ -108,9 +109,9 @@ func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, e
 
 func Truth(line string) (yes, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes", "true":
+	case "y", "yes", "true", "是", "好":
 		return true, true
-	case "n", "no", "false":
+	case "n", "no", "false", "否", "不":
 		return false, true
 	}
 	return false, false

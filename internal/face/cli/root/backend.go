@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/remote"
 	"collie/internal/tool"
 )
@@ -58,7 +59,7 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
 				return r, nil
 			}
-			log.Info("the gateway of this home does not answer", "url", g.URL)
+			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL)
 		case err == nil:
 			log.Info(p.OtherGateway(&g, cfg))
 		case !errors.Is(err, home.ErrNoGateway):

@@ -2,11 +2,11 @@ package root
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/remote"
 	"collie/internal/tool"
 )
@@ -30,7 +30,7 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 	}
 	if r = remote.New(cfg, g, nil); !r.Alive(ctx) {
 		r.Close()
-		none.Message = fmt.Sprintf("the gateway of this home (pid %d) does not answer at %s", g.PID, g.URL)
+		none.Message = locale.Sprintf("the gateway of this home (pid %d) does not answer at %s", g.PID, g.URL)
 		none.Hint = "restart it"
 		return nil, false, none
 	}
@@ -67,20 +67,20 @@ func (p *Program) readsAlike(g *home.Gateway, cfg *config.Config) bool {
 // what to do.
 func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
-		return p.otherVersion(g) + "; restart it"
+		return locale.Sprintf("%s; restart it", p.otherVersion(g))
 	}
-	who := fmt.Sprintf("the gateway that runs (pid %d) was started with other settings: ", g.PID)
+	who := locale.Sprintf("the gateway that runs (pid %d) was started with other settings: ", g.PID)
 	o := p.Options()
 	named, err := o.Named()
 	switch {
 	case err == nil && slices.Equal(named, g.Settings) && g.Project != home.ProjectFile(cfg):
-		return who + "those of another project; restart it from here to share its servers"
+		return locale.Sprintf("%sthose of another project; restart it from here to share its servers", who)
 	case err == nil && slices.Equal(named, g.Settings):
-		return fmt.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)
+		return locale.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)
 	case len(g.Settings) == 0:
-		return who + "those of its home; leave out --config to use them"
+		return locale.Sprintf("%sthose of its home; leave out --config to use them", who)
 	}
-	return who + "use them with" + AsFlags(g.Settings)
+	return locale.Sprintf("%suse them with%s", who, AsFlags(g.Settings))
 }
 
 // TellOther says that a gateway runs in this home whose settings are not these, if one does: what
@@ -103,5 +103,5 @@ func (p *Program) TellOtherUnnamed(ctx context.Context) {
 }
 
 func (p *Program) otherVersion(g *home.Gateway) string {
-	return fmt.Sprintf("the gateway that runs (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
+	return locale.Sprintf("the gateway that runs (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/tool"
 )
 
@@ -22,7 +23,7 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 		}
 		near := DidYouMean(args[0], known)
 		if near == "" {
-			near = "; it has " + strings.Join(known, ", ")
+			near = locale.Sprintf("; it has %s", strings.Join(known, ", "))
 		}
 		return Usage("%s has no command %q%s", c.CommandPath(), args[0], near)
 	}

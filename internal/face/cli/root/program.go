@@ -5,15 +5,16 @@ package root
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 )
 
@@ -65,12 +66,27 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	flags.StringArrayVar(&p.Files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
 	flags.StringVar(&p.LogLevel, "log-level", "", "debug, info, warn or error (default warn)")
 	flags.BoolVar(&p.Debug, "debug", false, "show on stderr what is asked and answered, with times, and the log at level debug")
-	flags.BoolVar(&p.JSON, "json", false, "answer in JSON, for programs")
+	flags.Var(&jsonFlag{&p.JSON}, "json", "answer in JSON, for programs")
+	flags.Lookup("json").NoOptDefVal = "true"
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(commands...)
 	wordsAreUsage(root)
+	translate(root)
 	p.fitHelp(root)
 	return root
+}
+
+// jsonFlag is --json. Programs read English, whatever the language of the terminal is.
+type jsonFlag struct{ on *bool }
+
+func (f *jsonFlag) String() string { return strconv.FormatBool(f.on != nil && *f.on) }
+func (f *jsonFlag) Type() string   { return "bool" }
+
+func (f *jsonFlag) Set(s string) (err error) {
+	if *f.on, err = strconv.ParseBool(s); *f.on {
+		locale.Use(nil)
+	}
+	return err
 }
 
 // elsewhere are flags that other programs have for what one of ours does.
@@ -88,7 +104,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			known = append(known, "--"+f.Name)
 			if slices.Contains(elsewhere[f.Name], unknown.GetSpecifiedName()) {
-				near = "; did you mean --" + f.Name + "?"
+				near = locale.Sprintf("; did you mean --%s?", f.Name)
 			}
 		})
 		near = output.First(near, DidYouMean("--"+unknown.GetSpecifiedName(), known))
@@ -122,7 +138,7 @@ type UsageError struct{ message string }
 func (e *UsageError) Error() string { return e.message }
 
 // Usage makes a [UsageError].
-func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+func Usage(format string, args ...any) error { return &UsageError{locale.Sprintf(format, args...)} }
 
 // Load reads the settings. Warnings are shown; errors are what Load returns.
 func (p *Program) Load() (*config.Config, error) {
@@ -136,10 +152,10 @@ func (p *Program) Load() (*config.Config, error) {
 	return cfg, nil
 }
 
-// fitHelp has the help of commands keep to the width of the terminal.
+// fitHelp has the help of commands keep to the width of the terminal, and speak its language.
 func (p *Program) fitHelp(root *cobra.Command) {
 	width := p.ProseWidth()
-	if width == 0 {
+	if width == 0 && locale.English() {
 		return
 	}
 	show := root.HelpFunc()
@@ -149,6 +165,7 @@ func (p *Program) fitHelp(root *cobra.Command) {
 		c.SetOut(&b)
 		show(c, args)
 		c.SetOut(p.Out)
-		_, _ = io.WriteString(p.Out, output.Hanging(b.String(), output.TerminalWidth(p.Out))) // nobody can be told
+		page := translateHelp(b.String())
+		_, _ = io.WriteString(p.Out, output.Hanging(page, output.TerminalWidth(p.Out))) // nobody can be told
 	})
 }

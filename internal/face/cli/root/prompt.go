@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 )
 
@@ -30,7 +31,7 @@ func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (str
 		}()
 		read = readHidden
 	}
-	fmt.Fprint(p.Err, question)
+	fmt.Fprint(p.Err, locale.T(question))
 	type said struct {
 		text string
 		err  error
@@ -97,6 +98,6 @@ func ReadLine(r io.Reader) (string, error) {
 
 // PromptOr is prompt with an answer for those who type none.
 func (p *Program) PromptOr(ctx context.Context, question, usual string) (string, error) {
-	text, err := p.Prompt(ctx, fmt.Sprintf("%s [%s]: ", question, output.OneLine(usual)), false)
+	text, err := p.Prompt(ctx, fmt.Sprintf("%s [%s]: ", locale.T(question), output.OneLine(usual)), false)
 	return output.First(strings.TrimSpace(text), usual), err
 }

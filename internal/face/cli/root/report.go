@@ -11,13 +11,14 @@ import (
 	"syscall"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/tool"
 )
 
 // WhatHelps is whatWas with what to do about it.
 func WhatHelps(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Hint != "" {
-		return WhatWas(err) + "; " + e.Hint
+		return WhatWas(err) + locale.T("; ") + locale.Sentence(e.Hint)
 	}
 	return WhatWas(err)
 }
@@ -25,9 +26,9 @@ func WhatHelps(err error) string {
 // WhatWas is what was wrong, without what was being done.
 func WhatWas(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Message != "" {
-		return e.Message
+		return locale.Sentence(e.Message)
 	}
-	return err.Error()
+	return locale.Sentence(err.Error())
 }
 
 // Exit codes.
@@ -62,16 +63,16 @@ func (p *Program) Report(err error) int {
 			fmt.Fprintln(p.Out, string(e.Payload()))
 			return code
 		}
-		e = inOneLine(e)
+		e = inLanguage(inOneLine(e))
 		fmt.Fprintf(p.Err, "%s [%s] %v\n", p.Painter(p.Err).Mark("✗"), kind, e)
 		for _, f := range e.Fields {
-			fmt.Fprintf(p.Err, "  %s: %s\n", f.Path, InCommands(f.Message))
+			fmt.Fprintf(p.Err, "  %s: %s\n", f.Path, InCommands(locale.Sentence(f.Message)))
 		}
 		if e.OutcomeUnknown {
-			fmt.Fprintln(p.Err, "  It may have taken effect all the same.")
+			locale.Fprintf(p.Err, "  It may have taken effect all the same.\n")
 		}
 		if e.Hint != "" {
-			fmt.Fprintf(p.Err, "  Hint: %s\n", InCommands(e.Hint))
+			locale.Fprintf(p.Err, "  Hint: %s\n", InCommands(e.Hint))
 		}
 		return code
 	}
@@ -86,7 +87,7 @@ func (p *Program) Report(err error) int {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		kind = "server_error"
 		if p.JSON {
-			fmt.Fprintf(p.Out, "{\"error\":%s}\n", e.Raw)
+			locale.Fprintf(p.Out, "{\"error\":%s}\n", e.Raw)
 			return code
 		}
 	}
@@ -97,8 +98,16 @@ func (p *Program) Report(err error) int {
 		}
 		return code
 	}
-	fmt.Fprintf(p.Err, "%s [%s] %v\n", p.Painter(p.Err).Mark("✗"), kind, err)
+	fmt.Fprintf(p.Err, "%s [%s] %s\n", p.Painter(p.Err).Mark("✗"), kind, locale.Sentence(err.Error()))
 	return code
+}
+
+// inLanguage is an error with its texts in the language of the terminal. Those of packages that know of no language are
+// in the catalog too, where people meet them often.
+func inLanguage(e *tool.Error) *tool.Error {
+	out := *e
+	out.Message, out.Hint = locale.Sentence(e.Message), locale.Sentence(e.Hint)
+	return &out
 }
 
 // diskFull is the kind of an error of a disk without room.
@@ -113,7 +122,7 @@ func ofSystem(err error) error {
 	out := &tool.Error{Op: e.Op, Kind: tool.Denied, Subject: e.Path, Err: e.Err}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		out.Kind, out.Hint = diskFull, "make room on that disk"
+		out.Kind, out.Hint = diskFull, locale.T("make room on that disk")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		out.Hint = "give yourself the right to use it; --home DIR keeps everything of Collie in another folder"
 	default:

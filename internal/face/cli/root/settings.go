@@ -12,12 +12,13 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/tool"
 )
 
 // TrustHint is what a person can do about servers in the settings file of a project.
 func TrustHint(file string) string {
-	return "collie mcp trust " + filepath.Dir(filepath.Dir(file)) + " shows what the project starts, and asks"
+	return locale.Sprintf("collie mcp trust %s shows what the project starts, and asks", filepath.Dir(filepath.Dir(file)))
 }
 
 // Options say where the settings are: a project's file in the working folder counts as well.

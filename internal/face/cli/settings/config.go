@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/app"
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
@@ -99,10 +100,10 @@ func (p commands) configGet(path string) error {
 func unknownSetting(path string, cfg *config.Config, err error) error {
 	near := root.DidYouMean(path, settingPaths(cfg))
 	if _, known, ok := strings.Cut(err.Error(), "; did you mean "); ok && near == "" {
-		near = "; did you mean " + known
+		near = locale.Sprintf("; did you mean %s", known)
 	}
 	if near == "" {
-		near = "; collie config show lists all of them"
+		near = locale.T("; collie config show lists all of them")
 	}
 	return root.Usage("there is no such setting: %s%s", path, near)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"collie/internal/config"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	serveradmin "collie/internal/source/upstream/admin"
 )
@@ -49,7 +50,7 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"set": path, "file": file})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "set %s in %s\n", path, file)
+		_, err = locale.Fprintf(p.Out, "set %s in %s\n", path, file)
 	}
 	if err != nil {
 		return err
@@ -75,9 +76,9 @@ func (p commands) configUnset(ctx context.Context, path string) error {
 	case err != nil:
 		return root.NotWritten("config unset", file, err)
 	}
-	text := fmt.Sprintf("removed %s from %s\n", path, file)
+	text := locale.Sprintf("removed %s from %s\n", path, file)
 	if !found {
-		text = fmt.Sprintf("%s is not set in %s\n", path, file)
+		text = locale.Sprintf("%s is not set in %s\n", path, file)
 	}
 	if p.JSON {
 		err = p.PrintJSON(map[string]any{"unset": path, "file": file, "changed": found})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	secretadmin "collie/internal/secret/admin"
@@ -81,7 +82,7 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"set": name, "store": string(kind)})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "kept %s in the %s\n", name, kind)
+		_, err = locale.Fprintf(p.Out, "kept %s in the %s\n", name, kind)
 	}
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (p commands) readSecret(name string) (string, error) {
 	var raw []byte
 	var err error
 	if f, ok := p.In.(*os.File); ok && output.IsTerminal(p.In) {
-		fmt.Fprintf(p.Err, "Value of %s (it is not shown): ", output.OneLine(name))
+		locale.Fprintf(p.Err, "Value of %s (it is not shown): ", output.OneLine(name))
 		raw, err = term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(p.Err)
 	} else {
@@ -179,7 +180,7 @@ func (p commands) secretRemove(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"removed": name})
 	} else {
-		_, err = fmt.Fprintf(p.Out, "removed %s\n", name)
+		_, err = locale.Fprintf(p.Out, "removed %s\n", name)
 	}
 	if err != nil {
 		return err

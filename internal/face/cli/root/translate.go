@@ -1,0 +1,43 @@
+package root
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"collie/internal/face/cli/locale"
+)
+
+// translate has the help of root and of all below it speak the language of the terminal.
+func translate(root *cobra.Command) {
+	if locale.English() {
+		return
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	translateTree(root)
+}
+
+func translateTree(c *cobra.Command) {
+	c.InitDefaultHelpFlag()
+	c.InitDefaultVersionFlag()
+	c.Short, c.Long = locale.Sentence(c.Short), locale.Sentence(c.Long)
+	said := func(f *pflag.Flag) { f.Usage = locale.Sentence(f.Usage) }
+	c.Flags().VisitAll(said)
+	c.PersistentFlags().VisitAll(said)
+	for _, sub := range c.Commands() {
+		translateTree(sub)
+	}
+}
+
+// translateHelp is a page of help with its headings in the language of the terminal.
+func translateHelp(page string) string {
+	lines := strings.Split(page, "\n")
+	for i, line := range lines {
+		if line != "" && line[0] != ' ' {
+			lines[i] = locale.Sentence(line)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "(default ", locale.T("(default "))
+}
