@@ -20,7 +20,7 @@ type Naming struct {
 func NewNaming(assets []string) *Naming {
 	n := &Naming{found: map[string]bool{}}
 	for _, p := range assets {
-		t := assetTail(p)
+		t := AssetTail(p)
 		n.found[t] = false
 		if !slices.Contains(n.lengths, len(t)) {
 			n.lengths = append(n.lengths, len(t))
@@ -30,7 +30,7 @@ func NewNaming(assets []string) *Naming {
 }
 
 // Has reports whether a text that was read names an asset.
-func (n *Naming) Has(asset string) bool { return n.found[assetTail(asset)] }
+func (n *Naming) Has(asset string) bool { return n.found[AssetTail(asset)] }
 
 // Read looks for the assets in a text as it is, and with its escapes decoded.
 func (n *Naming) Read(text string) {
@@ -71,8 +71,8 @@ func (n *Naming) scan(text string) {
 // percentEncoded is one percent-encoded byte.
 var percentEncoded = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
-// assetTail is the path of an asset from its folder assets/ on, which is how documents write it.
-func assetTail(path string) string {
+// AssetTail is the path of an asset from its folder assets/ on, which is how documents write it.
+func AssetTail(path string) string {
 	if i := strings.Index("/"+path, "/assets/"); i >= 0 {
 		return path[i:]
 	}

@@ -3,7 +3,6 @@ package block
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -81,8 +80,7 @@ func notClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
-	if i < 0 || !all[i].Closed && !all[i].Locked() {
+	if n := kernel.FindNotebook(all, id); n == nil || !n.Closed && !n.Locked() {
 		return nil
 	}
 	return &tool.Error{

@@ -115,13 +115,7 @@ func (w *updating) fit(param string, item *updateItem, node *kernel.Node) (strin
 
 // write sends the new content and returns what the kernel made of it, as DOM by block.
 func (w *updating) write(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
-	var done []kernel.Transaction
-	var err error
-	if len(in) == 1 {
-		done, err = w.r.Kernel.Update(ctx, in[0].ID, in[0].DataType, in[0].Data)
-	} else {
-		done, err = w.r.Kernel.BatchUpdate(ctx, in)
-	}
+	done, err := content.Update(ctx, w.r.Kernel, in)
 	if err != nil {
 		return nil, err
 	}

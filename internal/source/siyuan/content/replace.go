@@ -248,9 +248,15 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	if len(changed) == 0 {
 		return written, nil
 	}
-	named, err := update(ctx, r, updates)
+	done, err := Update(ctx, r.Kernel, updates)
 	if err != nil {
 		return written, err
+	}
+	named := map[kernel.ID]bool{} // those that the kernel says it has written
+	for _, t := range done {
+		for _, op := range t.DoOperations {
+			named[op.ID] = true
+		}
 	}
 	for _, p := range changed {
 		written = append(written, p.block.ID)
@@ -279,23 +285,15 @@ func (e *editor) admit(ctx context.Context, r *action.Request, p *piece, text st
 	return Guarded(text), err
 }
 
-// update writes blocks and returns those that the kernel says it has written.
-func update(ctx context.Context, r *action.Request, updates []kernel.Replacement) (named map[kernel.ID]bool, err error) {
-	var done []kernel.Transaction
-	switch len(updates) {
+// Update writes the content of blocks, which may be none, and returns what the kernel says it has done.
+func Update(ctx context.Context, k *kernel.Client, in []kernel.Replacement) ([]kernel.Transaction, error) {
+	switch len(in) {
 	case 0:
+		return nil, nil
 	case 1:
-		done, err = r.Kernel.Update(ctx, updates[0].ID, updates[0].DataType, updates[0].Data)
-	default:
-		done, err = r.Kernel.BatchUpdate(ctx, updates)
+		return k.Update(ctx, in[0].ID, in[0].DataType, in[0].Data)
 	}
-	named = map[kernel.ID]bool{}
-	for _, t := range done {
-		for _, op := range t.DoOperations {
-			named[op.ID] = true
-		}
-	}
-	return named, err
+	return k.BatchUpdate(ctx, in)
 }
 
 // verify reads back what was written and restores attributes that got lost. A block that

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"collie/internal/lazyregexp"
@@ -44,11 +43,10 @@ func listed(ctx context.Context, r *action.Request, id string) (*kernel.Notebook
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return string(n.ID) == id })
-	if i < 0 {
-		return nil, access.NotFound(access.Notebook, id)
+	if n := kernel.FindNotebook(visible, kernel.ID(id)); n != nil {
+		return n, nil
 	}
-	return &visible[i], nil
+	return nil, access.NotFound(access.Notebook, id)
 }
 
 // openNotebook is [notebookOf] for what is about the documents in it: of a closed notebook the

@@ -59,13 +59,10 @@ func (a asset) files() []string {
 	return []string{a.given, a.plain}
 }
 
-// tail is a path from its folder assets/ on, which is how documents write it.
-func tail(path string) string { return path[strings.Index("/"+path, "/assets/"):] }
-
 // spellings are the ways in which documents write the asset.
 func (a asset) spellings() []string {
 	var out []string
-	for _, p := range []string{a.given, a.plain, tail(a.given), tail(a.plain)} {
+	for _, p := range []string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)} {
 		escaped := (&url.URL{Path: p}).EscapedPath()
 		for _, s := range []string{p, strings.ReplaceAll(p, " ", "%20"), escaped, strings.ToLower(escaped)} {
 			if !slices.Contains(out, s) {
@@ -79,7 +76,7 @@ func (a asset) spellings() []string {
 // means reports whether an address in a document is that of the asset.
 func (a asset) means(address string) bool {
 	for _, form := range action.AssetReadings(address) {
-		if slices.Contains([]string{a.given, a.plain, tail(a.given), tail(a.plain)}, form) {
+		if slices.Contains([]string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)}, form) {
 			return true
 		}
 	}

@@ -50,7 +50,7 @@ func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
 func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
-		return r.Readable(n) && !slices.ContainsFunc(all, func(there kernel.Notebook) bool { return there.ID == n })
+		return r.Readable(n) && kernel.FindNotebook(all, n) == nil
 	}, err
 }
 

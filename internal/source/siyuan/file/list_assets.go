@@ -114,7 +114,7 @@ func getImageOCRText() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		text, err := r.Kernel.ImageText(ctx, tail(at)) // as documents write it
+		text, err := r.Kernel.ImageText(ctx, action.AssetTail(at)) // as documents write it
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 	for _, path := range list {
 		switch {
 		case slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(p, path+"/") }): // a folder
-		case named.Has(path), closed && escapable.MatchString(tailOf(path)):
+		case named.Has(path), closed && escapable.MatchString(action.AssetTail(path)):
 			out.used = append(out.used, path)
 		default:
 			out.files = append(out.files, path)
@@ -178,16 +178,8 @@ func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Nam
 	for _, text := range texts {
 		n.Read(text.Text)
 	}
-	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(tailOf(p)) && !n.Has(p) }) {
+	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(action.AssetTail(p)) && !n.Has(p) }) {
 		return n, nil
 	}
 	return n, r.Kernel.DatabaseTexts(ctx, nil, func(_ kernel.ID, text string) { n.Read(text) })
-}
-
-// tailOf is [tail] of what may have no folder assets/.
-func tailOf(path string) string {
-	if !strings.Contains("/"+path, "/assets/") {
-		return path
-	}
-	return tail(path)
 }

@@ -59,14 +59,14 @@ func renameAsset() *action.Action {
 		if err := unambiguous(ctx, r, at); err != nil {
 			return nil, err
 		}
-		renamed, err := r.Kernel.RenameAsset(ctx, tail(at), name)
+		renamed, err := r.Kernel.RenameAsset(ctx, action.AssetTail(at), name)
 		if err != nil {
 			return nil, err
 		}
 		if renamed == "" {
 			return nil, r.Invalid("newName", "has no character that SiYuan keeps in names; expected letters or digits")
 		}
-		renamed = strings.TrimSuffix(at, tail(at)) + renamed
+		renamed = strings.TrimSuffix(at, action.AssetTail(at)) + renamed
 		if err := renamedTo(ctx, r, at, renamed); err != nil {
 			return nil, err
 		}
@@ -98,14 +98,14 @@ func newStem(r *action.Request, at, given string) (string, error) {
 // unambiguous refuses an asset in the folder of a notebook or document that is not the one the kernel would rename: it
 // is told the path from assets/ on, as documents write it, and there may be that of all, or another notebook's.
 func unambiguous(ctx context.Context, r *action.Request, at string) error {
-	if tail(at) == at {
+	if action.AssetTail(at) == at {
 		return nil
 	}
-	file, err := r.Kernel.AssetFile(ctx, tail(at))
+	file, err := r.Kernel.AssetFile(ctx, action.AssetTail(at))
 	if err != nil || strings.HasSuffix(file, "/data/"+at) {
 		return err
 	}
-	return r.Conflicting("there is another asset "+tail(at)+", which SiYuan would rename instead", "oldPath")
+	return r.Conflicting("there is another asset "+action.AssetTail(at)+", which SiYuan would rename instead", "oldPath")
 }
 
 // renamedTo makes sure that the asset is where the kernel says: it says so of any name.
@@ -158,7 +158,7 @@ func freshStem(stem string) string {
 // assets/a%20b.png: the kernel rewrites those alone that write it as it is. It returns the blocks that write the old
 // path all the same.
 func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (stale []kernel.ID, err error) {
-	forms, pairs := escapedForms(tail(old), tail(renamed))
+	forms, pairs := escapedForms(action.AssetTail(old), action.AssetTail(renamed))
 	if len(forms) == 0 {
 		return nil, nil
 	}

@@ -1,8 +1,6 @@
 package kernel
 
-import (
-	"context"
-)
+import "context"
 
 // Markdown is a document as other programs read it.
 type Markdown struct {

@@ -1,8 +1,6 @@
 package kernel
 
-import (
-	"context"
-)
+import "context"
 
 // The history of documents: copies that the kernel keeps below /history.
 

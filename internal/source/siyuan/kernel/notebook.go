@@ -21,6 +21,16 @@ type Notebook struct {
 	Unlocked          bool   `json:"unlocked"`
 }
 
+// FindNotebook is the notebook of an id in a list, nil if none has it.
+func FindNotebook(list []Notebook, id ID) *Notebook {
+	for i := range list {
+		if list[i].ID == id {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
 // Locked reports whether a notebook is encrypted and nobody has unlocked it.
 func (n *Notebook) Locked() bool { return n.Encrypted && !n.Unlocked }
 

@@ -1,8 +1,6 @@
 package kernel
 
-import (
-	"context"
-)
+import "context"
 
 // The methods of the full text search.
 const (

@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,11 +40,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
-	if i < 0 {
-		return nil, nil //nolint:nilnil // gone is not an error
-	}
-	return &all[i], nil
+	return kernel.FindNotebook(all, id), nil
 }
 
 // before returns a notebook as it was when the call began.
@@ -54,11 +49,10 @@ func before(ctx context.Context, r *action.Request, id kernel.ID) (kernel.Notebo
 	if err != nil {
 		return kernel.Notebook{}, err
 	}
-	i := slices.IndexFunc(all, func(n kernel.Notebook) bool { return n.ID == id })
-	if i < 0 {
-		return kernel.Notebook{ID: id}, nil
+	if n := kernel.FindNotebook(all, id); n != nil {
+		return *n, nil
 	}
-	return all[i], nil
+	return kernel.Notebook{ID: id}, nil
 }
 
 // mismatch is the error for a write that the kernel accepted and that is not there.

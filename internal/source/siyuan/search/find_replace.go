@@ -230,7 +230,7 @@ func onPaths(level access.Level, param string) action.Need {
 		var out []action.Target
 		for i, p := range paths {
 			notebook := notebookOf(p)
-			if !r.Readable(notebook) || !slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.ID == notebook }) {
+			if !r.Readable(notebook) || kernel.FindNotebook(all, notebook) == nil {
 				return nil, access.NotFound(access.Path, given[i])
 			}
 			if _, document, inside := strings.Cut(p, "/"); inside {

@@ -47,8 +47,8 @@ func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Fou
 	}
 	for i := range found {
 		f := &found[i]
-		if n := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return n.ID == f.Notebook }); n >= 0 {
-			f.HPath = strings.TrimPrefix(parsePassage(f.HPath).whole(), visible[n].Name)
+		if n := kernel.FindNotebook(visible, f.Notebook); n != nil {
+			f.HPath = strings.TrimPrefix(parsePassage(f.HPath).whole(), n.Name)
 		}
 	}
 	return nil
