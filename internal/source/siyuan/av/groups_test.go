@@ -43,7 +43,7 @@ func (g *grouped) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(answer)), Header: http.Header{}, Request: r}, nil
 }
 
-// newGrouped is a world whose database is the recorded one.
+// newGrouped is a workspace whose database is the recorded one.
 func newGrouped(t *testing.T) (*workspace, *grouped) {
 	t.Helper()
 	w, g := newWorkspace(t), &grouped{}

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The database of a world: two rows bound to blocks, one of its own, and a column of each type.
+// The database of the tests: two rows bound to blocks, one of its own, and a column of each type.
 const (
 	db      = kernel.ID("20240801120000-avmain1")
 	dbBlock = kernel.ID("20240801120000-avblk01")
