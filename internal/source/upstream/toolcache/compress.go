@@ -26,9 +26,25 @@ const (
 	likelySize    = 8 << 20   // what a file may say of its length before it has shown anything
 )
 
-// compress packs a file as the setting says.
-func compress(data []byte, setting string) ([]byte, error) {
-	if setting == compressNone || setting != compressGzip && len(data) <= compressAbove {
+// compressed packs a file as the setting says.
+func compressed(data []byte, setting string) ([]byte, error) {
+	above := compressAbove
+	switch setting {
+	case compressNone:
+		return data, nil
+	case compressGzip:
+		above = 0
+	}
+	packed, err := Pack(data, above)
+	if len(data) > maxRatio*len(packed) { // the reader would take it for a bomb
+		return data, err
+	}
+	return packed, err
+}
+
+// Pack compresses what is longer than above, where that helps. [Unpack] undoes it.
+func Pack(data []byte, above int) ([]byte, error) {
+	if len(data) <= above {
 		return data, nil
 	}
 	var b bytes.Buffer
@@ -39,7 +55,7 @@ func compress(data []byte, setting string) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if len(data) > maxRatio*b.Len() { // the reader would take it for a bomb
+	if b.Len() >= len(data) {
 		return data, nil
 	}
 	return b.Bytes(), nil
@@ -50,7 +66,10 @@ func isCompressed(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 
 var errExpands = errors.New("it expands to more than a cache file can hold")
 
 // Plain returns a cache file as text, whether it is compressed or not.
-func Plain(data []byte) ([]byte, error) {
+func Plain(data []byte) ([]byte, error) { return Unpack(data, min(maxExpanded, maxRatio*len(data))) }
+
+// Unpack returns what [Pack] was given. What expands to more than limit is an error.
+func Unpack(data []byte, limit int) ([]byte, error) {
 	if !isCompressed(data) {
 		return data, nil
 	}
@@ -58,7 +77,6 @@ func Plain(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
-	limit := min(maxExpanded, maxRatio*len(data))
 	var b bytes.Buffer
 	b.Grow(min(expanded(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // ReadFrom wants so much room at the end, to see that it is one
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {

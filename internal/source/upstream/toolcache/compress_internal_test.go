@@ -15,7 +15,7 @@ func TestExpand(t *testing.T) {
 	for i := range 20_000 {
 		text = fmt.Appendf(text, `{"name":"tool%d","description":"does what a tool of number %d does"},`, i, i*i)
 	}
-	packed, err := compress(text, compressGzip)
+	packed, err := Pack(text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestExpandTakesRoomOnce(t *testing.T) {
 	for i := range 5000 {
 		text = fmt.Appendf(text, `{"name":"tool%d","description":"%s"},`, i, strings.Repeat("does what a tool does ", 10))
 	}
-	packed, err := compress(text, compressGzip)
+	packed, err := Pack(text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

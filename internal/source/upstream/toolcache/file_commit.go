@@ -41,7 +41,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 	}
 	next := f.apply(doc, changes)
 	plain := next.render()
-	data, err := compress(plain, f.opts.Compression)
+	data, err := compressed(plain, f.opts.Compression)
 	if err != nil {
 		return err
 	}

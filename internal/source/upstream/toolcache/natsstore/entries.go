@@ -5,12 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"strconv"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
@@ -141,7 +138,7 @@ func (s *Store) read(e jetstream.KeyValueEntry) version {
 	if e.Operation() != jetstream.KeyValuePut {
 		return v
 	}
-	raw, err := unpack(e.Value())
+	raw, err := toolcache.Unpack(e.Value(), maxPlain)
 	if err == nil && !json.Valid(raw) {
 		err = errors.New("not JSON")
 	}
@@ -213,7 +210,7 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 		// The revision of the deletion is told with the next Load.
 		return version{revision: below.revision}, b.kv.Delete(ctx, key, jetstream.LastRevision(below.revision))
 	}
-	packed, err := pack(entry)
+	packed, err := toolcache.Pack(entry, packAbove)
 	if err != nil {
 		return below, err
 	}
@@ -240,39 +237,4 @@ func (s *Store) leaveOut(b *bucket, key string, size int, limit string) {
 	if _, again := b.leftOut.LoadOrStore(key, true); !again {
 		s.log.Warn("shared tool cache: an entry is too large and is not shared", "key", key, "bytes", size, "raise", limit)
 	}
-}
-
-// pack compresses what is longer than a threshold, where it helps. What is packed is told by its
-// first byte, which no JSON has.
-func pack(raw []byte) ([]byte, error) {
-	if len(raw) <= packAbove {
-		return raw, nil
-	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(raw); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	if b.Len() < len(raw) {
-		return b.Bytes(), nil
-	}
-	return raw, nil
-}
-
-func unpack(raw []byte) ([]byte, error) {
-	if len(raw) == 0 || raw[0] != 0x1f {
-		return raw, nil
-	}
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	out, err := io.ReadAll(io.LimitReader(z, maxPlain+1))
-	if err == nil && len(out) > maxPlain {
-		err = fmt.Errorf("larger than %d bytes", maxPlain)
-	}
-	return out, err
 }
