@@ -97,7 +97,9 @@ func parseDocument(data []byte, report reporter) *document {
 		report.syntax(data, err)
 		return d
 	}
-	seen.all([]string{"version", "mcpServers", "metadata"}, report)
+	for _, name := range []string{"version", "mcpServers", "metadata"} {
+		seen.need(name, report)
+	}
 	return d
 }
 
@@ -162,7 +164,7 @@ func (d *document) readMeta(report reporter) {
 			unknown = append(unknown, m)
 		}
 	}
-	seen.all(required(metaFields), report)
+	needAll(seen, metaFields, report)
 	d.meta = unknown
 }
 

@@ -79,16 +79,6 @@ func read[T any](all []field[T], to *T, name string, v json.RawMessage, report r
 	return true
 }
 
-// required are the names of those that must be there.
-func required[T any](all []field[T]) (names []string) {
-	for _, f := range all {
-		if f.required {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
 // met are the names of the members of one object that came so far.
 type met map[string]bool
 
@@ -99,10 +89,17 @@ func (m met) once(name string, report reporter) {
 	m[name] = true
 }
 
-func (m met) all(names []string, report reporter) {
-	for _, name := range names {
-		if !m[name] {
-			report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", name))
+func (m met) need(name string, report reporter) {
+	if !m[name] {
+		report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", name))
+	}
+}
+
+// needAll reports those that must be there and have not come.
+func needAll[T any](m met, all []field[T], report reporter) {
+	for _, f := range all {
+		if f.required {
+			m.need(f.name, report)
 		}
 	}
 }

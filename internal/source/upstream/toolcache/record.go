@@ -158,7 +158,8 @@ func decodeRecord(raw json.RawMessage, report reporter) *record {
 		report.fail(ruleJSON, err.Error())
 		return r
 	}
-	seen.all(append(required(fields), "tools"), report)
+	needAll(seen, fields, report)
+	seen.need("tools", report)
 	r.complete()
 	return r
 }

@@ -93,7 +93,7 @@ var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "st
 // readHead reads those fields alone; [record.encode] puts them first. What is wrong with them is the business of
 // who reads the whole entry.
 func readHead(raw json.RawMessage) Entry {
-	r := &record{Entry: &Entry{}}
+	r, nobody := &record{Entry: &Entry{}}, reporter{list: new([]Finding)}
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {
 		if r.ConfigHash != "" && listNamed(name) != nil { // nobody but us writes the lists last
@@ -101,7 +101,7 @@ func readHead(raw json.RawMessage) Entry {
 		}
 		v, err := s.value()
 		if err == nil && slices.Contains(headFields, name) {
-			read(fields, r, name, v, reporter{list: &[]Finding{}})
+			read(fields, r, name, v, nobody)
 		}
 		return err
 	})
