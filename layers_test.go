@@ -54,6 +54,7 @@ var layers = map[string]string{
 	"source/upstream":               "tool event mcp process atomicfile",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
 	"source/upstream/supervise":     "tool source/upstream/entry",
+	"source/upstream/session":       "mcp process source/upstream/entry source/upstream/serverlog",
 	"source/upstream/inflight":      "tool mcp",
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",

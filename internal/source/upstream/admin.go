@@ -5,8 +5,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"collie/internal/process"
+	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
@@ -22,7 +24,7 @@ func (s *Server) Status() tool.ServerStatus {
 		Name: s.name, Transport: string(conf.Transport), Command: shown(conf), Lifecycle: string(conf.Lifecycle),
 		State: now.State, Since: now.Since, Reason: now.Reason, Detail: now.Detail,
 		Attempt: now.Failures, Starts: now.Starts, Restarts: now.Restarts, StartSeconds: now.LastStart.Seconds(),
-		NoiseLines: s.noise.total(), AutoApprove: conf.AutoApprove.Names,
+		NoiseLines: s.dialer.NoiseLines(), AutoApprove: conf.AutoApprove.Names,
 	}
 	if conf.AutoApprove.All {
 		st.AutoApprove = []string{"*"}
@@ -32,12 +34,12 @@ func (s *Server) Status() tool.ServerStatus {
 	}
 	s.listing.Status(&st)
 	p := s.pool.lock()
-	if c := p.primary; c != nil && c.proc != nil && c.alive() {
-		st.PID = c.proc.Pid()
+	if c := p.primary; c != nil && c.Process != nil && c.Alive() {
+		st.PID = c.Process.Pid()
 	}
-	st.Dropped = p.dropped
+	st.Dropped = s.dialer.Dropped()
 	for _, c := range p.conns() {
-		st.Dropped += c.droppedResponses()
+		st.Dropped += c.Unclaimed()
 	}
 	s.pool.unlock()
 	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.listing.Live() {
@@ -116,4 +118,16 @@ func (s *Server) Stop(ctx context.Context) {
 		<-o.done // a start that is cancelled ends by the ladder of a stop
 	}
 	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+}
+
+// shown is how people see what an entry starts or reaches; secrets are hidden in it.
+func shown(e *entry.Entry) string {
+	if e.Transport != entry.Stdio {
+		return e.URL.String()
+	}
+	words := []string{e.Command.String()}
+	for _, a := range e.Args {
+		words = append(words, a.String())
+	}
+	return strings.Join(words, " ")
 }

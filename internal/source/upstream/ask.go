@@ -94,7 +94,7 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 	case methodRoots:
 		need, limit = tool.CanRoots, time.Minute
 		if len(conf.Roots) > 0 {
-			return rootsResult(reveal(conf.Roots)), nil
+			return rootsResult(entry.Reveal(conf.Roots)), nil
 		}
 	default:
 		need, limit = tool.TakesAnyRequest, 5*time.Minute

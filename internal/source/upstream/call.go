@@ -60,7 +60,7 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 			return tool.Result{}, afterTry(sent, conn.explain(ctx, call, err))
 		}
 		again, sent = true, !unsent(err) && call.HasEffects()
-		pauseFor(ctx, conn.client.Link.Done(), endWait) // once more, on a new connection
+		pauseFor(ctx, conn.Client.Link.Done(), endWait) // once more, on a new connection
 	}
 }
 
@@ -246,7 +246,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	}
 	base, empty := req.Params, 0
 	for round := range maxRounds {
-		resp, err := c.client.Call(ctx, req)
+		resp, err := c.Client.Call(ctx, req)
 		if err != nil {
 			return tool.Result{}, inRound(round, err)
 		}
@@ -416,7 +416,7 @@ func (c *conn) meta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
 	if f.Token != nil {
 		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(f.Seq, 10))})
 	}
-	if c.client.Era == mcp.Modern {
+	if c.Client.Era == mcp.Modern {
 		fields = append(fields, c.modernMeta(f, meta)...)
 	} else if mcp.Get(meta, mcp.MetaVersion) != nil {
 		for _, key := range []string{mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaCapabilities, mcp.MetaLogLevel} {
@@ -442,7 +442,7 @@ func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 		}
 	}
 	fields := []mcp.Field{
-		{Key: mcp.MetaVersion, Value: mcp.Quote(c.client.Version)},
+		{Key: mcp.MetaVersion, Value: mcp.Quote(c.Client.Version)},
 		{Key: mcp.MetaCapabilities, Value: caps},
 	}
 	if mcp.Get(meta, mcp.MetaClientInfo) == nil {
@@ -490,9 +490,9 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	case link.Status != 0:
 		out.Message = c.server.redact(link.Error())
 		_, out.Hint = linkReason(link)
-	case c.proc != nil:
+	case c.Process != nil:
 		logs := "collie mcp logs " + c.server.name + " shows what it said"
-		if end := c.ending(); end != "" {
+		if end := c.Ending(); end != "" {
 			out.Kind, out.Message, out.Hint = tool.Crashed, "the server ended in mid-call: "+end, logs+"; the next call starts it again"
 		} else {
 			out.Message, out.Hint = c.server.redact(link.Error()), logs

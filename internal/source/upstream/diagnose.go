@@ -12,6 +12,7 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
+	"collie/internal/source/upstream/session"
 	"collie/internal/tool"
 )
 
@@ -101,17 +102,12 @@ func (d *diagnosis) settings() (string, error) {
 	return fmt.Sprintf("%s, protocol %s, lifecycle %s", conf.Transport, conf.Protocol, conf.Lifecycle), nil
 }
 
-func (d *diagnosis) environ() []string {
-	o := &d.server.set.opts
-	return entry.Environment(*d.server.settings(), o.Environ, entry.EnvironmentOptions{Deny: o.Deny})
-}
-
 func (d *diagnosis) command() (string, error) {
 	conf := d.server.settings()
 	if conf.Transport != entry.Stdio {
 		return conf.URL.String(), nil
 	}
-	path, err := process.Resolve(conf.Command.Reveal(), d.environ(), conf.Dir)
+	path, err := process.Resolve(conf.Command.Reveal(), d.server.dialer.Environment(), conf.Dir)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +120,7 @@ func (d *diagnosis) environment() (string, error) {
 	}
 	var names []string
 	path := ""
-	for _, pair := range d.environ() {
+	for _, pair := range d.server.dialer.Environment() {
 		name, value, _ := strings.Cut(pair, "=")
 		names = append(names, name)
 		if name == "PATH" {
@@ -139,10 +135,10 @@ func (d *diagnosis) connect() (detail string, err error) {
 	if d.conn, err = d.server.connect(d.ctx, "", mcp.Modern, false); err != nil {
 		return "", err
 	}
-	if err = d.conn.client.Ready(d.ctx); err != nil {
+	if err = d.conn.Client.Ready(d.ctx); err != nil {
 		return "", err
 	}
-	c := d.conn.client
+	c := d.conn.Client
 	info := "a server that gives no name"
 	if st := strings.TrimSpace(listing.NameOf(c.Info)); st != "" {
 		info = st
@@ -165,7 +161,7 @@ func (d *diagnosis) tools() (string, error) {
 		fmt.Fprintf(&detail, ", %d left out: %s", n, d.known.Dropped[0].Reason)
 	}
 	for _, def := range d.known.Tools {
-		if listing.TaskOnly(d.conn.client.Capabilities, def) {
+		if listing.TaskOnly(d.conn.Client.Capabilities, def) {
 			fmt.Fprintf(&detail, "; %s runs as a task only, which Collie does not carry", mcp.GetString(def, "name"))
 		}
 	}
@@ -173,7 +169,7 @@ func (d *diagnosis) tools() (string, error) {
 }
 
 func (d *diagnosis) resources() (string, error) {
-	if !d.conn.client.Can("resources") {
+	if !d.conn.Client.Can("resources") {
 		return "", errSkipped
 	}
 	err := errors.Join(d.fetch(listing.Resources), d.fetch(listing.Templates))
@@ -181,7 +177,7 @@ func (d *diagnosis) resources() (string, error) {
 }
 
 func (d *diagnosis) prompts() (string, error) {
-	if !d.conn.client.Can("prompts") {
+	if !d.conn.Client.Can("prompts") {
 		return "", errSkipped
 	}
 	err := d.fetch(listing.Prompts)
@@ -189,11 +185,11 @@ func (d *diagnosis) prompts() (string, error) {
 }
 
 func (d *diagnosis) ping() (string, error) {
-	if d.conn.client.Era != mcp.Legacy {
+	if d.conn.Client.Era != mcp.Legacy {
 		return "", errSkipped
 	}
-	if !d.conn.ping(d.ctx) {
-		return "", fmt.Errorf("no answer within %v", pingLimit)
+	if !d.conn.Ping(d.ctx) {
+		return "", fmt.Errorf("no answer within %v", session.PingLimit)
 	}
 	return "answered", nil
 }
@@ -204,11 +200,11 @@ func (d *diagnosis) stop() bool {
 		return true
 	}
 	return d.step("stop", func(d *diagnosis) (string, error) {
-		d.conn.close(context.WithoutCancel(d.ctx))
-		if d.conn.proc == nil {
+		d.conn.Close(context.WithoutCancel(d.ctx))
+		if d.conn.Process == nil {
 			return "closed", nil
 		}
-		exit := d.conn.proc.Exit()
+		exit := d.conn.Process.Exit()
 		if exit.Signal != "" {
 			return "ended with " + exit.String() + "; it does not end with its input", nil
 		}

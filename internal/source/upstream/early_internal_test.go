@@ -42,7 +42,7 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 					_ = toServer.Close()
 					return fromServer.Close()
 				})
-				c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+				c.Client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
 				return err
 			}
 			set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{open: open})

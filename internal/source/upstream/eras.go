@@ -89,7 +89,7 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 		return nil, nil
 	}
 	for _, c := range p.conns() {
-		if c.feed == feed && c.alive() {
+		if c.feed == feed && c.Alive() {
 			return c, nil
 		}
 	}
@@ -103,7 +103,7 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 // nil if not.
 func (p *slots) assign(key slot, era mcp.Era) *conn {
 	c := p.primary
-	if key.session == "" || c == nil || c.used || !c.alive() || !p.suits(c.client.Era, era) {
+	if key.session == "" || c == nil || c.used || !c.Alive() || !p.suits(c.Client.Era, era) {
 		return nil
 	}
 	p.primary, p.extra[key], c.whose = nil, c, key.session
@@ -139,7 +139,7 @@ func (s *Server) fits(o *opening, want slot, forCall bool) bool {
 	if want == (slot{}) && !forCall {
 		return true // he wants to know what the server offers
 	}
-	if at, held := p.holds(o.conn); held && o.conn.alive() && at != p.slotOf(want) {
+	if at, held := p.holds(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
 		return false
 	}
 	o.conn.used = o.conn.used || forCall
@@ -152,7 +152,7 @@ func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	transport = s.settings().Transport
-	if p.eras.overSSE {
+	if s.dialer.OverSSE() {
 		transport = entry.SSE
 	}
 	return string(p.eras.spoken.heard(c)), transport // which a connection that is just being made has not noted yet
@@ -166,7 +166,7 @@ func (s *Server) recalled(e *toolcache.Entry) bool {
 	if s.listing.Live() {
 		return false
 	}
-	p.eras.overSSE = e.Transport == string(entry.SSE)
+	s.dialer.AssumeSSE(e.Transport == string(entry.SSE))
 	switch e.Era {
 	case mcp.Modern.String():
 		p.eras.home = mcp.Modern

@@ -89,7 +89,7 @@ func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	p := s.pool.lock()
 	c := p.extra[slot{era: mcp.Modern}]
 	s.pool.unlock()
-	if s.connections() != 2 || c == nil || c.client.Era != mcp.Modern {
+	if s.connections() != 2 || c == nil || c.Client.Era != mcp.Modern {
 		t.Errorf("%d connections", s.connections())
 	}
 }

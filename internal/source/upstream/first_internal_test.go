@@ -17,6 +17,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 	"collie/test/await"
@@ -76,9 +77,9 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 		if err != nil {
 			return err
 		}
-		c.base = s.transport(h, start)
-		link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base})
-		c.client, err = mcp.Connect(ctx, link, opts)
+		c.Transport = s.transport(h, start)
+		link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport})
+		c.Client, err = mcp.Connect(ctx, link, opts)
 		if err != nil {
 			return errors.Join(err, link.Close())
 		}
@@ -98,7 +99,7 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 		_ = fromUs.Close()
 		_ = toFake.Close()
 	}
-	ctx, cancel := c.server.timed(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.server.settings().StartTimeout, session.ErrTimeout)
 	defer cancel()
 	lines := mcp.NewLines(fromServer, toServer, 0, func() error {
 		await.Sleep(s.stays)
@@ -106,7 +107,7 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 		_ = toServer.Close()
 		return fromServer.Close()
 	})
-	c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+	c.Client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -460,8 +461,8 @@ func TestAModernCallerAfterALegacyStart(t *testing.T) {
 				synctest.Wait()
 				e, _, _ := set.cache().Lookup(*srv.listing.Want())
 				c, err := srv.connectionFor(t.Context(), slot{era: mcp.Modern}, false)
-				if n := len(s.starts()); err != nil || n != 2 || c.client.Era.String() != want || e.Eras != server {
-					t.Errorf("%d starts, he is spoken to in the era %s and it is kept as %q: %v", n, c.client.Era, e.Eras, err)
+				if n := len(s.starts()); err != nil || n != 2 || c.Client.Era.String() != want || e.Eras != server {
+					t.Errorf("%d starts, he is spoken to in the era %s and it is kept as %q: %v", n, c.Client.Era, e.Eras, err)
 				}
 				srv.Stop(t.Context())
 				firstCall(t, srv, mcp.Modern, "")
@@ -583,8 +584,8 @@ func TestAServerWithoutSessions(t *testing.T) {
 			s.procs = append(s.procs, nil)
 			start := len(s.procs) - 1
 			s.mu.Unlock()
-			c.base = s.transport(plain, start)
-			c.client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base}), opts)
+			c.Transport = s.transport(plain, start)
+			c.Client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport}), opts)
 			return err
 		}
 		set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp"}`)}, Options{open: open, Drain: time.Minute})
@@ -643,8 +644,8 @@ func (s *strictHandshake) open(ctx context.Context, c *conn, opts mcp.ClientOpti
 		}
 		h.ServeHTTP(w, r)
 	})
-	c.base = s.transport(guarded, 0)
-	link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.base})
-	c.client, err = mcp.Connect(ctx, link, opts)
+	c.Transport = s.transport(guarded, 0)
+	link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport})
+	c.Client, err = mcp.Connect(ctx, link, opts)
 	return err
 }

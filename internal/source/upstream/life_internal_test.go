@@ -71,7 +71,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 		return fromServer.Close()
 	})
 	var err error
-	c.client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
+	c.Client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
 	return err
 }
 
@@ -488,7 +488,7 @@ func checkState(t *testing.T, s *Server, steps []string) {
 	t.Helper()
 	st := s.Status()
 	p := s.pool.lock()
-	connected := p.primary != nil && p.primary.alive()
+	connected := p.primary != nil && p.primary.Alive()
 	s.pool.unlock()
 	fits := false
 	switch st.State {

@@ -35,7 +35,7 @@ func (s *Server) Tell(m *tool.Message) {
 		s.pool.unlock()
 	}
 	switch {
-	case c == nil || !c.alive():
+	case c == nil || !c.Alive():
 		s.log.Debug("notification of a client dropped, the server does not run", "method", m.Method)
 	case about == nil && c.calls.IsAnothers(m):
 		s.log.Debug("notification of a client dropped, it names a request that is not the client's", "method", m.Method)
@@ -161,7 +161,7 @@ func (n *notes) run(c *conn) {
 		n.queue = n.queue[1:]
 		n.mu.Unlock()
 		ctx, cancel := context.WithTimeout(c.server.life.ctx, requestLimit)
-		if err := c.client.Link.Notify(ctx, next.method, next.params); err != nil {
+		if err := c.Client.Link.Notify(ctx, next.method, next.params); err != nil {
 			c.server.log.Debug("notification of a client not delivered", "method", next.method, "error", err)
 		}
 		cancel()

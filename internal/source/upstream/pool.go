@@ -35,16 +35,14 @@ type slots struct {
 	eras    eras
 
 	stopping chan struct{} // closed when connections that were given up have ended; nil if none
-	dropped  uint64        // answers that nobody waited for, on connections that have ended
 	closed   bool          // nothing is started any more
 }
 
 // eras is what is known of how a server is spoken to.
 type eras struct {
-	home    mcp.Era // of the primary connection, or of the last one; 0 where there was none
-	spoken  spoken  // which eras the server speaks
-	caller  mcp.Era // of the last call; 0 where nobody has called
-	overSSE bool    // it was found to speak HTTP with SSE only
+	home   mcp.Era // of the primary connection, or of the last one; 0 where there was none
+	spoken spoken  // which eras the server speaks
+	caller mcp.Era // of the last call; 0 where nobody has called
 }
 
 // slot names a connection: the primary one is the zero slot. A session has one connection, in

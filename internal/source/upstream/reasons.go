@@ -10,6 +10,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/listing"
+	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/signin"
 )
 
@@ -34,8 +35,8 @@ func reasonOf(err error) (reason, hint string) {
 	if _, ok := errors.AsType[*mcp.HandshakeError](err); ok {
 		return "bad_handshake", ""
 	}
-	if e, ok := errors.AsType[*exitError](err); ok {
-		if e.exit.MissingCommand() {
+	if e, ok := errors.AsType[*session.ExitError](err); ok {
+		if e.Exit.MissingCommand() {
 			return "command_not_found", ""
 		}
 		return "exited_early", ""
@@ -49,7 +50,7 @@ func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 		return linkReason(e)
 	}
-	if errors.Is(err, errStartTimeout) {
+	if errors.Is(err, session.ErrTimeout) {
 		return "handshake_timeout", "raise startTimeout if it only needs longer"
 	}
 	return "bad_handshake", ""

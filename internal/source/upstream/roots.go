@@ -74,7 +74,7 @@ func (c *conn) meets(session string) {
 
 // rootsChanged tells a server that the roots it knows may be others now.
 func (c *conn) rootsChanged() {
-	if c.client.Era == mcp.Legacy && len(c.server.settings().Roots) == 0 {
+	if c.Client.Era == mcp.Legacy && len(c.server.settings().Roots) == 0 {
 		c.notes.send(c, methodRootsChanged, nil)
 	}
 }
@@ -137,7 +137,7 @@ func (c *conn) session() string {
 // be told whose roots are meant.
 func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several bool) (json.RawMessage, error) {
 	if conf := c.server.settings(); len(conf.Roots) > 0 {
-		return rootsResult(reveal(conf.Roots)), nil
+		return rootsResult(entry.Reveal(conf.Roots)), nil
 	}
 	host := c.host()
 	if several && c.session() == "" {

@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
 	"collie/internal/source/upstream/serverlog"
+	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
 )
@@ -27,19 +28,18 @@ type Server struct {
 
 	first      *firstStart
 	life       lifetime
-	supervisor *supervise.Supervisor // when it runs
-	pool       *pool                 // its connections
-	listing    *listing.Listing      // what it offers
-	wants      wants                 // what clients want to hear of it
-	questions  questions             // that it has put to clients
-	watch      watchers              // who is told of its changes
-	said       *serverlog.Log        // what it says beside the protocol
-	noise      noiseCounter
+	supervisor *supervise.Supervisor           // when it runs
+	pool       *pool                           // its connections
+	dialer     session.Dialer                  // opens them
+	listing    *listing.Listing                // what it offers
+	wants      wants                           // what clients want to hear of it
+	questions  questions                       // that it has put to clients
+	watch      watchers                        // who is told of its changes
+	said       *serverlog.Log                  // what it says beside the protocol
 	postponed  postponement                    // of refreshing in the background
 	login      login                           // at a server that OAuth is for
 	sessions   atomic.Pointer[[]*tool.Session] // who is there and sees this server
 	leaving    atomic.Bool                     // it takes no more calls; see successor
-	headless   atomic.Bool                     // it leaves the request for its listening stream unanswered
 }
 
 // identity is what the settings say that a server is, and whether it may run.
@@ -96,6 +96,9 @@ func newServer(set *Set, spec Spec) *Server {
 	s.log = slog.New(redacting{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
+	s.dialer = session.Dialer{
+		Gateway: &set.gateway, Settings: s.settings, Log: s.log, Said: s.said, Redact: s.redact, SignIn: s.login.wrap,
+	}
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.supervisor = supervise.New(supervise.Options{
@@ -186,7 +189,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	}
 	key := p.slotOf(want)
 	if c := p.at(key); c != nil {
-		if c.alive() {
+		if c.Alive() {
 			c.used = c.used || forCall
 			return c, nil, nil
 		}
@@ -224,7 +227,7 @@ func (s *Server) standing(want slot) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	c := p.at(p.slotOf(want))
-	return c != nil && c.alive()
+	return c != nil && c.Alive()
 }
 
 // discard takes a connection out of its slot that ended by itself where watchEnd has not been yet:
@@ -234,7 +237,7 @@ func (s *Server) discard(p *slots, key slot, c *conn) {
 	if key == (slot{}) {
 		s.supervisor.Tell((*supervise.Machine).Lost)
 	}
-	s.life.wg.Go(func() { c.close(s.life.ctx) }) // its process may live on for a while
+	s.life.wg.Go(func() { c.Close(s.life.ctx) }) // its process may live on for a while
 }
 
 // remove empties a slot whose connection is not in use any more.
@@ -312,7 +315,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.life.cancel(errStopping)
 	var wg sync.WaitGroup
 	for _, c := range conns {
-		wg.Go(func() { c.close(ctx) })
+		wg.Go(func() { c.Close(ctx) })
 	}
 	wg.Wait()
 	s.listing.Close()

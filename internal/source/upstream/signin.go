@@ -11,6 +11,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/signin"
 	"collie/internal/tool"
 )
@@ -29,7 +30,7 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 	if why := noSignIn(e); why != "" {
 		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Message: why, Hint: authHint(e)}
 	}
-	config, err := tlsConfig(&e.TLS)
+	config, err := session.TLSConfig(&e.TLS)
 	if err != nil {
 		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Err: err}
 	}

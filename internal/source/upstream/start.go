@@ -57,8 +57,8 @@ func (s *Server) open(o *opening) {
 		s.supervisor.Tell(func(m *supervise.Machine, _ time.Time) { m.Started(time.Since(begun)) })
 		p.put(o.key, c)
 		c.used = o.forCall
-		p.eras.spoken = p.eras.spoken.heard(c.client)
-		p.eras.home = c.client.Era
+		p.eras.spoken = p.eras.spoken.heard(c.Client)
+		p.eras.home = c.Client.Era
 		s.listing.Stand(c.feed)
 		s.opened(c)
 	} else {
@@ -86,7 +86,7 @@ func (s *Server) learnRest(c *conn) {
 // whether it speaks the modern one: then all are served in that.
 func (s *Server) probeModern(c *conn) {
 	p := s.pool.lock()
-	ask := c == p.primary && p.eras.spoken == "" && s.settings().Protocol == "auto" && c.cannotAsk() && c.alive()
+	ask := c == p.primary && p.eras.spoken == "" && s.settings().Protocol == "auto" && c.CannotAsk() && c.Alive()
 	s.pool.unlock()
 	if !ask {
 		return
@@ -99,10 +99,10 @@ func (s *Server) probeModern(c *conn) {
 // learnTools learns the server's tools; see [listing.Listing.Learn]. Of a process that ended meanwhile the error says how.
 func (s *Server) learnTools(ctx context.Context, c *conn, always bool) error {
 	err := s.listing.Learn(ctx, c.feed, always)
-	if err == nil || c.alive() {
+	if err == nil || c.Alive() {
 		return err
 	}
-	if exit := c.exited(); exit != nil {
+	if exit := c.Exited(); exit != nil {
 		return exit
 	}
 	return err
@@ -117,9 +117,10 @@ func (s *Server) reach(o *opening) (*conn, error) {
 		return c, err
 	}
 	s.log.Info("the server is not what it was, asking anew", "was", o.first.String(), "error", err)
-	c.close(s.life.ctx)
+	c.Close(s.life.ctx)
 	p := s.pool.lock()
-	p.eras.home, p.eras.spoken, p.eras.overSSE = 0, "", false
+	p.eras.home, p.eras.spoken = 0, ""
+	s.dialer.AssumeSSE(false)
 	s.pool.unlock()
 	return s.connect(o.ctx, "", o.first, false)
 }
@@ -172,7 +173,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	alone := false // the primary connection has to do
 	before := p.eras.spoken
 	if err == nil {
-		p.eras.spoken = p.eras.spoken.heard(c.client)
+		p.eras.spoken = p.eras.spoken.heard(c.Client)
 	}
 	switch {
 	case err != nil:
@@ -192,7 +193,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 		if err != nil {
 			s.log.Warn("no second connection, clients of both eras share the first", "era", o.first.String(), "error", err)
 		}
-		s.life.wg.Go(func() { c.close(s.life.ctx) })
+		s.life.wg.Go(func() { c.Close(s.life.ctx) })
 		o.conn, o.err = s.connectionFor(s.life.ctx, slot{}, o.forCall)
 		close(o.done)
 		return
@@ -201,7 +202,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 		s.listing.Hear(s.life.ctx, c.feed)
 		s.life.wg.Go(func() {
 			old.drain(s.life.ctx, s.set.opts.Drain)
-			old.close(s.life.ctx)
+			old.Close(s.life.ctx)
 		})
 	}
 	s.announce(o, c, err)
@@ -216,16 +217,16 @@ func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
 	if key.session != "" && !s.listing.Live() {
 		return s.learnTools(ctx, c, false)
 	}
-	return c.client.Ready(ctx)
+	return c.Client.Ready(ctx)
 }
 
 // redundant reports whether a connection beside the primary one is no better than that: it is in the
 // same era, since the server speaks no other, or has no way to ask a caller back.
 func (p *slots) redundant(c *conn) bool {
-	if p.primary == nil || !p.primary.alive() {
+	if p.primary == nil || !p.primary.Alive() {
 		return false
 	}
-	return c.client.Era == p.eras.home || c.cannotAsk()
+	return c.Client.Era == p.eras.home || c.CannotAsk()
 }
 
 // extraFailed records that a connection beside the primary one was not made. It reports whether
@@ -234,7 +235,7 @@ func (p *slots) redundant(c *conn) bool {
 func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	switch {
 	case p.closed:
-	case key.session == "" && p.primary != nil && p.primary.alive():
+	case key.session == "" && p.primary != nil && p.primary.Alive():
 		p.eras.spoken = spoken(p.eras.home.String())
 		return true
 	case len(p.conns()) == 0 && p.opening[slot{}] == nil:
@@ -246,11 +247,11 @@ func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 // install puts an extra connection where it belongs and returns the one whose place it takes; nil
 // if there is none.
 func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
-	if key.session == "" && p.primary != nil && (c.proc != nil && !p.primary.used || p.primary.cannotAsk()) {
-		if p.primary.cannotAsk() {
+	if key.session == "" && p.primary != nil && (c.Process != nil && !p.primary.used || p.primary.CannotAsk()) {
+		if p.primary.CannotAsk() {
 			p.eras.spoken = speaksModern // which is spoken to clients of both eras
 		}
-		old, p.primary, p.eras.home = p.primary, c, c.client.Era
+		old, p.primary, p.eras.home = p.primary, c, c.Client.Era
 		s.listing.Adopt(c.feed)
 		s.opened(c)
 		return old
@@ -292,7 +293,7 @@ func (s *Server) closeFailed(c *conn) {
 	p.stopping = done
 	s.pool.unlock()
 	s.life.wg.Go(func() { // ends by the ladder of a stop
-		c.close(s.life.ctx)
+		c.Close(s.life.ctx)
 		if before != nil {
 			<-before
 		}
@@ -307,7 +308,7 @@ func (s *Server) closeFailed(c *conn) {
 
 // opened records a start that worked.
 func (s *Server) opened(c *conn) {
-	s.listing.Spoke(c.client)
+	s.listing.Spoke(c.Client)
 	s.supervisor.Tell((*supervise.Machine).Ready)
 }
 

@@ -126,7 +126,7 @@ func (s *Server) signedOut(c *conn) {
 // watchEnd waits for the end of a connection, says so, and plans the next start.
 func (s *Server) watchEnd(c *conn) {
 	select {
-	case <-c.client.Link.Done():
+	case <-c.Client.Link.Done():
 	case <-s.life.ctx.Done():
 		return
 	}
@@ -137,10 +137,10 @@ func (s *Server) watchEnd(c *conn) {
 	_, known := p.holds(c)
 	s.pool.unlock()
 	if !known { // it was given up, or a call has found it dead already
-		c.close(s.life.ctx)
+		c.Close(s.life.ctx)
 		return
 	}
-	detail := s.redact(c.ending())
+	detail := s.redact(c.Ending())
 	p = s.pool.lock()
 	key, known := p.holds(c)
 	if known {
@@ -149,13 +149,13 @@ func (s *Server) watchEnd(c *conn) {
 	switch {
 	case !known || p.opening[slot{}] != nil:
 	case key == (slot{}):
-		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: true})
+		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: true})
 	case len(p.conns()) == 0: // the last of a server that each session has for itself
-		s.failed(supervise.Failure{Reason: c.endReason(), Detail: detail, Retry: s.retriesAlone()})
+		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesAlone()})
 	}
 	s.pool.unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
-	c.close(s.life.ctx)
+	c.Close(s.life.ctx)
 }
 
 // stopUnused stops the server if nobody has needed it for idleTimeout. A call in flight, a question
@@ -214,7 +214,7 @@ func (s *Server) closeUnused(p *slots, now time.Time) {
 			continue
 		}
 		s.remove(p, key)
-		s.life.wg.Go(func() { c.close(s.life.ctx) })
+		s.life.wg.Go(func() { c.Close(s.life.ctx) })
 	}
 }
 
@@ -264,7 +264,7 @@ func drainAll(ctx context.Context, conns []*conn, limit time.Duration) {
 func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, reason, detail string) {
 	var wg sync.WaitGroup
 	for _, c := range conns {
-		wg.Go(func() { c.close(ctx) })
+		wg.Go(func() { c.Close(ctx) })
 	}
 	wg.Wait()
 	p := s.pool.lock()

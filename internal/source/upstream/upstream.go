@@ -1,7 +1,7 @@
 // Package upstream makes MCP servers into sources: it starts them, speaks the protocol of
 // either era with them, keeps their lists and carries what they say both ways.
 //
-//	Set ─ Server (a tool.Source) ─ pool ─ conn ─ mcp.Client ─ mcp.Link ─ process or HTTP
+//	Set ─ Server (a tool.Source) ─ pool ─ conn ─ session.Session ─ process or HTTP
 //	       ├ supervise.Supervisor    when it runs
 //	       └ listing.Listing         what it offers
 //
@@ -24,13 +24,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/serverlog"
+	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/signin"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
@@ -164,30 +163,26 @@ type Set struct {
 
 	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 where nobody has called
 
-	starts, runners *semaphore.Weighted
-	packages        turns
-	folders         folders
-	stopWatch       func()
-	life            context.Context
-	cancel          context.CancelFunc
-	refreshing      sync.WaitGroup
+	gateway    session.Gateway
+	folders    folders
+	stopWatch  func()
+	life       context.Context
+	cancel     context.CancelFunc
+	refreshing sync.WaitGroup
 }
 
 // NewSet returns the servers that specs describe, in their order. What the cache knows of them
 // is on offer at once. Nothing is started before Start, or before a server is called.
 func NewSet(specs []Spec, opts Options) *Set {
-	if opts.Starts <= 0 {
-		opts.Starts = 64
-	}
-	if opts.RunnerStarts <= 0 {
-		opts.RunnerStarts = 4
-	}
 	if opts.Info == nil {
 		opts.Info = json.RawMessage(`{"name":"collie","version":"0"}`)
 	}
 	s := &Set{
 		opts: opts, log: opts.Logger, started: make(chan struct{}), stopWatch: func() {},
-		starts: semaphore.NewWeighted(opts.Starts), runners: semaphore.NewWeighted(opts.RunnerStarts),
+		gateway: session.Gateway{
+			Starts: session.NewStarts(opts.Starts, opts.RunnerStarts), Reaper: opts.Reaper, Ledger: opts.Ledger, Ladder: opts.Ladder,
+			MaxFrame: opts.MaxFrame, RunDir: opts.RunDir, Environ: opts.Environ, Deny: opts.Deny,
+		},
 	}
 	s.life, s.cancel = context.WithCancel(context.Background())
 	if s.log == nil {
@@ -353,64 +348,3 @@ func (s *Set) Close(ctx context.Context) {
 	s.leaving.Wait()
 	s.refreshing.Wait()
 }
-
-// startSlot waits for a turn to start a server and returns how to give it back. It may be given
-// back more than once.
-func (s *Set) startSlot(ctx context.Context, runner bool) (release func(), err error) {
-	if err := s.starts.Acquire(ctx, 1); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	if runner {
-		if err := s.runners.Acquire(ctx, 1); err != nil {
-			s.starts.Release(1)
-			return nil, context.Cause(ctx)
-		}
-	}
-	return sync.OnceFunc(func() {
-		s.starts.Release(1)
-		if runner {
-			s.runners.Release(1)
-		}
-	}), nil
-}
-
-// turns lets one start at a time through for each package, since two downloads of one
-// package into one cache get into each other's way.
-type turns struct {
-	mu   sync.Mutex
-	busy map[string]chan struct{}
-}
-
-// turn waits for name's turn and returns how to hand it on. An empty name need not wait.
-func (t *turns) turn(ctx context.Context, name string) (done func(), err error) {
-	if name == "" {
-		return func() {}, nil
-	}
-	for {
-		t.mu.Lock()
-		wait := t.busy[name]
-		if wait == nil {
-			if t.busy == nil {
-				t.busy = map[string]chan struct{}{}
-			}
-			mine := make(chan struct{})
-			t.busy[name] = mine
-			t.mu.Unlock()
-			return func() {
-				t.mu.Lock()
-				delete(t.busy, name)
-				t.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		t.mu.Unlock()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// silentSlot is how long a server may be silent while it starts and keep its slot.
-const silentSlot = 10 * time.Second

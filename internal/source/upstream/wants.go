@@ -108,12 +108,12 @@ func (s *Server) SetLevel(ctx context.Context, level string) error {
 }
 
 func (c *conn) setLevel(ctx context.Context, level string) error {
-	if c.client.Era == mcp.Modern || !c.client.Can("logging") {
+	if c.Client.Era == mcp.Modern || !c.Client.Can("logging") {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	_, err := c.client.Request(ctx, "logging/setLevel", mcp.Edit(nil, mcp.Field{Key: "level", Value: mcp.Quote(level)}))
+	_, err := c.Client.Request(ctx, "logging/setLevel", mcp.Edit(nil, mcp.Field{Key: "level", Value: mcp.Quote(level)}))
 	return err
 }
 
@@ -123,7 +123,7 @@ func (s *Server) live() []*conn {
 	defer s.pool.unlock()
 	var out []*conn
 	for _, c := range p.conns() {
-		if c.alive() {
+		if c.Alive() {
 			out = append(out, c)
 		}
 	}
@@ -162,14 +162,14 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 func (s *Server) subscribesOver(c *conn) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	return c == p.primary || c.proc != nil
+	return c == p.primary || c.Process != nil
 }
 
 // subscribe asks for a resource's updates over a connection. renew says that this is for those
 // who wanted them before: if nobody does any more, it is taken back.
 func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool) error {
 	stop := context.CancelFunc(func() {})
-	if c.client.Era == mcp.Modern {
+	if c.Client.Era == mcp.Modern {
 		filter, err := json.Marshal(map[string]any{"resourceSubscriptions": []string{uri}})
 		if err != nil {
 			return err
@@ -181,12 +181,12 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 	} else {
 		ctx, cancel := context.WithTimeout(ctx, requestLimit)
 		defer cancel()
-		if l, ok := c.client.Link.(interface{ AwaitStream(context.Context) bool }); ok {
+		if l, ok := c.Client.Link.(interface{ AwaitStream(context.Context) bool }); ok {
 			opening, cancel := context.WithTimeout(ctx, listenWait)
 			l.AwaitStream(opening) // updates come over it
 			cancel()
 		}
-		if _, err := c.client.Request(ctx, "resources/subscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)})); err != nil {
+		if _, err := c.Client.Request(ctx, "resources/subscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)})); err != nil {
 			return wireError(err)
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 		s.wants.uris[uri] = subscribed{}
 	}
 	for other, old := range s.wants.uris[uri] {
-		if other == c || !other.alive() {
+		if other == c || !other.Alive() {
 			old()
 			delete(s.wants.uris[uri], other)
 		}
@@ -284,10 +284,10 @@ func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 
 // unsubscribe takes a legacy subscription back; that of the modern era ends with its stream.
 func (c *conn) unsubscribe(ctx context.Context, uri string) error {
-	if !c.alive() || c.client.Era == mcp.Modern {
+	if !c.Alive() || c.Client.Era == mcp.Modern {
 		return nil
 	}
-	_, err := c.client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
+	_, err := c.Client.Request(ctx, "resources/unsubscribe", mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}))
 	return wireError(err)
 }
 
@@ -305,14 +305,14 @@ const listenWait = 2 * time.Second
 // listen opens the stream on which a modern server tells of changed lists, and reports whether it
 // has confirmed that.
 func (s *Server) listen(ctx context.Context, c *conn) bool {
-	if c.client.Era != mcp.Modern {
+	if c.Client.Era != mcp.Modern {
 		return false
 	}
 	filter := map[string]bool{}
 	for capability, field := range map[string]string{
 		"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged",
 	} {
-		if c.client.Can(capability, "listChanged") {
+		if c.Client.Can(capability, "listChanged") {
 			filter[field] = true
 		}
 	}
@@ -334,22 +334,22 @@ func (s *Server) listen(ctx context.Context, c *conn) bool {
 // stream that is lost is opened again, and what it may have missed is fetched once.
 // The error says why the server refuses it, or that the connection has ended.
 func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscription) error {
-	params := c.client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
+	params := c.Client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		begun := time.Now()
-		resp, err := c.client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
+		resp, err := c.Client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case !c.alive():
-			return fmt.Errorf("the connection has ended: %w", c.client.Link.Err())
+		case !c.Alive():
+			return fmt.Errorf("the connection has ended: %w", c.Client.Link.Err())
 		case err == nil && resp.Error != nil:
 			return protocolError(resp.Error)
 		}
 		if time.Since(begun) > lastWait { // it was well meanwhile
 			wait = firstWait
 		}
-		if !pauseFor(ctx, c.client.Link.Done(), wait) {
+		if !pauseFor(ctx, c.Client.Link.Done(), wait) {
 			return nil
 		}
 		for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {

@@ -38,3 +38,12 @@ func (v Value) LogValue() slog.Value { return slog.StringValue(v.shown) }
 
 // MarshalText is what JSON may see.
 func (v Value) MarshalText() ([]byte, error) { return []byte(v.shown), nil }
+
+// Reveal returns the true texts of values.
+func Reveal(values []Value) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v.Reveal()
+	}
+	return out
+}

@@ -1,4 +1,4 @@
-package upstream
+package session
 
 import (
 	"context"
@@ -19,33 +19,27 @@ import (
 
 // connectHTTP reaches a server by Streamable HTTP, modern first, then legacy, and falls
 // back to the SSE transport of 2024-11-05 where the answers speak for it.
-func connectHTTP(ctx context.Context, c *conn, opts mcp.ClientOptions) (*mcp.Client, error) {
-	s := c.server
-	e := s.settings()
-	link, base, err := s.httpOptions(ctx)
+func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) (*mcp.Client, error) {
+	d, e := s.dialer, s.dialer.Settings()
+	link, base, err := d.httpOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.base = base
-	p := s.pool.lock()
-	overSSE := p.eras.overSSE
-	s.pool.unlock()
-	if e.Transport != entry.SSE && !overSSE {
-		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), c, link), opts)
+	s.Transport = base
+	if e.Transport != entry.SSE && !d.OverSSE() {
+		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), h, link), opts)
 		if err == nil || !speaksForSSE(err) {
 			return client, err
 		}
 	}
-	old, err := mcp.DialSSE(ctx, e.URL.Reveal(), c, link)
+	old, err := mcp.DialSSE(ctx, e.URL.Reveal(), h, link)
 	if err != nil {
 		return nil, err
 	}
 	opts.Protocol = "legacy"
 	client, err := openSession(ctx, old, opts)
 	if err == nil {
-		p := s.pool.lock()
-		p.eras.overSSE = true
-		s.pool.unlock()
+		d.AssumeSSE(true)
 	}
 	return client, err
 }
@@ -74,14 +68,14 @@ func speaksForSSE(err error) bool {
 
 // httpOptions are the entry's headers and TLS settings, and how the user is signed in.
 // What it returns beside them is to be closed with the link.
-func (s *Server) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Transport, error) {
-	e := s.settings()
+func (d *Dialer) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Transport, error) {
+	e := d.Settings()
 	head := http.Header{}
 	for _, h := range e.Headers {
 		head.Add(h.Name, h.Value.Reveal())
 	}
 	if e.HeadersCommand != nil {
-		if err := s.commandHeaders(ctx, e, head); err != nil {
+		if err := d.commandHeaders(ctx, e, head); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -92,23 +86,23 @@ func (s *Server) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Trans
 		pair := e.Auth.Username.Reveal() + ":" + e.Auth.Password.Reveal()
 		head.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
 	}
-	config, err := tlsConfig(&e.TLS)
+	config, err := TLSConfig(&e.TLS)
 	if err != nil {
 		return nil, nil, err
 	}
 	opts := &mcp.HTTPOptions{
-		Logger: s.log, Header: func() http.Header { return head },
-		MaxAnswer: s.set.opts.MaxFrame, MaxEvent: s.set.opts.MaxFrame, Withheld: &s.headless,
+		Logger: d.Log, Header: func() http.Header { return head },
+		MaxAnswer: d.MaxFrame, MaxEvent: d.MaxFrame, Withheld: &d.headless,
 	}
 	base := mcp.NewHTTPTransport(config)
-	if opts.Transport, err = s.login.wrap(base); err != nil {
+	if opts.Transport, err = d.SignIn(base); err != nil {
 		return nil, nil, err
 	}
 	return opts, base, nil
 }
 
-// tlsConfig reads the files of an entry's TLS settings; nil where there are none.
-func tlsConfig(t *entry.TLS) (*tls.Config, error) {
+// TLSConfig reads the files of an entry's TLS settings; nil where there are none.
+func TLSConfig(t *entry.TLS) (*tls.Config, error) {
 	if *t == (entry.TLS{}) {
 		return nil, nil //nolint:nilnil // no settings is an answer
 	}
@@ -136,31 +130,19 @@ func tlsConfig(t *entry.TLS) (*tls.Config, error) {
 	return config, nil
 }
 
-// shown is how people see what an entry starts or reaches; secrets are hidden in it.
-func shown(e *entry.Entry) string {
-	if e.Transport != entry.Stdio {
-		return e.URL.String()
-	}
-	words := []string{e.Command.String()}
-	for _, a := range e.Args {
-		words = append(words, a.String())
-	}
-	return strings.Join(words, " ")
-}
-
 // maxHeaders bounds what a headersCommand prints.
 const maxHeaders = 64 << 10
 
 // commandHeaders runs the entry's headersCommand and adds what it prints, a JSON object of
 // names and values, to head. What it prints is never logged.
-func (s *Server) commandHeaders(ctx context.Context, e *entry.Entry, head http.Header) error {
+func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.Header) error {
 	c := e.HeadersCommand
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %v", c.Timeout))
 	defer cancel()
 	out, err := process.Output(ctx, process.Command{
-		Label: s.name + " headersCommand", Name: c.Command.Reveal(), Args: reveal(c.Args), Dir: e.Dir,
-		Env: entry.Environment(*e, s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny}),
-	}, maxHeaders, &process.Options{Reaper: s.set.opts.Reaper, Logger: s.log})
+		Label: e.Name + " headersCommand", Name: c.Command.Reveal(), Args: entry.Reveal(c.Args), Dir: e.Dir,
+		Env: d.Environment(),
+	}, maxHeaders, &process.Options{Reaper: d.Reaper, Logger: d.Log})
 	if err != nil {
 		return fmt.Errorf("headersCommand: %w", err)
 	}

@@ -1,4 +1,4 @@
-package upstream
+package session
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type container struct {
 // containerOf reports how a server's container can be killed, and the arguments that make
 // that possible.
 func containerOf(e *entry.Entry, dir string) (*container, []string) {
-	args := reveal(e.Args)
+	args := entry.Reveal(e.Args)
 	program := e.Command.Reveal()
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
 	if !e.DockerManaged || dir == "" || !slices.Contains([]string{"docker", "podman", "nerdctl"}, name) {

@@ -1,0 +1,393 @@
+// Package session opens connections to one MCP server, over the pipes of a process that it starts or over HTTP, and
+// says how they ended.
+//
+// A [Dialer] belongs to a server, a [Session] is one connection with its process. Whose it is, which calls go over it
+// and when it is opened is decided by others; what a server says meanwhile goes to their [mcp.Handler].
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/process"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/source/upstream/serverlog"
+)
+
+// Gateway is what the sessions of all servers share. The zero value works, but for Starts.
+type Gateway struct {
+	Starts *Starts
+	// Reaper and Ledger make sure that children end with us; either may be nil. Ladder is how long one may take to end.
+	Reaper *process.Reaper
+	Ledger *process.Ledger
+	Ladder process.Ladder
+	// MaxFrame bounds a message from a server in bytes; 0 is the default of package mcp.
+	MaxFrame int
+	// RunDir is a folder for the ids of containers; empty leaves containers alone.
+	RunDir string
+	// Environ is our own environment; Deny are patterns of variables that children do not get, nil means the defaults.
+	Environ, Deny []string
+}
+
+// Dialer opens the sessions of one server. Its exported fields are not changed after the first one, and none may be
+// nil. It is safe for concurrent use.
+type Dialer struct {
+	*Gateway
+	Settings func() *entry.Entry // as of now
+	Log      *slog.Logger
+	Said     *serverlog.Log      // gets what the server says beside the protocol
+	Redact   func(string) string // hides the secrets of the settings
+	// SignIn puts a sign-in around what HTTP goes over, where one is for the server.
+	SignIn func(http.RoundTripper) (http.RoundTripper, error)
+
+	noise    noiseCounter
+	overSSE  atomic.Bool
+	headless atomic.Bool // the server leaves the request for its listening stream unanswered
+	dropped  atomic.Uint64
+}
+
+// OverSSE reports whether the server is known to speak HTTP with SSE only (MCP 2024-11-05): it was found out, or assumed.
+func (d *Dialer) OverSSE() bool { return d.overSSE.Load() }
+
+// AssumeSSE says whether the server is taken for one of HTTP with SSE only.
+func (d *Dialer) AssumeSSE(is bool) { d.overSSE.Store(is) }
+
+// NoiseLines is how many lines the server wrote to stdout that are not messages.
+func (d *Dialer) NoiseLines() uint64 { return d.noise.total() }
+
+// Dropped counts the answers that nobody waited for, on sessions that were closed.
+func (d *Dialer) Dropped() uint64 { return d.dropped.Load() }
+
+// Environment is the environment of a program that the settings name.
+func (d *Dialer) Environment() []string {
+	return entry.Environment(*d.Settings(), d.Environ, entry.EnvironmentOptions{Deny: d.Deny})
+}
+
+// Session is one connection to a server. Whoever got one closes it, opened or not.
+type Session struct {
+	Client    *mcp.Client      // once it is open
+	Process   *process.Process // nil for HTTP
+	Transport *http.Transport  // what HTTP goes over; nil for a process
+
+	dialer *Dialer
+	box    *container             // of a server in a container
+	env    []string               // of the process
+	sick   atomic.Pointer[string] // why it was ended; see EndFor
+	stop   sync.Once
+}
+
+// New returns a session that is not open yet.
+func (d *Dialer) New() *Session { return &Session{dialer: d} }
+
+// Open starts or reaches the server and shakes hands, as opts say. What the server says goes to h. Over HTTP the
+// session may still have to be made ready; see [mcp.Client.Ready]. The time that a start waits for its turn does not
+// count for startTimeout, whose error is [ErrTimeout]; that of a process that ended is an [*ExitError].
+func (s *Session) Open(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
+	if s.dialer.Settings().Transport == entry.Stdio {
+		return s.spawn(ctx, h, opts)
+	}
+	return s.reach(ctx, h, opts)
+}
+
+// ErrTimeout says that a server did not answer within startTimeout.
+var ErrTimeout = errors.New("the server did not answer in time")
+
+// ExitError says that the server's process ended before it was ready.
+type ExitError struct {
+	Exit process.ExitInfo
+	Tail []string
+}
+
+// Error gives the exit code and the last words.
+func (e *ExitError) Error() string {
+	msg := "the process ended: " + e.Exit.String()
+	if len(e.Tail) > 0 {
+		msg += "; it said: " + strings.Join(e.Tail, " | ")
+	}
+	return msg
+}
+
+// timed bounds a start.
+func (d *Dialer) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := d.Settings().StartTimeout
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", ErrTimeout, limit))
+}
+
+// reach connects to an HTTP server.
+func (s *Session) reach(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
+	release, err := s.dialer.Starts.slot(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer release()
+	ctx, cancel := s.dialer.timed(ctx)
+	defer cancel()
+	s.Client, err = s.connectHTTP(ctx, h, opts)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// spawn starts a process and opens a session over its pipes.
+func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
+	d, conf := s.dialer, s.dialer.Settings()
+	turn, err := d.Starts.packages.turn(ctx, conf.Package)
+	if err != nil {
+		return err
+	}
+	downloaded := sync.OnceFunc(turn) // at the first word of the server, or the end
+	defer downloaded()
+	release, err := d.Starts.slot(ctx, conf.Runner)
+	if err != nil {
+		return err
+	}
+	defer release()
+	silent := time.AfterFunc(silentSlot, release)
+	defer silent.Stop()
+	ctx, cancel := d.timed(ctx)
+	defer cancel()
+
+	heard := make(chan struct{})
+	hear := sync.OnceFunc(func() {
+		close(heard)
+		downloaded()
+	})
+	box, args := containerOf(conf, d.RunDir)
+	if err := box.prepare(); err != nil {
+		return err
+	}
+	s.box, s.env = box, d.Environment()
+	s.Process, err = process.Start(process.Command{
+		Label: conf.Name, Name: conf.Command.Reveal(), Args: args, Env: s.env, Dir: conf.Dir,
+		Stderr: func(line []byte) {
+			hear()
+			d.Said.Add("stderr", d.Redact(string(line)))
+		},
+	}, &process.Options{Ladder: d.Ladder, Reaper: d.Reaper, Ledger: d.Ledger, Logger: d.Log})
+	if err != nil {
+		return err
+	}
+	out := &firstRead{r: s.Process.Stdout(), first: hear}
+	lines := mcp.NewLines(out, s.Process.Stdin(), d.MaxFrame, func() error { return s.Process.Stdout().Close() })
+	link := mcp.NewConn(lines, h, &mcp.ConnOptions{Logger: d.Log, Noise: s.noise})
+	opts.FirstOutput = heard
+	if conf.Runner {
+		opts.ProbeMax = conf.StartTimeout / 2
+	}
+	s.Client, err = mcp.Connect(ctx, link, opts)
+	if err == nil {
+		return nil
+	}
+	s.Client = &mcp.Client{Link: link}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if exit := s.Exited(); exit != nil {
+		return exit
+	}
+	return err
+}
+
+// firstRead calls first when something has been read.
+type firstRead struct {
+	r     io.Reader
+	first func()
+	done  bool
+}
+
+func (f *firstRead) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if n > 0 && !f.done {
+		f.done = true
+		f.first()
+	}
+	return n, err
+}
+
+// noise keeps what is not a message for the log.
+func (s *Session) noise(frame []byte, err error) {
+	text := string(frame)
+	if len(text) > 400 {
+		text = text[:400] + "…"
+	}
+	s.dialer.Said.Add("noise", s.dialer.Redact(text))
+	if s.dialer.noise.add(time.Now()) {
+		s.dialer.Log.Warn("the server writes much to stdout that is not a message; logs belong on stderr")
+	}
+	s.dialer.Log.Debug("noise on stdout", "error", err)
+}
+
+// Exited waits up to 500 ms for the process to have ended; nil if it runs on.
+func (s *Session) Exited() error {
+	if s.Process == nil {
+		return nil
+	}
+	timer := time.NewTimer(500 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-s.Process.Done():
+		return &ExitError{Exit: s.Process.Exit(), Tail: s.lastWords()}
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (s *Session) lastWords() []string {
+	tail := s.Process.Tail(20)
+	for i := range tail {
+		tail[i] = s.dialer.Redact(tail[i])
+	}
+	return tail
+}
+
+// Ending says how the connection ended; empty if it has not.
+func (s *Session) Ending() string {
+	if err := s.Exited(); err != nil {
+		return err.Error()
+	}
+	switch err := s.Client.Link.Err(); {
+	case err == nil:
+		return ""
+	case errors.Is(err, io.EOF):
+		return "the server closed its output"
+	default:
+		return s.dialer.Redact(err.Error())
+	}
+}
+
+// keepsSession reports whether the server can send requests over this connection.
+func (s *Session) keepsSession() bool {
+	link, ok := s.Client.Link.(interface{ HasSession() bool })
+	return !ok || link.HasSession()
+}
+
+// CannotAsk reports whether the server has no way to ask a caller back over this connection, but for
+// the era that it is in.
+func (s *Session) CannotAsk() bool { return s.Client.Era == mcp.Legacy && !s.keepsSession() }
+
+// Unclaimed counts the answers that nobody waited for.
+func (s *Session) Unclaimed() uint64 {
+	if s.Client == nil {
+		return 0
+	}
+	if link, ok := s.Client.Link.(interface{ Dropped() uint64 }); ok {
+		return link.Dropped()
+	}
+	return 0
+}
+
+// Alive reports whether the connection stands.
+func (s *Session) Alive() bool {
+	select {
+	case <-s.Client.Link.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// PingLimit is how long an answer to a ping may take.
+const PingLimit = 5 * time.Second
+
+// Ping reports whether the server answers; that it knows no ping is an answer.
+func (s *Session) Ping(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, PingLimit)
+	defer cancel()
+	_, err := s.Client.Request(ctx, "ping", nil)
+	_, answered := errors.AsType[*mcp.RPCError](err)
+	return err == nil || answered
+}
+
+// EndFor ends the connection for a reason that EndReason repeats.
+func (s *Session) EndFor(reason string) {
+	s.sick.Store(&reason)
+	if err := s.Client.Link.Close(); err != nil {
+		s.dialer.Log.Debug("link not closed", "error", err)
+	}
+}
+
+// EndReason is the stable code of how the connection ended.
+func (s *Session) EndReason() string {
+	switch sick := s.sick.Load(); {
+	case sick != nil:
+		return *sick
+	case s.Process != nil && s.Process.Exit().KilledOOM:
+		return "killed_oom"
+	}
+	return "crashed"
+}
+
+// Close ends the session and the process, and waits for both.
+func (s *Session) Close(ctx context.Context) {
+	s.stop.Do(func() {
+		s.dialer.dropped.Add(s.Unclaimed())
+		if s.Process != nil {
+			if err := s.Process.Stop(ctx); err != nil {
+				s.dialer.Log.Warn("process not stopped", "error", err)
+			}
+			if err := s.box.kill(s.env); err != nil {
+				s.dialer.Log.Debug("container not killed", "error", err)
+			}
+		}
+		if s.Client != nil {
+			if err := s.Client.Link.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+				s.dialer.Log.Debug("link not closed", "error", err)
+			}
+		}
+		if s.Transport != nil {
+			s.Transport.CloseIdleConnections()
+		}
+	})
+}
+
+const (
+	// noiseLines in noiseTime is more noise than a banner: it is worth a warning, once.
+	noiseLines = 100
+	noiseTime  = 10 * time.Second
+)
+
+// silentSlot is how long a server may be silent while it starts and keep its slot.
+const silentSlot = 10 * time.Second
+
+// noiseCounter tells a banner from a server that writes its log to stdout.
+type noiseCounter struct {
+	mu     sync.Mutex
+	since  time.Time
+	count  int
+	all    uint64
+	warned bool
+}
+
+// total is how many lines there were.
+func (n *noiseCounter) total() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.all
+}
+
+// add counts a line and reports whether it is the one to warn at.
+func (n *noiseCounter) add(now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now.Sub(n.since) > noiseTime {
+		n.since, n.count = now, 0
+	}
+	n.all++
+	n.count++
+	if n.count <= noiseLines || n.warned {
+		return false
+	}
+	n.warned = true
+	return true
+}

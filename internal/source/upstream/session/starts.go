@@ -1,0 +1,78 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Starts bounds how many servers are started at once. It is safe for concurrent use.
+type Starts struct {
+	all, runners *semaphore.Weighted
+	packages     turns
+}
+
+// NewStarts lets so many servers start at once, in all and by package runners such as npx; 0 is 64 and 4.
+func NewStarts(all, runners int64) *Starts {
+	return &Starts{all: semaphore.NewWeighted(cmp.Or(max(0, all), 64)), runners: semaphore.NewWeighted(cmp.Or(max(0, runners), 4))}
+}
+
+// slot waits for a turn to start a server and returns how to give it back. It may be given
+// back more than once.
+func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err error) {
+	if err := s.all.Acquire(ctx, 1); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	if runner {
+		if err := s.runners.Acquire(ctx, 1); err != nil {
+			s.all.Release(1)
+			return nil, context.Cause(ctx)
+		}
+	}
+	return sync.OnceFunc(func() {
+		s.all.Release(1)
+		if runner {
+			s.runners.Release(1)
+		}
+	}), nil
+}
+
+// turns lets one start at a time through for each package, since two downloads of one
+// package into one cache get into each other's way.
+type turns struct {
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+// turn waits for name's turn and returns how to hand it on. An empty name need not wait.
+func (t *turns) turn(ctx context.Context, name string) (done func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	for {
+		t.mu.Lock()
+		wait := t.busy[name]
+		if wait == nil {
+			if t.busy == nil {
+				t.busy = map[string]chan struct{}{}
+			}
+			mine := make(chan struct{})
+			t.busy[name] = mine
+			t.mu.Unlock()
+			return func() {
+				t.mu.Lock()
+				delete(t.busy, name)
+				t.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		t.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
