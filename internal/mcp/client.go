@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,13 +87,10 @@ func (e *VersionError) Error() string {
 // [*HandshakeError] or a [*LinkError]. Connect does not close link.
 func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error) {
 	c := &Client{
-		Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: opts.Logger, early: opts.Early,
+		Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), early: opts.Early,
 	}
 	if c.caps == nil {
 		c.caps = json.RawMessage("{}")
-	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
 	}
 	auto := opts.Protocol == "" || opts.Protocol == "auto"
 	switch {
@@ -114,10 +112,8 @@ func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error
 
 // HandshakeError says that a server did not open a session.
 type HandshakeError struct {
-	Method string
-	// Object is the JSON-RPC error, or nil when the answer made no sense.
-	Object  json.RawMessage
-	Message string
+	Method  string
+	Message string // of the JSON-RPC error, or what made no sense
 }
 
 // Error names the method and the server's words.
@@ -212,13 +208,7 @@ const lateAnswer = 500 * time.Millisecond
 
 // silent is closed when an unanswered probe counts as the answer of a legacy server.
 func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
-	wait, most := opts.ProbeWait, opts.ProbeMax
-	if wait <= 0 {
-		wait = 3 * time.Second
-	}
-	if most <= 0 {
-		most = 3500 * time.Millisecond
-	}
+	wait, most := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
 	out := make(chan struct{})
 	go func() { // ends with the longest of its timers, or with ctx
 		defer close(out)
@@ -315,7 +305,7 @@ func (c *Client) refused(method string, obj, theirs json.RawMessage) error {
 	if len(theirs) > 0 {
 		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, legacyVersions), ", "), Theirs: string(theirs)}
 	}
-	return &HandshakeError{Method: method, Object: obj, Message: GetString(obj, "message")}
+	return &HandshakeError{Method: method, Message: GetString(obj, "message")}
 }
 
 // initialize shakes hands as the legacy era has it.
@@ -440,15 +430,11 @@ func (c *Client) Request(ctx context.Context, method string, params json.RawMess
 }
 
 // Own returns params as a request of our own carries them.
-func (c *Client) Own(params json.RawMessage) json.RawMessage { return c.For(params, c.caps) }
-
-// For returns params as a request made for a caller with the capabilities caps carries
-// them. A legacy server gets params unchanged.
-func (c *Client) For(params, caps json.RawMessage) json.RawMessage {
+func (c *Client) Own(params json.RawMessage) json.RawMessage {
 	if c.Era != Modern {
 		return params
 	}
-	return c.stamp(params, c.Version, caps)
+	return c.stamp(params, c.Version, c.caps)
 }
 
 // Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
@@ -456,10 +442,7 @@ func (c *Client) For(params, caps json.RawMessage) json.RawMessage {
 func (c *Client) Call(ctx context.Context, req *Request) (response, error) {
 	before := c.renewals.Load()
 	r, err := c.Link.Call(ctx, req)
-	if err == nil || c.Era != Legacy {
-		return r, err
-	}
-	if !errors.Is(err, errSessionGone) {
+	if c.Era != Legacy || !errors.Is(err, errSessionGone) {
 		return r, err
 	}
 	if err := c.reopen(ctx, before); err != nil {

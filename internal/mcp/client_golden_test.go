@@ -42,8 +42,7 @@ func TestClientTranscripts(t *testing.T) {
 			if _, err := c.Request(t.Context(), "tools/list", json.RawMessage(`{"cursor":"from-1"}`)); err != nil {
 				t.Error(err)
 			}
-			// A call made for somebody else carries what that one can do.
-			params := c.For(json.RawMessage(`{"name":"echo","arguments":{"q":"新闻"},"_meta":{"a":1.0}}`), json.RawMessage(`{}`))
+			params := c.Own(json.RawMessage(`{"name":"echo","arguments":{"q":"新闻"},"_meta":{"a":1.0}}`))
 			if r, err := c.Call(t.Context(), &mcp.Request{Method: "tools/call", Params: params, Name: "echo"}); err != nil || r.Error != nil {
 				t.Errorf("tools/call: %s, %v", r.Error, err)
 			}

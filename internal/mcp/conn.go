@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,13 +61,10 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *conn {
 		opts = &ConnOptions{}
 	}
 	c := &conn{
-		stream: s, handler: h, log: opts.Logger, noise: opts.Noise, done: make(chan struct{}),
+		stream: s, handler: h, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), noise: opts.Noise, done: make(chan struct{}),
 		waiting: map[uint64]*waiter{}, serving: map[ID]context.CancelCauseFunc{},
 	}
 	c.waiters.New = func() any { return &waiter{ch: make(chan response, 1)} }
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.wg.Add(1)
 	go c.read()

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,15 +52,11 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 			*limit = DefaultMaxFrame
 		}
 	}
-	if opts.IdleTimeout == 0 {
-		opts.IdleTimeout = 5 * time.Minute
-	}
+	opts.IdleTimeout = cmp.Or(opts.IdleTimeout, 5*time.Minute)
 	if opts.Withheld == nil {
 		opts.Withheld = new(atomic.Bool)
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	return opts
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -95,9 +96,7 @@ type turn struct {
 }
 
 func newLineQueue(w io.Writer, stall time.Duration, broken func(error)) *lineQueue {
-	if stall <= 0 {
-		stall = defaultStall
-	}
+	stall = cmp.Or(max(stall, 0), defaultStall)
 	return &lineQueue{w: w, stall: stall, broken: broken}
 }
 

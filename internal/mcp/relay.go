@@ -1,8 +1,8 @@
 package mcp
 
 import (
+	"cmp"
 	"io"
-	"time"
 )
 
 // EventReader reads the messages of a text/event-stream, for programs that pass them on.
@@ -12,9 +12,7 @@ type EventReader struct{ r *sseReader }
 // NewEventReader reads r. An event of more than maxEvent bytes is skipped; 0 means
 // [DefaultMaxFrame]. lastID is where an earlier connection got to, empty for a new stream.
 func NewEventReader(r io.Reader, maxEvent int, lastID string) *EventReader {
-	if maxEvent <= 0 {
-		maxEvent = DefaultMaxFrame
-	}
+	maxEvent = cmp.Or(max(maxEvent, 0), DefaultMaxFrame)
 	return &EventReader{newSSEReader(r, maxEvent, lastID)}
 }
 
@@ -29,9 +27,6 @@ func (e *EventReader) Next() ([]byte, error) {
 // LastID is what Last-Event-ID should say to go on behind the last event, empty if the
 // stream cannot be gone on with.
 func (e *EventReader) LastID() string { return e.r.lastID }
-
-// Retry is the wait before a reconnect that the server asked for, negative if it did not.
-func (e *EventReader) Retry() time.Duration { return e.r.retry }
 
 // Response is the JSON-RPC error that answers the frame.
 func (e *FrameError) Response() []byte {

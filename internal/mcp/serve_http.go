@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,24 +65,12 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	if opts != nil {
 		h.opts = *opts
 	}
-	if h.log = h.opts.Logger; h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
-	if h.opts.MaxBody <= 0 {
-		h.opts.MaxBody = 16 << 20
-	}
-	if h.opts.MaxSessions <= 0 {
-		h.opts.MaxSessions = 1024
-	}
-	if h.opts.Idle <= 0 {
-		h.opts.Idle = 30 * time.Minute
-	}
-	if h.opts.Kept == 0 {
-		h.opts.Kept = defaultKept
-	}
-	if h.opts.Stall <= 0 {
-		h.opts.Stall = defaultStall
-	}
+	h.log = cmp.Or(h.opts.Logger, slog.New(slog.DiscardHandler))
+	h.opts.MaxBody = cmp.Or(max(h.opts.MaxBody, 0), 16<<20)
+	h.opts.MaxSessions = cmp.Or(max(h.opts.MaxSessions, 0), 1024)
+	h.opts.Idle = cmp.Or(max(h.opts.Idle, 0), 30*time.Minute)
+	h.opts.Kept = cmp.Or(h.opts.Kept, defaultKept)
+	h.opts.Stall = cmp.Or(max(h.opts.Stall, 0), defaultStall)
 	h.kept = newKeeper(max(h.opts.Kept, 0))
 	if h.opts.Identify == nil {
 		h.opts.Identify = func(*http.Request) (string, any) { return "", nil }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,10 +34,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	if opts == nil {
 		opts = &StreamOptions{}
 	}
-	v := &streamServer{stream: s, svc: svc, log: opts.Logger, session: newSession("stream"), slots: make(chan struct{}, maxTaken), gone: make(chan struct{})}
-	if v.log == nil {
-		v.log = slog.New(slog.DiscardHandler)
-	}
+	v := &streamServer{stream: s, svc: svc, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), session: newSession("stream"), slots: make(chan struct{}, maxTaken), gone: make(chan struct{})}
 	v.session.peer.Key = opts.Key
 	v.session.peer.Session = newSessionID()
 	v.session.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -345,9 +343,7 @@ func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 // drain lets requests finish after the end of input; long-lived ones are ended at once. The time of
 // those that wait for the client to read does not count.
 func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
-	if limit <= 0 {
-		limit = 10 * time.Second
-	}
+	limit = cmp.Or(max(limit, 0), 10*time.Second)
 	finished := make(chan struct{})
 	go func() { // ends when the requests do, which the session's end makes sure of
 		v.wg.Wait()

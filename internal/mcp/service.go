@@ -43,8 +43,6 @@ type Peer struct {
 	Info, Capabilities json.RawMessage
 	// Key is what the transport knows about the caller; see HTTPOptions.Identify.
 	Key any
-	// Data belongs to the Service, which sets it in Opened.
-	Data any
 
 	notify notifier // nil for a modern peer over HTTP
 	ask    asking   // nil where the client can be asked in its own requests alone

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,9 +56,7 @@ type Lines struct {
 // NewLines returns a Stream that reads lines from r and writes lines to w. maxFrame bounds
 // a line in bytes; 0 means [DefaultMaxFrame]. close is called by Close; nil does nothing.
 func NewLines(r io.Reader, w io.Writer, maxFrame int, close func() error) *Lines {
-	if maxFrame <= 0 {
-		maxFrame = DefaultMaxFrame
-	}
+	maxFrame = cmp.Or(max(maxFrame, 0), DefaultMaxFrame)
 	return &Lines{r: bufio.NewReaderSize(r, 64<<10), w: lineWriter{w: w}, max: maxFrame, close: close}
 }
 

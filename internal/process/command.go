@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
@@ -59,13 +60,7 @@ type Ladder struct {
 }
 
 func (l Ladder) withDefaults() Ladder {
-	if l.CloseWait == 0 {
-		l.CloseWait = 3 * time.Second
-	}
-	if l.TermWait == 0 {
-		l.TermWait = 3 * time.Second
-	}
-	return l
+	return Ladder{CloseWait: cmp.Or(l.CloseWait, 3*time.Second), TermWait: cmp.Or(l.TermWait, 3*time.Second)}
 }
 
 // loggerOr returns l, or one that discards.

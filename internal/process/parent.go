@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -10,9 +11,7 @@ import (
 // counts as alive; another process that got the same number does not. The goroutine
 // behind it ends then, or when ctx does; the channel then stays open.
 func WatchParent(ctx context.Context, pid int, every time.Duration) <-chan struct{} {
-	if every <= 0 {
-		every = 2 * time.Second
-	}
+	every = cmp.Or(max(every, 0), 2*time.Second)
 	gone := make(chan struct{})
 	start, unknown := startTime(pid)
 	same := func() bool {

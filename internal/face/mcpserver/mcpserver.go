@@ -7,6 +7,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -78,15 +79,10 @@ var _ mcp.Service = (*Server)(nil)
 // New returns a Server for p.
 func New(p *pipeline.Pipeline, opts Options) *Server {
 	s := &Server{
-		pipeline: p, opts: opts, log: opts.Logger,
+		pipeline: p, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, newcomers: map[string]time.Time{},
 	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.opts.Version == "" {
-		s.opts.Version = "0"
-	}
+	s.opts.Version = cmp.Or(s.opts.Version, "0")
 	s.info = mcp.Edit(nil,
 		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
 		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},

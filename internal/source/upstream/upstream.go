@@ -15,6 +15,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -178,16 +179,13 @@ func NewSet(specs []Spec, opts Options) *Set {
 		opts.Info = json.RawMessage(`{"name":"collie","version":"0"}`)
 	}
 	s := &Set{
-		opts: opts, log: opts.Logger, started: make(chan struct{}), stopWatch: func() {},
+		opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), started: make(chan struct{}), stopWatch: func() {},
 		gateway: session.Gateway{
 			Starts: session.NewStarts(opts.Starts, opts.RunnerStarts), Reaper: opts.Reaper, Ledger: opts.Ledger, Ladder: opts.Ladder,
 			MaxFrame: opts.MaxFrame, RunDir: opts.RunDir, Environ: opts.Environ, Deny: opts.Deny,
 		},
 	}
 	s.life, s.cancel = context.WithCancel(context.Background())
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
 	for _, spec := range specs {
 		s.servers = append(s.servers, newServer(s, spec))
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -58,15 +59,9 @@ var errEnded = errors.New("the client's connection was closed")
 // an error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
 // Serve waits for what it started, but for a write that nothing can end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error, g Gateway, opts Options) error {
-	if opts.LossWait <= 0 {
-		opts.LossWait = 3 * time.Second
-	}
-	if opts.Drain <= 0 {
-		opts.Drain = 10 * time.Second
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.LossWait = cmp.Or(max(opts.LossWait, 0), 3*time.Second)
+	opts.Drain = cmp.Or(max(opts.Drain, 0), 10*time.Second)
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	r := newRelay(out, opts)
 	defer r.end(errEnded)
 	r.begin(g)

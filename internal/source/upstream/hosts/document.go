@@ -22,7 +22,6 @@ const maxDepth = 256
 type document struct {
 	object
 	text []byte // as it was read
-	file string
 	dir  string // of the file
 	read func(file string) ([]byte, error)
 }

@@ -170,7 +170,7 @@ func ParseEntry(raw json.RawMessage, dir string) (e Entry, others []string, err 
 	if kindOf(raw) != '{' {
 		return Entry{}, nil, errors.New("expected an object with a command or a url")
 	}
-	r := newReading(&ours, "", raw, dir)
+	r := newReading(&ours, raw, dir)
 	r.finish()
 	return r.entry, r.left, nil
 }

@@ -42,7 +42,7 @@ func (h Host) Parse(p Place, text []byte) ([]Found, error) {
 	if err != nil {
 		return nil, unreadable(p.File, err)
 	}
-	d.file, d.dir, d.read = p.File, filepath.Dir(p.File), readFile
+	d.dir, d.read = filepath.Dir(p.File), readFile
 	list := h.list
 	if list == nil {
 		list = func(d *document) []listed { return d.servers(h.Key, "") }
@@ -82,7 +82,7 @@ func (h Host) found(l listed, p Place) Found {
 	if l.as != nil {
 		h = *l.as
 	}
-	r := newReading(&h, l.name, l.raw, out.Project)
+	r := newReading(&h, l.raw, out.Project)
 	if l.adapt != nil {
 		l.adapt(r)
 	}
@@ -101,7 +101,6 @@ func (h Host) found(l listed, p Place) Found {
 type reading struct {
 	object
 	host  *Host
-	name  string
 	base  string // where relative paths start; empty means that nobody knows
 	entry Entry
 	notes []string
@@ -109,8 +108,8 @@ type reading struct {
 	left  []string // fields that nobody took
 }
 
-func newReading(h *Host, name string, raw json.RawMessage, base string) *reading {
-	return &reading{object: object{members: membersOf(raw)}, host: h, name: name, base: base, used: map[string]bool{}}
+func newReading(h *Host, raw json.RawMessage, base string) *reading {
+	return &reading{object: object{members: membersOf(raw)}, host: h, base: base, used: map[string]bool{}}
 }
 
 // finish reads what the host says of itself and then its table.

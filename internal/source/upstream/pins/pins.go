@@ -125,13 +125,10 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 		opts.Now = time.Now
 	}
 	s := &Store{
-		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, log: opts.Logger,
+		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		stop: make(chan struct{}),
 	}
 	s.book = book{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
 	return s
 }
 

@@ -13,6 +13,7 @@
 package serverlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -76,13 +77,7 @@ type Log struct {
 func New(opts Options) *Log {
 	l := &Log{
 		file:    File{Path: opts.Path, MaxSize: opts.MaxSize, Files: opts.Files},
-		collect: opts.Collect, log: opts.Logger, stop: make(chan struct{}),
-	}
-	if l.collect <= 0 {
-		l.collect = 100 * time.Millisecond
-	}
-	if l.log == nil {
-		l.log = slog.New(slog.DiscardHandler)
+		collect: cmp.Or(opts.Collect, 100*time.Millisecond), log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), stop: make(chan struct{}),
 	}
 	return l
 }

@@ -22,6 +22,7 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -114,9 +115,7 @@ type Session struct {
 
 // New returns the session of a server. It asks neither the store nor the network.
 func New(server Server, store Store, o Options) *Session {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
