@@ -460,7 +460,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		return err
 	}
 	if needsAuth(err) { // before the next, since what a sign-in lacks is a tool.Error too
-		c.server.signedOut(c)
+		c.signedOut()
 		return &tool.Error{
 			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
 		}

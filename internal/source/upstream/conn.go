@@ -40,7 +40,7 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
-	opts.Reopened = func() { s.apply(s.life.ctx, c, s.wants.now()) }
+	opts.Reopened = func() { c.apply(s.life.ctx, s.wants.now()) }
 	if conf.Protocol == "auto" && only {
 		opts.Protocol = "legacy"
 		if first == mcp.Modern {
@@ -64,7 +64,7 @@ func (c *conn) changeStream() func(context.Context) bool {
 	link, legacy := c.Client.Link.(interface{ AwaitStream(context.Context) bool })
 	switch {
 	case c.Client.Era == mcp.Modern:
-		return func(context.Context) bool { return c.server.listen(c.server.life.ctx, c) }
+		return func(context.Context) bool { return c.hearChanges(c.server.life.ctx) }
 	case legacy:
 		return func(ctx context.Context) bool { return c.Client.Ready(ctx) == nil && link.AwaitStream(ctx) }
 	}

@@ -6,18 +6,15 @@ import (
 	"collie/internal/tool"
 )
 
-// checkHealthOf pings a quiet server of the legacy era, where its settings want that: a
-// remote one as a rule, a child only for keepalive. The modern era has no ping.
-func (s *Server) checkHealthOf(c *conn) {
-	conf := s.settings()
-	if conf.Health.Ping <= 0 || c.Client.Era != mcp.Legacy || c.Process != nil && conf.Lifecycle != entry.KeepAlive {
+// checkHealth pings a quiet server of the legacy era, where its settings want that: a
+// remote one as a rule, a child only for keepalive. The modern era has no ping. It ends with the
+// connection, which it ends itself after too many unanswered pings.
+func (c *conn) checkHealth() {
+	s, conf := c.server, c.server.settings()
+	h := conf.Health
+	if h.Ping <= 0 || c.Client.Era != mcp.Legacy || c.Process != nil && conf.Lifecycle != entry.KeepAlive {
 		return
 	}
-	s.life.wg.Go(func() { s.checkHealth(c, conf.Health) })
-}
-
-// checkHealth ends with the connection, which it ends itself after too many unanswered pings.
-func (s *Server) checkHealth(c *conn, h entry.Health) {
 	misses := 0
 	for pauseFor(s.life.ctx, c.Client.Link.Done(), h.Ping) {
 		if c.calls.Busy() { // a call runs: that says nothing of its health, and it has its own limit
@@ -25,7 +22,7 @@ func (s *Server) checkHealth(c *conn, h entry.Health) {
 		}
 		if c.Ping(s.life.ctx) {
 			if misses >= h.Failures {
-				s.enterFor(c, tool.StateReady, "", "")
+				c.enterFor(tool.StateReady, "", "")
 			}
 			misses = 0
 			continue
@@ -33,7 +30,7 @@ func (s *Server) checkHealth(c *conn, h entry.Health) {
 		misses++
 		switch misses {
 		case h.Failures:
-			s.enterFor(c, tool.StateDegraded, "ping_failed", "it does not answer pings")
+			c.enterFor(tool.StateDegraded, "ping_failed", "it does not answer pings")
 		case 2 * h.Failures:
 			s.log.Warn("no answer to pings, connecting anew", "pings", misses)
 			c.EndFor("ping_failed")

@@ -43,7 +43,7 @@ func (s *Server) open(o *opening) {
 	begun := time.Now()
 	c, err := s.reach(o)
 	if err == nil {
-		err = s.learnTools(o.ctx, c, true)
+		err = c.learnTools(o.ctx, true)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
@@ -60,7 +60,7 @@ func (s *Server) open(o *opening) {
 		p.eras.spoken = p.eras.spoken.heard(c.Client)
 		p.eras.home = c.Client.Era
 		s.listing.Stand(c.feed)
-		s.opened(c)
+		c.opened()
 	} else {
 		if contradicts(err) {
 			p.eras.home, p.eras.spoken = 0, "" // what was known of its era may be why
@@ -70,13 +70,14 @@ func (s *Server) open(o *opening) {
 	s.pool.unlock()
 	s.announce(o, c, err)
 	if err == nil {
-		s.learnRest(c)
-		s.probeModern(c)
+		c.learnRest()
+		c.probeModern()
 	}
 }
 
 // learnRest learns what no call waits for.
-func (s *Server) learnRest(c *conn) {
+func (c *conn) learnRest() {
+	s := c.server
 	if s.listing.LearnRest(s.life.ctx, c.feed) {
 		s.first.isOver()
 	}
@@ -84,7 +85,8 @@ func (s *Server) learnRest(c *conn) {
 
 // probeModern asks a server that has no way to ask back in the legacy era, since it keeps no session,
 // whether it speaks the modern one: then all are served in that.
-func (s *Server) probeModern(c *conn) {
+func (c *conn) probeModern() {
+	s := c.server
 	p := s.pool.lock()
 	ask := c == p.primary && p.eras.spoken == "" && s.settings().Protocol == "auto" && c.CannotAsk() && c.Alive()
 	s.pool.unlock()
@@ -97,8 +99,8 @@ func (s *Server) probeModern(c *conn) {
 }
 
 // learnTools learns the server's tools; see [listing.Listing.Learn]. Of a process that ended meanwhile the error says how.
-func (s *Server) learnTools(ctx context.Context, c *conn, always bool) error {
-	err := s.listing.Learn(ctx, c.feed, always)
+func (c *conn) learnTools(ctx context.Context, always bool) error {
+	err := c.server.listing.Learn(ctx, c.feed, always)
 	if err == nil || c.Alive() {
 		return err
 	}
@@ -159,7 +161,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	s.awaitStop()
 	c, err := s.connect(o.ctx, key.session, o.first, o.only)
 	if err == nil {
-		err = s.brief(o.ctx, c, key)
+		err = c.brief(o.ctx, key)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
@@ -207,15 +209,15 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 	s.announce(o, c, err)
 	if err == nil {
-		s.learnRest(c)
+		c.learnRest()
 	}
 }
 
 // brief learns over a connection beside the primary one what has to be known before its first call:
 // the tools, where no other connection has confirmed them.
-func (s *Server) brief(ctx context.Context, c *conn, key slot) error {
-	if key.session != "" && !s.listing.Live() {
-		return s.learnTools(ctx, c, false)
+func (c *conn) brief(ctx context.Context, key slot) error {
+	if key.session != "" && !c.server.listing.Live() {
+		return c.learnTools(ctx, false)
 	}
 	return c.Client.Ready(ctx)
 }
@@ -253,13 +255,13 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 		}
 		old, p.primary, p.eras.home = p.primary, c, c.Client.Era
 		s.listing.Adopt(c.feed)
-		s.opened(c)
+		c.opened()
 		return old
 	}
 	p.put(key, c)
 	s.listing.Stand(c.feed)
 	if key.session != "" && p.primary == nil && p.opening[slot{}] == nil {
-		s.opened(c)
+		c.opened()
 	}
 	s.supervisor.Tell((*supervise.Machine).Connected)
 	return nil
@@ -270,20 +272,21 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 func (s *Server) announce(o *opening, c *conn, err error) {
 	if err != nil {
 		o.err = s.failure(err, s.untilRetry())
-		s.closeFailed(c)
+		c.closeFailed()
 		close(o.done)
 		return
 	}
 	o.conn = c
 	wanted := s.wants.now() // who waits for o may want more, and asks for that himself
 	close(o.done)
-	s.life.wg.Go(func() { s.apply(s.life.ctx, c, wanted) })
-	s.life.wg.Go(func() { s.watchEnd(c) })
-	s.checkHealthOf(c)
+	s.life.wg.Go(func() { c.apply(s.life.ctx, wanted) })
+	s.life.wg.Go(c.watchEnd)
+	s.life.wg.Go(c.checkHealth)
 }
 
 // closeFailed closes the connection of a start that failed, in the background.
-func (s *Server) closeFailed(c *conn) {
+func (c *conn) closeFailed() {
+	s := c.server
 	if c == nil {
 		return
 	}
@@ -307,9 +310,9 @@ func (s *Server) closeFailed(c *conn) {
 }
 
 // opened records a start that worked.
-func (s *Server) opened(c *conn) {
-	s.listing.Spoke(c.Client)
-	s.supervisor.Tell((*supervise.Machine).Ready)
+func (c *conn) opened() {
+	c.server.listing.Spoke(c.Client)
+	c.server.supervisor.Tell((*supervise.Machine).Ready)
 }
 
 // failure is the error a caller sees of a start that failed.

@@ -24,7 +24,8 @@ func (s *Server) enter(state tool.State, reason, detail string) {
 
 // enterFor is enter, unless c is not the primary connection any more: another one has been
 // asked for, and the state is about that.
-func (s *Server) enterFor(c *conn, state tool.State, reason, detail string) {
+func (c *conn) enterFor(state tool.State, reason, detail string) {
+	s := c.server
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if p.primary == c {
@@ -115,7 +116,8 @@ func (s *Server) refused() error {
 }
 
 // signedOut notes that the server wants to know who asks, in the middle of a session.
-func (s *Server) signedOut(c *conn) {
+func (c *conn) signedOut() {
+	s := c.server
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if p.primary == c { // else the state is about another one
@@ -124,7 +126,8 @@ func (s *Server) signedOut(c *conn) {
 }
 
 // watchEnd waits for the end of a connection, says so, and plans the next start.
-func (s *Server) watchEnd(c *conn) {
+func (c *conn) watchEnd() {
+	s := c.server
 	select {
 	case <-c.Client.Link.Done():
 	case <-s.life.ctx.Done():

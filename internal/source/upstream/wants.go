@@ -71,17 +71,18 @@ func (w *wants) now() wishes {
 
 // apply tells a new connection what was wanted before it stood. What is subscribed again may
 // have changed meanwhile, so it counts as updated.
-func (s *Server) apply(ctx context.Context, c *conn, w wishes) {
+func (c *conn) apply(ctx context.Context, w wishes) {
+	s := c.server
 	if w.level != "" {
 		if err := c.setLevel(ctx, w.level); err != nil {
 			s.log.Debug("log level not set", "error", err)
 		}
 	}
-	if !s.subscribesOver(c) {
+	if !c.subscribesOver() {
 		return
 	}
 	for _, uri := range w.uris {
-		if err := s.subscribe(ctx, c, uri, true); err != nil {
+		if err := c.subscribe(ctx, uri, true); err != nil {
 			s.log.Warn("subscription not renewed", "uri", uri, "error", err)
 			continue
 		}
@@ -143,14 +144,14 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	if err != nil {
 		return s.startError(err)
 	}
-	if err := s.subscribe(ctx, c, uri, false); err != nil {
+	if err := c.subscribe(ctx, uri, false); err != nil {
 		return err
 	}
 	for _, other := range s.live() {
-		if other == c || !s.subscribesOver(other) {
+		if other == c || !other.subscribesOver() {
 			continue
 		}
-		if err := s.subscribe(ctx, other, uri, false); err != nil {
+		if err := other.subscribe(ctx, uri, false); err != nil {
 			s.log.Debug("not subscribed over the second connection", "uri", uri, "error", err)
 		}
 	}
@@ -159,22 +160,23 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 
 // subscribesOver reports whether updates are asked for over a connection: the primary one,
 // and the one beside it where that is a process of its own, with resources of its own.
-func (s *Server) subscribesOver(c *conn) bool {
-	p := s.pool.lock()
-	defer s.pool.unlock()
+func (c *conn) subscribesOver() bool {
+	p := c.server.pool.lock()
+	defer c.server.pool.unlock()
 	return c == p.primary || c.Process != nil
 }
 
 // subscribe asks for a resource's updates over a connection. renew says that this is for those
 // who wanted them before: if nobody does any more, it is taken back.
-func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool) error {
+func (c *conn) subscribe(ctx context.Context, uri string, renew bool) error {
+	s := c.server
 	stop := context.CancelFunc(func() {})
 	if c.Client.Era == mcp.Modern {
 		filter, err := json.Marshal(map[string]any{"resourceSubscriptions": []string{uri}})
 		if err != nil {
 			return err
 		}
-		if stop, err = s.stream(ctx, c, filter, requestLimit); err != nil {
+		if stop, err = c.stream(ctx, filter, requestLimit); err != nil {
 			stop()
 			return err
 		}
@@ -216,7 +218,8 @@ func (s *Server) subscribe(ctx context.Context, c *conn, uri string, renew bool)
 // stream opens a subscription that lasts until stop is called or the server's life ends. It
 // returns when the server has confirmed it, or why it has not within limit; it may still do
 // so.
-func (s *Server) stream(ctx context.Context, c *conn, filter json.RawMessage, limit time.Duration) (stop context.CancelFunc, err error) {
+func (c *conn) stream(ctx context.Context, filter json.RawMessage, limit time.Duration) (stop context.CancelFunc, err error) {
+	s := c.server
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	streaming, end := context.WithCancel(s.life.ctx)
@@ -302,9 +305,9 @@ func wireError(err error) error {
 // listenWait is how long is waited for the server to confirm that it tells of changes.
 const listenWait = 2 * time.Second
 
-// listen opens the stream on which a modern server tells of changed lists, and reports whether it
+// hearChanges opens the stream on which a modern server tells of changed lists, and reports whether it
 // has confirmed that.
-func (s *Server) listen(ctx context.Context, c *conn) bool {
+func (c *conn) hearChanges(ctx context.Context) bool {
 	if c.Client.Era != mcp.Modern {
 		return false
 	}
@@ -323,8 +326,8 @@ func (s *Server) listen(ctx context.Context, c *conn) bool {
 	if err != nil {
 		panic("upstream: a filter does not encode: " + err.Error())
 	}
-	if _, err := s.stream(ctx, c, raw, listenWait); err != nil { // it ends with the connection
-		s.log.Debug("not confirmed that changed lists will be told", "error", err)
+	if _, err := c.stream(ctx, raw, listenWait); err != nil { // it ends with the connection
+		c.server.log.Debug("not confirmed that changed lists will be told", "error", err)
 		return false
 	}
 	return true
