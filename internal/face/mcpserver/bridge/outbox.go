@@ -2,7 +2,10 @@ package bridge
 
 import (
 	"context"
+	"log/slog"
 	"sync"
+
+	"collie/internal/mcp"
 )
 
 // message is a message of the client that is not a request.
@@ -133,5 +136,20 @@ func (r *relay) deliver(p message) {
 	if err := a.link.tell(ctx, p.raw, p.about); err != nil {
 		r.log.Debug("notification not delivered", "error", err)
 		r.missed(a, err)
+	}
+}
+
+// output writes messages to the client. A client that does not read holds its writers, and with
+// them the exchanges that bring more.
+type output struct {
+	*mcp.Output
+	log *slog.Logger
+}
+
+// line writes one message and does not keep or change raw. That it could not is known by the
+// end of the relay.
+func (o output) line(raw []byte) {
+	if err := o.Write(raw); err != nil {
+		o.log.Debug("message not written", "error", err)
 	}
 }
