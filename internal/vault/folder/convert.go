@@ -94,7 +94,7 @@ func (w *writer) take(text string) {
 	switch {
 	case rest == "" && !(w.pg.dialect == logseq && bullet().MatchString(prefix)):
 		w.put(text)
-	case w.comment(prefix, rest), w.pg.dialect == logseq && w.logseqLine(prefix, rest):
+	case w.comment(prefix, rest), w.program(prefix, rest):
 	case strings.Contains(prefix, ">") && calloutHead().MatchString(rest):
 		m := calloutHead().FindStringSubmatch(rest)
 		w.as(asCallout)
@@ -112,6 +112,12 @@ func (w *writer) take(text string) {
 	default:
 		w.text(prefix, w.gathered(rest), nil)
 	}
+}
+
+// program has the program that wrote the page write a line, if it writes it in its own way.
+func (w *writer) program(prefix, rest string) bool {
+	by := w.im.program
+	return by.line != nil && w.pg.dialect == by.dialect && by.line(w, prefix, rest)
 }
 
 // quoteGoesOn reports whether the next line has text in the quote that a prefix opens.

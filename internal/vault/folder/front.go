@@ -120,6 +120,11 @@ func hasComment(n *yaml.Node) bool {
 	return n.HeadComment+n.LineComment+n.FootComment != "" || slices.ContainsFunc(n.Content, hasComment)
 }
 
+// takeText is take for a value that is not YAML.
+func (f *front) takeText(key, value string) {
+	_ = f.take(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a line is not too much
+}
+
 // take reads one key. It returns why the value could not be kept, "" if it was.
 func (f *front) take(key string, n *yaml.Node) string {
 	items, value, ok := yamlText(n)

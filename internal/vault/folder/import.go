@@ -77,6 +77,8 @@ type importer struct {
 	pages  []*page
 	index  *index
 	memory *memory
+	// program wrote what is not an export of ours.
+	program program
 
 	assets  map[string]string   // addresses by path in the folder, "" for what cannot be one
 	held    map[string][]string // addresses of assets in the vault by hash
@@ -275,10 +277,7 @@ func (im *importer) layOut(name string) error {
 		return err
 	}
 	im.mark = mark
-	kind := plain
-	if im.s.isLogseq() {
-		kind = logseq
-	}
+	im.program = im.s.program()
 	inExport := func(string) bool { return false }
 	if mark != nil {
 		if im.o.Notebook != "" && len(mark.Notebooks) != 1 {
@@ -305,7 +304,7 @@ func (im *importer) layOut(name string) error {
 				}
 			}
 			without := func(at string) bool { return im.claimed[at] }
-			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, ours, im.report)...)
+			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ours}, im.report)...)
 			if at := k.Folder + ".md"; im.s.has(at) {
 				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ours, modified: im.s.files[at].changed}
 				im.pages = append(im.pages, pl.page)
@@ -317,7 +316,7 @@ func (im *importer) layOut(name string) error {
 		}
 	}
 	rest := &plan{name: name}
-	if pages := im.s.layOut(rest, ".", inExport, kind, im.report); len(pages) > 0 || mark == nil {
+	if pages := im.s.layOut(rest, ".", inExport, im.program, im.report); len(pages) > 0 || mark == nil {
 		im.pages = append(im.pages, pages...)
 		im.plans = append(im.plans, rest)
 	}
@@ -394,9 +393,9 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 	if pg.dialect == ours && f.id == "" {
 		pg.dialect = plain // somebody put it there
 	}
-	if pg.dialect == logseq {
+	if head := im.program.head; head != nil && pg.dialect == im.program.dialect {
 		var lines int
-		body, lines = pageProperties(&f, body)
+		body, lines = head(&f, body)
 		n += lines
 	}
 	f.seal()

@@ -1,9 +1,11 @@
 package folder
 
 import (
+	"fmt"
+	"net/url"
+	"path"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
+	"time"
 
 	"collie/internal/vault/tree"
 )
@@ -14,6 +16,70 @@ var (
 	bullet   = pattern(`[-*+][ \t]*$`)
 	embedded = pattern(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
 )
+
+const logseqConfig = "logseq/config.edn"
+
+// isLogseq reports whether the folder is one of Logseq.
+func (s *source) isLogseq() bool {
+	if _, err := s.root.Stat(logseqConfig); err == nil {
+		return true
+	}
+	for at := range s.files {
+		if path.Dir(at) == "journals" && isPage(at) && journal().MatchString(stem(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeLogseq places a page of Logseq: those in pages/ by the namespaces in their names, those in journals/ where the
+// daily notes of a new notebook are looked for.
+func placeLogseq(pg *page) bool {
+	switch path.Dir(pg.file) {
+	case "pages":
+		name := strings.ReplaceAll(pg.name, "___", "/")
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		name = path.Clean("/" + name)[1:]
+		if name == "" {
+			return false
+		}
+		pg.name, pg.dir = path.Base(name), name
+		pg.front.aliases = append(pg.front.aliases, name)
+	case "journals":
+		m := journal().FindStringSubmatch(pg.name)
+		if m == nil {
+			return false
+		}
+		pg.name = m[1] + "-" + m[2] + "-" + m[3]
+		pg.dir = "daily note/" + m[1] + "/" + m[2] + "/" + pg.name
+		day, err := time.Parse("2006-01-02", pg.name)
+		if err != nil {
+			return false
+		}
+		pg.front.aliases = append(pg.front.aliases, pg.name, m[1]+"_"+m[2]+"_"+m[3], m[1]+"/"+m[2]+"/"+m[3],
+			day.Format("Jan ")+ordinal(day.Day())+day.Format(", 2006"), day.Format("January 2, 2006"), day.Format("2006年01月02日"))
+	default:
+		return false
+	}
+	return true
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}
 
 // pageProperties takes the properties of a page, the lines "key:: value" at its top, out of its text.
 func pageProperties(f *front, body string) (rest string, lines int) {
@@ -37,7 +103,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 			f.tags = append(f.tags, split(nil, value, ",")...)
 			f.attrs["tags"] = strings.Join(f.tags, ",")
 		} else {
-			f.take(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
+			f.takeText(key, value)
 		}
 		rest, lines = after, lines+1
 		if after == "" {

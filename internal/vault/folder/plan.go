@@ -3,7 +3,6 @@ package folder
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -14,16 +13,14 @@ import (
 
 // planner lays the files of a folder out as documents.
 type planner struct {
-	s      *source
-	report *Report
-	logseq bool
-	byDir  map[string]*page // pages by the folder of their children
-	plan   *plan
+	s     *source
+	byDir map[string]*page // pages by the folder of their children
+	plan  *plan
 }
 
 // layOut makes the pages of the Markdown files below base ("." for all) that no name in without begins.
-func (s *source) layOut(pl *plan, base string, without func(string) bool, kind dialect, r *Report) []*page {
-	p := &planner{s: s, report: r, logseq: kind == logseq, byDir: map[string]*page{}, plan: pl}
+func (s *source) layOut(pl *plan, base string, without func(string) bool, by program, r *Report) []*page {
+	p := &planner{s: s, byDir: map[string]*page{}, plan: pl}
 	var files []string
 	for at := range s.files {
 		if isPage(at) && (base == "." || strings.HasPrefix(at, base+"/")) && !without(at) {
@@ -37,13 +34,12 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, kind d
 	}
 	for _, at := range files {
 		pg := &page{
-			file: at, name: stem(at), dir: strings.TrimSuffix(at, path.Ext(at)), plan: pl, dialect: kind,
+			file: at, name: stem(at), dir: strings.TrimSuffix(at, path.Ext(at)), plan: pl, dialect: by.dialect,
 			modified: s.files[at].changed, size: s.files[at].size,
 		}
 		up := path.Dir(at)
 		switch {
-		case p.logseq && p.placeLogseq(pg, at):
-			continue
+		case by.place != nil && by.place(pg):
 		case up != base && path.Base(up) == pg.name && !taken[up+".md"] && !taken[up+".markdown"]:
 			pg.dir = up // the note of its folder
 		}
@@ -115,59 +111,6 @@ func (p *planner) modified(dir string) (first time.Time) {
 		}
 	}
 	return first
-}
-
-// placeLogseq places a page of Logseq: those in pages/ by the namespaces in their names, those in journals/ where the
-// daily notes of a new notebook are looked for.
-func (p *planner) placeLogseq(pg *page, at string) bool {
-	switch path.Dir(at) {
-	case "pages":
-		name := strings.ReplaceAll(pg.name, "___", "/")
-		if plain, err := url.PathUnescape(name); err == nil {
-			name = plain
-		}
-		name = path.Clean("/" + name)[1:]
-		if name == "" {
-			return false
-		}
-		pg.name, pg.dir = path.Base(name), name
-		pg.front.aliases = append(pg.front.aliases, name)
-	case "journals":
-		m := journal().FindStringSubmatch(pg.name)
-		if m == nil {
-			return false
-		}
-		pg.name = m[1] + "-" + m[2] + "-" + m[3]
-		pg.dir = "daily note/" + m[1] + "/" + m[2] + "/" + pg.name
-		day, err := time.Parse("2006-01-02", pg.name)
-		if err != nil {
-			return false
-		}
-		pg.front.aliases = append(pg.front.aliases, pg.name, m[1]+"_"+m[2]+"_"+m[3], m[1]+"/"+m[2]+"/"+m[3],
-			day.Format("Jan ")+ordinal(day.Day())+day.Format(", 2006"), day.Format("January 2, 2006"), day.Format("2006年01月02日"))
-	default:
-		return false
-	}
-	if p.byDir[pg.dir] != nil {
-		pg.dir = at
-	}
-	p.byDir[pg.dir] = pg
-	return true
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n/10 != 1 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return fmt.Sprintf("%d%s", n, suffix)
 }
 
 // raise moves pages that lie too deep up to the last level there is.

@@ -176,18 +176,3 @@ func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(
 
 // journal are the names that Logseq gives to the notes of a day.
 var journal = pattern(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)
-
-const logseqConfig = "logseq/config.edn"
-
-// isLogseq reports whether the folder is one of Logseq.
-func (s *source) isLogseq() bool {
-	if _, err := s.root.Stat(logseqConfig); err == nil {
-		return true
-	}
-	for at := range s.files {
-		if path.Dir(at) == "journals" && isPage(at) && journal().MatchString(stem(at)) {
-			return true
-		}
-	}
-	return false
-}
