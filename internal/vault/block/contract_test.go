@@ -103,5 +103,5 @@ func setTask(tx *workspace.Tx, req api.Request) api.DoOperation {
 	}
 	b.Task = req.Str("marker")
 	b.Stamp()
-	return api.DoOperation{Action: "update", Data: markup.DOM(b, 0), ID: b.ID}
+	return api.DoOperation{Action: "update", Data: markup.DOM(b), ID: b.ID}
 }

@@ -44,7 +44,7 @@ func renderer(req api.Request) func(*tree.Block) string {
 func getBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := req.ID("id"), ""
 	if b := tx.Block(id); b != nil {
-		dom = markup.DOM(b, 1)
+		dom = markup.DOM(b)
 	}
 	return api.OK(map[string]any{"dom": dom, "id": id})
 }
@@ -54,7 +54,7 @@ func getBlockDOMs(tx *workspace.Tx, req api.Request) api.Reply {
 	found := map[string]string{}
 	for _, id := range req.Strs("ids") {
 		if b := tx.Block(id); b != nil {
-			found[id] = markup.DOM(b, 1)
+			found[id] = markup.DOM(b)
 		}
 	}
 	return api.OK(found)

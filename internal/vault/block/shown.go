@@ -19,7 +19,7 @@ func appendShown(list []shownBlock, b *tree.Block, keyword, mention string) []sh
 	if !contains(markup.Content(b), keyword) {
 		return list
 	}
-	dom := markup.DOM(shownAs(b), 1)
+	dom := markup.DOM(shownAs(b))
 	if mention != "" {
 		dom = mark(dom, mention)
 	}

@@ -29,7 +29,7 @@ func Echo(dataType, data string, blocks []*tree.Block) string {
 		return data
 	}
 	if strings.TrimSpace(data) == "" {
-		return markup.DOM(blocks[0], 0)
+		return markup.DOM(blocks[0])
 	}
 	return markup.DOMs(blocks)
 }

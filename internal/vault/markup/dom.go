@@ -10,9 +10,8 @@ import (
 	"github.com/88250/lute/render"
 )
 
-// DOM renders a block and all below it as getBlockDOM does, with data-node-index="1" on the block itself. The number
-// is 0 for the echo of a write and 1 for a read; the kernel shows the same in both.
-func DOM(b *tree.Block, _ int) string { return DOMs([]*tree.Block{b}) }
+// DOM renders a block and all below it as getBlockDOM does, with data-node-index="1" on the block itself.
+func DOM(b *tree.Block) string { return DOMs([]*tree.Block{b}) }
 
 // DOMs renders blocks one after the other, as the echo of a write holds them. Their places are counted from 1. A
 // document has no element of its own: its blocks stand for it.

@@ -122,7 +122,7 @@ func TestSpinAsRecorded(t *testing.T) {
 		t.Errorf("read as %+v", blocks[0])
 	}
 	blocks[0].Attrs["updated"] = "20240707070707"
-	if diff := cmp.Diff(answer.DOM, markup.DOM(blocks[0], 0)); diff != "" {
+	if diff := cmp.Diff(answer.DOM, markup.DOM(blocks[0])); diff != "" {
 		t.Errorf("DOM (-recorded +got):\n%s", diff)
 	}
 }

@@ -56,6 +56,9 @@ func destination(target, title string) string {
 	return target + " " + quote + title + quote
 }
 
+// Dynamic is a reference to a block that shows the text of the block, as Markdown.
+func Dynamic(id, text string) string { return newReference(id, text, "d").Markdown }
+
 // newReference is a reference to a block. Its anchor is the text that stays ("s"), or that of the block ("d").
 func newReference(id, text, subtype string) Span {
 	if text == "" {

@@ -58,9 +58,7 @@ func Anchored(b, def *tree.Block) string {
 		if s.Target != def.ID || s.Subtype != "d" || s.Markdown == "" {
 			continue
 		}
-		fresh := s
-		fresh.Content = strings.ReplaceAll(anchorOf(def), "'", "’")
-		text = strings.ReplaceAll(text, s.Markdown, markup.Write(fresh))
+		text = strings.ReplaceAll(text, s.Markdown, markup.Dynamic(def.ID, strings.ReplaceAll(anchorOf(def), "'", "’")))
 	}
 	return text
 }

@@ -141,7 +141,7 @@ func (w *Workspace) Info(ctx context.Context) (Info, error) {
 			info.Size += f.Size()
 		}
 	}
-	err := w.view(ctx, func(tx *Tx) error {
+	err := w.View(ctx, func(tx *Tx) error {
 		count := func(statement string) int64 {
 			n, _ := tx.number(statement)
 			return n

@@ -31,7 +31,7 @@ func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) (
 		progress = func(int, int) {}
 	}
 	c := &checker{progress: progress}
-	err := w.view(ctx, func(tx *Tx) error {
+	err := w.View(ctx, func(tx *Tx) error {
 		c.tx = tx
 		c.pages()
 		c.orphans()

@@ -13,8 +13,10 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// view runs fn in a read transaction.
-func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
+// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are handed
+// on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage,
+// which the methods of Tx keep to themselves.
+func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 	return w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
 			return err
@@ -26,8 +28,10 @@ func (w *Workspace) view(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// update runs fn in a write transaction.
-func (w *Workspace) update(ctx context.Context, fn func(*Tx) error) error {
+// Update runs fn alone: no other process or goroutine writes meanwhile. What fn changed in trees it got from tx, and
+// what it did with the methods of tx, is committed when fn returns nil, and undone otherwise. It survives the end of
+// the process at any moment after Update has returned.
+func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 	if w.readOnly {
 		return errReadOnly
 	}
