@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
 
@@ -70,7 +71,7 @@ func archiveName(data []byte, name string) string {
 		name = "export-" + time.Now().Format("2006-01-02_15-04-05")
 	}
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16]) + "-" + cut(name, maxStem-32) + ".zip"
+	return hex.EncodeToString(sum[:16]) + "-" + tree.Cut(name, maxStem-32) + ".zip"
 }
 
 // pack is an archive that is being made.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"collie/internal/lazyregexp"
@@ -62,9 +61,9 @@ func storable(p string) bool {
 	return true
 }
 
-// hidden are characters that cannot be seen in a name, or that turn what is seen around.
+// hidden are characters that no path may hold. SiYuan takes a byte order mark in one.
 func hidden(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+	return tree.Unseen(r) && r != '\ufeff'
 }
 
 // readable reports whether there can be something at a path at all.

@@ -28,7 +28,7 @@ func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 		return noAsset(old)
 	}
 	ext := path.Ext(old)
-	stem := cut(strings.Trim(foldName(name), " "), maxStem)
+	stem := tree.Cut(strings.Trim(foldName(name), " "), maxStem)
 	if stem == "" {
 		return api.OK(map[string]any{"newPath": ""})
 	}

@@ -6,10 +6,10 @@ import (
 	"path"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"collie/internal/lazyregexp"
 	"collie/internal/vault/api"
+	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
 
@@ -71,10 +71,8 @@ func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {
 	return found
 }
 
-var (
-	foldedInNames  = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
-	droppedInNames = strings.NewReplacer("#", "", "%", "")
-)
+// linkable takes out of a name what has a meaning in an address.
+var linkable = strings.NewReplacer("#", "", "%", "")
 
 const (
 	maxExt  = 32                        // bytes
@@ -88,27 +86,8 @@ func assetName(name string) (stem, ext string) {
 	if len(ext) > maxExt {
 		ext = ""
 	}
-	return cut(strings.TrimLeft(strings.TrimSuffix(name, ext), " "), maxStem), strings.TrimRight(ext, " .")
+	return tree.Cut(strings.TrimLeft(strings.TrimSuffix(name, ext), " "), maxStem), strings.TrimRight(ext, " .")
 }
 
 // foldName replaces the characters that some system or Markdown cannot have in a name.
-func foldName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if hidden(r) {
-			return '_'
-		}
-		return r
-	}, strings.ToValidUTF8(name, "_"))
-	return droppedInNames.Replace(foldedInNames.Replace(name))
-}
-
-// cut shortens a text to at most n bytes, between two characters.
-func cut(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
-}
+func foldName(name string) string { return linkable.Replace(tree.PlainName(name)) }

@@ -3,6 +3,7 @@ package folder
 import (
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 )
@@ -10,14 +11,14 @@ import (
 // In the vault the address of an asset is assets/<name> wherever it is named. In a folder it is relative to the file, so
 // Export puts "../" in front of each as often as the file lies deep, and Import takes as many away.
 
-var addressed = pattern(`([("'<])((?:\.\./)*assets/)`)
+var addressed = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
 
 // withUp puts up in front of the addresses in a text.
 func withUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
 	}
-	return addressed().ReplaceAllString(text, "${1}"+up+"${2}")
+	return addressed.ReplaceAllString(text, "${1}"+up+"${2}")
 }
 
 // withoutUp is the inverse of withUp.
@@ -25,7 +26,7 @@ func withoutUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
 	}
-	return addressed().ReplaceAllStringFunc(text, func(m string) string {
+	return addressed.ReplaceAllStringFunc(text, func(m string) string {
 		return m[:1] + strings.TrimPrefix(m[1:], up)
 	})
 }
@@ -45,7 +46,7 @@ func hasAddresses(b *tree.Block) bool {
 	return !b.Container()
 }
 
-var quotedAsset = pattern(`["'(]((?:\.\./)*assets/[^"'()<>\n]+)["')]`)
+var quotedAsset = lazyregexp.New(`["'(]((?:\.\./)*assets/[^"'()<>\n]+)["')]`)
 
 // assetsOf are the addresses of assets that a block names, in its text and its attributes.
 func assetsOf(b *tree.Block) (list []string) {
@@ -68,7 +69,7 @@ func assetsOf(b *tree.Block) (list []string) {
 				take(target)
 			}
 		}
-		for _, m := range quotedAsset().FindAllStringSubmatch(b.Text, -1) {
+		for _, m := range quotedAsset.FindAllStringSubmatch(b.Text, -1) {
 			if b.Kind != tree.Paragraph && b.Kind != tree.Heading && b.Kind != tree.Table || strings.ContainsAny(m[0][:1], `"'`) {
 				take(m[1])
 			}
@@ -81,7 +82,7 @@ func assetsOf(b *tree.Block) (list []string) {
 		if strings.HasPrefix(value, "assets/") {
 			take(value)
 		}
-		for _, m := range quotedAsset().FindAllStringSubmatch(value, -1) {
+		for _, m := range quotedAsset.FindAllStringSubmatch(value, -1) {
 			take(m[1])
 		}
 	}

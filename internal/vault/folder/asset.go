@@ -67,7 +67,7 @@ func (im *importer) takeAsset(at, name string) (address, why string) {
 		im.state(at, assetKind, Unchanged, address, "")
 		return address, ""
 	}
-	if name == "" && nameID().MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID().ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
+	if name == "" && nameID.MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID.ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
 		name = path.Base(at) // it has been one before
 	}
 	if name == "" || im.hashAt["assets/"+name] != "" {
@@ -88,7 +88,7 @@ func (im *importer) sameAsset(stem, ext, name, hash string) string {
 	for _, address := range im.held[hash] {
 		held := path.Base(address)
 		if name != "" && strings.TrimPrefix(address, "assets/") == name ||
-			name == "" && path.Ext(held) == ext && nameID().ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
+			name == "" && path.Ext(held) == ext && nameID.ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
 			return address
 		}
 	}

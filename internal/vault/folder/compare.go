@@ -3,6 +3,7 @@ package folder
 import (
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 )
@@ -202,11 +203,11 @@ func codeForm(text string, deep int) string {
 }
 
 var (
-	ownList   = pattern(`\{:[^{}\n]*?(?:id="\d{14}-[0-9a-z]{7}"|colgroup=")[^{}\n]*\}`)
-	breakTag  = pattern(`(?i)<br[ \t]*/?>`)
-	backticks = pattern("[ ]*`+[ ]*")
-	dashes    = pattern(`-{2,}`)
-	automatic = pattern(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
+	ownList   = lazyregexp.New(`\{:[^{}\n]*?(?:id="\d{14}-[0-9a-z]{7}"|colgroup=")[^{}\n]*\}`)
+	breakTag  = lazyregexp.New(`(?i)<br[ \t]*/?>`)
+	backticks = lazyregexp.New("[ ]*`+[ ]*")
+	dashes    = lazyregexp.New(`-{2,}`)
+	automatic = lazyregexp.New(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
 )
 
 // zeroWidth is a space that SiYuan puts around marks and takes out again.
@@ -223,7 +224,7 @@ func textForm(text string) string {
 		return "---"
 	}
 	if strings.Contains(text, "{:") {
-		text = ownList().ReplaceAllString(text, "")
+		text = ownList.ReplaceAllString(text, "")
 	}
 	prefix, rest := prefixOf(text)
 	var marks strings.Builder
@@ -246,12 +247,12 @@ func textForm(text string) string {
 		rest = cellsForm(rest)
 	}
 	if strings.Contains(rest, "<") {
-		rest = breakTag().ReplaceAllString(rest, "<br>")
-		rest = automatic().ReplaceAllString(rest, "[$1]($1)")
+		rest = breakTag.ReplaceAllString(rest, "<br>")
+		rest = automatic.ReplaceAllString(rest, "[$1]($1)")
 		rest = formatTags.Replace(rest)
 	}
 	if strings.Contains(rest, "`") {
-		rest = backticks().ReplaceAllString(rest, "`")
+		rest = backticks.ReplaceAllString(rest, "`")
 	}
 	if strings.Contains(rest, zeroWidth) {
 		rest = strings.ReplaceAll(rest, zeroWidth, "")
@@ -274,7 +275,7 @@ func cellsForm(text string) string {
 	}
 	text = strings.Join(cells, "|")
 	if text != "" && strings.Trim(text, "-:|") == "" {
-		text = strings.TrimRight(dashes().ReplaceAllString(text, "-"), "-|") + "-|"
+		text = strings.TrimRight(dashes.ReplaceAllString(text, "-"), "-|") + "-|"
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 )
 
@@ -81,10 +82,10 @@ func (w *writer) announce(read []line, begin int) {
 func (r *reader) as(k kinds) { r.kinds |= k }
 
 var (
-	calloutHead = pattern(`^\[![ \t]*([^\]|\n]*[^\]|\s])[ \t]*(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
-	embedAlone  = pattern(`^!\[\[([^\]]+)\]\][ \t]*$`)
-	queryBegin  = pattern(`(?i)^#\+BEGIN_(QUERY|SRC|EXAMPLE)\b[ \t]*(\S*)`)
-	queryEnd    = pattern(`(?i)^#\+END_(QUERY|SRC|EXAMPLE)\b`)
+	calloutHead = lazyregexp.New(`^\[![ \t]*([^\]|\n]*[^\]|\s])[ \t]*(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
+	embedAlone  = lazyregexp.New(`^!\[\[([^\]]+)\]\][ \t]*$`)
+	queryBegin  = lazyregexp.New(`(?i)^#\+BEGIN_(QUERY|SRC|EXAMPLE)\b[ \t]*(\S*)`)
+	queryEnd    = lazyregexp.New(`(?i)^#\+END_(QUERY|SRC|EXAMPLE)\b`)
 )
 
 func (w *writer) take(text string) {
@@ -92,11 +93,11 @@ func (w *writer) take(text string) {
 	w.row = strings.HasPrefix(rest, "|")
 	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))
 	switch {
-	case rest == "" && !(w.pg.dialect == logseq && bullet().MatchString(prefix)):
+	case rest == "" && !(w.pg.dialect == logseq && bullet.MatchString(prefix)):
 		w.put(text)
 	case w.comment(prefix, rest), w.program(prefix, rest):
-	case strings.Contains(prefix, ">") && calloutHead().MatchString(rest):
-		m := calloutHead().FindStringSubmatch(rest)
+	case strings.Contains(prefix, ">") && calloutHead.MatchString(rest):
+		m := calloutHead.FindStringSubmatch(rest)
 		w.as(asCallout)
 		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
 		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
@@ -106,7 +107,7 @@ func (w *writer) take(text string) {
 			created, _ := w.pg.stamps()
 			w.put(prefix + tree.IAL(map[string]string{"id": w.im.mint(created)}))
 		}
-	case heading().MatchString(rest):
+	case heading.MatchString(rest):
 		w.heading(prefix, rest)
 	case w.embed(prefix, rest):
 	default:
@@ -141,7 +142,7 @@ func (w *writer) put(lines ...string) {
 
 // heading writes a heading with the id that links to it name.
 func (w *writer) heading(prefix, rest string) {
-	m := heading().FindStringSubmatch(rest)
+	m := heading.FindStringSubmatch(rest)
 	text, anchor := cutAnchor(m[1])
 	if anchor != "" {
 		w.as(asAttribute)
@@ -231,8 +232,8 @@ func (w *writer) gathered(rest string) string {
 	all.WriteString(rest)
 	for n := w.next; n < min(w.next+mostWrapped, len(w.in)) && !w.in[n].code; n++ {
 		prefix, more := prefixOf(w.in[n].text)
-		if more == "" || strings.Trim(prefix, "> \t") != "" || heading().MatchString(more) || strings.HasPrefix(more, "{:") ||
-			strings.HasPrefix(more, "|") || property().MatchString(more) && w.pg.dialect == logseq {
+		if more == "" || strings.Trim(prefix, "> \t") != "" || heading.MatchString(more) || strings.HasPrefix(more, "{:") ||
+			strings.HasPrefix(more, "|") || property.MatchString(more) && w.pg.dialect == logseq {
 			break
 		}
 		if all.WriteString("\n" + more); unclosed(all.String()) {
@@ -343,7 +344,7 @@ func (w *writer) comment(prefix, rest string) bool {
 
 // embed writes a page or block that is embedded on a line of its own as the block that shows it.
 func (w *writer) embed(prefix, rest string) bool {
-	m := embedAlone().FindStringSubmatch(rest)
+	m := embedAlone.FindStringSubmatch(rest)
 	if m == nil {
 		return false
 	}

@@ -129,7 +129,7 @@ func chosen(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 func neededIDs(tx *workspace.Tx) map[string]bool {
 	needed := map[string]bool{}
 	take := func(row workspace.Row) bool {
-		for _, id := range idInText().FindAllString(row.Text(0), -1) {
+		for _, id := range idInText.FindAllString(row.Text(0), -1) {
 			needed[id] = true
 		}
 		return true
@@ -259,7 +259,7 @@ func (s *named) note(b *tree.Block) {
 		s.assets[address] = true
 	}
 	if b.Kind == tree.Database {
-		for _, id := range idInText().FindAllString(b.Text, -1) {
+		for _, id := range idInText.FindAllString(b.Text, -1) {
 			s.databases[id] = true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 )
 
@@ -182,7 +183,7 @@ func (f *front) take(key string, n *yaml.Node) string {
 // nested takes the mapping that holds attributes which have no key of their own.
 func (f *front) nested(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if !attrName().MatchString(n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode || reservedAttr(n.Content[i].Value) {
+		if !attrName.MatchString(n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode || reservedAttr(n.Content[i].Value) {
 			return false
 		}
 	}
@@ -192,7 +193,7 @@ func (f *front) nested(n *yaml.Node) bool {
 	return true
 }
 
-var attrName = pattern(`^[a-z_:-][a-z0-9_:-]*$`)
+var attrName = lazyregexp.New(`^[a-z_:-][a-z0-9_:-]*$`)
 
 // reservedAttr reports whether an attribute of a document has another place than among its attributes.
 func reservedAttr(name string) bool {
@@ -208,10 +209,10 @@ func (f *front) put(key, name, value string) {
 			return
 		}
 	case slices.Contains(plainKeys, name):
-	case strings.HasPrefix(name, "custom-") && attrName().MatchString(name) && name != "custom-hidden":
+	case strings.HasPrefix(name, "custom-") && attrName.MatchString(name) && name != "custom-hidden":
 	default:
 		name = "custom-" + strings.NewReplacer(" ", "-", "_", "-").Replace(name)
-		if !attrName().MatchString(name) || name == propertiesAttr || name == "custom-hidden" {
+		if !attrName.MatchString(name) || name == propertiesAttr || name == "custom-hidden" {
 			f.others[key] = value
 			return
 		}
@@ -333,15 +334,15 @@ var stampLayouts = []string{
 }
 
 var (
-	stampText   = pattern(`^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$`)
-	stampDigits = pattern(`^\d{14}$`)
-	unixDigits  = pattern(`^(?:\d{10}|\d{13})$`)
+	stampText   = lazyregexp.New(`^(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)$`)
+	stampDigits = lazyregexp.New(`^\d{14}$`)
+	unixDigits  = lazyregexp.New(`^(?:\d{10}|\d{13})$`)
 )
 
 // saysMore reports whether a time has more to it than the stamp that is made of it: a zone, or parts of a second.
 func saysMore(text string) bool {
 	text = strings.TrimSpace(text)
-	if unixDigits().MatchString(text) {
+	if unixDigits.MatchString(text) {
 		return true
 	}
 	_, err := time.Parse(time.RFC3339, text)
@@ -353,16 +354,16 @@ func saysMore(text string) bool {
 // otherwise.
 func parseStamp(text string) string {
 	text = strings.TrimSpace(text)
-	if m := stampText().FindStringSubmatch(text); m != nil {
+	if m := stampText.FindStringSubmatch(text); m != nil {
 		text = strings.Join(m[1:], "") // no time zone has a say in what only shows digits
 	}
-	if stampDigits().MatchString(text) {
+	if stampDigits.MatchString(text) {
 		if _, err := time.Parse("20060102150405", text); err == nil {
 			return text
 		}
 		return ""
 	}
-	if unixDigits().MatchString(text) { // seconds or milliseconds
+	if unixDigits.MatchString(text) { // seconds or milliseconds
 		n, _ := strconv.ParseInt((text + "000")[:13], 10, 64)
 		return tree.Stamp(time.UnixMilli(n))
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 )
 
@@ -46,7 +47,7 @@ func frontOf(attrs map[string]string, sort int) string {
 			if len(others) > 0 {
 				put(propertiesAttr, yamlScalar(mustJSON(others)))
 			}
-		case slices.Contains(plainKeys, name), strings.HasPrefix(name, "custom-") && attrName().MatchString(name):
+		case slices.Contains(plainKeys, name), strings.HasPrefix(name, "custom-") && attrName.MatchString(name):
 			put(name, yamlScalar(value))
 		default:
 			nested[name] = value
@@ -78,7 +79,7 @@ func ownKey(key string) bool {
 
 // shownStamp writes yyyyMMddHHmmss for people, and other values so that they come back as they are.
 func shownStamp(stamp string) string {
-	if !stampDigits().MatchString(stamp) || parseStamp(stamp) != stamp {
+	if !stampDigits.MatchString(stamp) || parseStamp(stamp) != stamp {
 		return quotedIfSet(stamp)
 	}
 	return stamp[:4] + "-" + stamp[4:6] + "-" + stamp[6:8] + " " + stamp[8:10] + ":" + stamp[10:12] + ":" + stamp[12:]
@@ -103,14 +104,14 @@ func yamlList(value string) string {
 
 var (
 	// bare are texts that YAML reads as themselves without quotes, wherever they stand.
-	bare = pattern(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
+	bare = lazyregexp.New(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
 	// meant are texts that YAML, of some version, reads as something else.
-	meant = pattern(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
+	meant = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
 )
 
 // yamlScalar writes a text such that YAML reads that text.
 func yamlScalar(text string) string {
-	if bare().MatchString(text) && !meant().MatchString(text) && text == strings.TrimSpace(text) {
+	if bare.MatchString(text) && !meant.MatchString(text) && text == strings.TrimSpace(text) {
 		return text
 	}
 	return quoted(text)

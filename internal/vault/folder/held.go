@@ -7,14 +7,15 @@ import (
 	"hash"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 )
 
 // dynamicRef is a reference whose text follows that of its target.
-var dynamicRef = pattern(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
+var dynamicRef = lazyregexp.New(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
 
 // idAsText is an id in a list of attributes that became text.
-var idAsText = pattern(`\bid="\d{14}-[0-9a-z]{7}"`)
+var idAsText = lazyregexp.New(`\bid="\d{14}-[0-9a-z]{7}"`)
 
 // ownHere are attributes that say how a block is used in the vault, not what it says.
 func ownHere(name string) bool {
@@ -49,10 +50,10 @@ func blockHash(b *tree.Block) string {
 func hashBlock(sum hash.Hash, b *tree.Block) {
 	text := b.Text
 	if strings.Contains(text, "((") {
-		text = dynamicRef().ReplaceAllString(text, "(($1))")
+		text = dynamicRef.ReplaceAllString(text, "(($1))")
 	}
 	if strings.Contains(text, "{: ") {
-		text = idAsText().ReplaceAllString(text, "id")
+		text = idAsText.ReplaceAllString(text, "id")
 	}
 	writeHeld(sum, b.Kind, b.Marker, b.Task, text)
 	writeHeld(sum, said(b.Attrs)...)

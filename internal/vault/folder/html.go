@@ -4,11 +4,13 @@ import (
 	"html"
 	"slices"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 var (
-	imageTag = pattern(`(?i)^<img(?:[ \t\n][^<>]*)?>`)
-	attrPair = pattern(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
+	imageTag = lazyregexp.New(`(?i)^<img(?:[ \t\n][^<>]*)?>`)
+	attrPair = lazyregexp.New(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
 )
 
 // imageOf writes an image of HTML as Markdown, with an attribute list for its size. What Markdown has no word for is
@@ -16,7 +18,7 @@ var (
 func (r *reader) imageOf(tag string) string {
 	values := map[string]string{}
 	var lost []string
-	for _, m := range attrPair().FindAllStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(tag[4:], ">"), "/"), -1) {
+	for _, m := range attrPair.FindAllStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(tag[4:], ">"), "/"), -1) {
 		name, value := strings.ToLower(m[1]), html.UnescapeString(strings.Trim(m[2], `"'`))
 		switch name {
 		case "src", "alt", "title", "width", "height", "style":

@@ -424,7 +424,7 @@ func (im *importer) titleOf(pg *page) string {
 // tidyTitle is a title as one can be, and tells of one that was not.
 func (im *importer) tidyTitle(at, title string) string {
 	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unseen(r) && r != '\n' && r != '\t' {
+		if tree.Unseen(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r

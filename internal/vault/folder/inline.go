@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"collie/internal/lazyregexp"
 )
 
 // reader turns the text of one page into SiYuan's Markdown.
@@ -150,27 +152,27 @@ func formula(text string) int {
 }
 
 var (
-	sourceAttr = pattern(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
-	autoLink   = pattern(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
-	element    = pattern(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
+	sourceAttr = lazyregexp.New(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
+	autoLink   = lazyregexp.New(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
+	element    = lazyregexp.New(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
 )
 
 // element reads an HTML element. The files it names become assets.
 func (r *reader) element(text string) (int, string) {
-	if tag := imageTag().FindString(text); tag != "" && !r.markup {
+	if tag := imageTag.FindString(text); tag != "" && !r.markup {
 		if image := r.imageOf(tag); image != "" {
 			return len(tag), image
 		}
 	}
-	if link := autoLink().FindString(text); link != "" {
+	if link := autoLink.FindString(text); link != "" {
 		return len(link), link
 	}
-	tag := element().FindString(text)
+	tag := element.FindString(text)
 	if tag == "" {
 		return 0, ""
 	}
-	return len(tag), sourceAttr().ReplaceAllStringFunc(tag, func(pair string) string {
-		m := sourceAttr().FindStringSubmatch(pair)
+	return len(tag), sourceAttr.ReplaceAllStringFunc(tag, func(pair string) string {
+		m := sourceAttr.FindStringSubmatch(pair)
 		address := m[3] + m[4]
 		if foreign(address) {
 			return pair
@@ -206,9 +208,9 @@ func (r *reader) braces(text string) (int, string) {
 }
 
 var (
-	ownRef   = pattern(`^\(\(\d{14}-[0-9a-z]{7}(?: (?:'[^']*'|"[^"]*"))?\)\)`)
-	uuidRef  = pattern(`^\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)`)
-	idInText = pattern(`\d{14}-[0-9a-z]{7}`)
+	ownRef   = lazyregexp.New(`^\(\(\d{14}-[0-9a-z]{7}(?: (?:'[^']*'|"[^"]*"))?\)\)`)
+	uuidRef  = lazyregexp.New(`^\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)`)
+	idInText = lazyregexp.New(`\d{14}-[0-9a-z]{7}`)
 )
 
 // parens reads references to blocks, SiYuan's and Logseq's.
@@ -216,10 +218,10 @@ func (r *reader) parens(text string) (int, string) {
 	if !strings.HasPrefix(text, "((") {
 		return 0, ""
 	}
-	if ref := ownRef().FindString(text); ref != "" {
+	if ref := ownRef.FindString(text); ref != "" {
 		return len(ref), ref
 	}
-	m := uuidRef().FindStringSubmatch(text)
+	m := uuidRef.FindStringSubmatch(text)
 	if m == nil || r.pg.dialect != logseq {
 		return 0, ""
 	}
@@ -266,13 +268,13 @@ func (r *reader) ownTag(text string, i int) (int, string) {
 	if strings.HasPrefix(rest[end:], "#") {
 		return end + 2, text[i : i+end+2] // SiYuan's own
 	}
-	if hexColor().MatchString(name) && i > 0 && r.row {
+	if hexColor.MatchString(name) && i > 0 && r.row {
 		return 0, ""
 	}
 	return 1 + len(name), "#" + name + "#"
 }
 
-var hexColor = pattern(`^(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`)
+var hexColor = lazyregexp.New(`^(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`)
 
 // tagRune reports whether a character may be part of a tag of Obsidian: no blanks and no punctuation.
 func tagRune(c rune) bool {

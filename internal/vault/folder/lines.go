@@ -3,6 +3,8 @@ package folder
 import (
 	"math"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // line is a line of a file.
@@ -17,11 +19,11 @@ type line struct {
 }
 
 // container is what stands before the text of a line: indentation, marks of quotes, and the mark of an item.
-var container = pattern(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
+var container = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
 
 // prefixOf splits a line into what says where it lies and its text.
 func prefixOf(text string) (prefix, rest string) {
-	end := len(container().FindString(text))
+	end := len(container.FindString(text))
 	return text[:end], text[end:]
 }
 
@@ -89,9 +91,9 @@ func fenceOf(text string) string {
 }
 
 var (
-	item       = pattern(`^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]`)
-	underlined = pattern(`^ {0,3}(=+|-{2,})[ \t]*$`)
-	definition = pattern(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
+	item       = lazyregexp.New(`^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]`)
+	underlined = lazyregexp.New(`^ {0,3}(=+|-{2,})[ \t]*$`)
+	definition = lazyregexp.New(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
 )
 
 // normalized is a text as lines, with the forms that SiYuan has not written as those it has: underlined headings with
@@ -148,7 +150,7 @@ func normalized(text string, first int) []line {
 			}
 			i--
 			found = append(found, line{n: first + i, text: pad + fence, code: true, kinds: asCode})
-		case i+1 < len(raw) && underlined().MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
+		case i+1 < len(raw) && underlined.MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
 			mark := "## "
 			if strings.Contains(raw[i+1], "=") {
 				mark = "# "
@@ -181,20 +183,20 @@ type whereabouts struct {
 	base   int  // the column in which the list begins
 }
 
-var footnote = pattern(`^ {0,3}\[\^[^\]]+\]:`)
+var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
 // note looks at a line that is not a code.
 func (p *whereabouts) note(text string, afterBlank bool) {
 	switch {
-	case item().MatchString(text):
+	case item.MatchString(text):
 		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inside || blanks < p.base {
 			p.base = blanks
 		}
 		prefix, _ := prefixOf(p.shifted(text))
 		p.inside, p.deep = true, columns(prefix)
-	case footnote().MatchString(text):
+	case footnote.MatchString(text):
 		p.inside, p.deep, p.base = true, 4, 0
-	case text != "" && text[0] != ' ' && (afterBlank || heading().MatchString(text)):
+	case text != "" && text[0] != ' ' && (afterBlank || heading.MatchString(text)):
 		*p = whereabouts{}
 	}
 }
@@ -241,9 +243,9 @@ func definitions(list []line, taken func(line)) (kept []line, defs map[string]st
 	defs = map[string]string{}
 	var all strings.Builder
 	for _, l := range list {
-		if definition().MatchString(l.text) && !l.code {
+		if definition.MatchString(l.text) && !l.code {
 			for _, l := range list {
-				if !definition().MatchString(l.text) {
+				if !definition.MatchString(l.text) {
 					all.WriteString(folded(l.text))
 				}
 			}
@@ -254,7 +256,7 @@ func definitions(list []line, taken func(line)) (kept []line, defs map[string]st
 		return list, nil
 	}
 	for _, l := range list {
-		m := definition().FindStringSubmatch(l.text)
+		m := definition.FindStringSubmatch(l.text)
 		if m == nil || l.code || !strings.Contains(all.String(), "["+folded(m[1])+"]") {
 			kept = append(kept, l)
 			continue

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"collie/internal/lazyregexp"
 )
 
 // link reads [text](address) and [text][name], an image if there is a mark of exclamation before it.
@@ -46,8 +48,8 @@ func (r *reader) link(text string, image bool) (int, string) {
 }
 
 var (
-	labelledBlock = pattern(`^\(\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)\)`)
-	labelledPage  = pattern(`^\(\[\[([^\[\]\n]+)\]\]\)`)
+	labelledBlock = lazyregexp.New(`^\(\(\(([0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27})\)\)\)`)
+	labelledPage  = lazyregexp.New(`^\(\[\[([^\[\]\n]+)\]\]\)`)
 )
 
 // labelled reads what stands behind the text of a link of Logseq to a block, (((uuid))), or page, ([[page]]).
@@ -55,13 +57,13 @@ func (r *reader) labelled(label, rest string) (int, string) {
 	if r.pg.dialect != logseq {
 		return 0, ""
 	}
-	m, t, why := labelledBlock().FindStringSubmatch(rest), target{}, ""
+	m, t, why := labelledBlock.FindStringSubmatch(rest), target{}, ""
 	if m != nil {
 		var found bool
 		if t, found = r.im.index.byUUID[folded(m[1])]; !found {
 			why = "no block has this id: kept as it was"
 		}
-	} else if m = labelledPage().FindStringSubmatch(rest); m != nil {
+	} else if m = labelledPage.FindStringSubmatch(rest); m != nil {
 		t, why = r.find(m[1])
 	}
 	if m == nil {
@@ -168,9 +170,9 @@ func unescaped(fragment string) string {
 	return fragment
 }
 
-var slashed = pattern("\\\\([!-/:-@\\[-`{-~])")
+var slashed = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
-func unslashed(text string) string { return slashed().ReplaceAllString(text, "$1") }
+func unslashed(text string) string { return slashed.ReplaceAllString(text, "$1") }
 
 // bracket is where the bracket that a text begins with is closed, -1 if it is not.
 func bracket(text string) int {
@@ -196,7 +198,7 @@ func bracket(text string) int {
 	return -1
 }
 
-var linkTitle = pattern(`^(.*?)[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
+var linkTitle = lazyregexp.New(`^(.*?)[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
 
 // destinationOf reads (address "title"), and how long it is; 0 if there is none.
 func destinationOf(text string) (address, title string, length int) {
@@ -221,7 +223,7 @@ func destinationOf(text string) (address, title string, length int) {
 		case c == ')':
 			if depth--; depth == 0 {
 				inner := strings.TrimSpace(text[1:i])
-				if m := linkTitle().FindStringSubmatch(inner); m != nil {
+				if m := linkTitle.FindStringSubmatch(inner); m != nil {
 					inner, title = strings.TrimSpace(m[1]), unslashed(m[2]+m[3])
 				}
 				if strings.HasPrefix(inner, "<") && strings.HasSuffix(inner, ">") && len(inner) > 1 {

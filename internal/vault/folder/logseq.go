@@ -7,14 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/tree"
 )
 
 var (
-	property = pattern(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
-	taskWord = pattern(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
-	bullet   = pattern(`[-*+][ \t]*$`)
-	embedded = pattern(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
+	property = lazyregexp.New(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
+	taskWord = lazyregexp.New(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
+	bullet   = lazyregexp.New(`[-*+][ \t]*$`)
+	embedded = lazyregexp.New(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
 )
 
 const logseqConfig = "logseq/config.edn"
@@ -25,7 +26,7 @@ func (s *source) isLogseq() bool {
 		return true
 	}
 	for at := range s.files {
-		if path.Dir(at) == "journals" && isPage(at) && journal().MatchString(stem(at)) {
+		if path.Dir(at) == "journals" && isPage(at) && journal.MatchString(stem(at)) {
 			return true
 		}
 	}
@@ -48,7 +49,7 @@ func placeLogseq(pg *page) bool {
 		pg.name, pg.dir = path.Base(name), name
 		pg.front.aliases = append(pg.front.aliases, name)
 	case "journals":
-		m := journal().FindStringSubmatch(pg.name)
+		m := journal.FindStringSubmatch(pg.name)
 		if m == nil {
 			return false
 		}
@@ -90,7 +91,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 		if lines == 0 || strings.HasPrefix(first, "  ") { // they may be those of a first bullet
 			text = strings.TrimPrefix(first, "- ")
 		}
-		m := property().FindStringSubmatch(text)
+		m := property.FindStringSubmatch(text)
 		if m == nil || m[1] == "id" || m[1] == "collapsed" {
 			break
 		}
@@ -115,7 +116,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 
 // logseqLine writes a line of an outline: the task it begins with, and the properties below it as attributes.
 func (w *writer) logseqLine(prefix, rest string) bool {
-	if m := queryBegin().FindStringSubmatch(rest); m != nil {
+	if m := queryBegin.FindStringSubmatch(rest); m != nil {
 		w.as(asCode)
 		return w.orgBlock(prefix, rest, m)
 	}
@@ -132,17 +133,17 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		prefix, rest = prefix[:at+1], escapedMark(strings.TrimLeft(prefix[at+1:], " "))+rest
 		w.as(asLayout)
 	}
-	if !bullet().MatchString(prefix) {
+	if !bullet.MatchString(prefix) {
 		return false
 	}
 	attrs := w.properties()
-	if m := property().FindStringSubmatch(rest); m != nil { // "- key:: value"
+	if m := property.FindStringSubmatch(rest); m != nil { // "- key:: value"
 		if w.attribute(attrs, m[1], m[2]) {
 			w.as(asAttribute)
 			rest = ""
 		}
 	}
-	if m := taskWord().FindStringSubmatch(rest); m != nil {
+	if m := taskWord.FindStringSubmatch(rest); m != nil {
 		box := "[ ] "
 		switch m[1] {
 		case "DONE":
@@ -154,7 +155,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		rest = box + rest[len(m[0]):]
 	}
 	switch {
-	case heading().MatchString(rest):
+	case heading.MatchString(rest):
 		if len(attrs) > 0 {
 			prefix += tree.IAL(attrs)
 		}
@@ -183,7 +184,7 @@ func (w *writer) properties() map[string]string {
 	attrs := map[string]string{}
 	for w.next < len(w.in) && !w.in[w.next].code {
 		text := w.in[w.next].text
-		m := property().FindStringSubmatch(text)
+		m := property.FindStringSubmatch(text)
 		if m == nil || text == strings.TrimLeft(text, " \t") || !w.attribute(attrs, m[1], m[2]) {
 			break
 		}
@@ -214,7 +215,7 @@ func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	default:
 		name = "custom-" + strings.TrimPrefix(name, "custom-")
 	}
-	if !attrName().MatchString(name) {
+	if !attrName.MatchString(name) {
 		return false
 	}
 	attrs[name] = value
@@ -239,7 +240,7 @@ func (w *writer) macro(prefix, rest string) bool {
 
 // logseqEmbed finds what {{embed ...}} shows, and reports what cannot be shown.
 func (r *reader) logseqEmbed(text string) (t target, ok bool) {
-	m := embedded().FindStringSubmatch(text)
+	m := embedded.FindStringSubmatch(text)
 	if m == nil {
 		r.problem(codeQuery, text, "queries and macros of Logseq do not work here: kept as code")
 		return t, false
@@ -259,7 +260,7 @@ func (r *reader) logseqEmbed(text string) (t target, ok bool) {
 // orgBlock writes a block between #+BEGIN_ and #+END_ as code.
 func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 	end := w.next
-	for end < len(w.in) && !queryEnd().MatchString(strings.TrimSpace(w.in[end].text)) {
+	for end < len(w.in) && !queryEnd.MatchString(strings.TrimSpace(w.in[end].text)) {
 		end++
 	}
 	if end == len(w.in) {

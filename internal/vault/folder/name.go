@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"collie/internal/lazyregexp"
+	"collie/internal/vault/tree"
 )
 
 // maxNameBytes is how long the name of a file or folder gets: short enough that seven levels fit everywhere but on
@@ -16,43 +18,20 @@ const maxNameBytes = 120
 
 var (
 	// device are the names that are devices on Windows, whatever follows a dot.
-	device       = pattern(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
-	foldedInName = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
+	device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 )
-
-// unseen are characters that cannot be seen in a name, or that turn what is seen around.
-func unseen(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
-}
 
 // safeName turns a title into a name that every system can hold, without an extension.
 func safeName(title string) string {
-	name := strings.Map(func(r rune) rune {
-		if unseen(r) {
-			return '_'
-		}
-		return r
-	}, norm.NFC.String(strings.ToValidUTF8(title, "_")))
-	name = cutBytes(foldedInName.Replace(name), maxNameBytes)
+	name := tree.Cut(tree.PlainName(norm.NFC.String(strings.ToValidUTF8(title, "_"))), maxNameBytes)
 	name = strings.TrimRight(strings.TrimSpace(name), ". ")
-	if strings.HasPrefix(name, ".") || device().MatchString(name) {
+	if strings.HasPrefix(name, ".") || device.MatchString(name) {
 		name = "_" + name
 	}
 	if name == "" {
 		return "Untitled"
 	}
 	return name
-}
-
-// cutBytes shortens a text to at most n bytes, between two characters.
-func cutBytes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // folded is what names are compared by: systems differ in whether case and composition of letters count. A caser has
@@ -102,25 +81,19 @@ func (n names) free(stem string, exts ...string) string {
 }
 
 // nameID is the id behind the name of an asset.
-var nameID = pattern(`-\d{14}-[0-9a-z]{7}$`)
+var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 const maxExt = 32 // bytes
 
 // assetStem splits the name of a file into what the name of an asset may hold: the id goes between the two.
 func assetStem(name string) (stem, ext string) {
-	name = strings.Map(func(r rune) rune {
-		if unseen(r) {
-			return '_'
-		}
-		return r
-	}, strings.ToValidUTF8(name, "_"))
-	name = strings.NewReplacer("#", "", "%", "").Replace(foldedInName.Replace(name))
+	name = strings.NewReplacer("#", "", "%", "").Replace(tree.PlainName(name))
 	// What Markdown takes for the end of an address, or for an escape, does not go into one.
 	name = strings.NewReplacer("(", "_", ")", "_", "[", "_", "]", "_", "'", "_", "{", "_", "}", "_").Replace(name)
 	ext = path.Ext(name)
 	if len(ext) > maxExt {
 		ext = ""
 	}
-	stem = strings.TrimSpace(nameID().ReplaceAllString(strings.TrimSuffix(name, ext), ""))
-	return cutBytes(strings.TrimLeft(stem, ". "), maxNameBytes), strings.TrimRight(ext, " .")
+	stem = strings.TrimSpace(nameID.ReplaceAllString(strings.TrimSuffix(name, ext), ""))
+	return tree.Cut(strings.TrimLeft(stem, ". "), maxNameBytes), strings.TrimRight(ext, " .")
 }

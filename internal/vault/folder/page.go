@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -99,10 +100,10 @@ func (p *page) stamps() (created, updated string) {
 }
 
 var (
-	heading    = pattern(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
-	anchorEnd  = pattern(`(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$`)
-	listID     = pattern(`\{:[^{}\n]*?\bid="(\d{14}-[0-9a-z]{7})"`)
-	logseqUUID = pattern(`^[ \t]*id::[ \t]*([0-9A-Fa-f-]{36})[ \t]*$`)
+	heading    = lazyregexp.New(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$`)
+	anchorEnd  = lazyregexp.New(`(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$`)
+	listID     = lazyregexp.New(`\{:[^{}\n]*?\bid="(\d{14}-[0-9a-z]{7})"`)
+	logseqUUID = lazyregexp.New(`^[ \t]*id::[ \t]*([0-9A-Fa-f-]{36})[ \t]*$`)
 )
 
 // survey finds what others may refer to in the lines of a page, and gives it ids.
@@ -114,7 +115,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 			continue
 		}
 		if strings.Contains(l.text, "{:") {
-			for _, m := range listID().FindAllStringSubmatch(l.text, -1) {
+			for _, m := range listID.FindAllStringSubmatch(l.text, -1) {
 				p.defined = append(p.defined, m[1])
 			}
 		}
@@ -123,10 +124,10 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 		}
 		_, rest := prefixOf(l.text)
 		anchor := anchorOf(rest)
-		if m := heading().FindStringSubmatch(rest); m != nil {
+		if m := heading.FindStringSubmatch(rest); m != nil {
 			id := ""
 			if i+1 < len(list) {
-				if given := listID().FindStringSubmatch(list[i+1].text); given != nil {
+				if given := listID.FindStringSubmatch(list[i+1].text); given != nil {
 					id = given[1]
 				}
 			}
@@ -150,11 +151,11 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 				p.texts[id] = shownText(list[i-2].text) // the anchor stands below its block
 			}
 		}
-		if m := logseqUUID().FindStringSubmatch(rest); p.dialect == logseq && m != nil && p.anchors[folded(m[1])] == "" {
+		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseq && m != nil && p.anchors[folded(m[1])] == "" {
 			id := mint(created)
 			p.anchors[folded(m[1])] = id
 			for j := i - 1; j >= 0 && p.texts[id] == ""; j-- { // the bullet above its properties
-				if _, above := prefixOf(list[j].text); property().FindString(above) == "" {
+				if _, above := prefixOf(list[j].text); property.FindString(above) == "" {
 					p.texts[id] = shownText(above)
 				}
 			}
@@ -167,7 +168,7 @@ func anchorOf(text string) string {
 	if !strings.Contains(text, "^") {
 		return ""
 	}
-	if m := anchorEnd().FindStringSubmatch(text); m != nil {
+	if m := anchorEnd.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""
@@ -177,26 +178,26 @@ func cutAnchor(text string) (rest, anchor string) {
 	if anchor = anchorOf(text); anchor == "" {
 		return text, ""
 	}
-	return strings.TrimRight(anchorEnd().ReplaceAllString(text, ""), " \t"), anchor
+	return strings.TrimRight(anchorEnd.ReplaceAllString(text, ""), " \t"), anchor
 }
 
-var notInHeading = pattern(`[^\p{L}\p{N}]+`)
+var notInHeading = lazyregexp.New(`[^\p{L}\p{N}]+`)
 
 // headingKey is what headings are found by: links spell them without marks, and addresses with hyphens for blanks.
 func headingKey(text string) string {
 	if strings.ContainsAny(text, "*_`[(<") {
-		text = markup.Plain(wikiLink().ReplaceAllString(text, "$1"))
+		text = markup.Plain(wikiLink.ReplaceAllString(text, "$1"))
 	}
-	return notInHeading().ReplaceAllString(folded(text), "")
+	return notInHeading.ReplaceAllString(folded(text), "")
 }
 
-var wikiLink = pattern(`\[\[(?:[^\]|]*\|)?([^\]]*)\]\]`)
+var wikiLink = lazyregexp.New(`\[\[(?:[^\]|]*\|)?([^\]]*)\]\]`)
 
 // shownText is the text of a line as references show it.
 func shownText(text string) string {
 	_, text = prefixOf(text)
-	text = strings.TrimPrefix(strings.TrimSpace(taskWord().ReplaceAllString(text, "")), "[ ] ")
-	text = wikiLink().ReplaceAllString(text, "$1")
+	text = strings.TrimPrefix(strings.TrimSpace(taskWord.ReplaceAllString(text, "")), "[ ] ")
+	text = wikiLink.ReplaceAllString(text, "$1")
 	if runes := []rune(text); len(runes) > 80 {
 		text = string(runes[:80]) + "…"
 	}

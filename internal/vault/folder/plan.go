@@ -3,6 +3,7 @@ package folder
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 		p.byDir[pg.dir] = pg
 	}
 	pages := []*page{}
-	for _, dir := range slices.Sorted(keys(p.byDir)) {
+	for _, dir := range slices.Sorted(maps.Keys(p.byDir)) {
 		pg := p.byDir[dir]
 		up := path.Dir(pg.dir)
 		if pg.dir == pg.file {
@@ -62,16 +63,6 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 	}
 	slices.SortFunc(pages, func(a, b *page) int { return cmp.Or(cmp.Compare(a.path(), b.path()), cmp.Compare(a.dir, b.dir)) })
 	return pages
-}
-
-func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
-	return func(yield func(K) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // hang puts a page below that of a folder, which is made if no file stands for it.

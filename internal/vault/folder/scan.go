@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"collie/internal/lazyregexp"
 )
 
 // source is a folder that is read, and what lies in it.
@@ -175,4 +177,4 @@ func isPage(at string) bool {
 func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(at)) }
 
 // journal are the names that Logseq gives to the notes of a day.
-var journal = pattern(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)
+var journal = lazyregexp.New(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)

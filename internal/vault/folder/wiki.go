@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/markup"
 )
 
@@ -129,13 +130,13 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 	return len(whole), "![" + linkText(alt) + "](" + asset + ")" + style
 }
 
-var size = pattern(`^(\d{1,5})(?:x(\d{1,5}))?$`)
+var size = lazyregexp.New(`^(\d{1,5})(?:x(\d{1,5}))?$`)
 
 // imageSize splits what stands behind the bar of an embedded image into its text and the list that gives it its width.
 func imageSize(shown, name string) (alt, style string) {
 	alt = name
 	for part := range strings.SplitSeq(shown, "|") {
-		if m := size().FindStringSubmatch(part); m != nil {
+		if m := size.FindStringSubmatch(part); m != nil {
 			style = `{: style="width: ` + m[1] + `px;"}`
 		} else if part != "" {
 			alt = part

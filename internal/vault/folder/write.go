@@ -227,7 +227,7 @@ func (im *importer) rename(pg *page, text string) string {
 	if len(im.renamed)+len(pg.renamed) == 0 {
 		return text
 	}
-	return idInText().ReplaceAllStringFunc(text, func(id string) string {
+	return idInText.ReplaceAllStringFunc(text, func(id string) string {
 		if fresh := pg.renamed[id]; fresh != "" {
 			return fresh
 		}
@@ -344,7 +344,7 @@ func dailyNotes(pg *page) map[string]bool {
 	if pg.dialect != logseq || path.Dir(pg.file) != "journals" {
 		return nil
 	}
-	if m := journal().FindStringSubmatch(stem(pg.file)); m != nil {
+	if m := journal.FindStringSubmatch(stem(pg.file)); m != nil {
 		return map[string]bool{m[1] + m[2] + m[3]: true}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 	for id := range f.notebooks {
 		boxes[id] = append([]*document{}, boxes[id]...)
 	}
-	for _, id := range sortedBoxes(boxes) {
+	for _, id := range slices.Sorted(maps.Keys(boxes)) {
 		list := boxes[id]
 		sorting.By(list, func(a, b *document) int { return cmp.Or(cmp.Compare(a.sort, b.sort), cmp.Compare(a.n, b.n)) })
 		conf, known := f.notebooks[id]
@@ -60,15 +61,6 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 		lost = append(lost, more...)
 	}
 	return lost, f.fillFiles(ctx, w)
-}
-
-func sortedBoxes(boxes map[string][]*document) []string {
-	ids := make([]string, 0, len(boxes))
-	for id := range boxes {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // place gives documents their blocks. Those of documents that were not found get ones that stand for them.

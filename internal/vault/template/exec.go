@@ -3,6 +3,8 @@ package template
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/template/parse"
 )
@@ -192,7 +194,7 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 			}
 		}
 	} else if held, ok := over.(map[string]any); ok {
-		for _, name := range names(held) {
+		for _, name := range slices.Sorted(maps.Keys(held)) {
 			if !turn(name, held[name]) {
 				break
 			}

@@ -3,6 +3,7 @@ package template
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,13 +26,13 @@ var listing = map[string]function{
 	"keys": {takes: "d*", grows: 1, call: func(_ *run, a []any) (any, error) {
 		out := []string{}
 		for _, d := range a {
-			out = append(out, names(d.(map[string]any))...)
+			out = append(out, slices.Sorted(maps.Keys(d.(map[string]any)))...)
 		}
 		return out, nil
 	}},
 	"values": {takes: "d", grows: 1, call: func(_ *run, a []any) (any, error) {
 		d, out := a[0].(map[string]any), []any{}
-		for _, name := range names(d) {
+		for _, name := range slices.Sorted(maps.Keys(d)) {
 			out = append(out, d[name])
 		}
 		return out, nil

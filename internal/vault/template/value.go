@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -297,13 +296,3 @@ func atMost(a, b any) (bool, error) {
 
 // alike compares values with all that they hold.
 func alike(a, b any) bool { return reflect.DeepEqual(a, b) }
-
-// names are the keys of a dict in order.
-func names(held map[string]any) []string {
-	out := make([]string, 0, len(held))
-	for name := range held {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}

@@ -1,0 +1,35 @@
+package tree
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Unseen reports whether a character cannot be seen in a name, or turns what is seen around.
+func Unseen(r rune) bool {
+	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
+}
+
+var notInNames = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
+
+// PlainName is a name with _ for each character that some system cannot have in one or that nobody sees.
+func PlainName(name string) string {
+	return notInNames.Replace(strings.Map(func(r rune) rune {
+		if Unseen(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_")))
+}
+
+// Cut shortens a text to at most n bytes, between two characters.
+func Cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
