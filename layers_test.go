@@ -23,15 +23,16 @@ var layers = map[string]string{
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"secret/admin": "config secret source/upstream/signin",
 	"sqlguard":     "sqliteconn",
+	"siyuanapi":    "",
 
 	"vault":           "atomicfile",
-	"vault/tree":      "",
+	"vault/tree":      "siyuanapi",
 	"vault/markup":    "vault/tree",
 	"vault/workspace": "vault/tree vault/markup sqliteconn sqlguard atomicfile",
 	"vault/api":       "vault/tree vault/markup vault/workspace",
 	"vault/edit":      "vault/tree vault/markup vault/workspace vault/api vault/template",
 	"vault/template":  "",
-	"vault/*":         "vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
+	"vault/*":         "siyuanapi vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
 
 	"pipeline":           "tool event",
 	"pipeline/*":         "tool event", // a stage, which never sees another stage
@@ -41,7 +42,7 @@ var layers = map[string]string{
 
 	"source":                          "tool event",
 	"source/siyuan":                   "tool event atomicfile",
-	"source/siyuan/kernel":            "tool",
+	"source/siyuan/kernel":            "tool siyuanapi",
 	"source/siyuan/kernel/kerneltest": "vault vault/workspace", // the kernel that tests talk to
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
@@ -49,7 +50,7 @@ var layers = map[string]string{
 	"source/siyuan/search": "tool event atomicfile puretemplate sqlguard source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content source/siyuan/datafile",
 	"source/siyuan/datafile": "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
-	"source/siyuan/*": "tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
+	"source/siyuan/*": "siyuanapi tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content source/siyuan/datafile",
 	"source/upstream":               "tool event mcp process atomicfile",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
 	"collie/internal/vault/api"
@@ -72,7 +73,7 @@ func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 func joinEditor(mux *api.Mux) {
 	setView := func(member string, value func(data gjson.Result) any) api.Handler {
 		return func(tx *workspace.Tx, req api.Request) api.Reply {
-			at := api.DatabasePath(req.Str("avID"))
+			at := siyuanapi.DatabasePath(req.Str("avID"))
 			if file := tx.ReadFile(at); file != nil {
 				file, _ = sjson.SetBytes(file, "views.0."+member, value(req.Get("data")))
 				tx.WriteFile(at, file, time.Time{})

@@ -32,8 +32,8 @@ var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProg
 
 // bodyless lists the routes that read no body, so that an empty one is not an error.
 var bodyless = map[string]bool{
-	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true, "/api/ui/reloadUI": true,
-	"/api/ui/reloadIcon": true, "/api/ui/reloadTheme": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
+	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true,
+	"/api/ui/reloadIcon": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
 	"/api/block/getRecentUpdatedBlocks": true,
 	"/api/system/version":               true, "/api/system/bootProgress": true, "/api/system/currentTime": true,
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,

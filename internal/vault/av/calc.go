@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"collie/internal/siyuanapi"
 )
 
 // calculate carries out a calculation on the values of a column; nil for none and for an unknown one. The operators are
@@ -50,7 +52,7 @@ func calculate(operator string, values []*value, format string) *value {
 		moments := momentsOf(values)
 		switch {
 		case len(moments) == 0:
-			return &value{Type: kindDate, Date: &valueDate{}}
+			return &value{Type: siyuanapi.ColumnDate, Date: &siyuanapi.Date{}}
 		case operator == "Earliest":
 			return dated(moments[0], time.Time{})
 		}
@@ -77,11 +79,11 @@ func countValues(values []*value) int {
 	n := 0
 	for _, v := range values {
 		switch v.Type {
-		case kindMSelect, kindSelect:
+		case siyuanapi.ColumnMSelect, siyuanapi.ColumnSelect:
 			n += len(v.MSelect)
-		case kindMAsset:
+		case siyuanapi.ColumnMAsset:
 			n += len(v.MAsset)
-		case kindRelation:
+		case siyuanapi.ColumnRelation:
 			if v.Relation != nil {
 				n += len(v.Relation.BlockIDs)
 			}
@@ -105,9 +107,9 @@ func numbersOf(values []*value) []float64 {
 	var numbers []float64
 	for _, v := range values {
 		switch {
-		case v.Type == kindNumber && !v.empty():
+		case v.Type == siyuanapi.ColumnNumber && !v.empty():
 			numbers = append(numbers, v.Number.Content)
-		case v.Type == kindRollup && v.Rollup != nil:
+		case v.Type == siyuanapi.ColumnRollup && v.Rollup != nil:
 			numbers = append(numbers, numbersOf(v.Rollup.Contents)...)
 		}
 	}
@@ -119,14 +121,14 @@ func numbersOf(values []*value) []float64 {
 func momentsOf(values []*value) []time.Time {
 	var moments []time.Time
 	for _, v := range values {
-		if v.Type == kindRollup && v.Rollup != nil {
+		if v.Type == siyuanapi.ColumnRollup && v.Rollup != nil {
 			moments = append(moments, momentsOf(v.Rollup.Contents)...)
 			continue
 		}
 		if at, ok := v.time(); ok {
 			moments = append(moments, at)
 		}
-		if v.Date != nil && v.Date.HasEndDate && v.Date.IsNotEmpty2 {
+		if v.Date != nil && v.Date.HasEnd && v.Date.NotEmpty2 {
 			moments = append(moments, time.UnixMilli(v.Date.Content2))
 		}
 	}
@@ -172,7 +174,7 @@ func round(n float64) float64 {
 }
 
 func numbered(n float64, format string) *value {
-	return &value{Type: kindNumber, Number: numberValue(n, format)}
+	return &value{Type: siyuanapi.ColumnNumber, Number: numberValue(n, format)}
 }
 
 func share(part, whole int) *value {
@@ -184,10 +186,10 @@ func share(part, whole int) *value {
 
 // dated is a time, or a range of two.
 func dated(from, until time.Time) *value {
-	d := &valueDate{Content: from.UnixMilli(), IsNotEmpty: true}
+	d := &siyuanapi.Date{Content: from.UnixMilli(), NotEmpty: true}
 	if !until.IsZero() {
-		d.HasEndDate, d.Content2, d.IsNotEmpty2 = true, until.UnixMilli(), true
+		d.HasEnd, d.Content2, d.NotEmpty2 = true, until.UnixMilli(), true
 	}
-	d.FormattedContent = d.text()
-	return &value{Type: kindDate, Date: d}
+	d.Formatted = dateText(d)
+	return &value{Type: siyuanapi.ColumnDate, Date: d}
 }

@@ -4,11 +4,12 @@ import (
 	"slices"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/tree"
 )
 
 // computed are the types of columns whose cells hold nothing.
-var computed = []string{kindTemplate, kindCreated, kindUpdated, kindRollup, kindLineNumber}
+var computed = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber}
 
 // setCell merges data into the value of a cell; an unknown column changes nothing, data of another form is an error.
 // Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
@@ -34,7 +35,7 @@ func (s *opened) setCell(db *database, id, row string, data []byte) error {
 	}
 	v.UpdatedAt, v.Type = now, c.kind()
 	s.normalize(db, c, &before, v)
-	if slices.Contains(computed, c.kind()) || c.kind() == kindBlock && stored == nil {
+	if slices.Contains(computed, c.kind()) || c.kind() == siyuanapi.ColumnBlock && stored == nil {
 		return nil
 	}
 	if stored == nil {
@@ -51,31 +52,31 @@ func (s *opened) setCell(db *database, id, row string, data []byte) error {
 func (s *opened) normalize(db *database, c *column, before, v *value) {
 	if v.Number != nil {
 		n := *v.Number
-		n.FormattedContent = ""
-		if n.IsNotEmpty {
-			n.FormattedContent = formatNumber(n.Content, c.format(&n))
+		n.Formatted = ""
+		if n.NotEmpty {
+			n.Formatted = formatNumber(n.Content, c.format(&n))
 		} else {
 			n.Content = 0
 		}
 		v.Number = &n
 	}
-	if v.Date != nil && !v.Date.IsNotEmpty {
+	if v.Date != nil && !v.Date.NotEmpty {
 		date := *v.Date
 		date.Content = 0
 		v.Date = &date
 	}
-	if c.kind() == kindSelect && len(v.MSelect) > 1 {
+	if c.kind() == siyuanapi.ColumnSelect && len(v.MSelect) > 1 {
 		v.MSelect = v.MSelect[:1]
 	}
 	v.Rollup = nil // is computed, and could be nested without end
-	v.MSelect = slices.DeleteFunc(v.MSelect, func(o valueSelect) bool { return o.Content == "" })
+	v.MSelect = slices.DeleteFunc(v.MSelect, func(o siyuanapi.Option) bool { return o.Content == "" })
 	if v.Relation != nil {
 		v.Relation.Contents = nil
-		if c.kind() == kindRelation {
+		if c.kind() == siyuanapi.ColumnRelation {
 			s.relate(c, v.BlockID, before.related(), v.related())
 		}
 	}
-	if c.kind() == kindBlock {
+	if c.kind() == siyuanapi.ColumnBlock {
 		s.rebind(db, before, v)
 	}
 }

@@ -7,34 +7,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
-)
-
-// The types of columns.
-const (
-	kindBlock      = "block" // the primary column
-	kindText       = "text"
-	kindNumber     = "number"
-	kindDate       = "date"
-	kindSelect     = "select"
-	kindMSelect    = "mSelect"
-	kindURL        = "url"
-	kindEmail      = "email"
-	kindPhone      = "phone"
-	kindMAsset     = "mAsset"
-	kindTemplate   = "template"
-	kindCreated    = "created"
-	kindUpdated    = "updated"
-	kindCheckbox   = "checkbox"
-	kindRelation   = "relation"
-	kindRollup     = "rollup"
-	kindLineNumber = "lineNumber"
 )
 
 // kinds are the types a column can be added with. There is one primary column, which no other can join.
 var kinds = []string{
-	kindText, kindNumber, kindDate, kindSelect, kindMSelect, kindURL, kindEmail, kindPhone, kindMAsset, kindTemplate,
-	kindCreated, kindUpdated, kindCheckbox, kindRelation, kindRollup, kindLineNumber,
+	siyuanapi.ColumnText, siyuanapi.ColumnNumber, siyuanapi.ColumnDate, siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect, siyuanapi.ColumnURL, siyuanapi.ColumnEmail, siyuanapi.ColumnPhone, siyuanapi.ColumnMAsset, siyuanapi.ColumnTemplate,
+	siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnCheckbox, siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber,
 }
 
 // column is a column with the cells that somebody touched.
@@ -157,7 +137,7 @@ func (c *column) option(name string) int {
 
 // learnOptions adds the options of a value that the column does not have.
 func (c *column) learnOptions(v *value) {
-	if kind := c.kind(); kind != kindSelect && kind != kindMSelect {
+	if kind := c.kind(); kind != siyuanapi.ColumnSelect && kind != siyuanapi.ColumnMSelect {
 		return
 	}
 	for _, chosen := range v.MSelect {

@@ -1,6 +1,10 @@
 package av
 
-import "slices"
+import (
+	"slices"
+
+	"collie/internal/siyuanapi"
+)
 
 // addColumn puts a column behind another one, first without one. Galleries and kanbans get it last then, as recorded.
 // Little is checked: a column of an unknown type and a second primary one are ignored.
@@ -37,7 +41,7 @@ func (db *database) eachLayout(each func(layout string, places []any) []any) {
 // too if the caller wants that, and becomes an ordinary relation otherwise.
 func (c *change) removeColumn() bool {
 	db, gone := c.db, c.db.column(c.op.ID)
-	if gone == nil || gone.kind() == kindBlock {
+	if gone == nil || gone.kind() == siyuanapi.ColumnBlock {
 		return true
 	}
 	other, back := c.back(gone)

@@ -3,6 +3,8 @@ package av
 import (
 	"strings"
 	"time"
+
+	"collie/internal/siyuanapi"
 )
 
 // holds reports whether a value stands in a relation to another one.
@@ -21,13 +23,13 @@ func holds(v, want *value, operator string) bool {
 		return true
 	}
 	switch v.Type {
-	case kindNumber:
+	case siyuanapi.ColumnNumber:
 		return want.Number == nil || numberHolds(v, want.Number.Content, operator)
-	case kindDate, kindCreated, kindUpdated:
+	case siyuanapi.ColumnDate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated:
 		return timeHolds(v, want, operator)
-	case kindSelect, kindMSelect:
+	case siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect:
 		return choiceHolds(v, want, operator)
-	case kindRelation:
+	case siyuanapi.ColumnRelation:
 		return textHolds(v.text(), want.relationText(), operator)
 	}
 	return textHolds(v.text(), want.text(), operator)
@@ -35,8 +37,8 @@ func holds(v, want *value, operator string) bool {
 
 // blank reports whether an operand says nothing.
 func (v *value) blank() bool {
-	return v.text() == "" && (v.Number == nil || !v.Number.IsNotEmpty) && (v.Date == nil || !v.Date.IsNotEmpty) &&
-		(v.Created == nil || !v.Created.IsNotEmpty) && (v.Updated == nil || !v.Updated.IsNotEmpty) &&
+	return v.text() == "" && (v.Number == nil || !v.Number.NotEmpty) && (v.Date == nil || !v.Date.NotEmpty) &&
+		(v.Created == nil || !v.Created.NotEmpty) && (v.Updated == nil || !v.Updated.NotEmpty) &&
 		len(v.MSelect) == 0 && v.relationText() == "" && (v.Rollup == nil || len(v.Rollup.Contents) == 0)
 }
 
@@ -103,7 +105,7 @@ func timeHolds(v, want *value, operator string) bool {
 		return true
 	}
 	until := from.AddDate(0, 0, 1)
-	if want.Date != nil && !want.Date.IsNotTime && (from.Hour() > 0 || from.Minute() > 0) {
+	if want.Date != nil && !want.Date.DateOnly && (from.Hour() > 0 || from.Minute() > 0) {
 		until = from.Add(time.Minute)
 	}
 	inside := !have.Before(from) && have.Before(until)
@@ -130,11 +132,11 @@ func timeHolds(v, want *value, operator string) bool {
 // time is the moment a value stands for.
 func (v *value) time() (time.Time, bool) {
 	switch {
-	case v.Date != nil && v.Date.IsNotEmpty:
+	case v.Date != nil && v.Date.NotEmpty:
 		return time.UnixMilli(v.Date.Content), true
-	case v.Created != nil && v.Created.IsNotEmpty:
+	case v.Created != nil && v.Created.NotEmpty:
 		return time.UnixMilli(v.Created.Content), true
-	case v.Updated != nil && v.Updated.IsNotEmpty:
+	case v.Updated != nil && v.Updated.NotEmpty:
 		return time.UnixMilli(v.Updated.Content), true
 	}
 	return time.Time{}, false
@@ -143,11 +145,11 @@ func (v *value) time() (time.Time, bool) {
 // end is the second moment of a range.
 func (v *value) end() time.Time {
 	switch {
-	case v.Date != nil && v.Date.IsNotEmpty2:
+	case v.Date != nil && v.Date.NotEmpty2:
 		return time.UnixMilli(v.Date.Content2)
-	case v.Created != nil && v.Created.IsNotEmpty2:
+	case v.Created != nil && v.Created.NotEmpty2:
 		return time.UnixMilli(v.Created.Content2)
-	case v.Updated != nil && v.Updated.IsNotEmpty2:
+	case v.Updated != nil && v.Updated.NotEmpty2:
 		return time.UnixMilli(v.Updated.Content2)
 	}
 	return time.Time{}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -154,11 +155,11 @@ func (db *database) column(id string) *column {
 // primary is the column that names the rows, an empty one in a database that lost it.
 func (db *database) primary() *column {
 	for _, c := range db.columns {
-		if c.kind() == kindBlock {
+		if c.kind() == siyuanapi.ColumnBlock {
 			return c
 		}
 	}
-	return &column{Key: object{"type": kindBlock}}
+	return &column{Key: object{"type": siyuanapi.ColumnBlock}}
 }
 
 // has reports whether there is such a row.
@@ -181,14 +182,14 @@ func newDatabase(tx *workspace.Tx, id string) *database {
 	view.at(layoutTable)["columns"] = []any{newPlace(layoutTable, primary), newPlace(layoutTable, choice)}
 	return &database{
 		spec: 5, id: id, viewID: view.str("id"), views: []object{view.object}, changed: true,
-		columns: []*column{newColumn(primary, "Primary Key", kindBlock, ""), newColumn(choice, "Select", kindSelect, "")},
+		columns: []*column{newColumn(primary, "Primary Key", siyuanapi.ColumnBlock, ""), newColumn(choice, "Select", siyuanapi.ColumnSelect, "")},
 	}
 }
 
 // databaseIDs are the ids of all databases.
 func databaseIDs(tx *workspace.Tx) []string {
 	var ids []string
-	for _, f := range tx.Files(api.Databases) {
+	for _, f := range tx.Files(siyuanapi.Databases) {
 		if id, is := strings.CutSuffix(path.Base(f.Path), ".json"); is && !f.Dir && tree.ValidID(id) {
 			ids = append(ids, id)
 		}
@@ -224,7 +225,7 @@ func (s *opened) read(id string) []byte {
 	if !tree.ValidID(id) {
 		return nil
 	}
-	return s.tx.ReadFile(api.DatabasePath(id))
+	return s.tx.ReadFile(siyuanapi.DatabasePath(id))
 }
 
 // need is database for a call that makes no sense without: it ends, and goes on with one that is empty.
@@ -247,7 +248,7 @@ func (s *opened) save() {
 	for _, id := range slices.Sorted(maps.Keys(s.open)) {
 		if db := s.open[id]; db != nil && db.changed {
 			data, _ := db.MarshalJSON() // which has no errors
-			s.tx.WriteFile(api.DatabasePath(id), data, time.Time{})
+			s.tx.WriteFile(siyuanapi.DatabasePath(id), data, time.Time{})
 			db.changed = false
 		}
 	}

@@ -3,6 +3,7 @@ package av
 import (
 	"encoding/json"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 )
 
@@ -99,7 +100,7 @@ func (s *sheet) meets(condition object, row string) bool {
 		return true
 	}
 	v, want, operator := s.cell(c, row), operand(condition, c.kind()), condition.str("operator")
-	if v.Type == kindRollup {
+	if v.Type == siyuanapi.ColumnRollup {
 		return s.rollupMeets(v, want, operator)
 	}
 	return holds(v, want, operator)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/siyuanapi"
 )
 
 // FuzzDatabase reads files and shows what is in them: nothing panics, and what is written is read as it was.
@@ -53,7 +55,7 @@ func FuzzMerge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := value{
-			ID: "i", BlockID: "r", Type: kindNumber, Number: &valueNumber{Content: 7, IsNotEmpty: true}, MSelect: []valueSelect{{Content: "kept"}},
+			ID: "i", BlockID: "r", Type: siyuanapi.ColumnNumber, Number: &siyuanapi.Number{Content: 7, NotEmpty: true}, MSelect: []siyuanapi.Option{{Content: "kept"}},
 			Relation: &valueRelation{BlockIDs: []string{"kept"}},
 		}
 		was := string(before.encode())
@@ -72,7 +74,7 @@ func FuzzMerge(f *testing.F) {
 		if err := json.Unmarshal(v.encode(), &back); err != nil {
 			t.Fatalf("%s makes %s, which cannot be read: %v", data, v.encode(), err)
 		}
-		for _, kind := range append(slices.Clone(kinds), kindBlock) {
+		for _, kind := range append(slices.Clone(kinds), siyuanapi.ColumnBlock) {
 			v.Type = kind
 			v.complete()
 			_, _ = v.empty(), v.plain()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 )
 
@@ -65,7 +66,7 @@ func (s *sheet) groups(v view, c *column, rows []string) []*group {
 func groupValue(o object) *value {
 	var v value
 	if json.Unmarshal(api.MustJSON(o["groupVal"]), &v) != nil {
-		return &value{Type: kindText}
+		return &value{Type: siyuanapi.ColumnText}
 	}
 	return &v
 }

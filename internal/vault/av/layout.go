@@ -1,5 +1,7 @@
 package av
 
+import "collie/internal/siyuanapi"
+
 // part is a view, or one of its groups, in the layout of the view: rows are all it has, page those that are sent.
 func (r *rendering) part(v view, rows, page []string) object {
 	layout := r.view.layout()
@@ -63,7 +65,7 @@ func (r *rendering) head(layout string, c placed, rows []string) object {
 	if layout == layoutTable {
 		out["pin"], out["width"], out["align"] = c.place.flag("pin"), c.place.str("width"), c.place.str("align")
 	}
-	if c.kind() == kindRollup {
+	if c.kind() == siyuanapi.ColumnRollup {
 		out["rollup"] = rollupSettings(c.Key.at("rollup"))
 	}
 	return out

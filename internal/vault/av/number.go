@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"collie/internal/siyuanapi"
 )
 
 // symbols are the formats of numbers that stand for a currency.
@@ -50,9 +52,9 @@ func thousands(text string) string {
 }
 
 // numberValue is a computed number.
-func numberValue(n float64, format string) *valueNumber {
+func numberValue(n float64, format string) *siyuanapi.Number {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
-		return &valueNumber{}
+		return &siyuanapi.Number{}
 	}
-	return &valueNumber{Content: n, IsNotEmpty: true, Format: format, FormattedContent: formatNumber(n, format)}
+	return &siyuanapi.Number{Content: n, NotEmpty: true, Format: format, Formatted: formatNumber(n, format)}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -65,7 +66,7 @@ func joinOperations(mux *api.Mux) {
 	onColumn("updateAttrViewCol", (*change).updateColumn)
 	onColumn("updateAttrViewColOptions", (*change).updateOptions)
 	onColumn("updateAttrViewColTemplate", func(c *change, col *column) {
-		if source, is := c.op.Data.(string); is && c.op.Type == kindTemplate { // else it is not taken, as recorded
+		if source, is := c.op.Data.(string); is && c.op.Type == siyuanapi.ColumnTemplate { // else it is not taken, as recorded
 			col.Key["template"] = source
 		}
 	})
@@ -139,13 +140,13 @@ func (c *change) updateColumn(col *column) {
 	if c.op.Name != "" {
 		col.Key["name"] = c.op.Name
 	}
-	if col.kind() != kindBlock && slices.Contains(kinds, c.op.Type) {
+	if col.kind() != siyuanapi.ColumnBlock && slices.Contains(kinds, c.op.Type) {
 		col.Key["type"] = c.op.Type
 	}
 }
 
 func (c *change) updateOptions(col *column) {
-	if col.kind() != kindSelect && col.kind() != kindMSelect {
+	if col.kind() != siyuanapi.ColumnSelect && col.kind() != siyuanapi.ColumnMSelect {
 		return
 	}
 	col.setOptions(object{"options": c.raw.Get("data").Value()}.objects("options"))
@@ -159,7 +160,7 @@ func (c *change) updateRelation(col *column) {
 }
 
 func (c *change) updateRollup(col *column) {
-	if col.kind() == kindRollup {
+	if col.kind() == siyuanapi.ColumnRollup {
 		col.Key["rollup"] = rollupSettings(object{"relationKeyID": c.op.ParentID, "keyID": c.op.KeyID, "calc": c.data()["calc"]})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -83,7 +84,7 @@ func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 		if len(blocks[id]) == 0 || excludes[id] {
 			continue
 		}
-		data := gjson.ParseBytes(tx.ReadFile(api.DatabasePath(id)))
+		data := gjson.ParseBytes(tx.ReadFile(siyuanapi.DatabasePath(id)))
 		if name := data.Get("name").String(); strings.Contains(strings.ToLower(name), keyword) {
 			results = append(results, foundDatabase(tx, id, name, data.Get("views").Array(), blocks[id]))
 		}

@@ -3,6 +3,7 @@ package av
 import (
 	"slices"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/tree"
 )
 
@@ -32,7 +33,7 @@ func (s *sheet) relation(c *column, row string) *valueRelation {
 func (s *sheet) rollup(c *column, row string) []*value {
 	how := c.Key.at("rollup")
 	relation := s.db.column(how.str("relationKeyID"))
-	if relation == nil || relation.kind() != kindRelation {
+	if relation == nil || relation.kind() != siyuanapi.ColumnRelation {
 		return nil
 	}
 	other := s.other(relation)
@@ -89,7 +90,7 @@ func (s *opened) relate(c *column, row string, before, after []string) {
 // back is the other end of a two way relation, nil for other columns and where it is missing.
 func (s *opened) back(c *column) (*database, *column) {
 	how := c.Key.at("relation")
-	if c.kind() != kindRelation || !how.flag("isTwoWay") {
+	if c.kind() != siyuanapi.ColumnRelation || !how.flag("isTwoWay") {
 		return nil, nil
 	}
 	other := s.database(how.str("avID"))
@@ -97,7 +98,7 @@ func (s *opened) back(c *column) (*database, *column) {
 		return nil, nil
 	}
 	back := other.column(how.str("backKeyID"))
-	if back == nil || back.kind() != kindRelation || back == c {
+	if back == nil || back.kind() != siyuanapi.ColumnRelation || back == c {
 		return nil, nil
 	}
 	return other, back
@@ -111,7 +112,7 @@ func (db *database) link(c *column, row string, change func([]string) []string) 
 	if v.Relation != nil {
 		rows = slices.Clone(v.Relation.BlockIDs)
 	}
-	v.Type, v.Relation = kindRelation, &valueRelation{BlockIDs: change(rows)}
+	v.Type, v.Relation = siyuanapi.ColumnRelation, &valueRelation{BlockIDs: change(rows)}
 	if stored == nil {
 		c.add(v)
 	} else {
@@ -132,7 +133,7 @@ type aim struct {
 // relation.
 func (s *opened) setRelation(db *database, c *column, to aim) {
 	other := s.database(to.database)
-	if c.kind() != kindRelation || other == nil {
+	if c.kind() != siyuanapi.ColumnRelation || other == nil {
 		return
 	}
 	if _, old := s.back(c); old != nil && old.id() != to.back {
@@ -153,9 +154,9 @@ func (s *opened) setRelation(db *database, c *column, to aim) {
 		if name == "" {
 			name = c.name()
 		}
-		other.appendColumn(newColumn(to.back, name, kindRelation, ""))
+		other.appendColumn(newColumn(to.back, name, siyuanapi.ColumnRelation, ""))
 	}
-	if back := other.column(to.back); back.kind() == kindRelation && back != c {
+	if back := other.column(to.back); back.kind() == siyuanapi.ColumnRelation && back != c {
 		back.Key["relation"] = object{"avID": db.id, "isTwoWay": true, "backKeyID": c.id()}
 		other.changed = true
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 )
@@ -62,7 +63,7 @@ func (s *opened) addRows(db *database, a adding) {
 func (s *opened) newRow(db *database, src api.Request, bound map[string]bool) *value {
 	now := time.Now().UnixMilli()
 	v := &value{
-		ID: s.tx.NewID(), KeyID: db.primary().id(), BlockID: src.OptStr("itemID"), Type: kindBlock, CreatedAt: now, UpdatedAt: now,
+		ID: s.tx.NewID(), KeyID: db.primary().id(), BlockID: src.OptStr("itemID"), Type: siyuanapi.ColumnBlock, CreatedAt: now, UpdatedAt: now,
 		IsDetached: src.OptFlag("isDetached", false), Block: &valueBlock{Content: src.OptStr("content"), Created: now, Updated: now},
 	}
 	if !tree.ValidID(v.BlockID) {
@@ -101,7 +102,7 @@ func (s *opened) fill(db *database, a adding, row string) {
 					db.preset(c.id(), row, operand(condition, c.kind()))
 				}
 			case operator == "Is true":
-				db.preset(condition.str("column"), row, &value{Checkbox: &valueCheckbox{Checked: true}})
+				db.preset(condition.str("column"), row, &value{Checkbox: &siyuanapi.Checkbox{Checked: true}})
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func (s *opened) fill(db *database, a adding, row string) {
 func (db *database) preset(id, row string, given *value) {
 	c := db.column(id)
 	if c == nil || given == nil || given.blank() && given.Checkbox == nil || c.cell(row) != nil ||
-		c.kind() == kindBlock || c.kind() == kindRelation || slices.Contains(computed, c.kind()) {
+		c.kind() == siyuanapi.ColumnBlock || c.kind() == siyuanapi.ColumnRelation || slices.Contains(computed, c.kind()) {
 		return
 	}
 	v := untouched(c, row)
@@ -139,7 +140,7 @@ func (s *opened) removeRows(db *database, rows []string) {
 			}
 		}
 		for _, c := range db.columns {
-			if v := c.stored(row); c.kind() == kindRelation && v != nil {
+			if v := c.stored(row); c.kind() == siyuanapi.ColumnRelation && v != nil {
 				s.relate(c, row, v.related(), nil)
 			}
 		}

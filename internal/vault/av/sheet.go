@@ -3,6 +3,7 @@ package av
 import (
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/tree"
 )
 
@@ -36,24 +37,24 @@ func (s *sheet) other(relation *column) *sheet {
 func (s *sheet) cell(c *column, row string) *value {
 	v := untouchedOr(c, row)
 	switch v.Type = c.kind(); v.Type {
-	case kindNumber:
-		number := &valueNumber{}
+	case siyuanapi.ColumnNumber:
+		number := &siyuanapi.Number{}
 		if v.Number != nil {
 			*number = *v.Number
 		}
-		if number.IsNotEmpty {
-			number.FormattedContent = formatNumber(number.Content, c.format(number))
+		if number.NotEmpty {
+			number.Formatted = formatNumber(number.Content, c.format(number))
 		}
 		v.Number = number
-	case kindTemplate:
-		v.Template = &valueText{Content: s.execute(c, row)}
-	case kindCreated:
+	case siyuanapi.ColumnTemplate:
+		v.Template = &siyuanapi.Content{Content: s.execute(c, row)}
+	case siyuanapi.ColumnCreated:
 		v.Created = moment(s.created(row))
-	case kindUpdated:
+	case siyuanapi.ColumnUpdated:
 		v.Updated = moment(s.updated(row))
-	case kindRelation:
+	case siyuanapi.ColumnRelation:
 		v.Relation = s.relation(c, row)
-	case kindRollup:
+	case siyuanapi.ColumnRollup:
 		v.Rollup = &valueRollup{Contents: s.rollup(c, row)}
 	default:
 		v.complete()
@@ -73,7 +74,7 @@ func untouchedOr(c *column, row string) *value {
 }
 
 // format is the format of a number: its own, or that of the column.
-func (c *column) format(n *valueNumber) string {
+func (c *column) format(n *siyuanapi.Number) string {
 	if n != nil && n.Format != "" {
 		return n.Format
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"collie/internal/siyuanapi"
 )
 
 // sorts are the sorts of a view, [] when it has none.
@@ -66,23 +68,23 @@ func (s *sheet) sort(v view, rows []string) {
 // compare orders two values of a column that are not empty.
 func compare(c *column, a, b *value) int {
 	switch a.Type {
-	case kindNumber:
+	case siyuanapi.ColumnNumber:
 		return cmp.Compare(a.Number.Content, b.Number.Content)
-	case kindDate, kindCreated, kindUpdated:
+	case siyuanapi.ColumnDate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated:
 		x, _ := a.time()
 		y, _ := b.time()
 		return x.Compare(y)
-	case kindCheckbox:
+	case siyuanapi.ColumnCheckbox:
 		return cmp.Compare(btoi(a.Checkbox.Checked), btoi(b.Checkbox.Checked))
-	case kindSelect, kindMSelect:
+	case siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect:
 		for i := range min(len(a.MSelect), len(b.MSelect)) {
 			if n := cmp.Compare(c.option(a.MSelect[i].Content), c.option(b.MSelect[i].Content)); n != 0 {
 				return n
 			}
 		}
 		return cmp.Compare(len(a.MSelect), len(b.MSelect))
-	case kindRollup:
-		if x, y := a.Rollup.single(), b.Rollup.single(); x != nil && y != nil && x.Type == kindNumber && y.Type == kindNumber && !x.empty() && !y.empty() {
+	case siyuanapi.ColumnRollup:
+		if x, y := a.Rollup.single(), b.Rollup.single(); x != nil && y != nil && x.Type == siyuanapi.ColumnNumber && y.Type == siyuanapi.ColumnNumber && !x.empty() && !y.empty() {
 			return cmp.Compare(x.Number.Content, y.Number.Content)
 		}
 	}

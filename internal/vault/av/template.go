@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/template"
 )
 
@@ -37,13 +38,13 @@ func (s *sheet) try(source, row string) (string, error) {
 func (s *sheet) templateValues(row string) map[string]any {
 	values := map[string]any{
 		"id": row, "title": s.cell(s.db.primary(), row).text(),
-		"created": moment(s.created(row)).FormattedContent, "updated": moment(s.updated(row)).FormattedContent,
+		"created": moment(s.created(row)).Formatted, "updated": moment(s.updated(row)).Formatted,
 	}
 	if block := s.bound(row); block != "" {
 		values["id"] = block
 	}
 	for _, c := range s.db.columns {
-		if c.kind() != kindTemplate {
+		if c.kind() != siyuanapi.ColumnTemplate {
 			values[c.name()] = s.cell(c, row).plain()
 		}
 	}
@@ -53,14 +54,14 @@ func (s *sheet) templateValues(row string) map[string]any {
 // plain is a value as templates count with it: a number, a truth value, or its text.
 func (v *value) plain() any {
 	switch {
-	case v.Type == kindCheckbox:
+	case v.Type == siyuanapi.ColumnCheckbox:
 		return v.Checkbox != nil && v.Checkbox.Checked
-	case v.Type == kindNumber && !v.empty():
+	case v.Type == siyuanapi.ColumnNumber && !v.empty():
 		if n := v.Number.Content; n == float64(int(n)) {
 			return int(n)
 		}
 		return v.Number.Content
-	case v.Type == kindRollup && v.Rollup.single() != nil:
+	case v.Type == siyuanapi.ColumnRollup && v.Rollup.single() != nil:
 		return v.Rollup.single().plain()
 	}
 	return v.text()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"collie/internal/siyuanapi"
 )
 
 // empty reports whether a value of a type holds nothing.
@@ -12,15 +14,15 @@ func (v *value) empty() bool {
 		return true
 	}
 	switch v.Type {
-	case kindNumber:
-		return v.Number == nil || !v.Number.IsNotEmpty
-	case kindDate:
-		return v.Date == nil || !v.Date.IsNotEmpty
-	case kindCheckbox:
+	case siyuanapi.ColumnNumber:
+		return v.Number == nil || !v.Number.NotEmpty
+	case siyuanapi.ColumnDate:
+		return v.Date == nil || !v.Date.NotEmpty
+	case siyuanapi.ColumnCheckbox:
 		return v.Checkbox == nil
-	case kindRelation:
+	case siyuanapi.ColumnRelation:
 		return v.Relation == nil || len(v.Relation.BlockIDs) == 0
-	case kindRollup:
+	case siyuanapi.ColumnRollup:
 		return v.Rollup == nil || !slices.ContainsFunc(v.Rollup.Contents, func(c *value) bool { return !c.empty() })
 	}
 	return strings.TrimSpace(v.text()) == ""
@@ -32,43 +34,47 @@ func (v *value) text() string {
 		return ""
 	}
 	switch v.Type {
-	case kindBlock:
+	case siyuanapi.ColumnBlock:
 		if v.Block != nil {
 			return v.Block.Content
 		}
-	case kindText:
-		return v.Text.text()
-	case kindURL:
-		return v.URL.text()
-	case kindEmail:
-		return v.Email.text()
-	case kindPhone:
-		return v.Phone.text()
-	case kindTemplate:
-		return v.Template.text()
-	case kindNumber:
-		if v.Number != nil && v.Number.IsNotEmpty {
-			return v.Number.FormattedContent
+	case siyuanapi.ColumnText:
+		return contentOf(v.Text)
+	case siyuanapi.ColumnURL:
+		return contentOf(v.URL)
+	case siyuanapi.ColumnEmail:
+		return contentOf(v.Email)
+	case siyuanapi.ColumnPhone:
+		return contentOf(v.Phone)
+	case siyuanapi.ColumnTemplate:
+		return contentOf(v.Template)
+	case siyuanapi.ColumnNumber:
+		if v.Number != nil && v.Number.NotEmpty {
+			return v.Number.Formatted
 		}
-	case kindDate:
-		return v.Date.text()
-	case kindCreated:
-		return v.Created.text()
-	case kindUpdated:
-		return v.Updated.text()
-	case kindSelect, kindMSelect:
-		return join(v.MSelect, func(o valueSelect) string { return o.Content })
-	case kindMAsset:
-		return join(v.MAsset, func(a valueAsset) string { return strings.TrimSpace(a.Name + " " + a.Content) })
-	case kindCheckbox:
+	case siyuanapi.ColumnDate:
+		return dateText(v.Date)
+	case siyuanapi.ColumnCreated:
+		if v.Created != nil {
+			return v.Created.Formatted
+		}
+	case siyuanapi.ColumnUpdated:
+		if v.Updated != nil {
+			return v.Updated.Formatted
+		}
+	case siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect:
+		return join(v.MSelect, func(o siyuanapi.Option) string { return o.Content })
+	case siyuanapi.ColumnMAsset:
+		return join(v.MAsset, func(a siyuanapi.Asset) string { return strings.TrimSpace(a.Name + " " + a.Content) })
+	case siyuanapi.ColumnCheckbox:
 		if v.Checkbox != nil && v.Checkbox.Checked {
 			return "√"
 		}
-	case kindRelation:
+	case siyuanapi.ColumnRelation:
 		if v.Relation != nil {
 			return join(v.Relation.Contents, (*value).text)
 		}
-	case kindRollup:
+	case siyuanapi.ColumnRollup:
 		if v.Rollup != nil {
 			return join(v.Rollup.Contents, (*value).text)
 		}
@@ -84,39 +90,32 @@ func join[T any](list []T, text func(T) string) string {
 	return strings.Join(parts, " ")
 }
 
-func (t *valueText) text() string {
+func contentOf(t *siyuanapi.Content) string {
 	if t == nil {
 		return ""
 	}
 	return t.Content
 }
 
-func (d *valueDate) text() string {
-	if d == nil || !d.IsNotEmpty {
+func dateText(d *siyuanapi.Date) string {
+	if d == nil || !d.NotEmpty {
 		return ""
 	}
 	layout := "2006-01-02 15:04"
-	if d.IsNotTime {
+	if d.DateOnly {
 		layout = time.DateOnly
 	}
 	text := time.UnixMilli(d.Content).Format(layout)
-	if d.HasEndDate && d.IsNotEmpty2 {
+	if d.HasEnd && d.NotEmpty2 {
 		text += " → " + time.UnixMilli(d.Content2).Format(layout)
 	}
 	return text
 }
 
-func (t *valueTime) text() string {
-	if t == nil {
-		return ""
-	}
-	return t.FormattedContent
-}
-
 // moment is a time as created and updated cells show it; the zero time shows nothing.
-func moment(t time.Time) *valueTime {
+func moment(t time.Time) *siyuanapi.Moment {
 	if t.IsZero() {
-		return &valueTime{}
+		return &siyuanapi.Moment{}
 	}
-	return &valueTime{Content: t.UnixMilli(), IsNotEmpty: true, FormattedContent: t.Format("2006-01-02 15:04")}
+	return &siyuanapi.Moment{Content: t.UnixMilli(), NotEmpty: true, Formatted: t.Format("2006-01-02 15:04")}
 }

@@ -3,34 +3,35 @@ package av
 import (
 	"encoding/json"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/tree"
 )
 
 // value is the value of a cell, in the form and order of the file. Times are Unix milliseconds.
 type value struct {
-	ID         string         `json:"id,omitempty"`
-	KeyID      string         `json:"keyID,omitempty"`
-	BlockID    string         `json:"blockID,omitempty"` // of the row, whatever the name says
-	Type       string         `json:"type,omitempty"`
-	IsDetached bool           `json:"isDetached,omitempty"`
-	CreatedAt  int64          `json:"createdAt,omitempty"`
-	UpdatedAt  int64          `json:"updatedAt,omitempty"`
-	Block      *valueBlock    `json:"block,omitempty"`
-	Text       *valueText     `json:"text,omitempty"`
-	Number     *valueNumber   `json:"number,omitempty"`
-	Date       *valueDate     `json:"date,omitempty"`
-	MSelect    []valueSelect  `json:"mSelect,omitempty"`
-	URL        *valueText     `json:"url,omitempty"`
-	Email      *valueText     `json:"email,omitempty"`
-	Phone      *valueText     `json:"phone,omitempty"`
-	MAsset     []valueAsset   `json:"mAsset,omitempty"`
-	Template   *valueText     `json:"template,omitempty"`
-	Created    *valueTime     `json:"created,omitempty"`
-	Updated    *valueTime     `json:"updated,omitempty"`
-	Checkbox   *valueCheckbox `json:"checkbox,omitempty"`
-	Relation   *valueRelation `json:"relation,omitempty"`
-	Rollup     *valueRollup   `json:"rollup,omitempty"`
+	ID         string              `json:"id,omitempty"`
+	KeyID      string              `json:"keyID,omitempty"`
+	BlockID    string              `json:"blockID,omitempty"` // of the row, whatever the name says
+	Type       string              `json:"type,omitempty"`
+	IsDetached bool                `json:"isDetached,omitempty"`
+	CreatedAt  int64               `json:"createdAt,omitempty"`
+	UpdatedAt  int64               `json:"updatedAt,omitempty"`
+	Block      *valueBlock         `json:"block,omitempty"`
+	Text       *siyuanapi.Content  `json:"text,omitempty"`
+	Number     *siyuanapi.Number   `json:"number,omitempty"`
+	Date       *siyuanapi.Date     `json:"date,omitempty"`
+	MSelect    []siyuanapi.Option  `json:"mSelect,omitempty"`
+	URL        *siyuanapi.Content  `json:"url,omitempty"`
+	Email      *siyuanapi.Content  `json:"email,omitempty"`
+	Phone      *siyuanapi.Content  `json:"phone,omitempty"`
+	MAsset     []siyuanapi.Asset   `json:"mAsset,omitempty"`
+	Template   *siyuanapi.Content  `json:"template,omitempty"`
+	Created    *siyuanapi.Moment   `json:"created,omitempty"`
+	Updated    *siyuanapi.Moment   `json:"updated,omitempty"`
+	Checkbox   *siyuanapi.Checkbox `json:"checkbox,omitempty"`
+	Relation   *valueRelation      `json:"relation,omitempty"`
+	Rollup     *valueRollup        `json:"rollup,omitempty"`
 }
 
 type valueBlock struct {
@@ -39,50 +40,6 @@ type valueBlock struct {
 	Content string `json:"content"`
 	Created int64  `json:"created"`
 	Updated int64  `json:"updated"`
-}
-
-type valueText struct {
-	Content string `json:"content"`
-}
-
-type valueNumber struct {
-	Content          float64 `json:"content"`
-	IsNotEmpty       bool    `json:"isNotEmpty"`
-	Format           string  `json:"format"`
-	FormattedContent string  `json:"formattedContent"`
-}
-
-type valueDate struct {
-	Content          int64  `json:"content"`
-	IsNotEmpty       bool   `json:"isNotEmpty"`
-	HasEndDate       bool   `json:"hasEndDate"`
-	IsNotTime        bool   `json:"isNotTime"`
-	Content2         int64  `json:"content2"`
-	IsNotEmpty2      bool   `json:"isNotEmpty2"`
-	FormattedContent string `json:"formattedContent"`
-}
-
-type valueTime struct {
-	Content          int64  `json:"content"`
-	IsNotEmpty       bool   `json:"isNotEmpty"`
-	Content2         int64  `json:"content2"`
-	IsNotEmpty2      bool   `json:"isNotEmpty2"`
-	FormattedContent string `json:"formattedContent"`
-}
-
-type valueSelect struct {
-	Content string `json:"content"`
-	Color   string `json:"color"`
-}
-
-type valueAsset struct {
-	Type    string `json:"type"`
-	Name    string `json:"name"`
-	Content string `json:"content"`
-}
-
-type valueCheckbox struct {
-	Checked bool `json:"checked"`
 }
 
 type valueRelation struct {
@@ -103,7 +60,7 @@ func untouched(c *column, row string) *value {
 	made := tree.IDTime(row)
 	v := &value{ID: tree.DerivedID(row, c.id()), KeyID: c.id(), BlockID: row, Type: c.kind()}
 	switch c.kind() {
-	case kindTemplate, kindCreated, kindUpdated:
+	case siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated:
 	default:
 		if !made.IsZero() {
 			v.CreatedAt, v.UpdatedAt = made.UnixMilli(), made.UnixMilli()
@@ -115,25 +72,25 @@ func untouched(c *column, row string) *value {
 // complete gives a value the member its type stands for.
 func (v *value) complete() {
 	switch v.Type {
-	case kindBlock:
+	case siyuanapi.ColumnBlock:
 		need(&v.Block)
-	case kindText:
+	case siyuanapi.ColumnText:
 		need(&v.Text)
-	case kindNumber:
+	case siyuanapi.ColumnNumber:
 		need(&v.Number)
-	case kindDate:
+	case siyuanapi.ColumnDate:
 		if v.Date == nil {
-			v.Date = &valueDate{IsNotTime: true}
+			v.Date = &siyuanapi.Date{DateOnly: true}
 		}
-	case kindURL:
+	case siyuanapi.ColumnURL:
 		need(&v.URL)
-	case kindEmail:
+	case siyuanapi.ColumnEmail:
 		need(&v.Email)
-	case kindPhone:
+	case siyuanapi.ColumnPhone:
 		need(&v.Phone)
-	case kindCheckbox:
+	case siyuanapi.ColumnCheckbox:
 		need(&v.Checkbox)
-	case kindRelation:
+	case siyuanapi.ColumnRelation:
 		need(&v.Relation)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/vault/api"
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -42,7 +42,7 @@ type databaseNames map[string]string
 func (n databaseNames) of(tx *workspace.Tx, id string) (name string, found bool) {
 	name, known := n[id]
 	if !known && tree.ValidID(id) {
-		if data := tx.ReadFile(api.DatabasePath(id)); data != nil {
+		if data := tx.ReadFile(siyuanapi.DatabasePath(id)); data != nil {
 			if name = gjson.GetBytes(data, "name").String(); name == "" {
 				name = "Untitled"
 			}

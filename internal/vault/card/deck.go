@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
-
-// builtIn is the deck of cards that are made in the editor. It is there from its first card on; no list shows it.
-const builtIn = "20230218211946-2kw8jgx"
 
 // deckKind is the kind of the records that are decks; they lie in the order they were made.
 const deckKind = "deck"
@@ -40,10 +38,10 @@ func findDeck(tx *workspace.Tx, id string) *deck {
 
 // useDeck is findDeck, which makes the built-in deck when it is used first.
 func useDeck(tx *workspace.Tx, id string) *deck {
-	if d := findDeck(tx, id); d != nil || id != builtIn {
+	if d := findDeck(tx, id); d != nil || id != siyuanapi.BuiltInDeck {
 		return d
 	}
-	return makeDeck(tx, builtIn, "Built-in Deck")
+	return makeDeck(tx, siyuanapi.BuiltInDeck, "Built-in Deck")
 }
 
 func makeDeck(tx *workspace.Tx, id, name string) *deck {
@@ -84,7 +82,7 @@ func (d *deck) shown(tx *workspace.Tx) shownDeck {
 func listDecks(tx *workspace.Tx, _ api.Request) api.Reply {
 	shown := []shownDeck{}
 	for _, r := range tx.Records(deckKind, "") {
-		if r.ID != builtIn {
+		if r.ID != siyuanapi.BuiltInDeck {
 			d := readDeck(&r)
 			shown = append(shown, d.shown(tx))
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/workspace"
 )
@@ -17,9 +18,9 @@ type scope struct {
 
 // dueInDeck answers what is due in a deck. An empty id means the built-in deck, not all of them.
 func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
-	id := cmp.Or(req.Str("deckID"), builtIn)
+	id := cmp.Or(req.Str("deckID"), siyuanapi.BuiltInDeck)
 	checkReviewed(req)
-	if id != builtIn && findDeck(tx, id) == nil {
+	if id != siyuanapi.BuiltInDeck && findDeck(tx, id) == nil {
 		return api.OK(dueList{})
 	}
 	return api.OK(due(tx, id, scope{}, time.Now()))
@@ -38,7 +39,7 @@ func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	if !n.Conf.Closed {
 		s.box = id
 	}
-	return api.OK(due(tx, builtIn, s, time.Now()))
+	return api.OK(due(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
 // dueInTree answers what is due of the built-in deck in a document and those below it. All trees are meant by one that
@@ -52,7 +53,7 @@ func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	checkReviewed(req)
-	return api.OK(due(tx, builtIn, s, time.Now()))
+	return api.OK(due(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
 // checkReviewed reads the cards the session has seen, as far as the kernel checks them. What is listed does not depend

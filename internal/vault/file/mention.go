@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"collie/internal/vault/api"
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/workspace"
 )
 
@@ -25,7 +25,7 @@ func mentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool 
 		look(html.UnescapeString(row.Text(1)))
 		return true
 	}, "SELECT markdown, ial FROM node WHERE instr(markdown, 'assets/') > 0 OR instr(ial, 'assets/') > 0")
-	for _, f := range tx.FilesBelow(api.Databases) {
+	for _, f := range tx.FilesBelow(siyuanapi.Databases) {
 		if !f.Dir {
 			look(string(tx.ReadFile(f.Path)))
 		}

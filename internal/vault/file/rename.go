@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/api"
 	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
@@ -101,7 +102,7 @@ func rewriteUses(tx *workspace.Tx, old, renamed string) {
 			rewriteBlock(b, address, spell)
 		}
 	}
-	for _, f := range tx.FilesBelow(api.Databases) {
+	for _, f := range tx.FilesBelow(siyuanapi.Databases) {
 		if f.Dir {
 			continue
 		}

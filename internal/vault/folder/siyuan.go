@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -153,7 +154,7 @@ func (a *archive) databases() error {
 	}
 	for _, id := range sortedKeys(found) {
 		a.report.Files++
-		if err := a.add("storage/av/"+id+".json", found[id], a.tx.Stat(databaseFile(id)).Changed); err != nil {
+		if err := a.add("storage/av/"+id+".json", found[id], a.tx.Stat(siyuanapi.DatabasePath(id)).Changed); err != nil {
 			return err
 		}
 	}

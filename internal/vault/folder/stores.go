@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -18,8 +19,6 @@ const (
 	deckKind    = "deck"
 	blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
 )
-
-func databaseFile(id string) string { return "/data/storage/av/" + id + ".json" }
 
 // keptRecord is a record in cards.json.
 type keptRecord struct {
@@ -52,14 +51,14 @@ func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, mi
 		if found[id] != nil || !tree.ValidID(id) {
 			continue
 		}
-		f := tx.Stat(databaseFile(id))
+		f := tx.Stat(siyuanapi.DatabasePath(id))
 		if f == nil || f.Dir {
 			if ids[id] {
 				missing = append(missing, id)
 			}
 			continue
 		}
-		found[id] = tx.ReadFile(databaseFile(id))
+		found[id] = tx.ReadFile(siyuanapi.DatabasePath(id))
 		var others struct {
 			KeyValues []struct {
 				Key struct {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -437,7 +438,7 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 			continue
 		}
 		data = []byte(im.rename(&page{}, string(data)))
-		to := databaseFile(strings.TrimSuffix(name, ".json"))
+		to := siyuanapi.DatabasePath(strings.TrimSuffix(name, ".json"))
 		if tx.Stat(to) != nil {
 			if hashOf(tx.ReadFile(to)) != hashOf(data) {
 				im.report.problem(at, 0, codeDatabaseTaken, name, "the vault has this database with another content: left out")

@@ -2,38 +2,27 @@ package tree
 
 import (
 	"crypto/sha256"
-	"math/rand/v2"
 	"strings"
 	"time"
 
-	"collie/internal/lazyregexp"
+	"collie/internal/siyuanapi"
 )
 
-const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-var idPattern = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
-
 // ValidID reports whether id has the form yyyyMMddHHmmss-xxxxxxx.
-func ValidID(id string) bool { return len(id) == 22 && idPattern.MatchString(id) }
+func ValidID(id string) bool { return siyuanapi.ID(id).Valid() }
 
 // Stamp is a time as ids and the updated attribute hold it: local time, yyyyMMddHHmmss.
 func Stamp(t time.Time) string { return t.Format("20060102150405") }
 
 // RandomID makes an id of now. Whether it is taken is for the caller to see.
-func RandomID() string {
-	tail := make([]byte, 7)
-	for i := range tail {
-		tail[i] = digits[rand.IntN(len(digits))]
-	}
-	return Stamp(time.Now()) + "-" + string(tail)
-}
+func RandomID() string { return string(siyuanapi.NewID()) }
 
 // DerivedID makes an id that always is the same for the same parts: of the time of from, if that is an id.
 func DerivedID(from string, parts ...string) string {
 	sum := sha256.Sum256([]byte(from + "\x00" + strings.Join(parts, "\x00")))
 	tail := make([]byte, 7)
 	for i := range tail {
-		tail[i] = digits[int(sum[i])%len(digits)]
+		tail[i] = siyuanapi.IDDigits[int(sum[i])%len(siyuanapi.IDDigits)]
 	}
 	stamp := "20000101000000"
 	if ValidID(from) {

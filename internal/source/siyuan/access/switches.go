@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// configFile is the name of a tool config in its folder (5).
+// configFile is the name of a tool config in its folder.
 const configFile = "mcpToolsConfig"
 
 // SwitchesOptions are the optional parts of [Switches].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -193,7 +194,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	switch {
 	case c == nil:
 		return nil, noColumn(r, id)
-	case c.Column.Type == kernel.ColumnBlock:
+	case c.Column.Type == siyuanapi.ColumnBlock:
 		return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
 	}
 	return []action.Target{part(r, "column", id, c.Column.Name)}, nil

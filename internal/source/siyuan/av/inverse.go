@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 )
@@ -56,7 +57,7 @@ func former(v *kernel.Value) map[string]any {
 			}
 			return out
 		}
-	case kernel.ColumnBlock:
+	case siyuanapi.ColumnBlock:
 		if text := plain(v); text != nil {
 			return map[string]any{"text": text}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"collie/internal/puretemplate"
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
@@ -52,7 +53,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 	}
 	for _, template := range []bool{false, true} { // templates show what the others hold
 		for i := range db.Columns {
-			if c := &db.Columns[i].Column; (c.Type == kernel.ColumnTemplate) == template {
+			if c := &db.Columns[i].Column; (c.Type == siyuanapi.ColumnTemplate) == template {
 				m.computed(db, c, related)
 			}
 		}
@@ -140,7 +141,7 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
 	rows := db.Primary()
 	switch {
-	case c.Type == kernel.ColumnTemplate:
+	case c.Type == siyuanapi.ColumnTemplate:
 		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // other things than the row, or it may
 		for i := range rows {
 			if reads || m.touched(rows[i].RowID) {
@@ -174,7 +175,7 @@ func (m *mask) touched(row kernel.ID) bool { return len(m.cells[row]) > 0 }
 // derived reports whether a column shows things of yet another database, or may.
 func derived(db *kernel.Database, column kernel.ID) bool {
 	c := db.Column(column)
-	return c == nil || c.Column.Type == kernel.ColumnRelation || c.Column.Type == kernel.ColumnRollup || c.Column.Type == kernel.ColumnTemplate
+	return c == nil || c.Column.Type == siyuanapi.ColumnRelation || c.Column.Type == siyuanapi.ColumnRollup || c.Column.Type == siyuanapi.ColumnTemplate
 }
 
 // boundTo are the blocks that rows are bound to.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -192,9 +193,9 @@ func (m *mask) group(v map[string]any) {
 		key, _ := g["groupKey"].(map[string]any)
 		options := false
 		switch key["type"] {
-		case kernel.ColumnRelation, kernel.ColumnRollup, kernel.ColumnTemplate:
+		case siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnTemplate:
 			unnamed(g)
-		case kernel.ColumnBlock:
+		case siyuanapi.ColumnBlock:
 			if copied {
 				unnamed(g)
 			}

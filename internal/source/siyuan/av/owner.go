@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"collie/internal/lazyregexp"
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -17,9 +18,6 @@ import (
 
 // Whose a database is, [action.Request.DatabaseOwners] says: the blocks that show it. The blocks
 // that its rows are bound to say nothing: they may be anywhere.
-
-// folder is where the workspace keeps databases, one file each.
-const folder = "/data/storage/av"
 
 // The codes of a database that no block shows.
 const (
@@ -99,7 +97,7 @@ func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) e
 
 // databases are the ids of all databases, those nobody may see included.
 func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
-	files, err := r.Kernel.ReadDir(ctx, folder)
+	files, err := r.Kernel.ReadDir(ctx, siyuanapi.Databases)
 	if err != nil {
 		if tool.KindOf(err) == tool.Unknown {
 			return nil, nil // made with the first database

@@ -3,6 +3,7 @@ package av
 import (
 	"time"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -41,9 +42,9 @@ func plain(v *kernel.Value) any {
 			return v.Selection[0].Content
 		}
 	case "mSelect":
-		return list(v.Selection, func(o kernel.Option) any { return o.Content })
+		return list(v.Selection, func(o siyuanapi.Option) any { return o.Content })
 	case "mAsset":
-		return list(v.Assets, func(a kernel.Asset) any { return a.Content })
+		return list(v.Assets, func(a siyuanapi.Asset) any { return a.Content })
 	case "relation":
 		return relation(v.Relation)
 	case "rollup":
@@ -54,7 +55,7 @@ func plain(v *kernel.Value) any {
 	return nil
 }
 
-func textOf(c *kernel.Content) any {
+func textOf(c *siyuanapi.Content) any {
 	if c == nil {
 		return nil
 	}
@@ -92,7 +93,7 @@ func relation(r *kernel.Relation) any {
 }
 
 // date is a day, a minute of a day, or two of them, in local time as in the interface.
-func date(d *kernel.Date) any {
+func date(d *siyuanapi.Date) any {
 	if d == nil || !d.NotEmpty {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
@@ -299,7 +300,7 @@ const maxCandidates = 20
 func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id kernel.ID) error {
 	var rows, alias, all []kernel.ID
 	for i := range db.Columns {
-		primary := db.Columns[i].Column.Type == kernel.ColumnBlock
+		primary := db.Columns[i].Column.Type == siyuanapi.ColumnBlock
 		for _, v := range db.Columns[i].Values {
 			if v.RowID == "" || !m.row(v.RowID) {
 				continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
@@ -183,7 +184,7 @@ func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.
 
 // misfit says why an input is not for a column, and which member of it.
 func misfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
-	if c.Type == kernel.ColumnBlock {
+	if c.Type == siyuanapi.ColumnBlock {
 		return primaryMisfit(in, db, c)
 	}
 	if typeNamed(in.ValueType).column == c.Type {

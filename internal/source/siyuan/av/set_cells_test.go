@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
@@ -223,7 +224,7 @@ func TestSetCellsTogether(t *testing.T) {
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
 	}
-	if diff := cmp.Diff([]kernel.Option{{Content: "Done", Color: "9"}}, w.stored(own, w.choice).Selection); diff != "" {
+	if diff := cmp.Diff([]siyuanapi.Option{{Content: "Done", Color: "9"}}, w.stored(own, w.choice).Selection); diff != "" {
 		t.Errorf("option (-want +got):\n%s", diff)
 	}
 	if v := w.stored(rowA, w.number); v.Number.Content != 3 {

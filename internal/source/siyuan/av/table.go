@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -132,7 +133,7 @@ func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
 		if s.Value == nil {
 			continue
 		}
-		if s.Value.Type == kernel.ColumnBlock && s.Value.Block != nil {
+		if s.Value.Type == siyuanapi.ColumnBlock && s.Value.Block != nil {
 			row.BlockID = s.Value.Block.ID
 		}
 		at := slices.IndexFunc(columns, func(c column) bool { return c.ID == s.Value.ColumnID })

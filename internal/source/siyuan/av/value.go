@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/source/siyuan/kernel"
 )
 
@@ -18,19 +19,19 @@ type write struct {
 // value is an input as the kernel's value, for a column that it fits.
 func value(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
-	if c.Type == kernel.ColumnBlock {
+	if c.Type == siyuanapi.ColumnBlock {
 		w.data, w.is = title(*in.Text)
 		return w
 	}
 	switch in.ValueType {
 	case "text":
-		w.data, w.is = textual("text", in.Text, func(v *kernel.Value) *kernel.Content { return v.Text })
+		w.data, w.is = textual("text", in.Text, func(v *kernel.Value) *siyuanapi.Content { return v.Text })
 	case "url":
-		w.data, w.is = textual("url", in.URL, func(v *kernel.Value) *kernel.Content { return v.URL })
+		w.data, w.is = textual("url", in.URL, func(v *kernel.Value) *siyuanapi.Content { return v.URL })
 	case "email":
-		w.data, w.is = textual("email", in.Email, func(v *kernel.Value) *kernel.Content { return v.Email })
+		w.data, w.is = textual("email", in.Email, func(v *kernel.Value) *siyuanapi.Content { return v.Email })
 	case "phone":
-		w.data, w.is = textual("phone", in.Phone, func(v *kernel.Value) *kernel.Content { return v.Phone })
+		w.data, w.is = textual("phone", in.Phone, func(v *kernel.Value) *siyuanapi.Content { return v.Phone })
 	case "number":
 		w.data, w.is = number(in)
 	case "date":
@@ -69,7 +70,7 @@ func title(want string) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-func textual(typ string, in *string, of func(*kernel.Value) *kernel.Content) (map[string]any, func(*kernel.Value) bool) {
+func textual(typ string, in *string, of func(*kernel.Value) *siyuanapi.Content) (map[string]any, func(*kernel.Value) bool) {
 	want := ""
 	if in != nil {
 		want = *in
@@ -125,9 +126,9 @@ func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
 const colors = 13
 
 func selection(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {
-	chosen, next := []kernel.Option{}, len(c.Options)
+	chosen, next := []siyuanapi.Option{}, len(c.Options)
 	for _, name := range names {
-		o := kernel.Option{Content: name}
+		o := siyuanapi.Option{Content: name}
 		for _, known := range c.Options {
 			if known.Name == name {
 				o.Color = known.Color
@@ -140,7 +141,7 @@ func selection(typ string, names []string, c *kernel.Column) (map[string]any, fu
 		chosen = append(chosen, o)
 	}
 	return map[string]any{"type": typ, "mSelect": chosen}, func(v *kernel.Value) bool {
-		return slices.EqualFunc(v.Selection, names, func(o kernel.Option, name string) bool { return sameText(o.Content, name) })
+		return slices.EqualFunc(v.Selection, names, func(o siyuanapi.Option, name string) bool { return sameText(o.Content, name) })
 	}
 }
 
@@ -150,11 +151,11 @@ func sameText(stored, written string) bool {
 }
 
 func assets(in []assetInput) (map[string]any, func(*kernel.Value) bool) {
-	want := []kernel.Asset{}
+	want := []siyuanapi.Asset{}
 	for _, a := range in {
-		want = append(want, kernel.Asset{Type: a.Type, Name: a.Name, Content: a.Content})
+		want = append(want, siyuanapi.Asset{Type: a.Type, Name: a.Name, Content: a.Content})
 	}
 	return map[string]any{"type": "mAsset", "mAsset": want}, func(v *kernel.Value) bool {
-		return slices.EqualFunc(v.Assets, want, func(a, b kernel.Asset) bool { return a.Type == b.Type && a.Content == b.Content })
+		return slices.EqualFunc(v.Assets, want, func(a, b siyuanapi.Asset) bool { return a.Type == b.Type && a.Content == b.Content })
 	}
 }

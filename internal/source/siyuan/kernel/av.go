@@ -6,15 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/tool"
-)
-
-// The types of database columns that have a meaning of their own here.
-const (
-	ColumnBlock    = "block" // the primary one
-	ColumnRelation = "relation"
-	ColumnRollup   = "rollup"
-	ColumnTemplate = "template"
 )
 
 // Database is a database ("attribute view") as the kernel stores it.
@@ -73,26 +66,26 @@ type DatabaseView struct {
 
 // Value is the value of one cell; one of its members is set, which of them Type says.
 type Value struct {
-	ID        ID          `json:"id"`
-	ColumnID  ID          `json:"keyID"`
-	RowID     ID          `json:"blockID"` // the kernel's word misleads: it is the row's
-	Type      string      `json:"type"`
-	Detached  bool        `json:"isDetached"`
-	Block     *BoundBlock `json:"block"`
-	Text      *Content    `json:"text"`
-	URL       *Content    `json:"url"`
-	Email     *Content    `json:"email"`
-	Phone     *Content    `json:"phone"`
-	Template  *Content    `json:"template"`
-	Number    *Number     `json:"number"`
-	Date      *Date       `json:"date"`
-	Created   *Date       `json:"created"`
-	Updated   *Date       `json:"updated"`
-	Checkbox  *Checkbox   `json:"checkbox"`
-	Selection []Option    `json:"mSelect"` // of select as well
-	Assets    []Asset     `json:"mAsset"`
-	Relation  *Relation   `json:"relation"`
-	Rollup    *Rollup     `json:"rollup"`
+	ID        ID                  `json:"id"`
+	ColumnID  ID                  `json:"keyID"`
+	RowID     ID                  `json:"blockID"` // the kernel's word misleads: it is the row's
+	Type      string              `json:"type"`
+	Detached  bool                `json:"isDetached"`
+	Block     *BoundBlock         `json:"block"`
+	Text      *siyuanapi.Content  `json:"text"`
+	URL       *siyuanapi.Content  `json:"url"`
+	Email     *siyuanapi.Content  `json:"email"`
+	Phone     *siyuanapi.Content  `json:"phone"`
+	Template  *siyuanapi.Content  `json:"template"`
+	Number    *siyuanapi.Number   `json:"number"`
+	Date      *siyuanapi.Date     `json:"date"`
+	Created   *siyuanapi.Date     `json:"created"`
+	Updated   *siyuanapi.Date     `json:"updated"`
+	Checkbox  *siyuanapi.Checkbox `json:"checkbox"`
+	Selection []siyuanapi.Option  `json:"mSelect"` // of select as well
+	Assets    []siyuanapi.Asset   `json:"mAsset"`
+	Relation  *Relation           `json:"relation"`
+	Rollup    *Rollup             `json:"rollup"`
 }
 
 // BoundBlock is the value of the primary column: a text of its own, or the block that the row
@@ -100,48 +93,6 @@ type Value struct {
 type BoundBlock struct {
 	ID      ID     `json:"id"` // empty if the row is detached
 	Content string `json:"content"`
-}
-
-// Content is a text.
-type Content struct {
-	Content string `json:"content"`
-}
-
-// Number is a number, which may be missing.
-type Number struct {
-	Content   float64 `json:"content"`
-	NotEmpty  bool    `json:"isNotEmpty"`
-	Format    string  `json:"format"`
-	Formatted string  `json:"formattedContent"`
-}
-
-// Date is a moment or two, in milliseconds.
-type Date struct {
-	Content   int64  `json:"content"`
-	NotEmpty  bool   `json:"isNotEmpty"`
-	HasEnd    bool   `json:"hasEndDate"`
-	DateOnly  bool   `json:"isNotTime"`
-	Content2  int64  `json:"content2"`
-	NotEmpty2 bool   `json:"isNotEmpty2"`
-	Formatted string `json:"formattedContent"`
-}
-
-// Checkbox is a yes or a no.
-type Checkbox struct {
-	Checked bool `json:"checked"`
-}
-
-// Option is a chosen option.
-type Option struct {
-	Content string `json:"content"`
-	Color   string `json:"color"`
-}
-
-// Asset is a file or an image.
-type Asset struct {
-	Type    string `json:"type"` // file or image
-	Name    string `json:"name"`
-	Content string `json:"content"` // its path or address
 }
 
 // Relation names rows of another database. Contents are their primary values, where the kernel
@@ -169,7 +120,7 @@ func (d *Database) Column(id ID) *DatabaseColumn {
 // Primary are the values of the primary column: one for each row.
 func (d *Database) Primary() []Value {
 	for i := range d.Columns {
-		if d.Columns[i].Column.Type == ColumnBlock {
+		if d.Columns[i].Column.Type == siyuanapi.ColumnBlock {
 			return d.Columns[i].Values
 		}
 	}
@@ -319,16 +270,13 @@ func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
 	return ask[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
 }
 
-// databaseFolder is where the kernel keeps databases, a file each.
-const databaseFolder = "/data/storage/av"
-
 // DatabaseTexts hands over all texts of databases in which "assets/" stands, those of closed
 // notebooks included. some are the databases to look into; nil is all. It costs a request for each.
 func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func(database ID, text string)) error {
 	if some != nil && len(some) == 0 {
 		return nil
 	}
-	files, err := c.ReadDir(ctx, databaseFolder)
+	files, err := c.ReadDir(ctx, siyuanapi.Databases)
 	if tool.KindOf(err) == tool.Unknown { // the folder comes with the first database
 		return nil
 	}
@@ -340,7 +288,7 @@ func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func
 		if !ok || f.IsDir || some != nil && !some[ID(name)] {
 			continue
 		}
-		raw, err := c.ReadFile(ctx, databaseFolder+"/"+f.Name)
+		raw, err := c.ReadFile(ctx, siyuanapi.DatabasePath(name))
 		if err != nil {
 			return err
 		}

@@ -48,35 +48,35 @@ func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, err
 
 // OpenNotebook opens a notebook; its index is made in the background.
 func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "openNotebook", id, nil)
+	return c.onNotebook(ctx, "/api/notebook/openNotebook", id, nil)
 }
 
 // CloseNotebook closes a notebook. One that does not exist is not an error. Shortly after writes to
 // the notebook this can end the kernel: flush before.
 func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "closeNotebook", id, nil)
+	return c.onNotebook(ctx, "/api/notebook/closeNotebook", id, nil)
 }
 
 // RemoveNotebook removes a notebook with all its documents, as dangerous as [Client.CloseNotebook].
 func (c *Client) RemoveNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "removeNotebook", id, nil)
+	return c.onNotebook(ctx, "/api/notebook/removeNotebook", id, nil)
 }
 
 // RenameNotebook gives an open notebook another name.
 func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
-	return c.onNotebook(ctx, "renameNotebook", id, map[string]any{"name": name})
+	return c.onNotebook(ctx, "/api/notebook/renameNotebook", id, map[string]any{"name": name})
 }
 
 // SetNotebookIcon sets the icon of a notebook, a code point in hex such as "1f4d4". The notebook
 // must exist: of another id the kernel makes a ghost.
 func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
-	return c.onNotebook(ctx, "setNotebookIcon", id, map[string]any{"icon": icon})
+	return c.onNotebook(ctx, "/api/notebook/setNotebookIcon", id, map[string]any{"icon": icon})
 }
 
-func (c *Client) onNotebook(ctx context.Context, verb string, id ID, more map[string]any) error {
+func (c *Client) onNotebook(ctx context.Context, endpoint string, id ID, more map[string]any) error {
 	body := map[string]any{"notebook": id}
 	maps.Copy(body, more)
-	return c.call(ctx, "/api/notebook/"+verb, write, body, nil)
+	return c.call(ctx, endpoint, write, body, nil)
 }
 
 // NotebookConf returns the configuration of a notebook as the kernel has it: {box, conf, name}.

@@ -3,10 +3,12 @@ package kernel
 import (
 	"context"
 	"time"
+
+	"collie/internal/siyuanapi"
 )
 
 // BuiltInDeck is the deck that cards made in the editor belong to.
-const BuiltInDeck ID = "20230218211946-2kw8jgx"
+const BuiltInDeck ID = siyuanapi.BuiltInDeck
 
 // Deck is a deck of cards.
 type Deck struct {

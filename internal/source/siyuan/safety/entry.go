@@ -79,7 +79,7 @@ type Before struct {
 // alone reports whether nothing stands beside the block.
 func (b *Before) alone() bool { return b.Previous == "" && b.Next == "" }
 
-// mostEntries bounds how many writes are kept (11).
+// mostEntries bounds how many writes are kept.
 const mostEntries = 2048
 
 // ledger keeps entries, one file each.

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The age a caller's request id may have in strict mode (11).
+// The age a caller's request id may have in strict mode.
 const (
 	oldestID = 7 * 24 * time.Hour
 	aheadID  = 5 * time.Minute

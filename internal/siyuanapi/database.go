@@ -1,0 +1,79 @@
+package siyuanapi
+
+// Databases is the folder of the workspace in which databases lie, which SiYuan calls attribute views.
+const Databases = "/data/storage/av"
+
+// DatabasePath is the file of the database with an id.
+func DatabasePath(id string) string { return Databases + "/" + id + ".json" }
+
+// The types of database columns.
+const (
+	ColumnBlock      = "block" // the primary one
+	ColumnText       = "text"
+	ColumnNumber     = "number"
+	ColumnDate       = "date"
+	ColumnSelect     = "select"
+	ColumnMSelect    = "mSelect"
+	ColumnURL        = "url"
+	ColumnEmail      = "email"
+	ColumnPhone      = "phone"
+	ColumnMAsset     = "mAsset"
+	ColumnTemplate   = "template"
+	ColumnCreated    = "created"
+	ColumnUpdated    = "updated"
+	ColumnCheckbox   = "checkbox"
+	ColumnRelation   = "relation"
+	ColumnRollup     = "rollup"
+	ColumnLineNumber = "lineNumber"
+)
+
+// Content is the value of a cell that holds a text: also of one with an address, a number to call, or what a template made.
+type Content struct {
+	Content string `json:"content"`
+}
+
+// Number is a number, which may be missing.
+type Number struct {
+	Content   float64 `json:"content"`
+	NotEmpty  bool    `json:"isNotEmpty"`
+	Format    string  `json:"format"`
+	Formatted string  `json:"formattedContent"`
+}
+
+// Date is a moment or two, in milliseconds.
+type Date struct {
+	Content   int64  `json:"content"`
+	NotEmpty  bool   `json:"isNotEmpty"`
+	HasEnd    bool   `json:"hasEndDate"`
+	DateOnly  bool   `json:"isNotTime"`
+	Content2  int64  `json:"content2"`
+	NotEmpty2 bool   `json:"isNotEmpty2"`
+	Formatted string `json:"formattedContent"`
+}
+
+// Moment is when a row was made or changed, in milliseconds.
+type Moment struct {
+	Content   int64  `json:"content"`
+	NotEmpty  bool   `json:"isNotEmpty"`
+	Content2  int64  `json:"content2"`
+	NotEmpty2 bool   `json:"isNotEmpty2"`
+	Formatted string `json:"formattedContent"`
+}
+
+// Checkbox is a yes or a no.
+type Checkbox struct {
+	Checked bool `json:"checked"`
+}
+
+// Option is a chosen option.
+type Option struct {
+	Content string `json:"content"`
+	Color   string `json:"color"`
+}
+
+// Asset is a file or an image.
+type Asset struct {
+	Type    string `json:"type"` // file or image
+	Name    string `json:"name"`
+	Content string `json:"content"` // its path or address
+}

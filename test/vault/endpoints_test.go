@@ -1,0 +1,75 @@
+package vault
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"collie/internal/vault"
+)
+
+// unasked are endpoints of the vault that the client does not ask for, and why they are there.
+var unasked = map[string]string{
+	"/api/asset/setImageOCRText":         "the only way for the text of an image into the vault",
+	"/api/file/removeFile":               "the recordings remove files with it",
+	"/api/filetree/listDocTree":          "a benchmark asks for the whole tree",
+	"/api/repo/initRepoKey":              "the vault asks it of itself when its file is made",
+	"/api/riff/batchSetRiffCardsDueTime": "the only way to a card that is due",
+	"/api/riff/createRiffDeck":           "the only way to a deck",
+}
+
+// unanswered are endpoints that the client asks for and that no kernel has which was recorded.
+var unanswered = []string{"/api/filetree/setDocSortMode"}
+
+// TestEndpoints holds the vault's table against what the client asks for: the vault answers nothing for tests alone.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	want := asked(t)
+	for endpoint := range unasked {
+		if slices.Contains(want, endpoint) {
+			t.Errorf("%s is asked for", endpoint)
+		}
+		want = append(want, endpoint)
+	}
+	slices.Sort(want)
+	want = slices.DeleteFunc(slices.Compact(want), func(endpoint string) bool { return slices.Contains(unanswered, endpoint) })
+	got := vault.Endpoints()
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the vault answers something else than the client asks for (-asked +answered):\n%s", diff)
+	}
+}
+
+// asked are the endpoints that the client's sources name.
+func asked(t *testing.T) (endpoints []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../internal/source/siyuan/kernel/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("the client is not there", err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil && strings.HasPrefix(text, "/api/") {
+					endpoints = append(endpoints, text)
+				}
+			}
+			return true
+		})
+	}
+	return endpoints
+}
