@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/siyuanapi"
 	"collie/internal/tool"
 )
 
@@ -317,3 +318,9 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 	return err
 }
+
+// ID names a block, a document, a notebook, a database, a row or a column.
+type ID = siyuanapi.ID
+
+// NewID makes an id of this moment.
+func NewID() ID { return siyuanapi.NewID() }
