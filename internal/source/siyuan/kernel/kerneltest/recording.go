@@ -121,19 +121,3 @@ var recordings = sync.OnceValues(func() ([]Row, error) {
 	}
 	return rows, nil
 })
-
-// recordedConf is what getConf was recorded to answer.
-func recordedConf() json.RawMessage {
-	rows, err := recordings()
-	if err != nil {
-		panic("kerneltest: " + err.Error())
-	}
-	for _, row := range rows {
-		if row.Path == "/api/system/getConf" {
-			var envelope struct{ Data json.RawMessage }
-			_ = json.Unmarshal(row.RespBody, &envelope)
-			return envelope.Data
-		}
-	}
-	return nil
-}
