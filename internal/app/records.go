@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The audit's own types, for those who read it through [Records].
+// AuditEntry and the next are the audit's own types, for those who read it through [Records].
 type (
 	AuditEntry  = audit.Entry
 	AuditFilter = audit.Filter

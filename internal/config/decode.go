@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -260,7 +261,7 @@ func durationField(p *time.Duration) field {
 		v, err := units.Duration(s)
 		if err != nil {
 			rule := "value"
-			if err == units.ErrMissing {
+			if errors.Is(err, units.ErrMissing) {
 				rule = "R-CV-8"
 			}
 			d.fail(n, rule, "%v", err)

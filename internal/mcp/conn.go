@@ -371,7 +371,7 @@ func (c *conn) serve(m Message) {
 		delete(c.serving, m.ID)
 		c.mu.Unlock()
 		if ctx.Err() == nil {
-			err := c.stream.Write(appendAnswer(nil, m.ID, result, err))
+			err := c.stream.Write(answerOf(m.ID, result, err))
 			if errors.Is(err, ErrNotReading) { // it would wait for the answer for ever
 				c.fail(err)
 			}
@@ -383,12 +383,12 @@ func (c *conn) serve(m Message) {
 	}()
 }
 
-// appendAnswer appends the response to a request: result, or err as an error object.
-func appendAnswer(dst []byte, id ID, result json.RawMessage, err error) []byte {
+// answerOf is the response to a request: result, or err as an error object.
+func answerOf(id ID, result json.RawMessage, err error) []byte {
 	if err == nil {
-		return AppendResult(dst, id, result)
+		return AppendResult(nil, id, result)
 	}
-	return AppendError(dst, id, errorObject(err))
+	return AppendError(nil, id, errorObject(err))
 }
 
 // RawError is an error that is a JSON-RPC error object already and travels as it is.

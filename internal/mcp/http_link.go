@@ -271,7 +271,7 @@ func (l *httpLink) endSession(st *httpState) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	resp, err := l.wire.do(ctx, &httpSend{method: http.MethodDelete, header: maps.Clone(st.header)})
+	resp, err := l.wire.do(ctx, &httpSend{method: http.MethodDelete, header: maps.Clone(st.header)}) //nolint:bodyclose // discard closes it
 	if err != nil {
 		l.opts.Logger.Debug("session not ended", "error", err)
 		return

@@ -63,7 +63,7 @@ func (l *httpLink) respond(ctx context.Context, m Message, owner any) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	if err := l.postMessage(ctx, appendAnswer(nil, m.ID, result, err)); err != nil {
+	if err := l.postMessage(ctx, answerOf(m.ID, result, err)); err != nil {
 		l.opts.Logger.Debug("answer not sent", "method", m.Method, "error", err)
 	}
 }

@@ -153,7 +153,7 @@ func TestLineQueueGivesUpAClientThatDoesNotRead(t *testing.T) {
 }
 
 // quiet is a Service that answers with a text of a megabyte.
-type quiet struct{ begun, most chan struct{} }
+type quiet struct{ begun chan struct{} }
 
 func (quiet) Hello(context.Context, *Peer) Hello {
 	return Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}

@@ -45,7 +45,7 @@ type outgoing struct{ head, body []byte }
 // answerTo is the response to a request: result, or err as an error object.
 func answerTo(id ID, result json.RawMessage, err error) outgoing {
 	if err != nil || len(result) < split {
-		return outgoing{head: appendAnswer(nil, id, result, err)}
+		return outgoing{head: answerOf(id, result, err)}
 	}
 	head := append(make([]byte, 0, 40+len(id)), `{"jsonrpc":"2.0","id":`...)
 	return outgoing{head: append(append(head, id...), `,"result":`...), body: result}

@@ -402,7 +402,7 @@ func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t task,
 			return nil
 		}
 	}
-	return appendAnswer(nil, m.ID, result, err)
+	return answerOf(m.ID, result, err)
 }
 
 func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t task) (json.RawMessage, error) {

@@ -66,7 +66,7 @@ type sseStream struct {
 
 // open sends the GET and waits for the endpoint event.
 func (s *sseStream) open() error {
-	resp, err := s.wire.do(s.ctx, &httpSend{method: http.MethodGet, header: http.Header{"Accept": {mediaEvents}}})
+	resp, err := s.wire.do(s.ctx, &httpSend{method: http.MethodGet, header: http.Header{"Accept": {mediaEvents}}}) //nolint:bodyclose // the stream closes it
 	if err != nil {
 		return err
 	}

@@ -83,12 +83,12 @@ func join(a, b value) value {
 	return out
 }
 
-// within reports whether all that is known of a holds for b too.
-func (a value) within(b value) bool {
-	if b.literal != nil && a.literal != b.literal || a.sort != b.sort && b.sort != unknown || a.size > b.size || a.length > b.length {
+// within reports whether all that is known of v holds for b too.
+func (v value) within(b value) bool {
+	if b.literal != nil && v.literal != b.literal || v.sort != b.sort && b.sort != unknown || v.size > b.size || v.length > b.length {
 		return false
 	}
-	return a.element == nil || b.element != nil && a.element.within(*b.element) || b.element == nil && b.sort == unknown
+	return v.element == nil || b.element != nil && v.element.within(*b.element) || b.element == nil && b.sort == unknown
 }
 
 // counted is the number that a value is, where it stands in the template and is not too large.

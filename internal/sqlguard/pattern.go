@@ -27,7 +27,7 @@ func Prepare(conn *sqlite.Conn) error {
 			if pattern == nil {
 				var err error
 				if pattern, err = compilePattern(args[0].Text()); err != nil {
-					return sqlite.Value{}, nil
+					return sqlite.Value{}, nil //nolint:nilerr // NULL, as the kernel answers
 				}
 				ctx.SetAuxData(0, pattern)
 			}

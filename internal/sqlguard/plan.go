@@ -27,15 +27,15 @@ type plan struct {
 
 // affordable refuses a statement that goes through too many whole tables for each other's rows:
 // a join without a condition that an index, or an equality, can serve. sql is written by [Statement.limited].
-func (c *scratch) affordable(sql string) error {
-	p, err := c.plan(sql)
+func (s *scratch) affordable(sql string) error {
+	p, err := s.plan(sql)
 	if err != nil {
 		return err
 	}
 	most := 0
-	for _, s := range p.below[0] {
-		if !s.whole() { // those are ours, and go through the rows that are returned
-			most = max(most, p.scans(s.id))
+	for _, top := range p.below[0] {
+		if !top.whole() { // those are ours, and go through the rows that are returned
+			most = max(most, p.scans(top.id))
 		}
 	}
 	if most > mostScans {
@@ -46,9 +46,9 @@ func (c *scratch) affordable(sql string) error {
 	return nil
 }
 
-func (c *scratch) plan(sql string) (*plan, error) {
+func (s *scratch) plan(sql string) (*plan, error) {
 	p := &plan{below: map[int][]step{}, largest: 1}
-	return p, c.lines("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
+	return p, s.lines("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
 		parent := line.ColumnInt(1)
 		p.below[parent] = append(p.below[parent], step{line.ColumnInt(0), line.ColumnText(3)})
 		return nil

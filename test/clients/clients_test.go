@@ -80,7 +80,7 @@ func newHome(t *testing.T, c client, modules, node string) *home {
 		h.argv = append([]string{node}, h.argv...)
 	}
 	var err error
-	if h.dir, err = os.MkdirTemp("", "collie-client-"); err != nil { // sockets lie below, whose paths are short
+	if h.dir, err = os.MkdirTemp("", "collie-client-"); err != nil { //nolint:usetesting // sockets lie below, whose paths are short
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(h.dir) })

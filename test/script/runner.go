@@ -110,7 +110,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no collie on PATH")
 	}
 	g := &gateway{done: make(chan struct{}), url: make(chan string, 1)}
-	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) //nolint:gosec,noctx // a script of ours; stop ends it
+	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) // a script of ours; stop ends it
 	g.cmd.Dir, g.cmd.Env, g.cmd.Stderr = ts.MkAbs("."), environ(ts), g
 	ts.Check(g.cmd.Start())
 	go func() {

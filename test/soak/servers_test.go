@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +19,6 @@ type server struct {
 	era  string // legacy, modern or both
 	http *remote
 
-	mu    sync.Mutex
 	extra map[int]bool // whether the process of this pid lists the tool extra
 }
 

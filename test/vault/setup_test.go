@@ -214,8 +214,10 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	},
 	"samples#19": func(_, answer gjson.Result) []call {
 		row := answer.Get("data.20261121033340-ebcwqa0").Str
-		return []call{{endpoint: "/api/av/renderAttributeView", body: object{"id": "20240801120000-avsampl", "blockID": "20240801120000-blsampl"},
-			made: map[string]string{"/data/view/rows/0/id": row}}}
+		return []call{{
+			endpoint: "/api/av/renderAttributeView", body: object{"id": "20240801120000-avsampl", "blockID": "20240801120000-blsampl"},
+			made: map[string]string{"/data/view/rows/0/id": row},
+		}}
 	},
 	"samples#27": func(_, _ gjson.Result) []call {
 		return uploads("", gjson.Parse(`["/data/snippets/conf.json"]`), "[]")

@@ -61,7 +61,7 @@ func (d *Server) start(ctx context.Context, h http.Handler) (*http.Server, error
 	base, abort := context.WithCancel(context.WithoutCancel(ctx))
 	d.checks.next = h
 	d.abort = abort
-	d.server = &http.Server{
+	d.server = &http.Server{ //nolint:gosec // the connections have deadlines of their own: see conns
 		Handler:                      &d.checks,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
 		MaxHeaderBytes:               maxHeader,

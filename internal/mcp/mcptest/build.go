@@ -24,7 +24,7 @@ func Build(tb testing.TB) string {
 	built.Lock()
 	defer built.Unlock()
 	if built.users == 0 {
-		dir, err := os.MkdirTemp("", "fakemcp-")
+		dir, err := os.MkdirTemp("", "fakemcp-") //nolint:usetesting // it outlives the first test that wants it
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const (
 )
 
 const (
-	tokenMode   = "approx_context_v1"
+	tokenMode   = "approx_context_v1" //nolint:gosec // how tokens are counted
 	noteDropped = "dropped"
 )
 

@@ -204,7 +204,7 @@ func (t *Telemetry) last() (time.Time, error) {
 	}
 	var s reportState
 	if json.Unmarshal(raw, &s) != nil || s.LastReportAt <= 0 || s.LastReportAt > most {
-		return time.Time{}, nil // a file that is broken knows of no report
+		return time.Time{}, nil //nolint:nilerr // a file that is broken knows of no report
 	}
 	return time.UnixMilli(s.LastReportAt), nil
 }

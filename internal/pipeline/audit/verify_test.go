@@ -201,7 +201,7 @@ func TestForgedChain(t *testing.T) {
 func TestOtherChainsAreWitnesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := write(t, dir, 10, nil)
+	write(t, dir, 10, nil)
 	second := write(t, dir, 10, nil)
 	write(t, dir, 10, nil)
 	if r := verify(t, dir); !r.OK() || len(r.Chains) != 3 {
@@ -217,7 +217,7 @@ func TestOtherChainsAreWitnesses(t *testing.T) {
 	// A head of an earlier time, together with the segment of that time, is genuine. The
 	// chains after it know better.
 	dir = t.TempDir()
-	first = early(t, dir)
+	first := early(t, dir)
 	write(t, dir, 1, nil)
 	if r := verify(t, dir); !r.OK() {
 		t.Fatalf("report = %+v", r)

@@ -242,7 +242,7 @@ func TestErrorsOfARunningCallPass(t *testing.T) {
 		context.Canceled,
 	} {
 		_, err := tooltest.Through(t.Context(), s, &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, want })
-		if err != want {
+		if err != want { //nolint:errorlint // the very same
 			t.Errorf("error %v became %v", want, err)
 		}
 	}

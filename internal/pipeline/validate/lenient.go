@@ -35,7 +35,7 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 			break
 		}
 		doc, _ = r.apply(doc, nil).(map[string]any)
-		switch again := f.validate(doc, values+r.values).(type) {
+		switch again := f.validate(doc, values+r.values).(type) { //nolint:errorlint // validate wraps none
 		case nil:
 			return nil
 		case *jsonschema.ValidationError:

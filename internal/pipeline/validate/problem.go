@@ -36,7 +36,7 @@ type problem struct {
 func (f *form) problems(obj map[string]any, values int) []problem {
 	var ps []problem
 	if f.schema != nil {
-		switch err := f.validate(obj, values).(type) {
+		switch err := f.validate(obj, values).(type) { //nolint:errorlint // validate wraps none
 		case nil:
 		case *jsonschema.ValidationError:
 			if f.strict {

@@ -191,7 +191,7 @@ func switchedOff(a *action.Action, cfg *access.Config, why string) error {
 // noKernel looks whether files of the workspace could not be read because no kernel answers, or
 // something else that is none; nil if there is one. It asks only where something has failed.
 func (s *Source) noKernel(ctx context.Context, err error) error {
-	if cause := plainCause(err); cause != err {
+	if cause := plainCause(err); cause != err { //nolint:errorlint // whether it is another one
 		return cause
 	}
 	if _, err := s.opts.Kernel.Version(ctx); err != nil {

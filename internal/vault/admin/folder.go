@@ -13,7 +13,7 @@ import (
 	"collie/internal/vault/folder"
 )
 
-// What [Vault.Import] and the exports are told and tell.
+// FolderImport and the next are what [Vault.Import] and the exports are told and tell.
 type (
 	FolderImport  = folder.ImportOptions
 	FolderExport  = folder.ExportOptions

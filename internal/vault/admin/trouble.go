@@ -65,7 +65,7 @@ func lastBackup(path string) string {
 	if err != nil || len(data) > 4096 || !filepath.IsAbs(string(data)) {
 		return ""
 	}
-	if info, err := os.Stat(string(data)); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(string(data)); err != nil || !info.Mode().IsRegular() { //nolint:gosec // a look whether the file is there
 		return ""
 	}
 	return string(data)

@@ -47,7 +47,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
 	if trimmed, ok := strings.CutSuffix(at, "/"); ok {
 		if _, known := m.routes[trimmed]; known {
-			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect)
+			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect) //nolint:gosec // to a path of this server
 			return
 		}
 	}
@@ -223,7 +223,7 @@ func ContentType(name string, data []byte) string {
 // otherwise, and so is text after the value.
 func readRequest(r *http.Request) (Request, error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
-		if err := r.ParseMultipartForm(maxForm); err != nil {
+		if err := r.ParseMultipartForm(maxForm); err != nil { //nolint:gosec // the body is bounded before
 			return Request{}, err
 		}
 		return Request{Form: r.MultipartForm}, nil

@@ -72,7 +72,7 @@ func TestUploadTwice(t *testing.T) {
 	if other := w.upload("b.png", "bytes"); other == first {
 		t.Error("another name is taken for the same")
 	}
-	if w.upload("empty", "") == w.upload("empty", "") {
+	if first, again := w.upload("empty", ""), w.upload("empty", ""); first == again {
 		t.Error("empty files are taken for the same")
 	}
 }

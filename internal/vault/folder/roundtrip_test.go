@@ -14,7 +14,6 @@ import (
 type generator struct {
 	*rand.Rand
 	names []string // paths without extension
-	ids   []string
 	out   files
 }
 

@@ -183,7 +183,7 @@ func (p *expressionParser) term(within columns, depth int) *expression {
 		p.fail()
 	}
 	start := p.at
-	in, _ := p.filter(within)
+	in := p.filter(within)
 	if p.take("(") {
 		e := p.either(in, depth+1)
 		p.need(")")
@@ -215,7 +215,7 @@ func (p *expressionParser) moreGroups() bool {
 }
 
 // filter reads the columns before a colon; without them it reads nothing.
-func (p *expressionParser) filter(within columns) (in columns, some bool) {
+func (p *expressionParser) filter(within columns) (in columns) {
 	minus := p.take("-")
 	switch {
 	case p.take("{"):
@@ -225,18 +225,16 @@ func (p *expressionParser) filter(within columns) (in columns, some bool) {
 		for !p.failed && !p.take("}") {
 			in |= p.column()
 		}
-		some = true
 	case minus || p.peek(0).isText && p.peek(1).is(":"):
-		in, some = p.column(), true
-	}
-	if !some {
-		return within, false
+		in = p.column()
+	default:
+		return within
 	}
 	p.need(":")
 	if minus {
 		in = everyColumn &^ in
 	}
-	return in & within, true
+	return in & within
 }
 
 // column reads the name of a column.
@@ -259,7 +257,7 @@ func (p *expressionParser) column() columns {
 
 // group is a phrase, or those of NEAR.
 func (p *expressionParser) group(within columns) *expression {
-	in, _ := p.filter(within)
+	in := p.filter(within)
 	e := &expression{columns: in, within: defaultNear}
 	if !p.peek(0).is("NEAR") || !p.peek(1).is("(") {
 		first := p.take("^")

@@ -2,7 +2,7 @@ package template
 
 import (
 	crand "crypto/rand"
-	"crypto/sha1"
+	"crypto/sha1" //nolint:gosec // a function of templates, as the kernel has it
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base32"
@@ -111,7 +111,7 @@ var texting = map[string]function{
 	"b32enc": changing(2, func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }),
 	"b32dec": changing(2, func(s string) string { return decoded(base32.StdEncoding.DecodeString(s)) }),
 
-	"sha1sum":    changing(3, func(s string) string { sum := sha1.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"sha1sum":    changing(3, func(s string) string { sum := sha1.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }), //nolint:gosec // see the import
 	"sha256sum":  changing(5, func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }),
 	"sha512sum":  changing(9, func(s string) string { sum := sha512.Sum512([]byte(s)); return hex.EncodeToString(sum[:]) }),
 	"adler32sum": changing(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
@@ -340,7 +340,7 @@ func toJSON(value any, escape bool) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// counts are the characters of a text that are not spaces, and its words: what stands between spaces in ASCII, and each
+// Counts are the characters of a text that are not spaces, and its words: what stands between spaces in ASCII, and each
 // other character for itself.
 func Counts(s string) (runes, words int) {
 	inside := false

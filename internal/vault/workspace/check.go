@@ -56,7 +56,7 @@ func (c *checker) report(subject, format string, args ...any) {
 }
 
 // each reports a problem for every row of a statement: its first column is the subject, its second, if any, a detail.
-func (c *checker) each(text, statement string, args ...any) {
+func (c *checker) each(text, statement string) {
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		detail := text
 		if s.ColumnCount() > 1 {
@@ -64,7 +64,7 @@ func (c *checker) each(text, statement string, args ...any) {
 		}
 		c.report(s.ColumnText(0), "%s", detail)
 		return len(c.problems) < maxProblems
-	}, statement, args...)
+	}, statement)
 }
 
 func (c *checker) pages() {

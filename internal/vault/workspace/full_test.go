@@ -124,7 +124,7 @@ func wantBlocks(ctx context.Context, w *workspace.Workspace, doc string, want in
 	return w.View(ctx, func(tx *workspace.Tx) error {
 		d := tx.Document(doc)
 		if tx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the caller gets it from the transaction
 		}
 		if got := len(d.Root.Children); got != want {
 			return fmt.Errorf("%d blocks, want %d", got, want)

@@ -68,7 +68,7 @@ func (tx *Tx) rest() {
 		}
 		r := &rest{doc: n, rev: row.rev, rows: row.rows, children: d.Root.Children, index: tx.indexes[n]}
 		if row.changed || r.index == nil {
-			r.index = reindexed(d, r)
+			r.index = reindexed(r)
 		}
 		d.Root.Children = nil // whoever has kept the document sees none of what others do
 		tx.ws.cache.give(r)
@@ -76,7 +76,7 @@ func (tx *Tx) rest() {
 }
 
 // reindexed is the index of a tree, made of the one that it had.
-func reindexed(d *tree.Document, r *rest) map[string]*tree.Block {
+func reindexed(r *rest) map[string]*tree.Block {
 	if len(r.rows) < indexFrom {
 		return nil
 	}

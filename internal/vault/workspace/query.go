@@ -8,7 +8,7 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// What [Tx.Select] answers. A *Refused is the error for a statement that may not run, a *StatementError one of
+// Result is what [Tx.Select] answers. A *Refused is the error for a statement that may not run, a *StatementError one of
 // SQLite's about it, in SQLite's words.
 type (
 	Result         = sqlguard.Result
@@ -30,7 +30,7 @@ func prepare(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 func (tx *Tx) Select(statement string, limit int) (Result, error) {
 	tx.Flush()
 	if tx.err != nil {
-		return Result{}, nil
+		return Result{}, nil //nolint:nilerr // the transaction ends with it
 	}
 	result, err := tx.ws.guard.Select(tx.conn, statement, limit)
 	var refused *Refused

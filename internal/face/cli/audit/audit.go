@@ -17,6 +17,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
+// Command is `collie audit`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

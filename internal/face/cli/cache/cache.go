@@ -18,6 +18,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
+// Command is `collie cache`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -63,7 +63,7 @@ func (p commands) stats(ctx context.Context) error {
 func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
 	r, same, err := p.Gateway(ctx, cfg)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // none is an answer
+		return nil, nil // none is an answer
 	}
 	defer r.Close()
 	if !same {

@@ -29,6 +29,7 @@ type callFlags struct {
 	yes           bool
 }
 
+// Command is `collie call`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -20,6 +20,7 @@ import (
 	"collie/internal/tool"
 )
 
+// ConfirmCommand is `collie confirm`.
 func ConfirmCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -29,6 +29,7 @@ func (f *toolsFlags) seen() string {
 	return f.profile + "@" + f.view
 }
 
+// ToolsCommand is `collie tools`.
 func ToolsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -28,6 +28,7 @@ type connectFlags struct {
 	secrets                    string
 }
 
+// ConnectCommand is `collie connect`.
 func ConnectCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
@@ -129,7 +130,7 @@ func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*c
 	o := p.Options()
 	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.Version || !p.AsksHere() {
 		p.Warn("%s", p.OtherGateway(&g, cfg))
-		return cfg, nil
+		return cfg, nil //nolint:nilerr // settings that cannot be named are not compared
 	}
 	yes, err := p.Yes(ctx, locale.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
 	if err != nil || !yes {

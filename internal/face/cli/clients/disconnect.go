@@ -96,7 +96,7 @@ func (p commands) connectList() error {
 	var rows [][]string
 	var absent []string
 	for _, c := range list {
-		state, settings := "-", ""
+		var state, settings string
 		switch {
 		case c.Problem != "":
 			state = locale.T("unreadable")

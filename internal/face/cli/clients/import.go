@@ -31,6 +31,7 @@ type importFlags struct {
 	moved                 bool // the other program has them no more
 }
 
+// ImportCommand is `collie mcp import`.
 func ImportCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
@@ -262,7 +263,7 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 		return "", err
 	}
 	if yes, ok := root.Truth(line); err != nil || ok && !yes {
-		return "keep", nil
+		return "keep", nil //nolint:nilerr // no answer keeps them
 	}
 	return "keyring", nil
 }

@@ -12,6 +12,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// DoctorCommand is `collie doctor`.
 func DoctorCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -47,6 +47,7 @@ type serveFlags struct {
 	parent                        int
 }
 
+// ServeCommand is `collie serve`.
 func ServeCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

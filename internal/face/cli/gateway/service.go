@@ -27,6 +27,7 @@ type serviceFlags struct {
 	user          string
 }
 
+// ServiceCommand is `collie service`.
 func ServiceCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -205,7 +205,7 @@ func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
 
 func TestServiceWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	code, out, errw, home := bare(t, "service", "status")
+	code, out, errw, _ := bare(t, "service", "status")
 	if code != root.ExitFailed || !strings.Contains(out, "not installed") {
 		t.Errorf("status: %d\n%s%s", code, out, errw)
 	}
@@ -215,7 +215,7 @@ func TestServiceWhereThereIsNone(t *testing.T) {
 	if code, _, errw, _ := bare(t, "service", "uninstall"); code != root.ExitFailed || !strings.Contains(errw, "no service is installed") {
 		t.Errorf("uninstall: %d %s", code, errw)
 	}
-	code, out, errw, home = bare(t, "service", "install")
+	code, out, errw, home := bare(t, "service", "install")
 	if code != root.ExitUnreachable || out != "" || !strings.Contains(errw, "does not run here, as in most containers") || !strings.Contains(errw, "--print shows") {
 		t.Errorf("install without a manager: %d\n%s%s", code, out, errw)
 	}

@@ -20,6 +20,7 @@ import (
 	"collie/internal/tool"
 )
 
+// StdioCommand is `collie stdio`.
 func StdioCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -119,6 +119,7 @@ func (p commands) uncached() []string {
 	return out
 }
 
+// Seconds writes so many seconds as a duration, to the millisecond.
 func Seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
@@ -129,6 +130,7 @@ func Seconds(s float64) string {
 // learnLimit bounds how long such a command takes for it; packages may have to be downloaded.
 const learnLimit = 90 * time.Second
 
+// NoWarmFlag adds the flag --no-warm to a command, which sets to.
 func NoWarmFlag(c *cobra.Command, to *bool) {
 	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to learn their tools now")
 }

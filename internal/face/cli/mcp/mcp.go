@@ -11,6 +11,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
+// Command is `collie mcp`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

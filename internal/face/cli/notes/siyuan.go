@@ -17,6 +17,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
+// SiYuanCommand is `collie siyuan`.
 func SiYuanCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -25,6 +25,7 @@ const (
 	barPause = 50 * time.Millisecond
 )
 
+// NewBar makes a bar for work that verb names. It shows on a terminal only, and not where JSON is wanted.
 func (o *Output) NewBar(verb string) *bar {
 	return &bar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
 }

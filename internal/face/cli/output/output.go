@@ -41,6 +41,7 @@ func (o *Output) Safe(w any, text string) string {
 	return text
 }
 
+// First is the first of the values that is not empty, or "".
 func First(values ...string) string {
 	for _, v := range values {
 		if v != "" {

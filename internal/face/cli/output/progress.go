@@ -25,6 +25,7 @@ type progress struct {
 	over  int
 }
 
+// NewProgress makes a line that tells how many of total are done. It shows on a terminal only, and not where JSON is wanted.
 func (o *Output) NewProgress(total int) *progress {
 	s := &progress{p: o, total: total, screen: IsTerminal(o.Err) && !o.JSON, ended: make(chan struct{}), began: time.Now()}
 	if s.screen {

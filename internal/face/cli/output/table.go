@@ -93,6 +93,7 @@ func (l layout) text(head []string, rows [][]string) string {
 	return b.String()
 }
 
+// Gap stands between the columns of a table.
 const Gap = "  "
 
 // minColumn is what is left of a column where a table does not fit, leastColumn where it is that or

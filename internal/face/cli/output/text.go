@@ -53,6 +53,7 @@ const Longest = 120
 // Cut is a text in one line that is not too long.
 func Cut(text string) string { return Truncate(OneLine(text), Longest) }
 
+// DecimalSize writes a number of bytes in units of 1,000.
 func DecimalSize(n int) string {
 	switch {
 	case n < 1000:

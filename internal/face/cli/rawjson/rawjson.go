@@ -62,11 +62,13 @@ func EachMember(obj json.RawMessage, f func(name string, key, value json.RawMess
 // Object builds a JSON object member by member.
 type Object struct{ buf []byte }
 
+// Add appends a member; both are JSON already.
 func (o *Object) Add(key, value json.RawMessage) {
 	o.buf = append(o.buf, ',')
 	o.buf = append(append(append(o.buf, key...), ':'), value...)
 }
 
+// Bytes is the object; nothing may be added after it.
 func (o *Object) Bytes() json.RawMessage {
 	if len(o.buf) == 0 {
 		return json.RawMessage("{}")
@@ -142,6 +144,7 @@ func Same(text, raw string) bool {
 	return ok && ok2 && reflect.DeepEqual(a, b)
 }
 
+// Decode reads one JSON value, its numbers as they are written; ok is false where the text is anything else.
 func Decode(text string) (v any, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

@@ -30,6 +30,7 @@ type Client struct {
 	client  *http.Client
 }
 
+// New makes a client of a gateway. Lists wait for the start of the servers; cfg says whose certificates are trusted.
 func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	t := &http.Transport{
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
@@ -72,6 +73,7 @@ func (r *Client) Alive(ctx context.Context) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
+// Tools are those that the profile offers.
 func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
 	raw, err := r.Do(ctx, http.MethodGet, "/tools?"+r.query(profile), nil)
 	if err != nil {
@@ -82,6 +84,7 @@ func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	return got.Tools, err
 }
 
+// List is the list of a kind that the profile offers, as MCP has it.
 func (r *Client) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
 	return r.Do(ctx, http.MethodGet, "/lists/"+url.PathEscape(string(kind))+"?"+r.query(profile), nil)
 }
@@ -95,6 +98,7 @@ func (r *Client) query(profile string) string {
 	return q.Encode()
 }
 
+// Servers are the MCP servers and how they are.
 func (r *Client) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
 	raw, err := r.Do(ctx, http.MethodGet, "/mcp/servers", nil)
 	if err != nil {
@@ -105,6 +109,7 @@ func (r *Client) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
 	return got.Servers, err
 }
 
+// Close gives up the connections.
 func (r *Client) Close() { r.client.CloseIdleConnections() }
 
 // Do sends one request and returns the body of the answer. An answer that reports an error

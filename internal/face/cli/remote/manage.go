@@ -41,14 +41,17 @@ func (r *Client) FlushCache(ctx context.Context) error {
 
 // This file is what a running gateway does to its servers when asked to.
 
+// Restart stops a server and starts it.
 func (r *Client) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "restart")
 }
 
+// Refresh asks a server for its lists.
 func (r *Client) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "refresh")
 }
 
+// Start starts a server that does not run.
 func (r *Client) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "start")
 }
@@ -63,6 +66,7 @@ func (r *Client) act(ctx context.Context, name, verb string) (tool.ServerStatus,
 	return got.Server, err
 }
 
+// Changes are the definitions that differ from what was approved, by tool.
 func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error) {
 	raw, err := r.Do(ctx, http.MethodGet, serverPath(name)+"/changes", nil)
 	if err != nil {
@@ -75,6 +79,7 @@ func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.Defi
 	return got.Changes, err
 }
 
+// Approve takes the definitions of tools as they are now, of all where none is named, and says how many.
 func (r *Client) Approve(ctx context.Context, name string, tools []string) (int, error) {
 	body, err := json.Marshal(map[string][]string{"tools": tools})
 	if err != nil {

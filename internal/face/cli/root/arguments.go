@@ -32,6 +32,7 @@ func Moment(flag, s string, now time.Time) (time.Time, error) {
 	return time.Time{}, Usage("%s is %q, expected a time such as 10m, 15:04, 2026-01-31 or %s", flag, s, now.Format(time.RFC3339))
 }
 
+// OneOf refuses the value of a flag that is none of the words; an empty one stands for the default.
 func OneOf(flag, value string, words []string) error {
 	for _, w := range words {
 		if value == "" || value == w {

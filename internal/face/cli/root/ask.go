@@ -49,6 +49,7 @@ type Lines struct {
 	Ch    chan string
 }
 
+// NewLines reads lines from r, the first when it is asked for.
 func NewLines(r io.Reader) *Lines { return &Lines{r: r, Ch: make(chan string)} }
 
 // Next returns a line without its end. The error is io.EOF, or ctx's.
@@ -107,6 +108,7 @@ func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, e
 	}
 }
 
+// Truth reads yes or no; ok is false where the line is neither.
 func Truth(line string) (yes, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes", "true", "是", "好":

@@ -61,7 +61,7 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 			}
 			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL)
 		case err == nil:
-			log.Info(p.OtherGateway(&g, cfg))
+			log.Info(p.OtherGateway(&g, cfg)) //nolint:sloglint // the text that commands show
 		case !errors.Is(err, home.ErrNoGateway):
 			log.Warn("gateway.json not read", "error", err)
 		}
@@ -89,6 +89,7 @@ type Local struct {
 	servers []string
 }
 
+// Tools are those that the profile offers, once the servers of the command have started.
 func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
 	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
 		return nil, err
@@ -96,6 +97,7 @@ func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) 
 	return l.App.Tools(profile), nil
 }
 
+// List is the list of a kind that the profile offers, once the servers of the command have started.
 func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
 	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
 		return nil, err
@@ -104,39 +106,48 @@ func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (j
 	return raw, nil
 }
 
+// Servers are the MCP servers and how they are.
 func (l *Local) Servers(context.Context) ([]tool.ServerStatus, error) {
 	return l.App.Servers.List(), nil
 }
 
+// Restart stops a server and starts it.
 func (l *Local) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return l.App.Servers.Restart(ctx, name)
 }
 
+// Refresh asks a server for its lists.
 func (l *Local) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return l.App.Servers.Refresh(ctx, name)
 }
 
+// Start starts a server that does not run.
 func (l *Local) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return l.App.Servers.Start(ctx, name)
 }
 
+// Changes are the definitions that differ from what was approved, by tool.
 func (l *Local) Changes(_ context.Context, name string) (map[string]tool.DefinitionChange, error) {
 	return l.App.Servers.Changes(name)
 }
 
+// Approve takes the definitions of tools as they are now, of all where none is named, and says how many.
 func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, error) {
 	return l.App.Servers.Approve(ctx, name, tools)
 }
 
+// Call sends a call through the pipeline.
 func (l *Local) Call(ctx context.Context, c tool.Request) (tool.Result, error) {
 	return l.App.Pipeline.Do(ctx, c)
 }
 
+// FlushCache writes what the tool cache has gathered.
 func (l *Local) FlushCache(ctx context.Context) error { return l.App.ToolCache.Flush(ctx) }
 
 // Rest stops a server that was started here.
 func (l *Local) Rest(ctx context.Context, name string) { _, _ = l.App.Servers.Stop(ctx, name) }
 
+// Close stops the app and what it has started.
 func (l *Local) Close() { l.program.Stop(l.App) }
 
 // startingNote is how long a start may take before something is said.

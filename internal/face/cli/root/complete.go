@@ -30,6 +30,7 @@ func CompleteWith(c *cobra.Command, flag string, words ...string) {
 	}
 }
 
+// CompleteConnections offers the names of the connections that are saved.
 func (p *Program) CompleteConnections(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	cfg, _, err := p.Settings()
 	if err != nil {

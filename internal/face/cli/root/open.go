@@ -23,6 +23,7 @@ func Principal() string {
 	return u.Username
 }
 
+// OpenOptions say what a command needs of an app.
 type OpenOptions struct {
 	Servers  []string // nil: all
 	Sweep    bool

@@ -151,11 +151,13 @@ func inOneLine(e *tool.Error) *tool.Error {
 	return &out
 }
 
+// IsUsage reports whether the command line is wrong.
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*UsageError](err)
 	return ok
 }
 
+// IsConfig reports whether the settings are wrong.
 func IsConfig(err error) bool {
 	_, ok := errors.AsType[*config.Error](err)
 	return ok

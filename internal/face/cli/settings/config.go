@@ -22,6 +22,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
+// ConfigCommand is `collie config`.
 func ConfigCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

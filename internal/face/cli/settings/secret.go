@@ -18,6 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
+// SecretCommand is `collie secret`.
 func SecretCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

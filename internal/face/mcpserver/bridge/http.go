@@ -178,7 +178,7 @@ func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 	case h == nil:
 		h = l.modernNotice(raw)
 	}
-	resp, err := l.send(ctx, http.MethodPost, h, raw)
+	resp, err := l.send(ctx, http.MethodPost, h, raw) //nolint:bodyclose // discard closes it
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func goneStatus(code int) bool {
 // close ends the legacy session.
 func (l *httpLink) close(ctx context.Context) {
 	if h := l.legacy(); h != nil && !l.gone.Load() {
-		if resp, err := l.send(ctx, http.MethodDelete, h, nil); err == nil {
+		if resp, err := l.send(ctx, http.MethodDelete, h, nil); err == nil { //nolint:bodyclose // discard closes it
 			discard(resp.Body)
 		}
 	}

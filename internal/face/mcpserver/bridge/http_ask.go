@@ -225,7 +225,7 @@ func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was asked to end
 		case err != nil:
 			return err
 		}

@@ -55,6 +55,7 @@ func (n *Notes) Level(ctx context.Context, notebook string) (NotebookLevel, erro
 	return FindNotebook(all, notebook)
 }
 
+// FindNotebook is the notebook of an id or a name. It is an error where there is none, or more than one of the name.
 func FindNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
 	var named, like []NotebookLevel
 	for _, b := range all {

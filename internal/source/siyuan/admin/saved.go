@@ -6,9 +6,10 @@ import (
 
 // The SiYuan source's own types, for those who manage it through [Notes].
 type (
-	// SavedKernels are the connections that are saved, and SavedKernel is one of them.
+	// SavedKernels are the connections that are saved.
 	SavedKernels = connection.Settings
-	SavedKernel  = connection.Connection
+	// SavedKernel is one of them.
+	SavedKernel = connection.Connection
 	// KernelChoice is the kernel that is talked to.
 	KernelChoice = connection.Choice
 )

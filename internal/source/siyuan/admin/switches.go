@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The tool config of a workspace, and what [Notes.Migrate] did to it.
+// ToolConfig is the tool config of a workspace, and ConfigMigration what [Notes.Migrate] did to it.
 type (
 	ToolConfig      = access.Config
 	ConfigMigration = access.Migration

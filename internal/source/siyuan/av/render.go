@@ -49,8 +49,8 @@ func render(p patience) *action.Action {
 			"rows[].blockID the block that the row is bound to. createIfNotExist makes a database under a new id and needs write on blockID.",
 		Class: action.Reads,
 		Needs: []action.Need{
-			action.On(access.Read, "database id", "id", renderTargets(access.Read, false)),
-			action.On(access.Write, "blockID when creating", "blockID", renderTargets(access.Write, true)),
+			action.On(access.Read, "database id", "id", renderTargets(false)),
+			action.On(access.Write, "blockID when creating", "blockID", renderTargets(true)),
 		},
 		Endpoints: []string{
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/renderAttributeView", "av/getAttributeView",
@@ -83,7 +83,7 @@ func render(p patience) *action.Action {
 
 // renderTargets are the database to show, or if there is none and one is to be made, the block
 // to make it at.
-func renderTargets(level access.Level, creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
+func renderTargets(creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
 	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		id := kernel.ID(r.Text("id"))
 		if found := r.Targets("id"); creating && found != nil {

@@ -60,31 +60,37 @@ func TestResolve(t *testing.T) {
 		"env token only":  {connection.Inputs{EnvToken: "e"}, choice{}, "SIYUAN_TOKEN is set without SIYUAN_API_URL"},
 		"env token and current": {
 			connection.Inputs{Saved: settings(t, two), EnvToken: "e"},
-			choice{saved, "home", home, "home-token", "/notes"}, "SIYUAN_TOKEN is set without SIYUAN_API_URL",
+			choice{saved, "home", home, "home-token", "/notes"},
+			"SIYUAN_TOKEN is set without SIYUAN_API_URL",
 		},
 		"env and --connection": {
 			connection.Inputs{Saved: settings(t, two), Connection: "work", EnvURL: port, EnvToken: "e"},
-			choice{environment, "", port, "e", ""}, "SIYUAN_API_URL wins over --connection work: using " + port,
+			choice{environment, "", port, "e", ""},
+			"SIYUAN_API_URL wins over --connection work: using " + port,
 		},
 		"--url": {connection.Inputs{Saved: settings(t, two), URL: port}, choice{flags, "", port, "", ""}, ""},
 		"--url beats env": {
 			connection.Inputs{Saved: settings(t, two), URL: port, EnvURL: home, EnvToken: "e"},
-			choice{flags, "", port, "", ""}, "",
+			choice{flags, "", port, "", ""},
+			"",
 		},
 		"--url and the token of env": {connection.Inputs{URL: port, EnvToken: "e"}, choice{flags, "", port, "", ""}, ""},
 		"--url of the current one":   {connection.Inputs{Saved: settings(t, two), URL: "HTTP://127.0.0.1:6806/"}, choice{flags, "", "HTTP://127.0.0.1:6806", "home-token", "/notes"}, ""},
 		"--url of another one":       {connection.Inputs{Saved: settings(t, two), URL: work}, choice{flags, "", work, "", ""}, ""},
 		"--url of --connection": {
 			connection.Inputs{Saved: settings(t, two), URL: "https://NOTES.example.org:443/siyuan", Connection: "work"},
-			choice{flags, "", "https://NOTES.example.org:443/siyuan", "work-token", ""}, "",
+			choice{flags, "", "https://NOTES.example.org:443/siyuan", "work-token", ""},
+			"",
 		},
 		"--url and another --connection": {
 			connection.Inputs{Saved: settings(t, two), URL: port, Connection: "work"},
-			choice{flags, "", port, "", ""}, "--url wins over --connection work",
+			choice{flags, "", port, "", ""},
+			"--url wins over --connection work",
 		},
 		"--url --token": {
 			connection.Inputs{Saved: settings(t, two), URL: home, Token: "f"},
-			choice{flags, "", home, "f", ""}, "can read a token on the command line",
+			choice{flags, "", home, "f", ""},
+			"can read a token on the command line",
 		},
 		"broken current does not stop --url": {
 			connection.Inputs{Saved: broken(), URL: port}, choice{flags, "", port, "", ""}, "",

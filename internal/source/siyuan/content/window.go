@@ -84,7 +84,7 @@ type Database struct {
 }
 
 // tokenMode names the way in which tokens are estimated.
-const tokenMode = "approx_context_v1"
+const tokenMode = "approx_context_v1" //nolint:gosec // how tokens are counted
 
 // ReadWindow reads a part of a document, which the caller may read. It costs one request for the
 // list of blocks and one for the text of each 50 of them, of a long document one for all; the

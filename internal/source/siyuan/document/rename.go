@@ -114,15 +114,16 @@ func seen(title string) string {
 
 // renameBack gives the document the title that it has now.
 func renameBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
-	for _, t := range r.Written() {
-		hpath, err := r.Kernel.HPathByID(ctx, t.ID)
-		if err != nil {
-			return nil, err
-		}
-		args, err := action.Encode(map[string]any{"id": t.Root, "title": lastTitle(hpath)})
-		return &action.Inverse{Tool: "document", Action: "rename", Args: args}, err
+	written := r.Written()
+	if len(written) == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	hpath, err := r.Kernel.HPathByID(ctx, written[0].ID)
+	if err != nil {
+		return nil, err
+	}
+	args, err := action.Encode(map[string]any{"id": written[0].Root, "title": lastTitle(hpath)})
+	return &action.Inverse{Tool: "document", Action: "rename", Args: args}, err
 }
 
 // lastTitle is the title of the document at a human path.

@@ -72,7 +72,6 @@ type grower struct {
 	r      *action.Request
 	level  []*node // that have to be listed next
 	nodes  int
-	depth  int // of what is listed next, 0 for the first level
 	mu     sync.Mutex
 	failed map[*node]bool
 	result treeResult

@@ -130,7 +130,7 @@ func (w *writing) repeated() (json.RawMessage, error) {
 	case e.State == Committed && e.Result != nil:
 		out, err := sjson.SetBytes(e.Result, "replayed", true)
 		if err != nil {
-			return e.Result, nil
+			return e.Result, nil //nolint:nilerr // only an object takes a member
 		}
 		return withID(out, e.ID), nil
 	case e.State == Undone:

@@ -216,7 +216,7 @@ func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 		return "", err
 	}
 	if err != nil || notebook != b.Notebook {
-		return "", nil
+		return "", nil //nolint:nilerr // it is not there any more
 	}
 	return strings.TrimSuffix(path, ".sy") + file, nil
 }

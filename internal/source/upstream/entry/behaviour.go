@@ -108,14 +108,14 @@ func (o *object) prefix() {
 // without asking.
 func (o *object) trust() {
 	e := &o.entry
-	raw, pointer, ok := o.field("trust")
+	raw, _, ok := o.field("trust")
 	switch {
 	case ok && kind(raw) == "boolean":
 		o.setBool(&e.AutoApprove.All, "trust")
 	case ok:
 		setWord(o, &e.Trust, []trust{Pin, warn, Trusted}, "trust")
 	}
-	raw, pointer, ok = o.field("autoApprove", "alwaysAllow")
+	raw, pointer, ok := o.field("autoApprove", "alwaysAllow")
 	switch {
 	case ok && kind(raw) == "boolean":
 		e.AutoApprove.All, _ = decode[bool](o.parser, pointer, raw, "")

@@ -192,37 +192,37 @@ func (o *object) auth() {
 	}, "oauth")
 }
 
-func (s *object) oauth(a *auth) {
-	s.setValue(&a.ClientID, s.value, "clientId", "client_id")
-	s.setValue(&a.ClientSecret, s.hidden, "clientSecret", "client_secret")
-	s.setValue(&a.ClientMetadataURL, s.clientMetadataURL, "clientMetadataUrl", "client_metadata_url")
-	setWord(s, &a.GrantType, []string{"authorization_code", ClientCredentials}, "grantType", "grant_type")
-	s.setList(&a.Scopes, "scopes")
-	s.setCount(&a.RedirectPort, 1, "redirectPort")
+func (o *object) oauth(a *auth) {
+	o.setValue(&a.ClientID, o.value, "clientId", "client_id")
+	o.setValue(&a.ClientSecret, o.hidden, "clientSecret", "client_secret")
+	o.setValue(&a.ClientMetadataURL, o.clientMetadataURL, "clientMetadataUrl", "client_metadata_url")
+	setWord(o, &a.GrantType, []string{"authorization_code", ClientCredentials}, "grantType", "grant_type")
+	o.setList(&a.Scopes, "scopes")
+	o.setCount(&a.RedirectPort, 1, "redirectPort")
 	if a.RedirectPort > 65535 {
-		s.fail(s.pointer+"/redirectPort", "value", "expected a port up to 65535, got %d", a.RedirectPort)
+		o.fail(o.pointer+"/redirectPort", "value", "expected a port up to 65535, got %d", a.RedirectPort)
 	}
 	switch {
-	case s.failed():
+	case o.failed():
 	case a.GrantType == ClientCredentials && (a.ClientID.IsZero() || a.ClientSecret.IsZero()):
-		s.fail(s.pointer, "auth", "grantType client_credentials needs a clientId and a clientSecret")
+		o.fail(o.pointer, "auth", "grantType client_credentials needs a clientId and a clientSecret")
 	case !a.ClientID.IsZero() && !a.ClientMetadataURL.IsZero():
-		s.warn(s.pointer+"/clientMetadataUrl", "auth", "it is not used: clientId says which client this is")
+		o.warn(o.pointer+"/clientMetadataUrl", "auth", "it is not used: clientId says which client this is")
 	}
 }
 
 // clientMetadataURL reads the address of a client id metadata document, which is a client id as
 // it stands: https, a path, and nothing that could be written in two ways (OAuth Client ID
 // Metadata Document, draft 00, section 3).
-func (s *object) clientMetadataURL(pointer, text string) Value {
-	v := s.value(pointer, text)
+func (o *object) clientMetadataURL(pointer, text string) Value {
+	v := o.value(pointer, text)
 	u, err := url.Parse(v.text)
 	dots := func(segment string) bool { return segment == "." || segment == ".." }
 	switch {
 	case v.IsZero(): // what is wrong has been said
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Contains(v.text, "#") ||
 		strings.Trim(u.Path, "/") == "" || slices.ContainsFunc(strings.Split(u.Path, "/"), dots):
-		s.fail(pointer, "value", `expected an https URL with a path such as "https://example.org/client.json"`)
+		o.fail(pointer, "value", `expected an https URL with a path such as "https://example.org/client.json"`)
 	}
 	return v
 }

@@ -54,7 +54,7 @@ var claudeCode = Host{
 		}
 	},
 	list: func(d *document) []listed {
-		list := d.servers("mcpServers", "")
+		list := d.servers("mcpServers")
 		for _, project := range membersOf(d.get("projects")) {
 			of := object{members: membersOf(project.value)}
 			off, _ := stringsOf(of.get("disabledMcpServers"))

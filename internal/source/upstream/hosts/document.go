@@ -76,8 +76,8 @@ type listed struct {
 }
 
 // servers are the members of an object that holds servers by name.
-func (d *document) servers(key, project string) []listed {
-	return serversIn(d.get(key), project, key)
+func (d *document) servers(key string) []listed {
+	return serversIn(d.get(key), "", key)
 }
 
 func serversIn(raw json.RawMessage, project string, path ...string) []listed {

@@ -75,7 +75,7 @@ var gemini = Host{
 		mcp := object{members: membersOf(d.get("mcp"))}
 		allowed, some := stringsOf(firstOf(mcp.get("allowed"), d.get("allowMCPServers")))
 		excluded, _ := stringsOf(firstOf(mcp.get("excluded"), d.get("excludeMCPServers")))
-		list := d.servers("mcpServers", "")
+		list := d.servers("mcpServers")
 		for i := range list {
 			if slices.Contains(excluded, list[i].name) || some && !slices.Contains(allowed, list[i].name) {
 				list[i].adapt = func(r *reading) { r.set("disabled", true) }

@@ -21,8 +21,8 @@ var kilo = Host{
 	types:  types{stdio: "stdio", http: "streamable-http", sse: "sse"},
 	fields: rooFields,
 	list: func(d *document) []listed {
-		list := d.servers("mcpServers", "")
-		for _, l := range d.servers("mcp", "") {
+		list := d.servers("mcpServers")
+		for _, l := range d.servers("mcp") {
 			l.as = &openCode
 			list = append(list, l)
 		}

@@ -45,7 +45,7 @@ func (h Host) Parse(p Place, text []byte) ([]Found, error) {
 	d.dir, d.read = filepath.Dir(p.File), readFile
 	list := h.list
 	if list == nil {
-		list = func(d *document) []listed { return d.servers(h.Key, "") }
+		list = func(d *document) []listed { return d.servers(h.Key) }
 	}
 	var found []Found
 	for _, l := range list(d) {

@@ -127,7 +127,7 @@ func (d *document) springServers(resource string, general func(*reading)) []list
 	if err != nil {
 		return fail(err)
 	}
-	list := inner.servers("mcpServers", "")
+	list := inner.servers("mcpServers")
 	for i := range list {
 		list[i].as, list[i].adapt = &springJSON, general
 	}

@@ -38,6 +38,6 @@ var vsCode = Host{
 		}
 	},
 	list: func(d *document) []listed {
-		return append(d.servers("servers", ""), d.servers("mcpServers", "")...)
+		return append(d.servers("servers"), d.servers("mcpServers")...)
 	},
 }

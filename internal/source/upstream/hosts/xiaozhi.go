@@ -53,7 +53,7 @@ var xiaozhi = Host{
 	list: func(d *document) []listed {
 		settings := object{members: membersOf(d.get("mcpServerConfig"))}
 		key, _ := stringOf(object{members: membersOf(d.get("modelscope"))}.get("apiKey"))
-		list := d.servers("mcpServers", "")
+		list := d.servers("mcpServers")
 		for i := range list {
 			of := object{members: membersOf(settings.get(list[i].name))}
 			list[i].adapt = func(r *reading) {

@@ -34,7 +34,7 @@ var zed = Host{
 		}
 	},
 	list: func(d *document) []listed {
-		list := d.servers("context_servers", "")
+		list := d.servers("context_servers")
 		for i, l := range list {
 			if o := (object{members: membersOf(l.raw)}); !o.has("command") && !o.has("url") {
 				list[i].skip = "an extension of Zed starts it"

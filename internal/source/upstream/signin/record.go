@@ -67,7 +67,7 @@ func (s *Session) load(ctx context.Context) (rec *record, key string, err error)
 	rec = &record{}
 	if err := json.Unmarshal([]byte(raw), rec); err != nil || rec.key() != key {
 		s.log.Warn("what is stored of the sign-in is damaged: sign in again") // its text is secret
-		return nil, key, nil
+		return nil, key, nil                                                  //nolint:nilerr // one has to sign in again
 	}
 	if rec.ByItself != s.server.ClientCredentials {
 		return nil, key, nil // a token of a person is not the client's, nor the other way round
@@ -84,7 +84,7 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 	if kept.ClientID == s.server.ClientID {
 		kept.ClientSecret = "" // it is in the settings
 	}
-	raw, err := json.Marshal(&kept)
+	raw, err := json.Marshal(&kept) //nolint:gosec // it goes to the keyring
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,6 @@ type client struct{ secret, redirect string }
 
 type grant struct {
 	client, redirect, challenge, resource, scope string
-	ends                                         time.Time
 }
 
 // New starts the servers; the end of the test stops them.

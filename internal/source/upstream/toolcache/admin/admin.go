@@ -20,7 +20,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What the cache and its files are shown as.
+// Stats and the next are what the cache and its files are shown as.
 type (
 	Stats     = toolcache.Stats
 	FileInfo  = toolcache.FileInfo
