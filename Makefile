@@ -24,22 +24,18 @@ run: build ## serve your notes, and the example servers if Node is here
 	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
 	else echo "No Node here, so the example servers cannot run: serving your notes"; exec bin/collie serve; fi
 
-# Folders whose code starts no goroutines and whose tests work with notes: under the race detector SQLite takes ten
-# times as long, and there is nothing to watch. What shares the vault between goroutines is not among them.
-ALONE = collie/(internal/source/siyuan/(av|block|content|document|file|flashcard|fs|guide|hidden|mascot|notebook|search|system|tag|timeline)(/.*)?|internal/vault(/(av|block|card|document|edit|file|folder|history|markup|salvage|search|system|template))?|internal/sqlguard|test/notes|test/vault)$$
-
 # Test programs wait more than they compute, so more of them run at once than there are cores;
 # they share one Collie, and do not sleep a second at their end, as the race detector has them do.
-test: ## format, and all tests under vet, those with goroutines under the race detector too; at most 10 minutes; needs a C compiler
+test: ## format, and all tests under vet, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$(go list ./... | grep -E '^$(ALONE)')
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -race -vet=all -shuffle=on -p 3 -timeout 10m $$(go list ./... | grep -vE '^$(ALONE)')
+	CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$(go run ./test/raced -not)
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -race -vet=all -shuffle=on -p 3 -timeout 10m $$(go run ./test/raced)
 
 ROUNDS ?= 20
 flake: ## the tests with goroutines ROUNDS times under the race detector on a busy machine, PACKAGES=… for some; hours for all; needs a C compiler
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go run ./test/flake -rounds $(ROUNDS) $(or $(PACKAGES),$$(go list ./... | grep -vE '^$(ALONE)'))
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go run ./test/flake -rounds $(ROUNDS) $(or $(PACKAGES),$$(go run ./test/raced))
 
 cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=… for some
 	@mkdir -p bin

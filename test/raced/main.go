@@ -1,0 +1,139 @@
+// Raced lists the packages of this module whose tests have a goroutine somewhere below them: started by the package, by its
+// tests, or by a package of this module that either imports, however far down. With -not it lists the others.
+//
+//	go test -race $(go run ./test/raced)
+//	go test $(go run ./test/raced -not)
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	not := flag.Bool("not", false, "list the packages without goroutines")
+	flag.Parse()
+	if err := run(os.Stdout, ".", *not); err != nil {
+		fmt.Fprintln(os.Stderr, "raced:", err)
+		os.Exit(1)
+	}
+}
+
+// run lists the packages of the module in dir.
+func run(w io.Writer, dir string, not bool) error {
+	cmd := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	g := graph{packages: map[string]*listed{}, below: map[string]bool{}}
+	var order []string
+	for d := json.NewDecoder(out); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return err
+		}
+		g.packages[p.ImportPath] = &p
+		order = append(order, p.ImportPath)
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("go list: %w", err)
+	}
+	for _, name := range order {
+		raced, err := g.tested(g.packages[name])
+		if err != nil {
+			return err
+		}
+		if raced != not {
+			fmt.Fprintln(w, name)
+		}
+	}
+	return nil
+}
+
+// listed is a package as `go list` tells of it.
+type listed struct {
+	Dir, ImportPath                    string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+	Imports, TestImports, XTestImports []string
+}
+
+// graph is the module's packages, and what is known of them.
+type graph struct {
+	packages map[string]*listed
+	below    map[string]bool // whether a package, or one below it, starts a goroutine
+}
+
+// tested reports whether a package with its tests starts a goroutine, or stands on one that does.
+func (g *graph) tested(p *listed) (bool, error) {
+	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+	for _, name := range append(imports, p.ImportPath) {
+		if found, err := g.starts(name); found || err != nil {
+			return found, err
+		}
+	}
+	return anyStarts(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+}
+
+// starts reports whether a package without its tests starts a goroutine, or stands on one that does. Packages of others do
+// not count: they are tested where they are made.
+func (g *graph) starts(name string) (bool, error) {
+	p, ours := g.packages[name]
+	if known, ok := g.below[name]; ok || !ours {
+		return known, nil
+	}
+	found, err := anyStarts(p.Dir, p.GoFiles)
+	for _, imported := range p.Imports {
+		if found || err != nil {
+			break
+		}
+		found, err = g.starts(imported)
+	}
+	g.below[name] = found
+	return found, err
+}
+
+// starters are methods and functions of the standard library that run something on a goroutine of its own. What has the same
+// name elsewhere counts too.
+var starters = []string{"Go", "AfterFunc", "Serve", "ListenAndServe", "NewServer", "NewTLSServer", "NewUnstartedServer"}
+
+// anyStarts reports whether one of the files starts a goroutine: by a go statement or by one of the starters.
+func anyStarts(dir string, files []string) (found bool, err error) {
+	for _, name := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return false, err
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				found = true
+			case *ast.CallExpr:
+				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && slices.Contains(starters, sel.Sel.Name) {
+					found = true
+				}
+			}
+			return !found
+		})
+		if found {
+			return true, nil
+		}
+	}
+	return false, nil
+}
