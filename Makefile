@@ -9,9 +9,9 @@ COLD      = github.com/88250/lute github.com/nats-io github.com/godbus github.co
             collie/internal/face/cli collie/internal/source/upstream/hosts collie/internal/vault/admin collie/internal/vault/av collie/internal/vault/folder \
             collie/internal/vault/template collie/internal/source/siyuan collie/internal/source/upstream/entry/admin
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
-PLATFORMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run test flake cover size stories soak crash clients conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test clean-tree flake cover size stories soak crash clients conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,7 @@ stories: ## the whole program against real servers and clients, at most 20 minut
 	go vet ./... && go vet -tags stories,live ./test/...
 	go test -tags stories -count=1 ./internal/source/upstream/toolcache/... ./internal/vault/folder
 	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
+	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
 	go test -tags stories -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
@@ -88,6 +89,10 @@ fuzz: ## every fuzz test for FUZZTIME
 lint: ## golangci-lint, built from tools/lint; takes a minute the first time
 	go -C tools/lint build -o $(CURDIR)/bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./... && bin/golangci-lint fmt --diff
+
+clean-tree: ## is what go mod tidy and go generate make what is committed?
+	go mod tidy -diff && go -C tools mod tidy -diff && go -C tools/lint mod tidy -diff
+	go generate ./... && git diff --exit-code
 
 vuln: ## known vulnerabilities in what we import; asks vuln.go.dev
 	go -C tools/lint build -o $(CURDIR)/bin/ golang.org/x/vuln/cmd/govulncheck && bin/govulncheck ./...

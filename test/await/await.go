@@ -65,6 +65,15 @@ func Sleep(d time.Duration) {
 	time.Sleep(d)
 }
 
+// Fewer is how many of n rounds, files or cases a test takes: all of them, but under the race detector, where SQLite needs ten
+// times as long, a tenth, at least one. Packages with such tests also run without it: see test/raced.
+func Fewer(n int) int {
+	if Race {
+		return max(n/10, 1)
+	}
+	return n
+}
+
 // Within fails the test where what took longer than bound. Under the race detector it only logs: that slows programs down
 // tenfold, and all tests run at once there.
 func Within(tb testing.TB, what string, took, bound time.Duration) {

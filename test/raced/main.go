@@ -1,11 +1,13 @@
 // Raced lists the packages of this module whose tests have a goroutine somewhere below them: started by the package, by its
-// tests, or by a package of this module that either imports, however far down. With -not it lists the others.
+// tests, or by a package of this module that either imports, however far down. With -not it lists the others, and those whose
+// tests do less under the race detector, by test/await.
 //
 //	go test -race $(go run ./test/raced)
 //	go test $(go run ./test/raced -not)
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -60,6 +62,11 @@ func run(w io.Writer, dir string, not bool) error {
 		if err != nil {
 			return err
 		}
+		if raced && not {
+			if raced, err = sameUnderRace(g.packages[name]); err != nil {
+				return err
+			}
+		}
 		if raced != not {
 			fmt.Fprintln(w, name)
 		}
@@ -107,6 +114,20 @@ func (g *graph) starts(name string) (bool, error) {
 	}
 	g.below[name] = found
 	return found, err
+}
+
+// sameUnderRace reports whether no test of a package asks whether the race detector runs.
+func sameUnderRace(p *listed) (bool, error) {
+	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+		src, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return false, err
+		}
+		if bytes.Contains(src, []byte("await.Race")) || bytes.Contains(src, []byte("await.Fewer(")) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // starters are methods and functions of the standard library that run something on a goroutine of its own. What has the same

@@ -24,6 +24,8 @@ func TestRun(t *testing.T) {
 		"tests/tests_test.go": "package tests\n\nimport \"testing\"\n\nfunc Test(t *testing.T) { go func() {}() }\n",
 		"uses/uses.go":        "package uses\n",
 		"uses/uses_test.go":   "package uses_test\n\nimport (\n\t\"testing\"\n\n\t\"m/busy\"\n)\n\nfunc Test(t *testing.T) { busy.Do() }\n",
+		"less/less.go":        "package less\n\nfunc Do() { go func() {}() }\n",
+		"less/less_test.go":   "package less\n\nimport \"testing\"\n\nvar await struct{ Race bool }\n\nfunc Test(t *testing.T) { _ = await.Race }\n",
 		"last/last.go":        "package last\n\nimport \"m/tests\"\n\nvar _ = tests.X\n", // what tests start runs in no other test
 	} {
 		path := filepath.Join(dir, name)
@@ -38,8 +40,8 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for not, want := range map[bool]string{
-		false: "m/above\nm/busy\nm/group\nm/middle\nm/tests\nm/timer\nm/uses\n",
-		true:  "m/calm\nm/last\n",
+		false: "m/above\nm/busy\nm/group\nm/less\nm/middle\nm/tests\nm/timer\nm/uses\n",
+		true:  "m/calm\nm/last\nm/less\n",
 	} {
 		var out bytes.Buffer
 		if err := run(&out, dir, not); err != nil {

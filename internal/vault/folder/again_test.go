@@ -16,6 +16,7 @@ import (
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // put writes a file of a folder, or removes it for the text "".
@@ -108,7 +109,7 @@ var someNotes = files{
 
 func TestImportAgainChangesNothing(t *testing.T) {
 	t.Parallel()
-	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(3, 60).write(t)} {
+	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(3, await.Fewer(60)).write(t)} {
 		w := newVault(t)
 		first := imported(t, w, dir, folder.ImportOptions{})
 		before := whole(t, w)
@@ -294,7 +295,7 @@ func TestImportGoesOn(t *testing.T) {
 	whole := newVault(t)
 	imported(t, whole, dir, folder.ImportOptions{})
 	want := len(notes(t, whole))
-	for stop := 1; stop < 70; stop += 23 {
+	for stop := 1; stop < await.Fewer(70); stop += 23 {
 		w := newVault(t)
 		ctx, cancel := contextWith(t)
 		_, err := folder.Import(ctx, w, dir, folder.ImportOptions{Progress: func(done, _ int, _ string) {

@@ -16,6 +16,7 @@ import (
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // entry is one of an archive.
@@ -64,7 +65,7 @@ func importedArchive(t testing.TB, w *workspace.Workspace, file string, o folder
 // TestArchiveComesBack exports a notebook for SiYuan and imports that into an empty vault.
 func TestArchiveComesBack(t *testing.T) {
 	t.Parallel()
-	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(11, 60).write(t)} {
+	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(11, await.Fewer(60)).write(t)} {
 		w := newVault(t)
 		imported(t, w, dir, folder.ImportOptions{Notebook: "Garden"})
 		var id string

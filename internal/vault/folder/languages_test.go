@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"collie/internal/vault/folder"
+	"collie/test/await"
 )
 
 // languages is how often the same names stand in a folder.
@@ -59,6 +60,9 @@ func processorTime(t testing.TB) float64 {
 // TestManyLanguages imports a folder in which every name stands 35 times: that may cost little more than 35 folders in
 // which it stands once.
 func TestManyLanguages(t *testing.T) {
+	if await.Race {
+		t.Skip("it compares processor times, which the race detector does not keep")
+	}
 	one, all := translated(t, 1), translated(t, languages)
 	cost := func(dir string) float64 {
 		w := newVault(t)

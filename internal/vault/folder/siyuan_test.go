@@ -17,6 +17,7 @@ import (
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // unpacked are the files of an archive.
@@ -126,7 +127,7 @@ func TestArchive(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]*workspace.Workspace{"filled": filled(t), "generated": func() *workspace.Workspace {
 		w := newVault(t)
-		imported(t, w, generated(4, 120).write(t), folder.ImportOptions{Notebook: "../N: 一"})
+		imported(t, w, generated(4, await.Fewer(120)).write(t), folder.ImportOptions{Notebook: "../N: 一"})
 		return w
 	}()} {
 		t.Run(name, func(t *testing.T) {

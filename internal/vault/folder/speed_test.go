@@ -14,7 +14,7 @@ import (
 // TestManyFiles imports 5,000 files; the bar is well under two minutes.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
-	dir := generated(2, 5000).write(t)
+	dir := generated(2, await.Fewer(5000)).write(t)
 	w := newVault(t)
 	began := time.Now()
 	r := imported(t, w, dir, folder.ImportOptions{})

@@ -16,6 +16,7 @@ import (
 	"collie/internal/vault/salvage"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 const pageSize = 4096
@@ -186,7 +187,7 @@ func TestDamagedFiles(t *testing.T) {
 			return d
 		}, 0.4},
 	} {
-		for range 3 {
+		for range await.Fewer(3) {
 			words, lost := salvaged(t, tt.damage(bytes.Clone(sound)))
 			t.Logf("%s: %d words of %d, %d things missing", name, words, all, len(lost))
 			if words < int(float64(all)*(1-tt.most)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // expressionTexts are what the tables and generated expressions below are asked of.
@@ -181,7 +182,7 @@ func TestExpressionsThatAreNone(t *testing.T) {
 		"abc", "def", "搜索者", `"abc d"`, `""`, "AND", "OR", "NOT", "NEAR", "(", ")", "{", "}", ":", ",", "+", "*", "-", "^", "content", "memo", "nosuch", "5", ".", `"`,
 	}
 	accepted := 0
-	for range 6000 {
+	for range await.Fewer(6000) {
 		var parts []string
 		for range 1 + r.IntN(7) {
 			parts = append(parts, pieces[min(r.IntN(len(pieces)), r.IntN(len(pieces)))])
