@@ -157,7 +157,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		if common && !a.Common {
 			continue
 		}
-		line := cmp.Or(a.Short, Signature(a))
+		line := cmp.Or(a.Short, signature(a))
 		if common && strings.HasSuffix(line, "()") {
 			continue // its name says it all
 		}
@@ -169,9 +169,9 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Signature is one line that shows how an action is called: its required arguments, and …
+// signature is one line that shows how an action is called: its required arguments, and …
 // where it takes others.
-func Signature(a *tool.Action) string {
+func signature(a *tool.Action) string {
 	if a.Signature != "" {
 		return a.Signature
 	}

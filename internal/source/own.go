@@ -187,7 +187,7 @@ func toolPage(t *tool.Tool, actions []*tool.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n", t.Name, strings.TrimSpace(t.Description))
 	for _, a := range actions {
-		fmt.Fprintf(&b, "- `%s` %s\n", Signature(a), firstLine(a.Description, 160))
+		fmt.Fprintf(&b, "- `%s` %s\n", signature(a), firstLine(a.Description, 160))
 	}
 	fmt.Fprintf(&b, "\nAsk with topic=<action> for an action's arguments.\n")
 	return b.String()
@@ -195,7 +195,7 @@ func toolPage(t *tool.Tool, actions []*tool.Action) string {
 
 func actionPage(t *tool.Tool, a *tool.Action) string {
 	return fmt.Sprintf("# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
-		t.Name, a.Name, strings.TrimSpace(a.Description), Signature(a), a.InputSchema)
+		t.Name, a.Name, strings.TrimSpace(a.Description), signature(a), a.InputSchema)
 }
 
 func textResult(text string) tool.Result {

@@ -41,7 +41,7 @@ func newAdmission(opts Options, at bind) (admission, error) {
 		return admission{}, &tool.Error{Op: "open", Kind: tool.Invalid, Subject: "http", Message: bad.Error(), Hint: bad.hint}
 	}
 	if opts.NoAuth {
-		id := newIdentity(Key{Name: Anonymous})
+		id := newIdentity(Key{Name: anonymous})
 		a.anonymous = &id
 	}
 	return a, nil

@@ -34,20 +34,20 @@ import (
 
 // The defaults of [Options].
 const (
-	DefaultAddr    = "127.0.0.1:7420"
-	DefaultMaxBody = 16 << 20 // bytes
-	DefaultGrace   = 5 * time.Second
+	defaultAddr    = "127.0.0.1:7420"
+	defaultMaxBody = 16 << 20 // bytes
+	defaultGrace   = 5 * time.Second
 )
 
 // Options says where a [Server] listens and whom it lets in. The zero value is refused for
 // want of a key. Open copies what it needs.
 type Options struct {
-	// Addr is HOST:PORT; empty means DefaultAddr, port 0 any free port. An address that
+	// Addr is HOST:PORT; empty means defaultAddr, port 0 any free port. An address that
 	// other machines can reach needs Keys.
 	Addr string
 	// Keys are the tokens that let a request in. At least one is needed unless NoAuth is set.
 	Keys []Key
-	// NoAuth lets everybody in, as [Anonymous]. It is refused off loopback. A request
+	// NoAuth lets everybody in, as [anonymous]. It is refused off loopback. A request
 	// that presents one of Keys is still known by that key.
 	NoAuth bool
 	// AllowedHosts are values of Host that are accepted besides localhost, 127.0.0.1,
@@ -62,7 +62,7 @@ type Options struct {
 	// TLSCert and TLSKey are PEM files, both or neither. They are read again when they
 	// change.
 	TLSCert, TLSKey string
-	// MaxBody bounds a request body in bytes; zero means DefaultMaxBody.
+	// MaxBody bounds a request body in bytes; zero means defaultMaxBody.
 	MaxBody int64
 	// Routes are the paths that exist; one that ends in "/" stands for all below it. Empty
 	// means that every path goes on to the handler. The health pages always exist.
@@ -73,7 +73,7 @@ type Options struct {
 	// so it holds no secrets; nil is left out. It is called concurrently.
 	Ready func() (ok bool, detail any)
 	// Grace is how long Serve lets requests in flight finish once its context has ended;
-	// zero means DefaultGrace.
+	// zero means defaultGrace.
 	Grace time.Duration
 	// Logger receives refusals (debug) and what an operator must know (warn); nil
 	// discards. No token is ever logged.
@@ -146,13 +146,13 @@ func (d *Server) warnIfBare(at bind) {
 
 func (o Options) withDefaults() Options {
 	if o.Addr == "" {
-		o.Addr = DefaultAddr
+		o.Addr = defaultAddr
 	}
 	if o.MaxBody == 0 {
-		o.MaxBody = DefaultMaxBody
+		o.MaxBody = defaultMaxBody
 	}
 	if o.Grace == 0 {
-		o.Grace = DefaultGrace
+		o.Grace = defaultGrace
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -13,8 +13,8 @@ import (
 // maxSecret bounds a secret in bytes, so that one is hashed without allocating.
 const maxSecret = 256
 
-// Anonymous is the name of the [Key] that a request gets under [Options.NoAuth].
-const Anonymous = "anonymous"
+// anonymous is the name of the [Key] that a request gets under [Options.NoAuth].
+const anonymous = "anonymous"
 
 // Key is a token with the identity it stands for. Printed or logged it shows no secret.
 type Key struct {
@@ -81,7 +81,7 @@ func newKeyring(keys []Key) (keyring, error) {
 	names := make(map[string]bool, len(keys))
 	for _, k := range keys {
 		switch {
-		case k.Name == "" || k.Name == Anonymous || names[k.Name]:
+		case k.Name == "" || k.Name == anonymous || names[k.Name]:
 			return nil, &badEntry{"keys", k.Name, "each key needs a name of its own"}
 		case k.Secret == "" || len(k.Secret) > maxSecret:
 			return nil, &badEntry{"keys", k.Name, fmt.Sprintf("a token has 1 to %d bytes, this one %d", maxSecret, len(k.Secret))}

@@ -22,7 +22,7 @@ type bind struct {
 func resolve(ctx context.Context, addr string) (bind, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return bind{}, invalid(addr, "this is not an address to listen on", "write HOST:PORT, such as "+DefaultAddr)
+		return bind{}, invalid(addr, "this is not an address to listen on", "write HOST:PORT, such as "+defaultAddr)
 	}
 	at := bind{name: host, port: port}
 	switch ip, err := netip.ParseAddr(host); {
@@ -33,7 +33,7 @@ func resolve(ctx context.Context, addr string) (bind, error) {
 		if at.ip, err = lookup(ctx, host); err != nil {
 			return bind{}, &tool.Error{
 				Op: "listen on", Kind: tool.Invalid, Subject: addr, Err: err,
-				Hint: "use an address of this machine, such as " + DefaultAddr,
+				Hint: "use an address of this machine, such as " + defaultAddr,
 			}
 		}
 	}

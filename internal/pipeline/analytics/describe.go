@@ -156,14 +156,14 @@ func transport(c *tool.Call) string {
 	switch c.Origin {
 	case tool.MCPLocal:
 		if c.Principal != "token" && c.Principal != "anonymous" {
-			return Stdio
+			return viaStdio
 		}
 		return HTTP
 	case tool.MCPRemote, tool.Chat:
 		return HTTP
 	case tool.Direct, tool.CLIAgent, tool.Scheduled:
 	}
-	return CLI
+	return viaCLI
 }
 
 // session is one whose hash is known: calls come in rows from the same.

@@ -11,9 +11,9 @@ const (
 
 // The values of Entry.Transport.
 const (
-	Stdio = "stdio"
-	HTTP  = "http"
-	CLI   = "cli"
+	viaStdio = "stdio"
+	HTTP     = "http"
+	viaCLI   = "cli"
 )
 
 const (

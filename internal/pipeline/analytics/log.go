@@ -15,9 +15,9 @@ import (
 
 // Defaults of [Options].
 const (
-	DefaultMaxFile   = 64 << 20
-	DefaultMaxFiles  = 16
-	DefaultRetention = 30 * 24 * time.Hour
+	defaultMaxFile   = 64 << 20
+	defaultMaxFiles  = 16
+	defaultRetention = 30 * 24 * time.Hour
 )
 
 const (
@@ -85,11 +85,11 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{}),
 	}
 	l.close = sync.OnceFunc(func() { close(l.closing) })
-	l.opts.Retention = cmp.Or(l.opts.Retention, DefaultRetention)
+	l.opts.Retention = cmp.Or(l.opts.Retention, defaultRetention)
 	if l.opts.Logger == nil {
 		l.opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	l.folder = folder{dir, cmp.Or(l.opts.MaxFile, DefaultMaxFile), cmp.Or(l.opts.MaxFiles, DefaultMaxFiles)}
+	l.folder = folder{dir, cmp.Or(l.opts.MaxFile, defaultMaxFile), cmp.Or(l.opts.MaxFiles, defaultMaxFiles)}
 	// It is the publisher that puts a call in: the queue of a subscription counts calls, and not what they keep in memory.
 	l.sub = bus.SubscribeTo(1, func(d *tool.CallDone) bool {
 		l.in.put(d)

@@ -51,7 +51,7 @@ func newPayload(ctx context.Context, dir string, since, at time.Time, own []stri
 	if err != nil {
 		return Payload{}, err
 	}
-	sums := Aggregates{ActionBreakdown: u.Actions, HourlyDistribution: u.Hours, TransportDistribution: map[string]int{Stdio: 0, HTTP: 0, CLI: 0}}
+	sums := Aggregates{ActionBreakdown: u.Actions, HourlyDistribution: u.Hours, TransportDistribution: map[string]int{viaStdio: 0, HTTP: 0, viaCLI: 0}}
 	millis := 0.0
 	for _, d := range u.Days {
 		sums.TotalCalls += d.Calls

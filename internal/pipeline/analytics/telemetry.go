@@ -20,9 +20,9 @@ import (
 
 // Bounds of TelemetryOptions.Interval.
 const (
-	MinInterval     = time.Hour
-	MaxInterval     = 168 * time.Hour
-	DefaultInterval = 24 * time.Hour
+	minInterval     = time.Hour
+	maxInterval     = 168 * time.Hour
+	defaultInterval = 24 * time.Hour
 )
 
 const (
@@ -64,9 +64,9 @@ type Telemetry struct {
 // last report is kept. It does nothing by itself before Start.
 func NewTelemetry(dir, state string, opts TelemetryOptions) *Telemetry {
 	if opts.Interval == 0 {
-		opts.Interval = DefaultInterval
+		opts.Interval = defaultInterval
 	}
-	opts.Interval = min(max(opts.Interval, MinInterval), MaxInterval)
+	opts.Interval = min(max(opts.Interval, minInterval), maxInterval)
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -38,8 +38,8 @@ func keep(t *testing.T, dir string, calls ...Entry) {
 }
 
 var someCalls = []Entry{
-	{Tool: "fs", Action: "read", Status: Success, DurationMs: 10, Transport: Stdio, SessionIDHash: "0123456789abcdef", ParamKeys: []string{"geheim"}},
-	{Tool: "fs", Action: "read", Status: Failure, DurationMs: 21, Transport: CLI, RequestText: "geheim", ResponseText: "geheim"},
+	{Tool: "fs", Action: "read", Status: Success, DurationMs: 10, Transport: viaStdio, SessionIDHash: "0123456789abcdef", ParamKeys: []string{"geheim"}},
+	{Tool: "fs", Action: "read", Status: Failure, DurationMs: 21, Transport: viaCLI, RequestText: "geheim", ResponseText: "geheim"},
 	{Tool: "geheim-intranet", Action: "geheim_lookup", Status: Success, Transport: HTTP},
 }
 
@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("next %+v, %v", next, err)
 	}
 	due, err := r.Due()
-	if err != nil || due.Sub(last) != DefaultInterval {
+	if err != nil || due.Sub(last) != defaultInterval {
 		t.Errorf("due %v, %v", due, err)
 	}
 }
@@ -241,7 +241,7 @@ func TestEachCallIsInOneReport(t *testing.T) {
 			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
 		})
 		keep(t, dir, someCalls...) // the last of them 10 s ago
-		late := Entry{TS: time.Now().Add(-minAge).UnixMilli(), Tool: "fs", Status: Success, Transport: CLI}
+		late := Entry{TS: time.Now().Add(-minAge).UnixMilli(), Tool: "fs", Status: Success, Transport: viaCLI}
 		line, err := json.Marshal(late)
 		if err != nil {
 			t.Fatal(err)

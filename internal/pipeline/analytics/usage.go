@@ -27,7 +27,7 @@ type Day struct {
 	DurationMs     float64        `json:"durationMs"` // of all calls together
 	RequestTokens  int            `json:"requestTokens"`
 	ResponseTokens int            `json:"responseTokens"`
-	Transports     map[string]int `json:"transports"` // calls by Stdio, HTTP, CLI or "other"
+	Transports     map[string]int `json:"transports"` // calls by viaStdio, HTTP, viaCLI or "other"
 }
 
 // ActionCount is what the calls of one action come to.
@@ -93,7 +93,7 @@ func (d *Day) add(e *Entry) {
 	d.RequestTokens += e.RequestApproxTokens
 	d.ResponseTokens += e.ResponseApproxTokens
 	switch e.Transport {
-	case Stdio, HTTP, CLI:
+	case viaStdio, HTTP, viaCLI:
 		d.Transports[e.Transport]++
 	default:
 		d.Transports[other]++

@@ -19,8 +19,8 @@ var ErrClosed = errors.New("audit log is closed")
 
 // Defaults of [Options].
 const (
-	DefaultSegmentBytes = 8 << 20
-	DefaultSegmentAge   = 24 * time.Hour
+	defaultSegmentBytes = 8 << 20
+	defaultSegmentAge   = 24 * time.Hour
 )
 
 // Bounds of what waits in memory. The writer starts at once where soft is reached; a
@@ -103,8 +103,8 @@ func Open(dir string, opts *Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open audit log: %w", err)
 	}
-	o.SegmentBytes = cmp.Or(o.SegmentBytes, DefaultSegmentBytes)
-	o.SegmentAge = cmp.Or(o.SegmentAge, DefaultSegmentAge)
+	o.SegmentBytes = cmp.Or(o.SegmentBytes, defaultSegmentBytes)
+	o.SegmentAge = cmp.Or(o.SegmentAge, defaultSegmentAge)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

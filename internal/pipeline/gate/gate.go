@@ -24,15 +24,15 @@ import (
 	"collie/internal/tool"
 )
 
-// DefaultWait is how long a person may think, unless [Options] say otherwise.
-const DefaultWait = 5 * time.Minute
+// defaultWait is how long a person may think, unless [Options] say otherwise.
+const defaultWait = 5 * time.Minute
 
 // Options of a [Stage]. The zero value asks the callers that can be asked, and refuses the
 // calls of others without a code.
 type Options struct {
 	// Dir is the folder of the calls that wait for a code; see [Pending]. Empty: none can.
 	Dir string
-	// Wait bounds how long a caller may take to answer; 0 or less means DefaultWait.
+	// Wait bounds how long a caller may take to answer; 0 or less means defaultWait.
 	Wait time.Duration
 }
 
@@ -47,7 +47,7 @@ type Stage struct {
 // New returns a Stage.
 func New(opts Options) *Stage {
 	if opts.Wait <= 0 {
-		opts.Wait = DefaultWait
+		opts.Wait = defaultWait
 	}
 	return &Stage{pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait}
 }

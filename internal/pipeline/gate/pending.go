@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// Lifetime is how long a call waits for its code, and its approval for the call.
-	Lifetime = 5 * time.Minute
-	// MostWaiting is how many calls wait at once; one more takes the place of the oldest.
-	MostWaiting = 64
+	// lifetime is how long a call waits for its code, and its approval for the call.
+	lifetime = 5 * time.Minute
+	// mostWaiting is how many calls wait at once; one more takes the place of the oldest.
+	mostWaiting = 64
 	// skew is how far the clocks of two processes may differ.
 	skew = time.Minute
 	// lockWait bounds waiting for other processes, which hold the lock for a moment.
@@ -118,7 +118,7 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 func nothingWaits(code string) error {
 	return &tool.Error{
 		Op: "confirm", Kind: tool.Unknown, Subject: line(code, mostTarget),
-		Message: fmt.Sprintf("no call waits under this code; one lives %v and serves once", Lifetime),
+		Message: fmt.Sprintf("no call waits under this code; one lives %v and serves once", lifetime),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}
 }
@@ -139,9 +139,9 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) 
 			w.Code = newCode()
 		}
 		w.State, w.Asked = StateWaiting, time.Now().UTC().Truncate(time.Second)
-		w.Expires = w.Asked.Add(Lifetime)
+		w.Expires = w.Asked.Add(lifetime)
 		got = w.Waiting
-		return append(crop(list, MostWaiting-1), w)
+		return append(crop(list, mostWaiting-1), w)
 	})
 	return got, err
 }
@@ -185,6 +185,6 @@ func alive(raw []byte) []entry {
 	}
 	now := time.Now()
 	return slices.DeleteFunc(got.Requests, func(e entry) bool {
-		return !now.Before(e.Asked.Add(Lifetime)) || e.Asked.After(now.Add(skew))
+		return !now.Before(e.Asked.Add(lifetime)) || e.Asked.After(now.Add(skew))
 	})
 }

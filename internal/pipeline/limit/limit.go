@@ -14,10 +14,10 @@ import (
 
 // The defaults of [Options].
 const (
-	DefaultMaxArgs    = 16 << 20
+	defaultMaxArgs    = 16 << 20
 	DefaultPerSession = 256
-	DefaultTotal      = 4096
-	DefaultMaxCall    = 10 * time.Minute
+	defaultTotal      = 4096
+	defaultMaxCall    = 10 * time.Minute
 )
 
 // Options of a [Stage]. A value of zero or less is the default.
@@ -45,10 +45,10 @@ var _ tool.Stage = (*Stage)(nil)
 
 // New returns a Stage.
 func New(opts Options) *Stage {
-	opts.MaxArgs = orDefault(opts.MaxArgs, DefaultMaxArgs)
+	opts.MaxArgs = orDefault(opts.MaxArgs, defaultMaxArgs)
 	opts.PerSession = orDefault(opts.PerSession, DefaultPerSession)
-	opts.Total = orDefault(opts.Total, DefaultTotal)
-	opts.MaxCall = orDefault(opts.MaxCall, DefaultMaxCall)
+	opts.Total = orDefault(opts.Total, defaultTotal)
+	opts.MaxCall = orDefault(opts.MaxCall, defaultMaxCall)
 	return &Stage{
 		opts:  opts,
 		over:  &overtime{bound: opts.MaxCall},

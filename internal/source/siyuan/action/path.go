@@ -17,8 +17,8 @@ const (
 	UserRulesFile = "/USER_RULES.md" // the user's rules
 )
 
-// Virtual reports whether a normalised path is a virtual file.
-func Virtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
+// virtual reports whether a normalised path is a virtual file.
+func virtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
 
 // NormalizePath brings a human path into the form "/notebook/document/child": without spaces
 // around it, with one "/" at its start and between its parts, and none at its end. An empty path,
@@ -26,10 +26,10 @@ func Virtual(path string) bool { return path == AgentsFile || path == UserRulesF
 func NormalizePath(path string) (string, error) {
 	trimmed := strings.TrimSpace(path)
 	if trimmed == "" {
-		return "", BadPath(path, "is empty")
+		return "", badPath(path, "is empty")
 	}
 	if !utf8.ValidString(trimmed) || strings.ContainsFunc(trimmed, unicode.IsControl) {
-		return "", BadPath(path, "has characters that no title has")
+		return "", badPath(path, "has characters that no title has")
 	}
 	return "/" + strings.Join(strings.FieldsFunc(trimmed, func(r rune) bool { return r == '/' }), "/"), nil
 }
@@ -118,8 +118,8 @@ func cutID(name string) (rest string, id kernel.ID, ok bool) {
 	return name[:i], kernel.ID(name[i+1:]), true
 }
 
-// BadPath is the error for a human path that means nothing here.
-func BadPath(path, message string) *tool.Error {
+// badPath is the error for a human path that means nothing here.
+func badPath(path, message string) *tool.Error {
 	return &tool.Error{
 		Op: "resolve", Kind: kernel.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
 		Hint: `paths are /<notebook>/<document>/<child>; fs(action="ls", path="/") shows the notebooks`,

@@ -43,7 +43,7 @@ func pathNeed(
 		out := []Target{}
 		paths := r.Strings(param)
 		if len(paths) == 0 && r.Given(param) {
-			return nil, BadPath("", "is empty")
+			return nil, badPath("", "is empty")
 		}
 		for _, given := range paths {
 			path, err := NormalizePath(given)
@@ -51,19 +51,19 @@ func pathNeed(
 				return nil, err
 			}
 			switch {
-			case path == "/" && allows(PathRoot), Virtual(path) && allows(PathVirtual):
+			case path == "/" && allows(PathRoot), virtual(path) && allows(PathVirtual):
 				continue
 			case path == "/":
-				return nil, BadPath(given, "is the list of notebooks, and a document is needed")
-			case Virtual(path):
-				return nil, BadPath(given, "is a virtual file, which cannot be used here")
+				return nil, badPath(given, "is the list of notebooks, and a document is needed")
+			case virtual(path):
+				return nil, badPath(given, "is a virtual file, which cannot be used here")
 			}
 			t, err := resolve(r, ctx, path, level)
 			if err != nil {
 				return nil, err
 			}
 			if t.What == access.Notebook && !allows(PathNotebook) {
-				return nil, BadPath(given, "is a notebook, and a document is needed")
+				return nil, badPath(given, "is a notebook, and a document is needed")
 			}
 			out = append(out, t)
 		}

@@ -31,8 +31,8 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	if normal == "/" || Virtual(normal) {
-		return Target{}, BadPath(path, "is neither a notebook nor a document")
+	if normal == "/" || virtual(normal) {
+		return Target{}, badPath(path, "is neither a notebook nor a document")
 	}
 	return r.resolve(ctx, normal, access.Read)
 }
@@ -83,7 +83,7 @@ func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 			same++
 		}
 	}
-	if same > 1 || Virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
+	if same > 1 || virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
 		path = "/" + EncodeName(n.Name) + "#" + string(n.ID)
 	}
 	return path
@@ -307,15 +307,15 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 	above := "/" + strings.Join(parts[:len(parts)-1], "/")
 	switch trimmed := strings.TrimSpace(title); {
 	case len(parts) == 1:
-		return Target{}, BadPath(path, "has one name only, and no notebook is called that")
+		return Target{}, badPath(path, "has one name only, and no notebook is called that")
 	case trimmed == "", trimmed == ".", trimmed == "..":
-		return Target{}, BadPath(path, "ends in a title that SiYuan does not allow")
+		return Target{}, badPath(path, "ends in a title that SiYuan does not allow")
 	case trimmed != title: // as SiYuan does
 		return r.resolveNew(ctx, above+"/"+EncodeName(trimmed), level)
 	case strings.Contains(title, "/"):
-		return Target{}, BadPath(path, "ends in a title with a slash, which SiYuan does not allow")
+		return Target{}, badPath(path, "ends in a title with a slash, which SiYuan does not allow")
 	case utf8.RuneCountInString(title) > maxTitle:
-		return Target{}, BadPath(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
+		return Target{}, badPath(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
 	}
 	parent, err := r.resolve(ctx, above, level)
 	if err != nil {
@@ -326,7 +326,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 		t.Root, t.HPath = parent.ID, parent.HPath+"/"+title
 	}
 	if strings.Count(t.HPath, "/") > maxDepth {
-		return Target{}, BadPath(path, fmt.Sprintf("has more than %d levels of documents, which SiYuan does not allow", maxDepth))
+		return Target{}, badPath(path, fmt.Sprintf("has more than %d levels of documents, which SiYuan does not allow", maxDepth))
 	}
 	return t, nil
 }

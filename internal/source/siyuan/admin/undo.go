@@ -13,7 +13,7 @@ type Write = safety.Entry
 
 // What has become of a [Write].
 const (
-	WriteCommitted = safety.Committed
+	writeCommitted = safety.Committed
 	WriteUndone    = safety.Undone
 )
 
