@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"collie/internal/app"
@@ -79,26 +81,22 @@ func (w *watcher) Wrong() string {
 	return w.wrong.Error()
 }
 
+// takenUp are the fields of the settings that a running gateway takes up, or that nobody sets.
+var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles", "Servers", "Inputs", "Warnings"}
+
 // needRestart names the sections that differ and that a running gateway does not take up.
 func needRestart(a, b *config.Config) []string {
+	x := *a
+	x.MCP.Enabled, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.HTTP.ElicitationConfirms // single ones that it does
 	var names []string
-	x, y := a.MCP, b.MCP
-	x.Enabled = y.Enabled
-	h := a.HTTP
-	h.ElicitationConfirms = b.HTTP.ElicitationConfirms
-	for _, s := range []struct {
-		name string
-		a, b any
-	}{
-		{"http", h, b.HTTP},
-		{"mcp", x, y},
-		{"cache", a.Cache, b.Cache},
-		{"audit", a.Audit, b.Audit},
-		{"log", a.Log, b.Log},
-		{"secrets", a.Secrets, b.Secrets},
-	} {
-		if !reflect.DeepEqual(s.a, s.b) {
-			names = append(names, s.name)
+	before, now := reflect.ValueOf(x), reflect.ValueOf(*b)
+	for i := range before.NumField() {
+		field := before.Type().Field(i)
+		if !field.IsExported() || slices.Contains(takenUp, field.Name) {
+			continue
+		}
+		if !reflect.DeepEqual(before.Field(i).Interface(), now.Field(i).Interface()) {
+			names = append(names, strings.ToLower(field.Name))
 		}
 	}
 	return names
