@@ -9,7 +9,9 @@
 // which only looks. How a face words a refusal is the face's.
 //
 // A new stage is a folder below this one, which imports no other stage, a field of [Options] for
-// what it needs, and a line in New, at its place.
+// what it needs, and a line in New, at its place: what may be refused before a server is asked stands
+// before refresh, what judges an action by its name or definition beside switches, what reads arguments
+// behind validate, and gate stays last.
 package pipeline
 
 import (
@@ -100,7 +102,6 @@ func New(cat Catalog, opts Options) *Pipeline {
 		{"refresh", nil, refresh.Check},
 		{"switches", nil, switches.Check},
 		{"validate", nil, validate.New(validate.Options{Logger: opts.Logger}).Check},
-		// The firewall and the guardian stand here, in this order.
 		{"gate", nil, gate.New(opts.Gate).Check},
 	}}
 }

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +166,37 @@ func TestStageOrder(t *testing.T) {
 		"call.start srv srv off srv__off", "call.result refused disabled_error srv srv off srv__off",
 		"call.start srv srv echo srv__echo", "call.result refused validation_error srv srv echo srv__echo",
 	)
+}
+
+// Whoever reads the lists of stages reads those that calls go through.
+func TestStagesAreWrittenDown(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	var stages []string
+	c := call("srv__echo", `{"n":1}`)
+	c.Trace = func(kind, what string, _ time.Duration) {
+		if kind == tool.TraceStage {
+			stages = append(stages, what)
+		}
+	}
+	if _, err := r.Do(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(stages) // they are told from the last to the first
+	for _, file := range []string{"pipeline.go", "../../docs/architecture.md"} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := regexp.MustCompile(`(?s)resolve →.*?→ run`).FindString(string(raw))
+		written := []string{"resolve"}
+		for _, m := range regexp.MustCompile(`→ ([a-z]+)`).FindAllStringSubmatch(list, -1) {
+			written = append(written, m[1])
+		}
+		if diff := cmp.Diff(stages, written); diff != "" {
+			t.Errorf("the list of stages in %s, a chain of arrows from resolve to run, is not that of pipeline.New (-New +list):\n%s", file, diff)
+		}
+	}
 }
 
 // A name that means nothing is an error with the nearest name, and on record.
