@@ -58,6 +58,30 @@ func TestCheckFindsMistakes(t *testing.T) {
 	}
 }
 
+// TestEveryCommandIsOnTheMap holds the commands of the first level against the table of them.
+func TestEveryCommandIsOnTheMap(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(root + "docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "\n## 5. Commands\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	told := map[string]bool{"help": true}
+	for line := range strings.Lines(table) {
+		commands, _, _ := strings.Cut(line, " | ")
+		for _, m := range regexp.MustCompile("`([a-z]+)").FindAllStringSubmatch(commands, -1) {
+			told[m[1]] = true
+		}
+	}
+	for _, c := range cli.Commands() {
+		if name, _, _ := strings.Cut(c.Path, " "); !told[name] {
+			told[name] = true
+			t.Errorf("docs/architecture.md: its table of commands lacks `%s`", name)
+		}
+	}
+}
+
 // words are those of the first command of a line, without its comment.
 func words(line string) []string {
 	for _, end := range []string{" # ", " | ", " && ", " < ", " &", "；"} {

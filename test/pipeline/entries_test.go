@@ -37,7 +37,7 @@ func TestEveryEntryIsClassed(t *testing.T) {
 			calls = append(calls, entry)
 		case "read", "manage":
 		default:
-			t.Errorf("%q is of class %q: class it as call, read or manage, and drive it here if it is a call", entry, class)
+			t.Errorf("%q is of class %q: class it as call, read or manage (a command in internal/face/cli/classes.go), and drive it here if it is a call", entry, class)
 		}
 	}
 	for _, d := range drivers {

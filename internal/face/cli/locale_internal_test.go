@@ -311,7 +311,7 @@ func TestTextsAreInTheCatalog(t *testing.T) {
 		missing[s.text] = s.place
 	}
 	for _, text := range slices.Sorted(maps.Keys(missing)) {
-		t.Errorf("%s: locale/zh.po lacks %q", missing[text], text)
+		t.Errorf("%s: locale/zh.po lacks it; add, with the Chinese text:\nmsgid %q\nmsgstr \"\"", missing[text], text)
 	}
 }
 
