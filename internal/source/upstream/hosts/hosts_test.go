@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,11 @@ func TestSamples(t *testing.T) {
 			if h.Name == "codex" {
 				ext = ".toml"
 			}
-			before := read(t, filepath.Join("testdata", h.Name, "before"+ext))
+			sample := filepath.Join("testdata", h.Name, "before"+ext)
+			if _, err := os.Stat(sample); err != nil {
+				t.Fatalf("write a file of %s with a server of its own to %s; -update makes what connect makes of it: %v", h.Title, sample, err)
+			}
+			before := read(t, sample)
 			file := put(t, before)
 			apply(t, h, file, false)
 			golden := filepath.Join("testdata", h.Name, "after"+ext)
@@ -110,6 +115,7 @@ func TestFiles(t *testing.T) {
 	t.Parallel()
 	vars := map[string]string{"HOME": "/u", "USERPROFILE": "/w", "APPDATA": "/w/AppData/Roaming"}
 	env := func(n string) (string, bool) { v, ok := vars[n]; return v, ok }
+	seen := map[string]bool{}
 	for _, tc := range []struct{ host, linux, darwin, windows string }{
 		{"claude-desktop", "/u/.config/Claude/claude_desktop_config.json", "/u/Library/Application Support/Claude/claude_desktop_config.json", "/w/AppData/Roaming/Claude/claude_desktop_config.json"},
 		{"claude-code", "/u/.claude.json", "/u/.claude.json", "/w/.claude.json"},
@@ -124,6 +130,7 @@ func TestFiles(t *testing.T) {
 		{"opencode", "/u/.config/opencode/opencode.json", "/u/.config/opencode/opencode.json", "/w/.config/opencode/opencode.json"},
 		{"vscode", "/u/.config/Code/User/mcp.json", "/u/Library/Application Support/Code/User/mcp.json", "/w/AppData/Roaming/Code/User/mcp.json"},
 	} {
+		seen[tc.host] = true
 		for system, want := range map[string]string{"linux": tc.linux, "darwin": tc.darwin, "windows": tc.windows} {
 			got, err := host(t, tc.host).File(hosts.System{OS: system, Env: env})
 			if err != nil || filepath.ToSlash(got) != want {
@@ -132,6 +139,11 @@ func TestFiles(t *testing.T) {
 		}
 		if _, err := host(t, tc.host).File(hosts.System{OS: "linux"}); tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%s without a home: %v", tc.host, err)
+		}
+	}
+	for _, h := range hosts.Clients() {
+		if !seen[h.Name] {
+			t.Errorf("%s: say here where its file is on each system", h.Name)
 		}
 	}
 	moved := func(n string) (string, bool) {
@@ -148,9 +160,19 @@ func TestFiles(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	_, err := hosts.Find("emacs")
+	var names []string
+	for _, h := range hosts.All() {
+		names = append(names, h.Name)
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("hosts are not in alphabetical order: %v", names)
+	}
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Hint != "known are claude-code, claude-desktop, cline, codex, cursor, gemini, kilo, opencode, roo, spring, vscode, windsurf, xiaozhi, zed" {
-		t.Errorf("got %v", err)
+	if !ok {
+		t.Fatalf("got %v", err)
+	}
+	if want := "known are " + strings.Join(names, ", "); e.Hint != want {
+		t.Errorf("the hint is %q, want %q", e.Hint, want)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestImportSamples(t *testing.T) {
 			t.Parallel()
 			place, ok := samples[h.Name]
 			if !ok {
-				t.Fatal("no sample")
+				t.Fatalf("it is not in samples: name a file there that lies in testdata/import/%s; -update makes its want.json", h.Name)
 			}
 			dir := filepath.Join("testdata", "import", h.Name)
 			place.File = filepath.Join(dir, filepath.FromSlash(place.File))
@@ -73,6 +73,19 @@ func TestImportSamples(t *testing.T) {
 			}
 			golden(t, filepath.Join(dir, "want.json"), got)
 		})
+	}
+}
+
+// TestGuideNamesEveryHost: the table of the guide has a row for each.
+func TestGuideNamesEveryHost(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"import.md", "import.zh-CN.md"} {
+		guide := read(t, filepath.Join("..", "..", "..", "..", "docs", "guide", name))
+		for _, h := range hosts.All() {
+			if !strings.Contains(guide, "\n| `"+h.Name+"` |") {
+				t.Errorf("the table in docs/guide/%s has no row for %s", name, h.Name)
+			}
+		}
 	}
 }
 

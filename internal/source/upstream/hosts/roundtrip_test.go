@@ -44,6 +44,9 @@ func TestRoundTrip(t *testing.T) {
 	for _, h := range hosts.All() {
 		t.Run(h.Name, func(t *testing.T) {
 			t.Parallel()
+			if _, ok := carries[h.Name]; !ok {
+				t.Fatal("it is not in carries: say there which fields, transports and variables it has")
+			}
 			rapid.Check(t, func(t *rapid.T) { roundTrip(t, h) })
 		})
 	}
