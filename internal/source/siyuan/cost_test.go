@@ -145,7 +145,7 @@ func TestReadsByIDAreListed(t *testing.T) {
 			name := tl.Name + "." + a.Name
 			byID := a.Param("id") != nil || a.Param("ids") != nil || a.Param("notebook") != nil
 			if _, ok := known[name]; !ok && byID && a.Class == action.Reads && !elsewhere[tl.Name] && !elsewhere[name] {
-				t.Errorf("%s reads by id and has no figure here", name)
+				t.Errorf("%s reads by id: add it to readsByID, with the number of requests that are its own", name)
 			}
 		}
 	}

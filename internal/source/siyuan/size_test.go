@@ -44,6 +44,6 @@ func TestSize(t *testing.T) {
 		t.Errorf("%d actions are listed, %d are on", listed, on)
 	}
 	if len(raw) > 9216 {
-		t.Errorf("tools/list has %d bytes, want at most 9216", len(raw))
+		t.Errorf("tools/list has %d bytes, want at most 9216: shorten the About of a tool", len(raw))
 	}
 }

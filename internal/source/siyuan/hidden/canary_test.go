@@ -160,7 +160,7 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 	}
 	for name, a := range actions {
 		if !a.Class.Writes() && a.Class == action.Reads && !seen[name] && elsewhere[name] == "" {
-			s.t.Errorf("%s is not in the scan", name)
+			s.t.Errorf("%s reads and is not in the scan: add a call to asks, or to elsewhere why there is none", name)
 		}
 	}
 	return n, worked
