@@ -68,15 +68,15 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 		p.Warn("the settings have errors, so the running gateway (pid %d) keeps the ones it has; collie mcp validate shows them", g.PID)
 	case !same:
 		p.Note("%s", p.OtherGateway(&g, now))
-	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && slices.Contains(reloaded, names[0]):
+	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && (slices.Contains(reloaded, names[0]) || slices.Contains(reloaded, setting)):
 		p.Note("the running gateway (pid %d at %s) has taken it up; no restart is needed", g.PID, g.URL)
 	default:
 		p.Note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
 	}
 }
 
-// reloaded are the sections that a running gateway takes up.
-var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "siyuan"}
+// reloaded are the sections, and the single settings, that a running gateway takes up.
+var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
 
 // OnRecord puts a change on record that has been made: what goes wrong is only a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
