@@ -29,7 +29,7 @@ type Vault struct {
 // New makes an empty workspace that the routes of some families reach. It is closed when the test ends.
 func New(t testing.TB, families ...func(*api.Mux)) *Vault {
 	t.Helper()
-	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{CheckViews: true})
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{CheckTrees: true})
 	if err != nil {
 		t.Fatal(err)
 	}

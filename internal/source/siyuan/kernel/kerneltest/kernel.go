@@ -64,7 +64,7 @@ func newVault(t testing.TB) *vault.Vault {
 	if err := os.WriteFile(file, empty, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := vault.New(file, vault.Options{Workspace: workspace.Options{CheckViews: true}})
+	v := vault.New(file, vault.Options{Workspace: workspace.Options{CheckTrees: true}})
 	t.Cleanup(func() {
 		if err := v.Close(); err != nil {
 			t.Errorf("kerneltest: close the vault: %v", err)
