@@ -22,7 +22,8 @@ func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobBackup, file)
-		await.Moment(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		v.acknowledges(t)
+		await.Moment(rand.N(250 * time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.backup"))
 		if err != nil {
@@ -51,7 +52,8 @@ func TestKilledWhileItChecks(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCheck, file)
-		await.Moment(50*time.Millisecond + rand.N(250*time.Millisecond)) // any moment will do
+		v.acknowledges(t)
+		await.Moment(rand.N(250 * time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,8 @@ func TestKilledWhileItCreates(t *testing.T) {
 	prepare(t, file)
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCreate, file)
-		await.Moment(50*time.Millisecond + rand.N(400*time.Millisecond)) // any moment will do
+		v.acknowledges(t)
+		await.Moment(rand.N(400 * time.Millisecond)) // any moment will do
 		done := lines(v.kill(t))
 		blocks := largeDocuments(t, file)
 		for _, id := range done {
@@ -141,7 +144,8 @@ func TestSurvivorGoesOn(t *testing.T) {
 	survivor := start(t, jobWrite, file)
 	for range max(*rounds/5, 4) {
 		v := start(t, jobWrite, file)
-		await.Moment(50*time.Millisecond + rand.N(200*time.Millisecond)) // any moment will do
+		v.acknowledges(t)
+		await.Moment(rand.N(200 * time.Millisecond)) // any moment will do
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}

@@ -158,6 +158,12 @@ func start(t *testing.T, job, file string) *victim {
 	return v
 }
 
+// acknowledges waits until the process has acknowledged something, so that a kill meets work and not the start of a program.
+func (v *victim) acknowledges(t *testing.T) {
+	t.Helper()
+	await.Until(t, "a process acknowledges something", func() bool { return v.printed.String() != "" || v.wrong.String() != "" })
+}
+
 // kill ends the process at once and returns what it printed.
 func (v *victim) kill(t *testing.T) string {
 	t.Helper()
