@@ -60,7 +60,7 @@ func TestFirstStart(t *testing.T) {
 	b := newBench(t)
 	b.path = filepath.Join(filepath.Dir(b.path), "new", "folder", "collie.cache.json")
 	c := b.open(t)
-	eventually(t, "the file is made", func() bool { _, err := os.Stat(b.path); return err == nil })
+	await.Until(t, "the file is made", func() bool { _, err := os.Stat(b.path); return err == nil })
 	if r := b.verify(t); len(r.Servers) != 0 || r.TotalWrites != 0 || r.Version != toolcache.Version {
 		t.Errorf("the first file is %+v", r)
 	}
@@ -391,13 +391,13 @@ func TestTwoGateways(t *testing.T) {
 		<-done
 	}
 	for _, c := range all {
-		eventually(t, "everything is written", func() bool { return c.Flush(t.Context()) == nil })
+		await.Until(t, "everything is written", func() bool { return c.Flush(t.Context()) == nil })
 	}
 	start := time.Now()
 	for w, c := range all { // each sees what all others wrote
 		stop := c.Watch(func(string) {})
 		defer stop()
-		eventually(t, "everybody sees everything", func() bool { return len(c.Entries()) == writers*each })
+		await.Until(t, "everybody sees everything", func() bool { return len(c.Entries()) == writers*each })
 		if w == 0 {
 			t.Logf("seen after %v", time.Since(start))
 		}
@@ -603,7 +603,7 @@ func TestEditedWhileRunning(t *testing.T) {
 	}
 	wantVerdict(t, c, want("a", 1), toolcache.Miss, "tampered")
 	b.write(t, `{"half": `)
-	eventually(t, "the broken file is warned about", func() bool { return b.log.count("cause=read_corrupt") > 0 })
+	await.Until(t, "the broken file is warned about", func() bool { return b.log.count("cause=read_corrupt") > 0 })
 	wantVerdict(t, c, want("b", 2), toolcache.Hit, "")
 	c.Store("c", entry(3, "q"))
 	flush(t, c)

@@ -77,7 +77,6 @@ func full() *toolcache.Entry {
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	calm := func(o *toolcache.Options) { o.Collect = time.Minute } // only Flush writes
 	c := b.open(t, calm)
 	c.Store("trains", full())
 	c.Store("gone", entry(2, "z"))
@@ -125,7 +124,7 @@ func TestFormatIsDeterministic(t *testing.T) {
 	var texts []string
 	for _, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b"}} {
 		b := newBench(t)
-		c := b.open(t, func(o *toolcache.Options) { o.Collect = time.Minute })
+		c := b.open(t, calm)
 		flush(t, c)
 		for _, name := range order {
 			c.Store(name, entry(int(name[0]), "x"))

@@ -2,7 +2,6 @@ package toolcache_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -61,6 +60,9 @@ func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
+
+// calm has only Flush and Close write.
+func calm(o *toolcache.Options) { o.Collect = time.Hour }
 
 // write replaces the file as an editor would.
 func (b *bench) write(t *testing.T, data string) {
@@ -167,18 +169,4 @@ func wantVerdict(t *testing.T, c *toolcache.Cache, w toolcache.Want, verdict too
 		t.Errorf("lookup of %s: %s with entry %v", w.Name, v, e)
 	}
 	return e
-}
-
-// eventually asks until it is so, 10 s at most: five times what the spec allows.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for tick := time.NewTicker(5 * time.Millisecond); !so(); {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatal("never: " + what)
-		}
-	}
 }

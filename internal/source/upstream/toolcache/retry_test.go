@@ -66,7 +66,7 @@ func TestLockedByAnother(t *testing.T) {
 	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, 100*time.Millisecond, func(string) {})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
 	c.Store("c", entry(3, "q"))
-	eventually(t, "a write is told that the lock is busy", func() bool { // on a busy machine the first may just be slow
+	await.Until(t, "a write is told that the lock is busy", func() bool { // on a busy machine the first may just be slow
 		if err := c.Flush(t.Context()); err == nil {
 			t.Fatal("written beside another's lock")
 		}
@@ -74,7 +74,7 @@ func TestLockedByAnother(t *testing.T) {
 		return st.Writes.Failed["lock_busy"] > 0 && st.Writes.LockWaits > 0
 	})
 	unlock()
-	eventually(t, "it is written after the other one has gone", func() bool { return c.Flush(t.Context()) == nil })
+	await.Until(t, "it is written after the other one has gone", func() bool { return c.Flush(t.Context()) == nil })
 	mustClose(t, c)
 	b.verify(t)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 )
 
 var sharedKey = bytes.Repeat([]byte{7}, 32)
@@ -218,7 +219,7 @@ func (d *deadBackend) Close() error { d.closed.Add(1); return nil }
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
-	b, c := gateway(t, dead)
+	b, c := gateway(t, dead, calm) // a write in the background that waits for the place would keep Close waiting
 	if given := time.Duration(dead.given.Load()); dead.calls.Load() != 1 || given > 200*time.Millisecond {
 		t.Errorf("opening waits for %d calls of %v", dead.calls.Load(), given)
 	}
@@ -396,7 +397,7 @@ func TestLeaseIsGivenBack(t *testing.T) {
 	}
 	release()
 	release()
-	eventually(t, "the other one gets it", func() bool {
+	await.Until(t, "the other one gets it", func() bool {
 		release, ok := two.Lease(t.Context(), "a")
 		defer release()
 		return ok

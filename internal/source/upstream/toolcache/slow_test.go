@@ -49,7 +49,7 @@ func TestHungMount(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	close(hang)
-	eventually(t, "it is written when the drive answers again", func() bool { return c.Flush(t.Context()) == nil })
+	await.Until(t, "it is written when the drive answers again", func() bool { return c.Flush(t.Context()) == nil })
 	wantVerdict(t, c, want("a", 1), toolcache.Hit, "") // what lay there is known now, and nothing of it is lost
 	if r := b.verify(t); len(r.Servers) != 3 {
 		t.Errorf("%+v", r)

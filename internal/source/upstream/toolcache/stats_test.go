@@ -119,7 +119,7 @@ func TestFewWrites(t *testing.T) {
 func TestWritesAreToldAndTimed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	c := b.open(t)
+	c := b.open(t, calm)
 	c.Store("a", entry(1, "x", "y"))
 	c.Store("b", entry(2, "z"))
 	if err := c.Flush(t.Context()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"collie/internal/source/upstream/toolcache"
+	"collie/test/await"
 )
 
 // world is several gateways, each with a file, some of which have the same one; all share a place.
@@ -82,7 +83,7 @@ func (w world) lists(rt *rapid.T, gateway int) map[string]string {
 // wantOne lets everybody write and waits until all agree.
 func (w world) wantOne(rt *rapid.T, t *testing.T) {
 	t.Helper()
-	eventually(t, "those with one file agree", func() bool {
+	await.Until(t, "those with one file agree", func() bool {
 		for i, c := range w.caches {
 			flush(t, c)
 			if got := w.lists(rt, i); len(got) < len(w.told) || !cmp.Equal(w.lists(rt, w.files[i]), got) {
