@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,19 +12,26 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 	"collie/test/binary"
 )
 
 // session runs the program at a terminal, where a person types the answers in their order: each
-// when the screen ends with its question. It returns the exit code and all that was shown.
+// when the screen ends with its question. It returns the exit code and all that was shown. A program that does not end
+// is told to show its goroutines.
 func session(t *testing.T, program, home string, answers [][2]string, env []string, args ...string) (exit int, shown string) {
 	t.Helper()
 	person, terminal := pty(t)
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	cmd.WaitDelay = 10 * time.Second
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	cmd.Env = append(os.Environ(), "COLLIE_HOME="+home, "HOME="+home, "SIYUAN_API_URL=", "TERM=xterm")
@@ -50,7 +58,8 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 		t.Fatal(err)
 	}
 	err := cmd.Wait()
-	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+	late := ctx.Err() != nil
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited && !late {
 		t.Fatal(err)
 	}
 	if state, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS); err != nil || state.Lflag&unix.ECHO == 0 || state.Lflag&unix.ICANON == 0 {
@@ -58,6 +67,9 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 	}
 	_ = terminal.Close()
 	reading.Wait()
+	if late {
+		t.Errorf("%q has not ended within %v:\n%s", args, await.Limit, &screen)
+	}
 	if len(answers) > 0 {
 		t.Errorf("never asked %q:\n%s", answers[0][0], &screen)
 	}
