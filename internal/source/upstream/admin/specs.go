@@ -51,10 +51,10 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		}
 		spec := upstream.Spec{Entry: e, Problems: problems}
 		switch {
+		case s.Untrusted: // which says more, and holds for those too who try a server out that is switched off
+			spec.Off = "untrusted"
 		case !cfg.MCP.Enabled:
 			spec.Off = mcpDisabled
-		case s.Untrusted:
-			spec.Off = "untrusted"
 		}
 		specs = append(specs, spec)
 	}
