@@ -73,7 +73,11 @@ func (c *Catalog) makePatterns() []pattern {
 		}
 	}
 	slices.SortFunc(out, func(a, b pattern) int {
-		return cmp.Or(cmp.Compare(b.letters, a.letters), strings.Compare(a.translation, b.translation))
+		return cmp.Or(
+			cmp.Compare(b.letters, a.letters),
+			cmp.Compare(len(b.translation), len(a.translation)), // of two that differ in a mark, the one that has it
+			strings.Compare(a.translation, b.translation),
+		)
 	})
 	return out
 }
@@ -90,8 +94,8 @@ func (c *Catalog) Get(english string) string {
 }
 
 // Sentence translates a text whose verbs have been filled in: the format is found by what stands between its verbs, and
-// what was filled in is translated likewise. What is not found is looked up in parts, as a semicolon or a colon divides
-// them.
+// what was filled in is translated likewise, but for a word alone: that is a name, which has to be found and typed as it
+// is. What is not found is looked up in parts, as a semicolon or a colon divides them; a word before a colon is a name too.
 func (c *Catalog) Sentence(english string) string {
 	if c == nil || english == "" {
 		return english
@@ -104,19 +108,27 @@ func (c *Catalog) Sentence(english string) string {
 		p := &patterns[i]
 		if values, ok := p.match(english); ok {
 			for j, v := range values {
-				values[j] = c.Sentence(v)
+				values[j] = c.unlessName(v)
 			}
 			return p.fill(values)
 		}
 	}
 	for _, sep := range []struct{ here, there string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
 		if before, after, ok := strings.Cut(english, sep.here); ok {
-			b, a := c.Sentence(before), c.Sentence(after)
+			b, a := c.unlessName(before), c.Sentence(after)
 			if b == before && a == after {
 				return english
 			}
 			return b + sep.there + a
 		}
+	}
+	return english
+}
+
+// unlessName is Sentence for what may be the name of something, such as a server called memory.
+func (c *Catalog) unlessName(english string) string {
+	if strings.Contains(english, " ") {
+		return c.Sentence(english)
 	}
 	return english
 }

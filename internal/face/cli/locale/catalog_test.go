@@ -11,8 +11,14 @@ const po = `# a comment
 msgid "removed %s from %s\n"
 msgstr "已从 %[2]s 中移除 %[1]s\n"
 
+msgid "memory"
+msgstr "内存"
+
 msgid "no server of that name"
 msgstr "没有该名称的服务器"
+
+msgid "; did you mean %s"
+msgstr "；是不是 %s"
 
 msgid "; did you mean %s?"
 msgstr "；是不是 %s？"
@@ -35,17 +41,20 @@ func TestSentence(t *testing.T) {
 	t.Parallel()
 	c := locale.Parse(po)
 	for english, want := range map[string]string{
-		"no server of that name":                             "没有该名称的服务器",
-		"removed a b from /x\n":                              "已从 /x 中移除 a b\n",
-		"mcp list: no server of that name":                   "mcp list：没有该名称的服务器",
-		`--f is "x", expected one of [y z]; did you mean y?`: `--f 的值是 "x"，应为以下之一：[y z]；是不是 y？`,
-		"no server of that name; did you mean no server?":    "没有该名称的服务器；是不是 no server？",
-		"one line\n90 % of another":                          "一行\n另一行的 90 %",
-		"removed a\nb from x\n":                              "removed a\nb from x\n",
-		"the name of a server":                               "the name of a server",
-		"1 server":                                           "1 个服务器",
-		"something else; and more":                           "something else; and more",
-		"":                                                   "",
+		"no server of that name":                               "没有该名称的服务器",
+		"removed a b from /x\n":                                "已从 /x 中移除 a b\n",
+		"mcp list: no server of that name":                     "mcp list：没有该名称的服务器",
+		`--f is "x", expected one of [y z]; did you mean y?`:   `--f 的值是 "x"，应为以下之一：[y z]；是不是 y？`,
+		"no server of that name; did you mean no server?":      "没有该名称的服务器；是不是 no server？",
+		"one line\n90 % of another":                            "一行\n另一行的 90 %",
+		"removed a\nb from x\n":                                "removed a\nb from x\n",
+		"the name of a server":                                 "the name of a server",
+		"removed memory from memory\n":                         "已从 memory 中移除 memory\n",
+		"memory: no server of that name; did you mean memory?": "memory：没有该名称的服务器；是不是 memory？",
+		"memory":                   "内存",
+		"1 server":                 "1 个服务器",
+		"something else; and more": "something else; and more",
+		"":                         "",
 	} {
 		if got := c.Sentence(english); got != want {
 			t.Errorf("%q: %q, want %q", english, got, want)
