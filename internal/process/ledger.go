@@ -23,11 +23,11 @@ type child struct {
 	Label string `json:"server"`
 	Pid   int    `json:"pid"`
 	Pgid  int    `json:"pgid"`
-	// startTime is that of startTime; 0, not known, matches no process.
+	// StartTime is that of [startTime]; 0, not known, matches no process.
 	StartTime int64 `json:"startTime"`
 	// CommandHash is the SHA-256 of name, folder and arguments, in hex. For people.
 	CommandHash string `json:"commandHash,omitempty"`
-	// gateway is whose child it is. The Ledger fills it in.
+	// Gateway is whose child it is. The Ledger fills it in.
 	Gateway gateway `json:"gateway"`
 }
 
