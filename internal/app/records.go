@@ -13,10 +13,13 @@ import (
 	"collie/internal/tool"
 )
 
-// AuditEntry and the next are the audit's own types, for those who read it through [Records].
+// The audit's own types, for those who read it through [Records].
 type (
-	AuditEntry  = audit.Entry
+	// AuditEntry is one record.
+	AuditEntry = audit.Entry
+	// AuditFilter says which records [Records.Query] yields.
 	AuditFilter = audit.Filter
+	// AuditReport is what a check of the records found.
 	AuditReport = audit.Report
 )
 

@@ -191,7 +191,7 @@ func TestSalvageOfAVault(t *testing.T) {
 	if err := os.WriteFile(cfg.Vault.File, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.MkdirTemp("", "collie-salvage-") // of one that was killed
+	left, err := os.MkdirTemp("", "collie-salvage-") //nolint:usetesting // of one that was killed, where Salvage makes its own
 	if err == nil {
 		err = os.WriteFile(filepath.Join(left, "lock"), nil, 0o600)
 	}

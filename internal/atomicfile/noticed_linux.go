@@ -10,7 +10,7 @@ func Noticed(dir string) bool {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return false
 	}
-	switch uint32(s.Type) { //nolint:gosec // the kernel's numbers have 32 bits, whatever the field has
+	switch uint32(s.Type) { // the kernel's numbers have 32 bits, whatever the field has
 	case 0xef53, // ext2, ext3, ext4
 		0x58465342, // XFS
 		0x9123683e, // Btrfs

@@ -34,8 +34,8 @@ func (n *notices) watch(f func(tool.Change)) (stop func()) {
 		n.mu.Lock()
 		delete(n.watchers, id)
 		n.mu.Unlock()
-		n.deliver.Lock() //nolint:staticcheck // a call that is under way ends first
-		n.deliver.Unlock()
+		n.deliver.Lock()
+		n.deliver.Unlock() //nolint:staticcheck // a call that is under way ends first
 	}
 }
 
@@ -99,6 +99,6 @@ func (n *notices) close() {
 	}
 	n.watchers = nil
 	n.mu.Unlock()
-	n.deliver.Lock() //nolint:staticcheck // a call that is under way ends first
-	n.deliver.Unlock()
+	n.deliver.Lock()
+	n.deliver.Unlock() //nolint:staticcheck // a call that is under way ends first
 }

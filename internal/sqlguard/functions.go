@@ -109,8 +109,8 @@ var operators = setOf("-> ->> current_date current_time current_timestamp")
 // allowed refuses a statement for a kernel that calls a function which is not on the list, as its compiled program says:
 // the lexer only knows a call by the bracket behind a name. Functions that SQLite compiles into something else are not
 // seen, and have nothing in them to be afraid of.
-func (c *scratch) allowed(sql string) error {
-	return c.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
+func (s *scratch) allowed(sql string) error {
+	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
 		if name := called(instruction); name != "" && !kernelPolicy.functions[name] && !operators[name] {
 			return refuseFunction(name)
 		}
@@ -119,8 +119,8 @@ func (c *scratch) allowed(sql string) error {
 }
 
 // lines calls f with each line that SQLite explains a statement in, until f returns an error.
-func (c *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
-	stmt, err := c.compile(sql)
+func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
+	stmt, err := s.compile(sql)
 	if err != nil {
 		return refuse(err.Error(), "")
 	}

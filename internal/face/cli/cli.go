@@ -65,7 +65,7 @@ func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
 		select {
 		case s := <-signals:
 			if n, ok := s.(syscall.Signal); ok {
-				number.Store(int32(n)) //nolint:gosec // signals have small numbers
+				number.Store(int32(n))
 			}
 			cancel()
 		case <-ctx.Done():

@@ -41,7 +41,7 @@ func (d *Server) Serve(ctx context.Context, h http.Handler) error {
 	select {
 	case <-ctx.Done():
 		err := d.shutdownWithin(d.grace)
-		<-failed
+		<-failed //nolint:errcheck // it says that the server was shut down
 		return err
 	case err := <-failed:
 		stopErr := d.shutdownWithin(d.grace) // or wait for the one under way

@@ -103,7 +103,7 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime stands for one too
 		return r, err // the Source has ended it, and says why
 	}
-	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun))
+	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun)) //nolint:errorlint // only the cause that watch gave is ours
 }
 
 func (s *Stage) enter(c *tool.Call) error {

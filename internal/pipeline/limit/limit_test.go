@@ -316,7 +316,7 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			c.Cancel(stopped)
 			return tool.Result{}, context.Cause(ctx)
-		}); err != error(stopped) {
+		}); err != error(stopped) { //nolint:errorlint // it passes as it is
 			t.Errorf("error %v, want the Source's", err)
 		}
 		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {

@@ -376,8 +376,8 @@ func (w *watchers) add(f func(tool.Change)) (stop func()) {
 		w.mu.Lock()
 		delete(w.list, id)
 		w.mu.Unlock()
-		w.deliver.Lock() // a call that is under way ends first
-		w.deliver.Unlock()
+		w.deliver.Lock()
+		w.deliver.Unlock() //nolint:staticcheck // a call that is under way ends first
 	}
 }
 

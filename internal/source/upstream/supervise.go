@@ -66,7 +66,7 @@ func (s *Server) startFailed(p *slots, err error) {
 
 // failed notes a failure.
 func (s *Server) failed(f supervise.Failure) {
-	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() //nolint:gosec // it spreads load, it keeps no secret
+	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() // spreads load
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 

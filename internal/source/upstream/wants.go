@@ -343,7 +343,7 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 		resp, err := c.Client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // whoever ended ctx wants no more
 		case !c.Alive():
 			return fmt.Errorf("the connection has ended: %w", c.Client.Link.Err())
 		case err == nil && resp.Error != nil:

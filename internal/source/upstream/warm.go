@@ -178,7 +178,7 @@ func (p *postponement) after(now time.Time, every time.Duration, err error) {
 
 // jittered is d, a fifth more or less.
 func jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it spreads load, it keeps no secret
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // spreads load
 }
 
 // Peek publishes what the cache knows of all servers and starts nothing, for those who only

@@ -13,11 +13,15 @@ import (
 	"collie/internal/vault/folder"
 )
 
-// FolderImport and the next are what [Vault.Import] and the exports are told and tell.
+// What [Vault.Import] and the exports are told and tell.
 type (
-	FolderImport  = folder.ImportOptions
-	FolderExport  = folder.ExportOptions
-	FolderReport  = folder.Report
+	// FolderImport says how a folder is imported.
+	FolderImport = folder.ImportOptions
+	// FolderExport says how notebooks are exported.
+	FolderExport = folder.ExportOptions
+	// FolderReport says what was done.
+	FolderReport = folder.Report
+	// FolderProblem is one thing that could not be kept or was changed.
 	FolderProblem = folder.Problem
 )
 

@@ -112,7 +112,7 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 		a.top, folds[name] = top, true
 		s.files[name] = found{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
-		if claimed += min(f.UncompressedSize64, 1<<40); bloated(claimed, uint64(size)) { //nolint:gosec // a size is not negative
+		if claimed += min(f.UncompressedSize64, 1<<40); bloated(claimed, uint64(size)) {
 			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", claimed, size)
 		}
 	}

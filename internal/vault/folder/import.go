@@ -304,7 +304,7 @@ func (im *importer) layOut(name string) error {
 				}
 			}
 			without := func(at string) bool { return im.claimed[at] }
-			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ours}, im.report)...)
+			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ours})...)
 			if at := k.Folder + ".md"; im.s.has(at) {
 				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ours, modified: im.s.files[at].changed}
 				im.pages = append(im.pages, pl.page)
@@ -316,7 +316,7 @@ func (im *importer) layOut(name string) error {
 		}
 	}
 	rest := &plan{name: name}
-	if pages := im.s.layOut(rest, ".", inExport, im.program, im.report); len(pages) > 0 || mark == nil {
+	if pages := im.s.layOut(rest, ".", inExport, im.program); len(pages) > 0 || mark == nil {
 		im.pages = append(im.pages, pages...)
 		im.plans = append(im.plans, rest)
 	}

@@ -177,7 +177,7 @@ func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 }
 
 // counts reports whether a page says where its folder comes from.
-func (pg *page) counts() bool { return pg.file != "" && pg.size > 0 && pg.source != "" }
+func (p *page) counts() bool { return p.file != "" && p.size > 0 && p.source != "" }
 
 // hashPages reads all pages for their hashes.
 func (im *importer) hashPages(ctx context.Context) error {

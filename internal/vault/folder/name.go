@@ -16,10 +16,8 @@ import (
 // Windows without long paths, and that a number and an extension fit behind it.
 const maxNameBytes = 120
 
-var (
-	// device are the names that are devices on Windows, whatever follows a dot.
-	device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
-)
+// device are the names that are devices on Windows, whatever follows a dot.
+var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
 // safeName turns a title into a name that every system can hold, without an extension.
 func safeName(title string) string {

@@ -20,7 +20,7 @@ type planner struct {
 }
 
 // layOut makes the pages of the Markdown files below base ("." for all) that no name in without begins.
-func (s *source) layOut(pl *plan, base string, without func(string) bool, by program, r *Report) []*page {
+func (s *source) layOut(pl *plan, base string, without func(string) bool, by program) []*page {
 	p := &planner{s: s, byDir: map[string]*page{}, plan: pl}
 	var files []string
 	for at := range s.files {

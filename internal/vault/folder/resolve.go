@@ -139,18 +139,18 @@ func (x *index) at(at string) *page {
 }
 
 // inside finds the heading or block of a page that stands behind # in a link. A path of headings names its last one.
-func (pg *page) inside(fragment string) (id string, ok bool) {
+func (p *page) inside(fragment string) (id string, ok bool) {
 	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {
-		id = pg.anchors[folded(rest)]
+		id = p.anchors[folded(rest)]
 		return id, id != ""
 	}
-	if id = pg.headings[headingKey(fragment)]; id != "" {
+	if id = p.headings[headingKey(fragment)]; id != "" {
 		return id, true
 	}
 	if at := strings.LastIndexByte(fragment, '#'); at >= 0 {
 		fragment = fragment[at+1:]
 	}
-	id = pg.headings[headingKey(fragment)]
+	id = p.headings[headingKey(fragment)]
 	return id, id != ""
 }
 

@@ -209,7 +209,7 @@ func (k *keyMaker) read(s *sqlite.Stmt) bool {
 		k.odd[n] = odd
 	}
 	k.chunk(int(n / keyChunk))[n%keyChunk] = key{
-		stamp: stamp, doc: uint32(s.ColumnInt64(1)), sort: uint16(s.ColumnInt64(3)), kind: uint8(kind), //nolint:gosec // counts and small numbers
+		stamp: stamp, doc: uint32(s.ColumnInt64(1)), sort: uint16(s.ColumnInt64(3)), kind: uint8(kind),
 	}
 	return true
 }

@@ -8,11 +8,13 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// Result is what [Tx.Select] answers. A *Refused is the error for a statement that may not run, a *StatementError one of
-// SQLite's about it, in SQLite's words.
+// What [Tx.Select] answers.
 type (
-	Result         = sqlguard.Result
-	Refused        = sqlguard.Refused
+	// Result is what a statement that ran returned.
+	Result = sqlguard.Result
+	// Refused is the error for a statement that may not run.
+	Refused = sqlguard.Refused
+	// StatementError is an error of SQLite about a statement, in SQLite's words.
 	StatementError = sqlguard.Error
 )
 

@@ -79,7 +79,7 @@ func (c *caller) Capabilities() json.RawMessage {
 // Notify shows progress, and logs the rest at info.
 func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" || !c.screen {
-		c.log.Info(locale.T("server says"), "method", method, "params", string(params))
+		c.log.Info(locale.T("server says"), "method", method, "params", string(params)) //nolint:sloglint // the text that commands show
 		return
 	}
 	if !c.mu.TryLock() {

@@ -59,7 +59,7 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
 				return r, nil
 			}
-			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL)
+			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL) //nolint:sloglint // the text that commands show
 		case err == nil:
 			log.Info(p.OtherGateway(&g, cfg)) //nolint:sloglint // the text that commands show
 		case !errors.Is(err, home.ErrNoGateway):

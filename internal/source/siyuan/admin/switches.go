@@ -12,11 +12,11 @@ import (
 	"collie/internal/tool"
 )
 
-// ToolConfig is the tool config of a workspace, and ConfigMigration what [Notes.Migrate] did to it.
-type (
-	ToolConfig      = access.Config
-	ConfigMigration = access.Migration
-)
+// ToolConfig is the tool config of a workspace.
+type ToolConfig = access.Config
+
+// ConfigMigration is what [Notes.Migrate] did to a tool config.
+type ConfigMigration = access.Migration
 
 // ToolConfigFiles are the files of a workspace that may hold its tool config, in the order in
 // which they win.

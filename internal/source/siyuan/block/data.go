@@ -64,17 +64,3 @@ func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
 	}
 	return content.RenewIDs(content.Undated(data), keep)
 }
-
-// domIDs are the ids of all blocks in a DOM.
-func domIDs(blocks []kernel.DOMBlock) map[kernel.ID]bool {
-	out := map[kernel.ID]bool{}
-	var walk func([]kernel.DOMBlock)
-	walk = func(list []kernel.DOMBlock) {
-		for _, b := range list {
-			out[b.ID] = true
-			walk(b.Blocks)
-		}
-	}
-	walk(blocks)
-	return out
-}

@@ -106,5 +106,6 @@ func (s *starting) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestRemoveGuarded(t *testing.T) {
 	t.Parallel()
 	guarded(t, "remove", access.Delete, on(""))
-	actiontest.New(t).Refused(t, act(t, "remove"), `{}`, tool.Invalid)
+	k := actiontest.New(t)
+	k.Refused(t, act(t, "remove"), `{}`, tool.Invalid)
 }

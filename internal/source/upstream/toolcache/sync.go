@@ -99,7 +99,7 @@ func (c *Cache) sync(ctx context.Context, to side) error {
 // pause waits a random while that grows with each try.
 func pause(ctx context.Context, try int) error {
 	limit := time.Millisecond << min(try, 6)
-	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // it spreads load, it keeps no secret
+	timer := time.NewTimer(rand.N(limit)) // spreads load
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -20,13 +20,18 @@ import (
 	"collie/internal/tool"
 )
 
-// Stats and the next are what the cache and its files are shown as.
+// What the cache and its files are shown as.
 type (
-	Stats     = toolcache.Stats
-	FileInfo  = toolcache.FileInfo
-	Report    = toolcache.Report
+	// Stats is what is known of a cache.
+	Stats = toolcache.Stats
+	// FileInfo is what is known of a cache file.
+	FileInfo = toolcache.FileInfo
+	// Report is what a check of a cache file finds.
+	Report = toolcache.Report
+	// Migration is what would become of a file of an older format.
 	Migration = toolcache.Migration
-	Imported  = toolcache.Imported
+	// Imported is what an import did with the entry of one server.
+	Imported = toolcache.Imported
 )
 
 // Options are what settings do not say. The zero value works.
