@@ -63,7 +63,8 @@ type Options struct {
 	Identify func(*http.Request) Identity
 }
 
-// Class says what a route does with the pipeline, as the test of the one pipeline wants to know.
+// Class says what a route does: a call goes through the pipeline, a route of management is refused to all who
+// may not manage.
 type Class string
 
 // The classes of routes.

@@ -56,7 +56,7 @@ func Source(t *testing.T, open func(t *testing.T) Fixture) {
 		{"run/errors", testErrors},
 		{"run/context", testContext},
 		{"concurrent", testConcurrent},
-		{"reader", testReader},
+		{"subscriptions", testSubscriptions},
 		{"logger", testLogger},
 	}
 	for _, p := range parts {

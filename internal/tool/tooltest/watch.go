@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// watched is what a source has told.
+// watched is a watcher of a source, and what it has been told.
 type watched struct {
 	source tool.Source
 	stop   func()
@@ -145,15 +145,15 @@ func testStop(t *testing.T, f Fixture) {
 	}
 }
 
-func testReader(t *testing.T, f Fixture) {
-	r, ok := f.Source.(tool.Peer)
+func testSubscriptions(t *testing.T, f Fixture) {
+	peer, ok := f.Source.(tool.Peer)
 	if !ok || f.Touch == nil {
 		t.Skip("the source takes no subscriptions")
 	}
 	w := watch(f.Source)
 	defer w.stop()
 	for range 2 { // the second one changes nothing
-		if err := r.Subscribe(t.Context(), f.URI); err != nil {
+		if err := peer.Subscribe(t.Context(), f.URI); err != nil {
 			t.Fatalf("subscribe: %v", err)
 		}
 	}
@@ -164,7 +164,7 @@ func testReader(t *testing.T, f Fixture) {
 	}
 	checkObject(t, "params of an update", ch.Params)
 	for range 2 {
-		if err := r.Unsubscribe(t.Context(), f.URI); err != nil {
+		if err := peer.Unsubscribe(t.Context(), f.URI); err != nil {
 			t.Fatalf("unsubscribe: %v", err)
 		}
 	}

@@ -42,7 +42,7 @@ type Workspace struct {
 	cache      *cache
 	keys       keyring
 	whenErased func(*Tx, map[string]map[string]string)
-	idle       *time.Timer // empties both
+	idle       *time.Timer // empties cache and keys
 	guard      *sqlguard.Runner
 
 	writer  pool // the one connection that writes

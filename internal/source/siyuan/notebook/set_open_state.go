@@ -59,10 +59,10 @@ func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) (inde
 		if err := settle(ctx, r, id, r.Kernel.OpenNotebook(ctx, id), done); err != nil {
 			return false, err
 		}
-		ids, err := index(ctx, r, id)
+		ids, err := topDocuments(ctx, r, id)
 		return err != nil || !indexed(ctx, r, ids, true), nil //nolint:nilerr // it is open
 	}
-	ids, err := index(ctx, r, id) // a closed one lists none
+	ids, err := topDocuments(ctx, r, id) // a closed one lists none
 	if err == nil {
 		err = r.Kernel.FlushNow(ctx)
 	}
@@ -165,10 +165,10 @@ func wait(ctx context.Context) bool {
 	}
 }
 
-// index are the documents at the top of a notebook, by which it is seen whether the kernel has its
-// documents in its index. It puts them in, and takes them out, in the background: in between,
-// documents of an open notebook seem not to be there, and those of a closed one can be written to.
-func index(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.ID, error) {
+// topDocuments are the documents at the top of a notebook, by which [indexed] sees how far the kernel is. It puts the
+// documents of a notebook into its index, and takes them out, in the background: in between, documents of an open
+// notebook seem not to be there, and those of a closed one can be written to.
+func topDocuments(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.ID, error) {
 	docs, err := r.Kernel.Documents(ctx, id, "/")
 	ids := make([]kernel.ID, 0, len(docs))
 	for _, d := range docs {

@@ -11,16 +11,16 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// cleaning takes out of hits what the kernel has put into their texts of blocks that may not be read. A search looks at
-// those texts too: a hit whose text was changed stays where matches says of its texts that they are found all the same,
-// and goes without a word where they are not, or where matches is nil.
+// cleaning takes text of blocks that may not be read, which the kernel shows inside of others, out of hits. A search
+// looks at that text too, so a hit that was cleaned may have been found by it alone: it stays only if matches says that
+// the search finds what is left of it. Where matches is nil, every cleaned hit goes.
 type cleaning struct {
 	r       *action.Request
-	matches func(texts []string) bool
-	changed map[kernel.ID]bool // hits whose text was changed, which may stand where they do for what it was
+	matches func(texts []string) bool // nil where nobody can say
+	changed map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
 }
 
-// of are the hits that stay.
+// of are the hits that stay, cleaned.
 func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
