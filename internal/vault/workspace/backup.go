@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -63,21 +64,33 @@ const unlockedFor = 10 * time.Minute
 // TempDir makes a folder below dir for work that done ends, which removes it. Those of the same prefix that work left
 // behind which was killed are removed first: their lock, a file in them, is in nobody's hands.
 func TempDir(dir, prefix string) (path string, done func(), err error) {
-	parts, _ := filepath.Glob(filepath.Join(dir, prefix+"*")) // names without signs of patterns
-	for _, part := range parts {
-		dropStale(part)
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), prefix) {
+			dropStale(filepath.Join(dir, entry.Name()))
+		}
 	}
-	if path, err = os.MkdirTemp(dir, prefix); err != nil {
-		return "", nil, err
+	for {
+		if path, err = os.MkdirTemp(dir, prefix); err != nil {
+			return "", nil, err
+		}
+		lock := filepath.Join(path, lockName)
+		unlock, free, err := atomicfile.TryLock(lock)
+		if err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(path))
+		}
+		if !free {
+			continue // another caller came between the file and its lock, and removes the folder
+		}
+		if _, err := os.Lstat(lock); err != nil { // it did so before there was a lock
+			unlock()
+			continue
+		}
+		return path, func() {
+			unlock()
+			_ = os.RemoveAll(path)
+		}, nil
 	}
-	unlock, _, err := atomicfile.TryLock(filepath.Join(path, lockName))
-	if err != nil {
-		return "", nil, errors.Join(err, os.RemoveAll(path))
-	}
-	return path, func() {
-		unlock()
-		_ = os.RemoveAll(path)
-	}, nil
 }
 
 // lockName is the lock in a folder of [TempDir].
@@ -92,8 +105,9 @@ func dropStale(part string) {
 	lock := filepath.Join(part, lockName)
 	if f, err := os.Lstat(lock); err == nil && f.Mode().IsRegular() {
 		if unlock, free, err := atomicfile.TryLock(lock); err == nil && free {
+			_ = os.RemoveAll(part) // under its lock, or who has just made it would take that for its own
 			unlock()
-			_ = os.RemoveAll(part)
+			_ = os.RemoveAll(part) // where a file that is open cannot be removed
 		}
 		return
 	}

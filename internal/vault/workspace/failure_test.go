@@ -554,3 +554,39 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestTempDirsAtOnce makes folders of one prefix at once, also below a folder whose name looks like a pattern: each stays
+// until its own work is done, and what a killed process left is removed.
+func TestTempDirsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"notes", "[notes]"} {
+		dir := filepath.Join(t.TempDir(), name)
+		killed := filepath.Join(dir, "work-0")
+		if err := os.MkdirAll(killed, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(killed, "lock"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var work sync.WaitGroup
+		for range 8 {
+			work.Go(func() {
+				for range 100 {
+					path, done, err := workspace.TempDir(dir, "work-")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := os.WriteFile(filepath.Join(path, "vault.db"), nil, 0o600); err != nil {
+						t.Error(err)
+					}
+					done()
+				}
+			})
+		}
+		work.Wait()
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%d folders are left in %s, such as %s", len(left), name, left[0].Name())
+		}
+	}
+}
