@@ -40,10 +40,11 @@ var layers = map[string]string{
 	"pipeline/analytics": "tool event atomicfile",
 	"pipeline/gate":      "tool event atomicfile",
 
-	"source":                          "tool event",
+	"source":                          "tool event source/find",
+	"source/find":                     "",
 	"source/siyuan":                   "tool event atomicfile",
 	"source/siyuan/kernel":            "tool siyuanapi",
-	"source/siyuan/kernel/kerneltest": "vault vault/workspace vault/vaulttest", // the kernel that tests talk to
+	"source/siyuan/kernel/kerneltest": "vault vault/workspace", // the kernel that tests talk to
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",

@@ -1,0 +1,170 @@
+package find_test
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"pgregory.net/rapid"
+
+	"collie/internal/source/find"
+	"collie/test/catalogs"
+)
+
+// docs are all recorded tools, and their names with their servers'.
+func docs() (docs []find.Doc, names []string) {
+	for _, s := range catalogs.Servers() {
+		for _, def := range s.Tools {
+			g := gjson.ParseBytes(def)
+			d := find.Doc{Server: s.Name, Name: g.Get("name").String(), Title: g.Get("title").String(), Description: g.Get("description").String()}
+			for name := range g.Get("inputSchema.properties").Map() {
+				d.Params = append(d.Params, name)
+			}
+			docs, names = append(docs, d), append(names, s.Name+"/"+d.Name)
+		}
+	}
+	return docs, names
+}
+
+// found are the names of the best few documents, the best first.
+func found(docs []find.Doc, question string, limit int) []string {
+	var names []string
+	for _, h := range find.New(docs).Search(question, limit) {
+		names = append(names, docs[h.Doc].Name)
+	}
+	return names
+}
+
+// TestWords: words are found however they are written, and others of the same meaning.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	docs := []find.Doc{
+		{Server: "a", Name: "createPullRequest", Description: "Open a pull request."},
+		{Server: "a", Name: "list_HTTP2_routes", Description: "List the routes."},
+		{Server: "b", Name: "remove-user", Title: "Remove a user"},
+		{Server: "b", Name: "x1", Description: "日历中的日程列表"},
+		{Server: "b", Name: "x2", Description: "Répertoire des données"},
+		{Server: "c", Name: "x3", About: "invoices of the shop"},
+	}
+	for question, want := range map[string]string{
+		"pull requests":         "createPullRequest",
+		"CREATE PULL REQUEST":   "createPullRequest",
+		"createPullRequest":     "createPullRequest",
+		"http routes":           "list_HTTP2_routes",
+		"delete somebody users": "remove-user",
+		"get rid of a user":     "remove-user",
+		"查看日程":                  "x1",
+		"données":               "x2",
+		"invoice":               "x3",
+		"requets":               "createPullRequest", // two letters changed places
+	} {
+		if got := found(docs, question, 1); !reflect.DeepEqual(got, []string{want}) {
+			t.Errorf("%q finds %v, want %s", question, got, want)
+		}
+	}
+	for _, question := range []string{"", "  ", "the of a", "!?", "zzzzzz", "查"} {
+		if got := found(docs, question, 5); got != nil {
+			t.Errorf("%q finds %v, want nothing", question, got)
+		}
+	}
+}
+
+// TestOwnNames: who asks by the name of a tool gets that tool among the first.
+func TestOwnNames(t *testing.T) {
+	t.Parallel()
+	docs, names := docs()
+	x := find.New(docs)
+	for i, d := range docs {
+		ok := false
+		for _, h := range x.Search(d.Server+" "+d.Name, 10) {
+			ok = ok || h.Doc == i
+		}
+		if !ok {
+			t.Errorf("%s is not among the first ten for its own name", names[i])
+		}
+	}
+}
+
+// TestSearchHolds: whatever the documents and the question are, hits are few enough, each document stands once, the scores
+// fall, and asking again or with a smaller limit gives the same.
+func TestSearchHolds(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"create issue", "删除 文件", "getX", "a", "日", "한국어 텍스트", "über", "read_file2"}))
+	rapid.Check(t, func(t *rapid.T) {
+		docs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) find.Doc {
+			return find.Doc{
+				Server: text.Draw(t, "server"), Name: text.Draw(t, "name"), Title: text.Draw(t, "title"), Description: text.Draw(t, "description"),
+				Params: rapid.SliceOfN(text, 0, 3).Draw(t, "params"), About: text.Draw(t, "about"),
+			}
+		}), 0, 12).Draw(t, "docs")
+		question := strings.Join(rapid.SliceOfN(text, 0, 4).Draw(t, "question"), " ")
+		x := find.New(docs)
+		all := x.Search(question, len(docs))
+		seen := map[int]bool{}
+		for i, h := range all {
+			if seen[h.Doc] || h.Doc < 0 || h.Doc >= len(docs) || h.Score <= 0 || i > 0 && h.Score > all[i-1].Score {
+				t.Fatalf("hits are %v", all)
+			}
+			seen[h.Doc] = true
+		}
+		limit := rapid.IntRange(0, len(docs)).Draw(t, "limit")
+		few := x.Search(question, limit)
+		if want := all[:min(limit, len(all))]; len(few) != len(want) || len(few) > 0 && !reflect.DeepEqual(few, want) {
+			t.Fatalf("with a limit of %d hits are %v, want %v", limit, few, want)
+		}
+	})
+}
+
+func BenchmarkNew(b *testing.B) {
+	docs, _ := docs()
+	for b.Loop() {
+		find.New(docs)
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	docs, _ := docs()
+	x := find.New(docs)
+	for b.Loop() {
+		x.Search("open a ticket for a bug and assign it to somebody", 5)
+	}
+}
+
+// TestQuestions: what people ask finds about as much as when it was first measured. The questions are not changed to suit
+// the ranking, nor the ranking to suit them.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	docs, names := docs()
+	x := find.New(docs)
+	for file, least := range map[string]struct{ first, few int }{
+		"english": {52, 78}, "chinese": {18, 32}, "chinese-over-english": {19, 30},
+	} {
+		text, err := os.ReadFile("../../../test/catalogs/questions/" + file + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, few, asked := 0, 0, 0
+		for line := range strings.Lines(string(text)) {
+			question, answers, ok := strings.Cut(strings.TrimSpace(line), "\t")
+			if !ok || strings.HasPrefix(question, "#") {
+				continue
+			}
+			asked++
+			right := func(h find.Hit) bool { return slices.Contains(strings.Split(answers, ","), names[h.Doc]) }
+			hits := x.Search(question, 5)
+			if len(hits) > 0 && right(hits[0]) {
+				first++
+			}
+			if slices.ContainsFunc(hits, right) {
+				few++
+			}
+		}
+		t.Logf("%s: of %d questions %d have a right answer first, %d among the first five", file, asked, first, few)
+		if first < least.first || few < least.few {
+			t.Errorf("%s: %d right answers first and %d among the first five, want %d and %d at least", file, first, few, least.first, least.few)
+		}
+	}
+}
