@@ -134,7 +134,7 @@ func TestFindings(t *testing.T) {
 		"servers of others": {`{"mcp": {"a": {"type": "local", "command": ["x"]}}}`, []string{`collie.json:1:10: warning: mcp.a: unknown field; this looks like a server, which stands under "mcpServers"; collie mcp import reads what other programs write`}},
 		"input without id":  {`{"inputs": [{"type": "promptString"}]}`, []string{`collie.json:1:13: inputs[0]: an input needs an "id", to which ${input:id} refers`}},
 		"half of TLS":       {`{"http": {"tlsCert": "c.pem"}}`, []string{`collie.json:1:10: http: tlsCert and tlsKey belong together; only one of them is set`}},
-		"bad view":          {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, got "tree"`}},
+		"bad view":          {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, search, got "tree"`}},
 		"duplicate key":     {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it stands in line 3 too`}},
 		"duplicate inside":  {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it stands in line 1 too`}},
 		"both shapes":       {`{"mcpServers": {"a": {"command": "x"}}, "servers": {"a": {"command": "x"}}}`, []string{`collie.json:1:58: servers.a: server "a" is defined under mcpServers and under servers; keep one of them`}},

@@ -287,7 +287,7 @@ func open(raw *json.RawMessage, fs fields) field {
 func (p *Profile) fields() fields {
 	return fields{
 		"description": stringField(&p.Description, "notes only"),
-		"view":        choiceField(&p.View, "flat", "grouped"),
+		"view":        choiceField(&p.View, "flat", "grouped", "search"),
 		"views":       {p.readViews, func() any { return p.Views }},
 		"tools":       filterField(&p.Tools),
 		"actions":     filterField(&p.Actions),
@@ -303,7 +303,7 @@ func (p *Profile) readViews(d *decoder, n node) {
 	ms := n.members()
 	for i := range ms {
 		var view string
-		choiceField(&view, "flat", "grouped").set(d, n.child(&ms[i]))
+		choiceField(&view, "flat", "grouped", "search").set(d, n.child(&ms[i]))
 		p.Views[jsonc.Name(&ms[i])] = view
 	}
 }

@@ -288,15 +288,15 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 }
 
 // profile returns the profile that a name means, and the name to keep its view by. A
-// profile nobody configured sees what the default one does. "name@flat" and "name@grouped"
-// are the profile with every Tool in that view, for those who want to compare.
+// profile nobody configured sees what the default one does. "name@flat", "name@grouped" and
+// "name@search" are the profile with every Tool in that view, for those who want to compare.
 func (c *Catalog) profile(name string) (string, Profile) {
 	profiles := *c.profiles.Load()
 	if p, ok := profiles[name]; ok {
 		return name, p
 	}
 	if i := strings.LastIndexByte(name, '@'); i >= 0 {
-		if v := tool.View(name[i+1:]); v == tool.Flat || v == tool.Grouped {
+		if v := tool.View(name[i+1:]); v == tool.Flat || v == tool.Grouped || v == tool.Search {
 			base, p := c.profile(name[:i])
 			p.View, p.Views = v, nil
 			return base + "@" + string(v), p

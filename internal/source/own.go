@@ -35,6 +35,9 @@ var emptyOffer tool.Offer
 // Run answers what the catalog serves itself: help, instructions, and reads of URIs that
 // no list names.
 func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+	if call.Kind == tool.KindCall && isSearch(call.Target) {
+		return c.runSearch(call)
+	}
 	if call.Kind == tool.KindCall {
 		page, err := c.help(ctx, call, strings.TrimPrefix(call.Target, helpURI))
 		if err != nil {

@@ -56,15 +56,32 @@ func (c *Catalog) resolve(call *tool.Call) error {
 }
 
 func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
-	t, ok := v.tools[call.Name]
-	if !ok {
-		t, ok = v.off[call.Name]
+	if v.search != nil && isSearch(call.Name) {
+		return c.resolveSearch(v, call)
 	}
-	if !ok {
-		if t, ok = c.byOwnName(call.Profile, call.Name); !ok {
-			return unknownTool(v, call.Name)
-		}
+	t, err := c.named(v, call.Profile, call.Name)
+	if err != nil {
+		return err
 	}
+	return c.resolveTarget(v, call, t)
+}
+
+// named returns what a name of a tool means, or an action in the tools' own words.
+func (c *Catalog) named(v *view, profile, name string) (target, error) {
+	if t, ok := v.tools[name]; ok {
+		return t, nil
+	}
+	if t, ok := v.off[name]; ok {
+		return t, nil
+	}
+	if t, ok := c.byOwnName(profile, name); ok {
+		return t, nil
+	}
+	return target{}, unknownTool(v, name)
+}
+
+// resolveTarget fills in what a call is for.
+func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	call.Source, call.Tool = t.source, t.tool.Name
 	if !t.grouped {
 		call.Action, call.Target = t.action, t.original
@@ -203,7 +220,14 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 // unknownTool is the error for a tool that is not listed. One whose name is made of those of a
 // tool and its action, as fs_read is, is told how to call it.
 func unknownTool(v *view, name string) error {
-	e := notKnown("call", "unknown tool", name, v.names)
+	known := v.names
+	if v.search != nil {
+		known = slices.Concat(known, v.search.names)
+	}
+	e := notKnown("call", "unknown tool", name, known)
+	if v.search != nil {
+		e.Hint = strings.TrimPrefix(e.Hint+"; "+findName+" tells the names of tools", "; ")
+	}
 	for _, exposed := range v.names {
 		t := v.tools[exposed]
 		rest, ok := strings.CutPrefix(name, exposed)

@@ -23,7 +23,8 @@ type view struct {
 	resources map[string]target
 	templates []templateTarget
 	readers   []tool.Source // who may know URIs that no list names, in order
-	names     []string      // of tools, in order
+	names     []string      // of tools that are listed, in order
+	search    *search       // what is shown by search; nil for nothing
 }
 
 // target is what a name means.
@@ -52,7 +53,7 @@ func newView(s *snapshot, p *Profile) *view {
 }
 
 // addTools lists the tools in the order of the sources: flat ones one by one, grouped ones
-// as one each.
+// as one each, and behind them the three that find all others.
 func (v *view) addTools(s *snapshot, p *Profile) {
 	var want []named
 	var targets []target
@@ -74,7 +75,11 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			}
 		}
 	}
-	for i, name := range expose(want, *s.catalog.reserved.Load()...) {
+	for _, name := range []string{findName, describeName, callName} {
+		want = append(want, named{owner: searchTool.Name, original: name, fixed: true})
+	}
+	var found []string
+	for i, name := range expose(want, *s.catalog.reserved.Load()...)[:len(targets)] {
 		t := targets[i]
 		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
 			v.off[name] = t
@@ -85,8 +90,13 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			continue
 		}
 		v.tools[name] = t
-		v.names = append(v.names, name)
+		if p.viewOf(t.tool) == tool.Search {
+			found = append(found, name)
+		} else {
+			v.names = append(v.names, name)
+		}
 	}
+	v.addSearch(found)
 	v.lists[tool.ListTools] = sync.OnceValue(v.toolList)
 }
 
@@ -104,6 +114,11 @@ func (v *view) toolList() json.RawMessage {
 			list.add(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))
 		} else {
 			list.addNamed(t.action.Definition, t.action.Name, name)
+		}
+	}
+	if v.search != nil {
+		for _, def := range v.searchDefinitions() {
+			list.add(def)
 		}
 	}
 	return list.bytes()

@@ -60,10 +60,11 @@ const (
 // View is how a client sees the actions of a Tool.
 type View string
 
-// The views. Search is reserved for a later version.
+// The views.
 const (
 	Flat    View = "flat"    // one MCP tool an action
 	Grouped View = "grouped" // one MCP tool a Tool, with an "action" argument
+	Search  View = "search"  // three MCP tools for all actions together, which find, describe and call them
 )
 
 // Risk is how much harm an action can do. The zero value means that nobody declared it.
@@ -147,6 +148,8 @@ type Tool struct {
 	Name string
 	// Title and Description are for people and for the grouped view.
 	Title, Description string
+	// About says what the Tool is for in the words of the person who runs Collie; empty where nobody said.
+	About string
 	// View is the default view of the Tool; the zero value means Flat.
 	View View
 	// Prefix stands before an action's name in the flat view, for example "github__". It

@@ -13,7 +13,6 @@ import (
 	"collie/internal/vault/document"
 	"collie/internal/vault/search"
 	"collie/internal/vault/system"
-	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 	"collie/test/await"
 )
@@ -61,7 +60,7 @@ func TestMeetsRecordings(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = w.Close() })
-			mux := api.New(w, vaulttest.Log(t))
+			mux := api.New(w, nil)
 			for _, join := range joins {
 				join(mux)
 			}

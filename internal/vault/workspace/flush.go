@@ -21,12 +21,11 @@ func (tx *Tx) Flush() {
 		return
 	}
 	tx.flushNotebooks()
-	changed := tx.flushTrees()
 	for range maxAnchorRounds {
+		changed := tx.flushTrees()
 		if len(changed) == 0 || !tx.refreshAnchors(changed) {
-			return
+			break
 		}
-		changed = tx.flushTrees() // in the last round too: what it leaves unwritten others would get from the cache
 	}
 }
 

@@ -18,11 +18,7 @@ func TestAppendToALongDocument(t *testing.T) {
 	t.Parallel()
 	const blocks = 5_000
 	path := filepath.Join(t.TempDir(), "vault.db")
-	w, err := workspace.Open(t.Context(), path, workspace.Options{}) // without its checks, which read the document
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close() })
+	w := open(t, path)
 	id := ""
 	update(t, w, func(tx *workspace.Tx) {
 		paragraphs := make([]*tree.Block, blocks)

@@ -53,6 +53,7 @@ type sizes struct {
 	Tools    []sizeRow `json:"tools"`
 	Flat     cost      `json:"flat"`    // the whole list, every tool flat
 	Grouped  cost      `json:"grouped"` // every tool grouped
+	Search   cost      `json:"search"`  // every tool behind the search
 	List     cost      `json:"list"`    // as it is shown
 }
 
@@ -79,6 +80,11 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 			s.Grouped = costOf(raw)
 		}
 	}
+	search, err := b.List(ctx, tool.ListTools, profile+"@"+string(tool.Search))
+	if err != nil {
+		return err
+	}
+	s.Search = costOf(search)
 	list, err := b.List(ctx, tool.ListTools, shown)
 	if err != nil {
 		return err
@@ -155,6 +161,7 @@ func (p commands) sizeTable(s *sizes, whole bool) error {
 	if err := p.Table([]string{"TOOL", "ACTIONS", "VIEW", "FLAT BYTES", "TOKENS", "GROUPED BYTES", "TOKENS"}, rows); err != nil {
 		return err
 	}
-	_, err := locale.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens\n(%s)\n", s.List.Bytes, s.List.Tokens, locale.T(estimate))
+	_, err := locale.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens; behind a search: %d bytes, about %d tokens\n(%s)\n",
+		s.List.Bytes, s.List.Tokens, s.Search.Bytes, s.Search.Tokens, locale.T(estimate))
 	return err
 }

@@ -38,12 +38,12 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 		Use:   "tools [TOOL [ACTION]]",
 		Short: "Show what is offered, help for it, and what it costs",
 		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
-			"help page of that action. --size shows what the list costs a model, in both views.",
+			"help page of that action. --size shows what the list costs a model, in each view.",
 		Args: cobra.MaximumNArgs(2), ValidArgsFunction: CompleteTools(p.Program),
 		RunE: func(c *cobra.Command, args []string) error { return p.tools(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat or grouped, whatever is configured")
+	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat, grouped or search, whatever is configured")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
 	p.LocalFlag(c)
@@ -53,8 +53,8 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 
 // tools shows what words name: nothing is everything.
 func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) error {
-	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped {
-		return root.Usage("--view is %q, expected flat or grouped", f.view)
+	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped && v != tool.Search {
+		return root.Usage("--view is %q, expected flat, grouped or search", f.view)
 	}
 	if len(words) > 2 {
 		return root.Usage("unexpected argument %q; expected TOOL and ACTION", words[2])

@@ -17,9 +17,10 @@ func (o *object) behaviour() {
 	e := &o.entry
 	o.setText(&e.DisplayName, "displayName")
 	o.setText(&e.Description, "description")
+	o.setText(&e.About, "about")
 	o.enabled()
 	setWord(o, &e.Lifecycle, []lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
-	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped}, "view")
+	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped, tool.Search}, "view")
 	setWord(o, &e.Sampling, []Answer{Forward, Ask, Off}, "sampling")
 	setWord(o, &e.Elicitation, []Answer{Forward, Ask, Off}, "elicitation")
 	setWord(o, &e.Isolation, []isolation{shared, Session}, "isolation")

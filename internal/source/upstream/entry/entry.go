@@ -21,6 +21,7 @@ type Entry struct {
 	Name        string
 	DisplayName string // for people; empty if none was given
 	Description string // for people
+	About       string // what it is for, for models that search for tools; see the search view
 	Disabled    bool
 
 	Transport Transport

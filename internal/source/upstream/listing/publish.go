@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -105,7 +106,7 @@ func (l *Listing) Republish() {
 // sameActions reports whether clients see the same in both.
 func sameActions(a, b []tool.Tool) bool {
 	return slices.EqualFunc(a, b, func(x, y tool.Tool) bool {
-		return x.View == y.View && x.Prefix == y.Prefix && x.Title == y.Title && x.Description == y.Description &&
+		return x.View == y.View && x.Prefix == y.Prefix && x.Title == y.Title && x.Description == y.Description && x.About == y.About &&
 			slices.EqualFunc(x.Actions, y.Actions, func(p, q tool.Action) bool {
 				return p.Off == q.Off && bytes.Equal(p.Definition, q.Definition)
 			})
@@ -123,7 +124,7 @@ func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) 
 		ReadsAny:     k.can("resources"),
 	}
 	t := tool.Tool{
-		Name: l.opts.Name, Title: conf.DisplayName, Description: conf.Description,
+		Name: l.opts.Name, Title: conf.DisplayName, Description: conf.Description, About: cmp.Or(conf.About, conf.Description),
 		View: conf.View, Prefix: conf.Prefix, Actions: make([]tool.Action, 0, len(k.Tools)),
 	}
 	var headers map[string]*mcp.ParamHeaders

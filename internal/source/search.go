@@ -1,0 +1,296 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source/find"
+	"collie/internal/tool"
+)
+
+// The tools that stand for all actions which a profile shows by search. The names are ours alone.
+const (
+	findName     = "collie_find"
+	describeName = "collie_describe"
+	callName     = "collie_call"
+)
+
+const (
+	// searchBytes and bytesEach bound what the three definitions take together: so much, and so much for each tool
+	// that lies behind them. Of more than mostAbout tools only the names are said.
+	searchBytes, bytesEach, mostAbout = 2 << 10, 32, 40
+
+	fewHits, mostHits = 5, 20
+	// mostArguments bounds the optional arguments in the signature of a hit, and hitText what is said of it, in characters.
+	mostArguments, hitText = 8, 160
+)
+
+var (
+	findAction = tool.Action{
+		Name: findName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskLow,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"what you want to do"},` +
+			`"limit":{"type":"integer","minimum":1,"maximum":20,"description":"5 if not given"},` +
+			`"server":{"type":"string","description":"only tools of this one"}},"required":["query"],"additionalProperties":false}`),
+	}
+	describeAction = tool.Action{
+		Name: describeName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskLow,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"as collie_find gives it"}},` +
+			`"required":["name"],"additionalProperties":false}`),
+	}
+	callSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"as collie_find gives it"},` +
+		`"args":{"type":"object","description":"its arguments","additionalProperties":true}},"required":["name"],"additionalProperties":false}`)
+)
+
+// searchTool is the Tool that the three are actions of, for what is on record of them.
+var searchTool = tool.Tool{Name: "collie"}
+
+// search is what a view shows by search.
+type search struct {
+	names []string           // of the actions, in the order of their sources
+	index func() *find.Index // over names; made once, in the background
+	tools []*tool.Tool       // those with an action among names, each once
+	about map[string]string  // by tool: what it is for
+}
+
+// addSearch puts the three tools in place of the actions of some names.
+func (v *view) addSearch(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	v.search = &search{names: names}
+	for _, name := range names {
+		if t := v.tools[name].tool; !slices.Contains(v.search.tools, t) {
+			v.search.tools = append(v.search.tools, t)
+		}
+	}
+	v.search.index = sync.OnceValue(func() *find.Index { return find.New(v.documents()) })
+	go v.search.index() // the first question need not wait for it
+}
+
+// documents are what the index is made of.
+func (v *view) documents() []find.Doc {
+	docs := make([]find.Doc, len(v.search.names))
+	for i, name := range v.search.names {
+		t := v.tools[name]
+		required, optional := arguments(t.action.InputSchema)
+		docs[i] = find.Doc{
+			Server: t.tool.Name, Name: t.action.Name, Title: t.action.Title, Description: t.action.Description,
+			Params: append(required, optional...), About: t.tool.About,
+		}
+	}
+	return docs
+}
+
+// searchDefinitions are the definitions of the three tools.
+func (v *view) searchDefinitions() []json.RawMessage {
+	define := func(name, description string, schema json.RawMessage, readOnly bool) json.RawMessage {
+		o := orderedObject{}
+		o.add("name", name)
+		o.add("description", description)
+		o.addRaw("inputSchema", schema)
+		if readOnly {
+			hints := orderedObject{}
+			hints.add("readOnlyHint", true)
+			o.addRaw("annotations", hints.bytes())
+		}
+		return o.bytes()
+	}
+	describe := define(describeName, "The exact definition of a tool that "+findName+" found: its arguments with their types.", describeAction.InputSchema, true)
+	call := define(callName, "Call a tool that "+findName+" found, or that you know the name of. It answers as that tool does.", callSchema, false)
+	head := fmt.Sprintf("Find tools by what they do. %d tools are not listed but can be called with %s. Ask in a few words, best English ones. They belong to:",
+		len(v.search.names), callName)
+	left := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
+	return []json.RawMessage{define(findName, head+v.behind(left), findAction.InputSchema, true), describe, call}
+}
+
+// behind names the tools that lie behind a search and what they are for, in about most bytes of JSON.
+func (v *view) behind(most int) string {
+	names := make([]string, len(v.search.tools))
+	for i, t := range v.search.tools {
+		names[i] = t.Name
+	}
+	list := strings.Join(names, ", ")
+	if len(list) > most {
+		return " " + cut(list, max(0, most-len(" …"))) + "…"
+	}
+	if len(names) > mostAbout || !slices.ContainsFunc(v.search.tools, func(t *tool.Tool) bool { return t.About != "" }) {
+		return " " + list
+	}
+	each := (most - len(list)) / len(names) // the line break of each takes the place of its comma
+	var b strings.Builder
+	for _, t := range v.search.tools {
+		b.WriteString("\n" + t.Name)
+		if about := firstLine(t.About, each); about != "" {
+			for quoted := len(encoded(about)); quoted > each-len(": ") && about != ""; quoted = len(encoded(about)) {
+				about = cut(about, max(0, len(about)-max(1, quoted-each+len(": "))))
+			}
+			if about != "" {
+				b.WriteString(": " + about)
+			}
+		}
+	}
+	return b.String()
+}
+
+// encoded is a text as it stands in JSON, without its quotes.
+func encoded(text string) string {
+	o := orderedObject{}
+	o.add("", text)
+	return strings.TrimSuffix(strings.TrimPrefix(string(o.bytes()), `{"":"`), `"}`)
+}
+
+// resolveSearch finds out what a call of one of the three tools means.
+func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
+	call.Source, call.Tool, call.Target = c, searchTool.Name, call.Name
+	switch call.Name {
+	case findName:
+		call.Action = &findAction
+		return nil
+	case describeName:
+		call.Action = &describeAction
+		return nil
+	}
+	given := gjson.ParseBytes(call.Args)
+	name, args := given.Get("name"), given.Get("args")
+	switch {
+	case name.Type != gjson.String || name.Str == "":
+		return badSearchCall("name", "must be the name of a tool, as "+findName+" gives it")
+	case args.Exists() && args.Type != gjson.Null && !args.IsObject():
+		return badSearchCall("args", "must be an object with the arguments of the tool")
+	case isSearch(name.Str):
+		return badSearchCall("name", name.Str+" is called itself, not with "+callName)
+	}
+	call.Args = json.RawMessage("{}")
+	if args.IsObject() {
+		call.Args = json.RawMessage(args.Raw)
+	}
+	t, err := c.named(v, call.Profile, name.Str)
+	if err != nil {
+		return err
+	}
+	return c.resolveTarget(v, call, t)
+}
+
+func badSearchCall(field, message string) error {
+	return &tool.Error{
+		Op: "call", Kind: tool.Invalid, Subject: callName, Message: fmt.Sprintf("%q %s", field, message),
+		Hint:   `call it as {"name": "server__tool", "args": {…}}`,
+		Fields: []tool.Field{{Path: "/" + field, Message: message}},
+	}
+}
+
+func isSearch(name string) bool { return name == findName || name == describeName || name == callName }
+
+// runSearch answers a question for tools, or for the definition of one.
+func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
+	v := c.snapshot().view(call.Profile)
+	if v.search == nil {
+		return tool.Result{}, unknownTool(v, call.Name) // it was shown before the settings changed
+	}
+	args := gjson.ParseBytes(call.Args)
+	if call.Target == findName {
+		return v.find(args.Get("query").String(), args.Get("server").String(), int(args.Get("limit").Int()))
+	}
+	name := args.Get("name").String()
+	t, err := c.named(v, call.Profile, name)
+	switch {
+	case err != nil:
+		return tool.Result{}, err
+	case t.action == nil:
+		return textResult(string(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))), nil
+	}
+	return textResult(string(renamed(t.action.Definition, t.action.Name, name))), nil
+}
+
+// find lists the actions that answer a question best, each with its signature and what it does.
+func (v *view) find(query, server string, limit int) (tool.Result, error) {
+	if limit <= 0 {
+		limit = fewHits
+	}
+	if server != "" && !slices.ContainsFunc(v.search.tools, func(t *tool.Tool) bool { return t.Name == server }) {
+		var names []string
+		for _, t := range v.search.tools {
+			names = append(names, t.Name)
+		}
+		err := notKnown("find", fmt.Sprintf("no server %q", server), findName, nil)
+		err.Fields = []tool.Field{{Path: "/server", Message: "must be one of: " + strings.Join(names, ", ")}}
+		return tool.Result{}, err
+	}
+	var b strings.Builder
+	n := 0
+	for _, h := range v.search.index().Search(query, len(v.search.names)) {
+		name := v.search.names[h.Doc]
+		t := v.tools[name]
+		if server != "" && t.tool.Name != server {
+			continue
+		}
+		if n++; n > min(limit, mostHits) {
+			break
+		}
+		b.WriteString(callable(name, t.action) + "\n")
+	}
+	if n == 0 {
+		return textResult("Nothing fits. Ask in other words, best in English, with what is to be done and to what: \"create issue\"."), nil
+	}
+	b.WriteString("Call one with " + callName + `: {"name": …, "args": {…}}. ` + describeName + " tells all of its arguments.")
+	return textResult(b.String()), nil
+}
+
+// callable is a line that shows how an action is called under a name, and what it does.
+func callable(name string, a *tool.Action) string {
+	signature := ""
+	if a.Signature != "" {
+		_, rest, _ := strings.Cut(a.Signature, "(")
+		signature = name + "(" + rest
+	} else {
+		signature = name + typedArguments(a.InputSchema)
+	}
+	line := signature + " — " + firstLine(a.Description, hitText)
+	if a.Dangerous || gjson.GetBytes(a.Definition, "annotations.destructiveHint").Bool() {
+		line += " [dangerous]"
+	}
+	return line
+}
+
+// typedArguments are the arguments in a schema with their types, in parentheses; those that may be left out have a ? and stand
+// behind the others, as far as they are few.
+func typedArguments(schema json.RawMessage) string {
+	required, optional := arguments(schema)
+	props := gjson.GetBytes(schema, "properties").Map()
+	var parts []string
+	for _, name := range required {
+		parts = append(parts, name+": "+typeName(props[name]))
+	}
+	for i, name := range optional {
+		if i == mostArguments {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, name+"?: "+typeName(props[name]))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// typeName is the type that a schema says, and its values where they are few.
+func typeName(schema gjson.Result) string {
+	if values := schema.Get("enum").Array(); len(values) > 0 && len(values) <= mostValues {
+		var words []string
+		for _, v := range values {
+			words = append(words, v.Raw)
+		}
+		return strings.Join(words, "|")
+	}
+	t := schema.Get("type")
+	switch {
+	case t.String() == "array" && schema.Get("items.type").Type == gjson.String:
+		return schema.Get("items.type").String() + "[]"
+	case t.Type == gjson.String:
+		return t.String()
+	}
+	return "any"
+}

@@ -1,0 +1,160 @@
+package source_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+	"collie/test/catalogs"
+)
+
+// catalogOf is a catalog of the recorded servers, all shown by search.
+func catalogOf(t *testing.T, servers []catalogs.Server, about string) *source.Catalog {
+	t.Helper()
+	var sources []tool.Source
+	for _, s := range servers {
+		tl := tool.Tool{Name: s.Name, Prefix: s.Name + "__", View: tool.Search, About: about}
+		for _, def := range s.Tools {
+			g := gjson.ParseBytes(def)
+			tl.Actions = append(tl.Actions, tool.Action{
+				Name: g.Get("name").String(), Title: g.Get("title").String(), Description: g.Get("description").String(),
+				Definition: def, InputSchema: json.RawMessage(g.Get("inputSchema").Raw),
+			})
+		}
+		sources = append(sources, tooltest.NewFake(s.Name, tool.Offer{Tools: []tool.Tool{tl}}))
+	}
+	return open(t, source.Options{}, sources...)
+}
+
+// ask calls one of the three tools and returns its text.
+func ask(t *testing.T, c *source.Catalog, name, args string) (string, error) {
+	t.Helper()
+	call, err := c.Resolve(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)})
+	if err != nil {
+		return "", err
+	}
+	r, err := call.Source.Run(t.Context(), call)
+	return gjson.GetBytes(r.Raw, "content.0.text").String(), err
+}
+
+// TestSearchList: whatever lies behind it, the search takes three tools and no more bytes than it may.
+func TestSearchList(t *testing.T) {
+	t.Parallel()
+	all := catalogs.Servers()
+	for _, about := range []string{"", "a", strings.Repeat("what it is for ", 40), strings.Repeat("笔记和日历的工具", 30), strings.Repeat(`"<\`, 200)} {
+		for n := 1; n <= 60; n += 7 {
+			var servers []catalogs.Server
+			for i := range n {
+				s := all[i%len(all)]
+				s.Name = fmt.Sprintf("%s-%d", s.Name, i)
+				servers = append(servers, s)
+			}
+			raw, _ := catalogOf(t, servers, about).List(t.Context(), tool.ListTools, "")
+			var got []string
+			size := 0
+			for _, d := range gjson.GetBytes(raw, "tools").Array() {
+				got = append(got, d.Get("name").String())
+				size += len(d.Raw)
+			}
+			if strings.Join(got, " ") != "collie_find collie_describe collie_call" {
+				t.Fatalf("%d servers: the tools are %v", n, got)
+			}
+			if most := 2<<10 + 32*n; size > most {
+				t.Errorf("%d servers, about of %d bytes: the list has %d bytes, want %d at most", n, len(about), size, most)
+			}
+			if !json.Valid(raw) {
+				t.Errorf("%d servers: the list is not JSON", n)
+			}
+			for _, s := range servers {
+				if description := gjson.GetBytes(raw, "tools.0.description").String(); n <= 40 && !strings.Contains(description, s.Name) {
+					t.Errorf("%d servers: %s is not named in %q", n, s.Name, description)
+				}
+			}
+		}
+	}
+}
+
+// TestSearchReaches: every action behind the search is found, described as its author wrote it, and called.
+func TestSearchReaches(t *testing.T) {
+	t.Parallel()
+	servers := catalogs.Servers()
+	c := catalogOf(t, servers, "")
+	for _, s := range servers {
+		for _, def := range s.Tools {
+			original := gjson.GetBytes(def, "name").String()
+			name := s.Name + "__" + original
+			found, err := ask(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"server":%q,"limit":20}`, original, s.Name))
+			if err != nil || !strings.Contains(found, name+"(") {
+				if !strings.Contains(found, original[:min(len(original), 20)]) { // a long name is cut
+					t.Errorf("%s is not found by its name: %v\n%s", name, err, found)
+				}
+				continue
+			}
+			described, err := ask(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name))
+			if err != nil || gjson.Get(described, "inputSchema").Raw != gjson.GetBytes(def, "inputSchema").Raw || gjson.Get(described, "name").String() != name {
+				t.Errorf("%s is described as %.200q, %v", name, described, err)
+			}
+			call, err := c.Resolve(t.Context(), tool.Request{Kind: tool.KindCall, Name: "collie_call", Args: json.RawMessage(fmt.Sprintf(`{"name":%q,"args":{"a":1}}`, name))})
+			if err != nil || call.Source.Name() != s.Name || call.Target != original || string(call.Args) != `{"a":1}` {
+				t.Errorf("%s is called as %+v, %v", name, call, err)
+			}
+			if direct, err := c.Resolve(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(`{}`)}); err != nil || direct.Target != original {
+				t.Errorf("%s is not called by its own name: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestSearchHides: what a profile hides and what is switched off is not found, described or called.
+func TestSearchHides(t *testing.T) {
+	t.Parallel()
+	off := tooltest.Action("off")
+	off.Off = "switched off"
+	fake := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push"), tooltest.Action("pull"), off))
+	c := open(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Search, Hide: []string{"git/push"}}}}, fake)
+	for _, name := range []string{"push", "off"} {
+		if found, err := ask(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"limit":20}`, name)); err != nil || strings.Contains(found, name) {
+			t.Errorf("%s is found: %q, %v", name, found, err)
+		}
+	}
+	for _, name := range []string{"git__push", "git/push", "git.push", "collie_call", "collie_find", "", "nothing"} {
+		if _, err := ask(t, c, "collie_call", fmt.Sprintf(`{"name":%q,"args":{}}`, name)); err == nil {
+			t.Errorf("%q is called", name)
+		}
+		if _, err := ask(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name)); err == nil {
+			t.Errorf("%q is described", name)
+		}
+	}
+	for _, args := range []string{`{}`, `{"name":1}`, `{"name":"git__pull","args":"x"}`, `{"name":"git__pull","args":[1]}`} {
+		if _, err := ask(t, c, "collie_call", args); err == nil || tool.KindOf(err) != tool.Invalid {
+			t.Errorf("%s gives %v, want an error of kind invalid", args, err)
+		}
+	}
+	if text, err := ask(t, c, "collie_call", `{"name":"git__pull"}`); err != nil || len(fake.Calls()) != 1 {
+		t.Errorf("a call without args is not made: %q, %v", text, err)
+	}
+	if _, err := ask(t, c, "collie_find", `{"query":"pull","server":"nowhere"}`); err == nil || !strings.Contains(fmt.Sprint(err), "nowhere") {
+		t.Errorf("a server that is not there gives %v", err)
+	}
+}
+
+// TestSearchBesideOthers: only what a profile shows by search lies behind it, and no other may take the names.
+func TestSearchBesideOthers(t *testing.T) {
+	t.Parallel()
+	web, git := tooltest.Offer("web", tooltest.Action("get")), tooltest.Offer("git", tooltest.Action("push"))
+	web.Tools[0].Prefix, git.Tools[0].View = "", tool.Search
+	web.Tools[0].Actions = append(web.Tools[0].Actions, tooltest.Action("collie_find"))
+	c := open(t, source.Options{}, tooltest.NewFake("web", web), tooltest.NewFake("git", git))
+	if got := strings.Join(names(t, c, tool.ListTools, ""), " "); got != "get web__collie_find collie_find collie_describe collie_call" {
+		t.Errorf("the tools are %s", got)
+	}
+	if found, err := ask(t, c, "collie_find", `{"query":"get push"}`); err != nil || strings.Contains(found, "get(") || !strings.Contains(found, "git__push(") {
+		t.Errorf("found are %q, %v", found, err)
+	}
+}
