@@ -44,7 +44,7 @@ var layers = map[string]string{
 	"source/find":                     "",
 	"source/siyuan":                   "tool event atomicfile",
 	"source/siyuan/kernel":            "tool siyuanapi",
-	"source/siyuan/kernel/kerneltest": "vault vault/workspace", // the kernel that tests talk to
+	"source/siyuan/kernel/kerneltest": "vault vault/workspace vault/vaulttest", // the kernel that tests talk to
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"collie/internal/vault"
+	"collie/internal/vault/vaulttest"
 )
 
 // TestWrongFields sends each recorded request with one of its fields left out or of another type. A call that ends for
@@ -21,7 +22,7 @@ func TestWrongFields(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := vault.New(path, vault.Options{})
+	v := vault.New(path, vault.Options{Log: vaulttest.Log(t)})
 	t.Cleanup(func() { _ = v.Close() })
 	endpoints := vault.Endpoints()
 	slices.Sort(endpoints)

@@ -22,6 +22,7 @@ import (
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/vault"
+	"collie/internal/vault/vaulttest"
 	"collie/test/await"
 )
 
@@ -39,7 +40,7 @@ type target struct {
 func newTarget(t *testing.T) target {
 	t.Helper()
 	v := target{dir: t.TempDir()}
-	v.Vault = vault.New(filepath.Join(v.dir, "vault.db"), vault.Options{})
+	v.Vault = vault.New(filepath.Join(v.dir, "vault.db"), vault.Options{Log: vaulttest.Log(t)})
 	t.Cleanup(func() { _ = v.Close() })
 	c := newClient(v.Vault)
 	made, err := c.ask(t.Context(), "/api/notebook/createNotebook", object{"name": "Notes"})

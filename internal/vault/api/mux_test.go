@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -82,6 +83,33 @@ func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPanicIsAnswered: whatever panics in a request, nothing of it is kept, and the next one is answered.
+func TestPanicIsAnswered(t *testing.T) {
+	t.Parallel()
+	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	var log strings.Builder
+	mux := api.New(w, slog.New(slog.NewTextHandler(&log, nil)))
+	wrong := func(tx *workspace.Tx, _ api.Request) api.Reply {
+		if tx.Writes() {
+			tx.PutRecord(workspace.Record{Kind: "test", ID: "made"})
+		}
+		panic("wrong")
+	}
+	mux.Read("/read", wrong)
+	mux.Write("/write", wrong)
+	mux.Read("/answer", func(*workspace.Tx, api.Request) api.Reply { return api.OK(func() {}) })
+	mux.Read("/made", func(tx *workspace.Tx, _ api.Request) api.Reply { return api.OK(tx.Record("test", "made") != nil) })
+	for _, path := range []string{"/read", "/write", "/answer"} {
+		log.Reset()
+		if status, got := post(t, mux, path); status != http.StatusInternalServerError || !strings.Contains(log.String(), "stack=") {
+			t.Errorf("%s: status %d, %s, logged %q", path, status, got, log.String())
+		}
+	}
+	if status, got := post(t, mux, "/made"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
+		t.Errorf("status %d, %s", status, got)
 	}
 }
 

@@ -42,9 +42,17 @@ var bodyless = map[string]bool{
 // twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
 var twice = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
-// ServeHTTP answers one call the way the recorded kernel did.
+// ServeHTTP answers one call the way the recorded kernel did. A panic, of a handler or of the storage, is logged and
+// answered as [WriteError] does: what is wrong about one request must not end the program.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
+	defer func() {
+		if cause := recover(); cause != nil {
+			err := fmt.Errorf("its handler panicked: %v", cause)
+			m.log.ErrorContext(r.Context(), "the vault could not answer", "path", at, "error", err, "stack", string(debug.Stack()))
+			WriteError(w, err)
+		}
+	}()
 	if trimmed, ok := strings.CutSuffix(at, "/"); ok {
 		if _, known := m.routes[trimmed]; known {
 			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect) //nolint:gosec // to a path of this server
@@ -82,7 +90,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rep, err := m.answer(r.Context(), route, req)
 	if err != nil {
-		m.logFailure(r.Context(), at, err)
+		m.log.ErrorContext(r.Context(), "the vault could not answer", "path", at, "error", err)
 		WriteError(w, err)
 		return
 	}
@@ -127,16 +135,12 @@ func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, 
 func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
 	err = run(ctx, func(tx *workspace.Tx) error {
 		req.tx = tx
-		var failed error
-		rep, failed = call(h, tx, req)
-		if failed == nil && tx.Err() == nil && rep.Code != 0 {
+		rep = h(tx, req)
+		if tx.Err() == nil && rep.Code != 0 {
 			return errRefused
 		}
-		return failed // an error of tx is returned by run itself; to the handler the workspace seemed empty
+		return nil // an error of tx is returned by run itself; to the handler the workspace seemed empty
 	})
-	if _, broken := errors.AsType[*panicked](err); broken {
-		return rep, err
-	}
 	if over, ok := errors.AsType[*ended](err); ok {
 		return over.reply, nil
 	}
@@ -148,33 +152,6 @@ func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep 
 
 // transaction is Workspace.View or Workspace.Update.
 type transaction func(context.Context, func(*workspace.Tx) error) error
-
-// call runs a handler. The error is a *panicked.
-func call(h Handler, tx *workspace.Tx, req Request) (rep Reply, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &panicked{cause, debug.Stack()}
-		}
-	}()
-	return h(tx, req), nil
-}
-
-// panicked is the error of a handler that panicked: one that is wrong about one request must not end the program, nor
-// keep what it has changed so far.
-type panicked struct {
-	cause any
-	stack []byte
-}
-
-func (p *panicked) Error() string { return fmt.Sprintf("its handler panicked: %v", p.cause) }
-
-func (m *Mux) logFailure(ctx context.Context, path string, err error) {
-	args := []any{"path", path, "error", err}
-	if p, ok := errors.AsType[*panicked](err); ok {
-		args = append(args, "stack", string(p.stack))
-	}
-	m.log.ErrorContext(ctx, "the vault could not answer", args...)
-}
 
 // refuseRoute answers an unknown route or method. With gzip, which Go's client asks for by default, SiYuan loses both
 // the status and the text.
@@ -262,7 +239,8 @@ func write(w http.ResponseWriter, rep Reply) {
 	if rep.Raw == nil {
 		rep.ContentType = "application/json; charset=utf-8"
 	}
+	body := rep.body() // first: if it panics, the status is still to be told
 	w.Header().Set("Content-Type", rep.ContentType)
 	w.WriteHeader(rep.httpStatus())
-	_, _ = w.Write(rep.body())
+	_, _ = w.Write(body)
 }

@@ -11,6 +11,7 @@ import (
 	"collie/internal/vault/document"
 	"collie/internal/vault/history"
 	"collie/internal/vault/system"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 )
 
@@ -22,7 +23,7 @@ func families(t testing.TB) *api.Mux {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ws.Close() })
-	mux := api.New(ws, nil)
+	mux := api.New(ws, vaulttest.Log(t))
 	for _, join := range []func(*api.Mux){system.Join, document.Join, block.Join, history.Join} {
 		join(mux)
 	}

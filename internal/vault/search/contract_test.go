@@ -13,6 +13,7 @@ import (
 	"collie/internal/vault/document"
 	"collie/internal/vault/search"
 	"collie/internal/vault/system"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 	"collie/test/await"
 )
@@ -60,7 +61,7 @@ func TestMeetsRecordings(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = w.Close() })
-			mux := api.New(w, nil)
+			mux := api.New(w, vaulttest.Log(t))
 			for _, join := range joins {
 				join(mux)
 			}

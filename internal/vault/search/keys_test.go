@@ -26,7 +26,7 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notes.db")
 			var handles []*vaulttest.Vault
 			for range 2 {
-				w, err := workspace.Open(t.Context(), path, workspace.Options{CheckViews: true})
+				w, err := workspace.Open(t.Context(), path, workspace.Options{CheckTrees: true})
 				if err != nil {
 					t.Fatal(err)
 				}

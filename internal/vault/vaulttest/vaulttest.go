@@ -1,10 +1,12 @@
 // Package vaulttest gives the tests of the vault's families a workspace in a temporary file and the means to ask it.
 //
-// Entry point: [New].
+// Entry points: [New], [Log].
 package vaulttest
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -29,7 +31,7 @@ type Vault struct {
 // New makes an empty workspace that the routes of some families reach. It is closed when the test ends.
 func New(t testing.TB, families ...func(*api.Mux)) *Vault {
 	t.Helper()
-	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{CheckViews: true})
+	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{CheckTrees: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +45,26 @@ func New(t testing.TB, families ...func(*api.Mux)) *Vault {
 
 // Over puts the routes of some families over a workspace, which stays the caller's to close.
 func Over(t testing.TB, w *workspace.Workspace, families ...func(*api.Mux)) *Vault {
-	v := &Vault{T: t, Workspace: w, Mux: api.New(w, nil)}
+	v := &Vault{T: t, Workspace: w, Mux: api.New(w, Log(t))}
 	for _, join := range families {
 		join(v.Mux)
 	}
 	return v
+}
+
+// Log is a log for a vault under test: a request that panics fails the test, though its client may ask again.
+func Log(t testing.TB) *slog.Logger {
+	return slog.New(slog.NewTextHandler(panics{t}, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// panics is a log that fails a test at the stack of a panic.
+type panics struct{ t testing.TB }
+
+func (p panics) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte(" stack=")) {
+		p.t.Errorf("a request panicked: %s", bytes.ReplaceAll(line, []byte(`\n`), []byte("\n")))
+	}
+	return len(line), nil
 }
 
 // Update changes the workspace behind the API's back.

@@ -239,6 +239,44 @@ func TestAnchorsOfEachOtherDoNotGrow(t *testing.T) {
 	wantSound(t, w)
 }
 
+// TestAnchorOfItselfIsWritten: the text of a block that refers to itself changes with every anchor that is brought up to
+// date, and when that ends what is read is what the file holds.
+func TestAnchorOfItselfIsWritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vault.db")
+	w, err := workspace.Open(t.Context(), path, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	const id = "20240801000000-aaaaaaa"
+	notes(t, w, "a\n{: id=\""+id+"\"}")
+	update(t, w, func(tx *workspace.Tx) { tx.Block(id).Text = "see ((" + id + " 'x')) end" })
+	text := func(w *workspace.Workspace) (text string) {
+		view(t, w, func(tx *workspace.Tx) { text = tx.Block(id).Text })
+		return text
+	}
+	if got, want := text(w), text(open(t, path)); got != want {
+		t.Errorf("%q is read, the file holds %q", got, want)
+	}
+}
+
+// TestChangedViewPanics: with CheckTrees on, a view that changes a tree does not pass, and nobody sees what it did.
+func TestChangedViewPanics(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+	const id = "20240801000000-aaaaaaa"
+	notes(t, w, "a\n{: id=\""+id+"\"}")
+	if !panics(func() { view(t, w, func(tx *workspace.Tx) { tx.Block(id).Text = "b" }) }) {
+		t.Error("it passed")
+	}
+	view(t, w, func(tx *workspace.Tx) {
+		if got := tx.Block(id).Text; got != "a" {
+			t.Errorf("the next one reads %q", got)
+		}
+	})
+}
+
 func TestPositionsNeverRunOut(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))

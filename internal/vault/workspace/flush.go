@@ -21,11 +21,12 @@ func (tx *Tx) Flush() {
 		return
 	}
 	tx.flushNotebooks()
+	changed := tx.flushTrees()
 	for range maxAnchorRounds {
-		changed := tx.flushTrees()
 		if len(changed) == 0 || !tx.refreshAnchors(changed) {
-			break
+			return
 		}
+		changed = tx.flushTrees() // in the last round too: what it leaves unwritten others would get from the cache
 	}
 }
 

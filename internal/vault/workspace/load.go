@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -63,9 +64,6 @@ func (tx *Tx) rest() {
 		if !d.Loaded || row.removed {
 			continue
 		}
-		if tx.ws.checkViews && !tx.write && tx.differs(d) {
-			panic("vault: a view has changed document " + d.ID())
-		}
 		r := &rest{doc: n, rev: row.rev, rows: row.rows, children: d.Root.Children, index: tx.indexes[n]}
 		if row.changed || r.index == nil {
 			r.index = reindexed(r)
@@ -73,6 +71,35 @@ func (tx *Tx) rest() {
 		d.Root.Children = nil // whoever has kept the document sees none of what others do
 		tx.ws.cache.give(r)
 	}
+}
+
+// checkTrees panics, if that was asked for, unless the trees at hand are as their rows are, and after a write these as
+// the file holds them.
+func (tx *Tx) checkTrees() {
+	for n, d := range tx.docs {
+		row := stored(d)
+		if !tx.ws.checkTrees || tx.err != nil {
+			return
+		}
+		if !d.Loaded || row.removed {
+			continue
+		}
+		if tx.differs(d) {
+			panic("vault: a transaction leaves document " + d.ID() + " unlike its rows")
+		}
+		if !tx.write {
+			continue // what is in the file stays
+		}
+		read := tx.readNodes(n)
+		if tx.err == nil && !slices.EqualFunc(read, row.rows, (*nodeRow).equal) {
+			panic("vault: a transaction leaves document " + d.ID() + " unlike the file")
+		}
+	}
+}
+
+func (r *nodeRow) equal(other *nodeRow) bool {
+	at := place{other.parent, other.pos, other.above}
+	return r.n == other.n && r.id == other.id && r.size == other.size && r.lies(other.doc, at) && r.holds(other.block())
 }
 
 // reindexed is the index of a tree, made of the one that it had.

@@ -37,7 +37,7 @@ type Workspace struct {
 	path       string
 	file       os.FileInfo // which file that is
 	readOnly   bool
-	checkViews bool
+	checkTrees bool
 	version    int // of the schema when it was opened
 	cache      *cache
 	keys       keyring
@@ -57,7 +57,7 @@ type Workspace struct {
 // refused. The caller closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
-		path: path, readOnly: o.ReadOnly, checkViews: o.CheckViews, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
+		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
 		guard:   &sqlguard.Runner{},
 		writer:  newPool(1),
 		readers: newPool(orDefault(o.Readers, defaultReaders)),

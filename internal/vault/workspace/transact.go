@@ -23,8 +23,10 @@ func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 		}
 		defer func() { _ = rollback(conn) }() // also when fn panics
 		tx := newTx(w, conn, false)
-		defer tx.rest()
-		return run(tx, fn)
+		err := run(tx, fn)
+		tx.checkTrees()
+		tx.rest() // not when fn panics: nobody knows what it did to the trees
+		return err
 	})
 }
 
@@ -51,6 +53,9 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		if err := run(tx, fn); err != nil {
 			return err
+		}
+		if tx.checkTrees(); tx.err != nil {
+			return tx.err
 		}
 		if err := sqlitex.ExecuteTransient(conn, "COMMIT", nil); err != nil {
 			return fmt.Errorf("commit a write: %w", err)

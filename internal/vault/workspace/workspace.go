@@ -10,8 +10,9 @@ type Options struct {
 	Readers int
 	// CacheBlocks is how many blocks of documents lately used stay in memory; 0 means 20,000.
 	CacheBlocks int
-	// CheckViews has a view panic that has changed a tree, which others would then see. It is for tests.
-	CheckViews bool
+	// CheckTrees has a transaction panic at its end that leaves a tree unlike the file, which others would then see. It is
+	// for tests.
+	CheckTrees bool
 }
 
 // errReadOnly is what Update returns on a workspace opened for reading.

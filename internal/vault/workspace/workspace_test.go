@@ -14,7 +14,7 @@ import (
 
 func open(t *testing.T, path string) *workspace.Workspace {
 	t.Helper()
-	w, err := workspace.Open(t.Context(), path, workspace.Options{CheckViews: true})
+	w, err := workspace.Open(t.Context(), path, workspace.Options{CheckTrees: true})
 	if err != nil {
 		t.Fatal(err)
 	}

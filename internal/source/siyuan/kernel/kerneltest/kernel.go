@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"collie/internal/vault"
+	"collie/internal/vault/vaulttest"
 	"collie/internal/vault/workspace"
 )
 
@@ -39,7 +40,8 @@ type Kernel struct {
 }
 
 // New makes a kernel with an empty workspace, which ends with the test. It listens on 127.0.0.1 from the first call of
-// [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses; see [Kernel.Lenient].
+// [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses, see
+// [Kernel.Lenient], and when a request panics.
 func New(t testing.TB) *Kernel {
 	t.Helper()
 	if k := newReal(t); k != nil {
@@ -64,7 +66,7 @@ func newVault(t testing.TB) *vault.Vault {
 	if err := os.WriteFile(file, empty, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := vault.New(file, vault.Options{Workspace: workspace.Options{CheckViews: true}})
+	v := vault.New(file, vault.Options{Log: vaulttest.Log(t), Workspace: workspace.Options{CheckTrees: true}})
 	t.Cleanup(func() {
 		if err := v.Close(); err != nil {
 			t.Errorf("kerneltest: close the vault: %v", err)

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,16 @@ var known = sync.OnceValue(func() map[string]bool {
 
 // ServeHTTP answers one call the way the recorded kernel did.
 func (k *Kernel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		if cause != http.ErrAbortHandler { // a fault that was asked for
+			k.t.Errorf("kerneltest: %s panicked: %v\n%s", r.URL.Path, cause, debug.Stack())
+		}
+		panic(cause)
+	}()
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
