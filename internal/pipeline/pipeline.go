@@ -117,12 +117,25 @@ func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) 
 		ctx = tool.WithTrace(ctx, r.Trace)
 	}
 	begun := now(r.Trace)
-	c, err := p.Resolve(ctx, r)
+	c, err := p.resolve(ctx, r)
 	if r.Trace != nil {
 		took := time.Since(begun)
 		defer func() { r.Trace(tool.TraceStage, "resolve", took) }() // stages are told from the last to the first
 	}
 	return p.from(ctx, 0, c, err)
+}
+
+// resolve is [Catalog.Resolve], in which functions of a Source run too. Nothing has taken effect where they panic.
+func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			c = &tool.Call{Request: r, Args: r.Args}
+			e := p.panicked(ctx, c, cause)
+			e.OutcomeUnknown = false
+			err = e
+		}
+	}()
+	return p.Resolve(ctx, r)
 }
 
 // now is the time where somebody is told how long things take.
@@ -196,7 +209,7 @@ func (p *Pipeline) run(ctx context.Context, c *tool.Call, unresolved error) (too
 
 // panicked is the error of a call that has panicked. What was panicked with may hold data of others, so
 // it goes to the log and not to the caller.
-func (p *Pipeline) panicked(ctx context.Context, c *tool.Call, cause any) error {
+func (p *Pipeline) panicked(ctx context.Context, c *tool.Call, cause any) *tool.Error {
 	p.log.LogAttrs(ctx, slog.LevelError, "a call panicked",
 		slog.String("call_id", c.ID), slog.String("tool", c.Tool), slog.String("name", c.Name),
 		slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))

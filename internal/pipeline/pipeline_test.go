@@ -250,6 +250,28 @@ func TestPanicOfASource(t *testing.T) {
 	)
 }
 
+// A Source whose arguments are adapted by something that panics ends one call and no more.
+func TestPanicOfAnAdapter(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	offer := *r.fake.Offer()
+	offer.Tools = slices.Clone(offer.Tools)
+	offer.Tools[0].Actions = slices.Clone(offer.Tools[0].Actions)
+	for i := range offer.Tools[0].Actions {
+		offer.Tools[0].Actions[i].Adapt = func(json.RawMessage) json.RawMessage { panic("secret of the source") }
+	}
+	r.fake.Publish(offer)
+	_, err := r.Do(t.Context(), call("srv__echo", `{"n":1}`))
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok || e.Kind != tool.Internal || e.OutcomeUnknown || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v, want internal_error of a call that has not run, without what the panic said", err)
+	}
+	if !strings.Contains(r.said.String(), "secret of the source") {
+		t.Errorf("the log does not say it:\n%s", r.said.String())
+	}
+	wantRecords(t, r, "call.start srv__echo", "call.result error internal_error srv__echo")
+}
+
 // A call whose goroutine exits leaves its pair too.
 func TestExitOfAGoroutine(t *testing.T) {
 	t.Parallel()
