@@ -54,7 +54,6 @@ type search struct {
 	names []string           // of the actions, in the order of their sources
 	index func() *find.Index // over names; made once, in the background
 	tools []*tool.Tool       // those with an action among names, each once
-	about map[string]string  // by tool: what it is for
 }
 
 // addSearch puts the three tools in place of the actions of some names.

@@ -35,7 +35,7 @@ var sameDeed = map[deeds]string{
 var deedOf = sync.OnceValue(func() map[string]deeds {
 	out := map[string]deeds{}
 	for d, words := range sameDeed {
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			if w[0] < 0x80 {
 				w = stem(w)
 			}
