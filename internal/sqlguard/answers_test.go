@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/sqlguard"
+	"collie/test/await"
 )
 
 // TestAnswersOfOld: both policies answer as the two separate guards did that they were made of, but for words that say more
@@ -29,6 +30,9 @@ func TestAnswersOfOld(t *testing.T) {
 	defer recorded.Close()
 	n := 0
 	for lines := bufio.NewScanner(recorded); lines.Scan(); n++ {
+		if n%10 >= await.Fewer(10) {
+			continue
+		}
 		var fields [3]string
 		for i, field := range strings.Split(lines.Text(), "\t") {
 			if fields[i], err = strconv.Unquote(field); err != nil {

@@ -1,11 +1,14 @@
 package search_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"collie/test/await"
 )
 
 // honest are statements that a person or a model writes, in the forms that kernels have been seen to refuse, to change
@@ -83,8 +86,11 @@ func TestHonestStatements(t *testing.T) {
 	}
 	run := func(sql string) gjson.Result { return w.do("query_sql", "stmt", sql, "maxRows", 1000) }
 	w.hide()
-	narrowed := make([]gjson.Result, len(honest))
-	for i, sql := range honest {
+	statements := slices.Clone(honest)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(statements), func(i, j int) { statements[i], statements[j] = statements[j], statements[i] })
+	statements = statements[:await.Fewer(len(statements))]
+	narrowed := make([]gjson.Result, len(statements))
+	for i, sql := range statements {
 		narrowed[i] = run(sql)
 		w.silent(narrowed[i])
 	}
@@ -96,7 +102,7 @@ func TestHonestStatements(t *testing.T) {
 		return run("select id from blocks where box = '"+w.secret+"'").Get("total").Int() == 0
 	})
 	some, wrong := 0, 0
-	for i, sql := range honest {
+	for i, sql := range statements {
 		plain := run(sql)
 		got, want := rowsIn(narrowed[i]), rowsIn(plain)
 		if len(want) > 0 {
@@ -116,8 +122,8 @@ func TestHonestStatements(t *testing.T) {
 	if wrong > 5 {
 		t.Errorf("%d statements in all", wrong)
 	}
-	if some < len(honest)*3/4 {
-		t.Errorf("only %d of %d statements find anything", some, len(honest))
+	if some < len(statements)*3/4 {
+		t.Errorf("only %d of %d statements find anything", some, len(statements))
 	}
 }
 
