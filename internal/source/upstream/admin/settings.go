@@ -36,6 +36,7 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	defer kept.Close()
 	o := Options(cfg, env)
 	o.Cache, o.Key, o.Peek = kept, key, true
+	o.Logs = upstream.LogFiles{} // that a server is off would be written into its log
 	if kept != nil {
 		o.Pins = OpenPins(cfg, nil)
 		defer o.Pins.Close()
