@@ -70,6 +70,7 @@ type Catalog struct {
 	changes notices
 	people  people
 	watched subscriptions
+	indexes indexes
 	levels  levels
 }
 
@@ -154,6 +155,7 @@ func (c *Catalog) Close() {
 		stop()
 	}
 	c.changes.close()
+	c.indexes.close()
 }
 
 // changed takes a source's word.

@@ -57,7 +57,7 @@ type search struct {
 }
 
 // addSearch puts the three tools in place of the actions of some names.
-func (v *view) addSearch(names []string) {
+func (v *view) addSearch(s *snapshot, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -68,7 +68,30 @@ func (v *view) addSearch(names []string) {
 		}
 	}
 	v.search.index = sync.OnceValue(func() *find.Index { return find.New(v.documents()) })
-	go v.search.index() // the first question need not wait for it
+	s.catalog.indexes.make(v.search.index) // the first question need not wait for it
+}
+
+// indexes makes indexes in the background until it is closed.
+type indexes struct {
+	mu     sync.Mutex
+	closed bool
+	run    sync.WaitGroup
+}
+
+func (x *indexes) make(index func() *find.Index) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.closed {
+		x.run.Go(func() { index() })
+	}
+}
+
+// close waits for those that are being made.
+func (x *indexes) close() {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+	x.run.Wait()
 }
 
 // documents are what the index is made of.

@@ -96,7 +96,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			v.names = append(v.names, name)
 		}
 	}
-	v.addSearch(found)
+	v.addSearch(s, found)
 	v.lists[tool.ListTools] = sync.OnceValue(v.toolList)
 }
 
