@@ -88,7 +88,12 @@ func (r run) step(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
 	defer func() { _ = stmt.Finalize() }()
 	stop, timedOut := r.watch(conn)
 	defer stop()
-	result, err := r.collect(stmt)
+	var result Result
+	release, err := keepInterrupts(conn)
+	if err == nil {
+		result, err = r.collect(stmt)
+		release()
+	}
 	if err != nil && timedOut() {
 		err = refuse(fmt.Sprintf("the statement was stopped: it ran longer than %v", r.timeout), "")
 	}
@@ -131,6 +136,21 @@ func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 		}
 	}
 	return stop, timedOut
+}
+
+// keepInterrupts has interrupts of the connection hold until release. SQLite forgets one that comes where no statement runs
+// yet, as the next one starts: without another under way a statement whose time is over while it starts runs on without end.
+func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
+	running, _, err := conn.PrepareTransient("VALUES (1), (2)")
+	if err != nil {
+		return nil, plain(err)
+	}
+	release = func() { _ = running.Finalize() }
+	if _, err := running.Step(); err != nil {
+		release()
+		return nil, plain(err)
+	}
+	return release, nil
 }
 
 // collect steps through the rows.

@@ -190,3 +190,17 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
+
+// TestStoppedAtTheStart: a statement whose time is over as it starts is stopped as well. SQLite forgets an interrupt that comes
+// before the first statement of a connection runs.
+func TestStoppedAtTheStart(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, file(t))
+	for n := range await.Fewer(4000) {
+		g := &sqlguard.Runner{Timeout: time.Duration(1+n%100) * time.Microsecond}
+		_, err := g.Select(conn, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c", 64)
+		if err == nil {
+			t.Fatal("an endless statement has ended")
+		}
+	}
+}
