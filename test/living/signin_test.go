@@ -127,7 +127,7 @@ func TestClientCredentials(t *testing.T) {
 	works(t, c, "r")
 
 	out, stderr, code := h.run(t, "mcp", "auth", "r")
-	if code != 0 || !strings.Contains(out, "signed in at r") || p.Seen().Authorize != nil {
+	if code != 0 || !strings.Contains(out, "signed in to r") || p.Seen().Authorize != nil {
 		t.Errorf("mcp auth: exit code %d, authorization %v: %s%s", code, p.Seen().Authorize, out, stderr)
 	}
 }

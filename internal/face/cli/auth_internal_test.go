@@ -101,7 +101,7 @@ func TestSignInAndOut(t *testing.T) {
 	if page, err := provider.Follow(t.Context(), callback); err != nil || !strings.Contains(page, "Signed in") {
 		t.Errorf("the callback shows %q, %v", page, err)
 	}
-	if e := <-ended; e.code != 0 || e.out != "signed in at notes\n" {
+	if e := <-ended; e.code != 0 || e.out != "signed in to notes\n" {
 		t.Errorf("auth = %+v\n%s", e, &log)
 	}
 	if got := provider.Seen().Authorize.Get("scope"); got != "read" {
@@ -151,7 +151,7 @@ func TestSecretNeverShows(t *testing.T) {
 	y := newTyped(t, "http://127.0.0.1:1/mcp")
 	var log watched
 	for _, stdin := range []string{"canary-value\n", "canary-value\r\n", "canary-value"} {
-		if code, out := y.run(&log, stdin, "secret", "set", "KEY"); code != 0 || !strings.Contains(out, "kept KEY in the file") {
+		if code, out := y.run(&log, stdin, "secret", "set", "KEY"); code != 0 || !strings.Contains(out, "stored KEY in the file") {
 			t.Fatalf("set = %d, %s\n%s", code, out, &log)
 		}
 	}

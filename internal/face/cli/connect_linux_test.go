@@ -21,7 +21,7 @@ func TestConnectAtATerminal(t *testing.T) {
 }
 
 const (
-	notesQuestion    = "Let Cursor have the tools for your notes too? [Y/n] "
+	notesQuestion    = "Give Cursor the tools for your notes too? [Y/n] "
 	settingsQuestion = "Connect the client to those? [Y/n] "
 )
 

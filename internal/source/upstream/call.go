@@ -491,7 +491,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		out.Message = c.server.redact(link.Error())
 		_, out.Hint = linkReason(link)
 	case c.Process != nil:
-		logs := "collie mcp logs " + c.server.name + " shows what it said"
+		logs := "collie mcp logs " + c.server.name + " shows its output"
 		if end := c.Ending(); end != "" {
 			out.Kind, out.Message, out.Hint = tool.Crashed, "the server ended in mid-call: "+end, logs+"; the next call starts it again"
 		} else {

@@ -326,7 +326,7 @@ func (s *Server) failure(err error, after time.Duration) error {
 		kind, hint = tool.NeedsAuth, s.authHint()
 	}
 	if hint == "" {
-		hint = "collie mcp logs " + s.name + " shows what it said"
+		hint = "collie mcp logs " + s.name + " shows its output"
 	}
 	return &tool.Error{
 		Op: "start", Kind: kind, Subject: s.name, RetryAfter: after,

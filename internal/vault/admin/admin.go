@@ -106,8 +106,8 @@ func (v *Vault) Backup(ctx context.Context, path string) error {
 	}
 	if err == nil {
 		return &tool.Error{
-			Op: "back up the vault", Kind: tool.Exists, Subject: path, Message: "that file is there already",
-			Hint: "name one that is not; a backup is never written over another file",
+			Op: "back up the vault", Kind: tool.Exists, Subject: path, Message: "that file already exists",
+			Hint: "name a file that does not exist; a backup never overwrites one",
 		}
 	}
 	return err
@@ -117,7 +117,7 @@ func (v *Vault) open(ctx context.Context, op string) (*workspace.Workspace, erro
 	if !v.Exists() {
 		return nil, &tool.Error{
 			Op: op, Kind: tool.Unknown, Subject: v.Path(), Message: "there is no vault yet",
-			Hint: "the first use makes it, such as: collie fs tree /",
+			Hint: "the first use creates it, for example: collie fs tree /",
 		}
 	}
 	w, err := v.vault.Workspace(ctx)

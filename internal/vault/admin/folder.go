@@ -142,7 +142,7 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	}
 	if _, err := os.Lstat(file); err == nil && !overwrite {
 		return report, &tool.Error{
-			Op: op, Kind: tool.Exists, Subject: file, Message: "that file is there already", Hint: "name another one, or give --overwrite",
+			Op: op, Kind: tool.Exists, Subject: file, Message: "that file already exists", Hint: "name another one, or give --overwrite",
 		}
 	}
 	part, err := os.CreateTemp(filepath.Dir(file), ".collie-export-")

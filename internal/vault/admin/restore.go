@@ -35,7 +35,7 @@ func (v *Vault) MayRestore(backup string) error {
 	case err != nil:
 		return fileError(op, backup, err)
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is not a file, or an empty one; expected a backup of a vault"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is empty or not a file; expected a backup of a vault"}
 	}
 	if now, err := os.Stat(v.Path()); err == nil && os.SameFile(now, info) {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}

@@ -21,7 +21,7 @@ type commands struct{ *root.Program }
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
-	return root.Group("audit", "What was called, and whether somebody changed the record",
+	return root.Group("audit", "The record of all calls, and whether it is intact",
 		p.tailCommand(),
 		p.queryCommand(),
 		p.verifyCommand(),
@@ -33,8 +33,8 @@ func (p commands) tailCommand() *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
 		Use: "tail", Short: "Show the newest records", Args: cobra.NoArgs,
-		Long: "Shows the newest records of all processes of this home. With --json the records as they\n" +
-			"are on disk, one a line.",
+		Long: "Shows the newest records of all processes of this home. With --json the records are printed as\n" +
+			"they are on disk, one per line.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 0 {
 				return root.Usage("-n is %d, expected a number of records", n)
@@ -47,7 +47,7 @@ func (p commands) tailCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVarP(&n, "lines", "n", 20, "show the last `N` records")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "show what comes as well, until interrupted")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "keep showing new lines until interrupted")
 	return c
 }
 
@@ -59,10 +59,10 @@ type queryFlags struct {
 func (p commands) queryCommand() *cobra.Command {
 	var f queryFlags
 	c := &cobra.Command{
-		Use: "query", Short: "Show the records that fit", Args: cobra.NoArgs,
-		Long: "Shows the newest records that fit all flags, oldest first. Times are lengths such as 10m\n" +
-			"or 7d before now, 15:04 of today, 2026-01-31, \"2026-01-31 15:04\" or RFC 3339. With --json\n" +
-			"the records as they are on disk, one a line.",
+		Use: "query", Short: "Show the records that match", Args: cobra.NoArgs,
+		Long: "Shows the newest records that match all flags, oldest first. A time is a duration before now,\n" +
+			"such as 10m or 7d, a time of today (15:04), 2026-01-31, \"2026-01-31 15:04\" or RFC 3339. With\n" +
+			"--json the records are printed as they are on disk, one per line.",
 		Example: "  collie audit query --since 1h --outcome error\n  collie audit query --kind change",
 		RunE:    func(c *cobra.Command, _ []string) error { return p.query(c.Context(), &f) },
 	}
@@ -71,7 +71,7 @@ func (p commands) queryCommand() *cobra.Command {
 	flags.StringVar(&f.until, "until", "", "before `TIME`")
 	flags.StringVar(&f.Tool, "tool", "", "of the tool, or server, `NAME`")
 	flags.StringVar(&f.Action, "action", "", "of the action `NAME`")
-	flags.StringVar(&f.Outcome, "outcome", "", "that ended so: ok, error, refused, cancelled or unknown")
+	flags.StringVar(&f.Outcome, "outcome", "", "with this outcome: ok, error, refused, cancelled or unknown")
 	flags.StringVar(&f.Origin, "origin", "", "of calls from direct, chat, cli-agent, mcp-local, mcp-remote or scheduled")
 	flags.StringVar(&f.Session, "session", "", "of the session `ID`, or of its digest")
 	flags.StringVar(&f.CallID, "call", "", "of the call `ID`")
@@ -127,7 +127,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 		return err
 	}
 	if len(found) > limit {
-		p.Note("these are the newest %d records; -n 0 shows all that fit", limit)
+		p.Note("these are the newest %d records; -n 0 shows all that match", limit)
 		found = found[1:]
 	}
 	return p.showRecords(ctx, each(found), false)

@@ -27,8 +27,8 @@ func TestVerdict(t *testing.T) {
 		{
 			"a crash is not a fault",
 			[]audit.ChainReport{good, torn},
-			"· two: the last line was torn by a crash; nothing of it was promised\n" +
-				"· two: 1 record newer than its head: valid, but a cut would not show\n" +
+			"· two: the last line was cut short by a crash; its record was never confirmed\n" +
+				"· two: 1 record newer than its head: valid, but their removal would not be detected\n" +
 				"✓ intact: 4 records in 2 chains, from 2026-07-28 09:00:00 to 2026-07-28 11:00:00\n",
 		},
 		{

@@ -17,13 +17,13 @@ func (p commands) verifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Find records that were changed, removed or moved", Args: cobra.NoArgs,
 		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
-			"chains say of each other. The exit code is 0 if all is intact, 1 if not. A last line that\n" +
-			"a crash tore, and records newer than the head, are told and are not a fault.\n\n" +
-			"What this shows: an edit, a removal, a swap or a cut by somebody who has not the signing key.\n" +
-			"What it cannot show: records that were written anew by somebody who can read the key, which\n" +
-			"lies in the same folder and which every program of your account can read; the newest chains,\n" +
-			"if all that began after them were removed too; the whole folder, removed or put back from a\n" +
-			"backup. If that matters, copy the head.json files to another machine.",
+			"chains record about each other. The exit code is 0 if all is intact, 1 if not. A last line torn\n" +
+			"by a crash and records newer than the head are reported, but are not faults.\n\n" +
+			"It detects records that were edited, removed, swapped or cut off by someone without the signing\n" +
+			"key. It cannot detect records rewritten by someone who can read the key, which lies in the same\n" +
+			"folder, readable by every program of your account; removal of the newest chains together with\n" +
+			"all that began after them; or removal of the whole folder, or its replacement by a backup. If\n" +
+			"that matters, copy the head.json files to another machine.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.verify(c.Context()) },
 	}
 }
@@ -59,10 +59,10 @@ func Verdict(dir string, report *app.AuditReport) string {
 			fmt.Fprintf(&b, "✗ %s\n", problem)
 		}
 		if c.Torn {
-			locale.Fprintf(&b, "· %s: the last line was torn by a crash; nothing of it was promised\n", c.Chain)
+			locale.Fprintf(&b, "· %s: the last line was cut short by a crash; its record was never confirmed\n", c.Chain)
 		}
 		if c.Uncovered > 0 {
-			locale.Fprintf(&b, "· %s: %s newer than its head: valid, but a cut would not show\n", c.Chain, locale.Count(int(c.Uncovered), "record"))
+			locale.Fprintf(&b, "· %s: %s newer than its head: valid, but their removal would not be detected\n", c.Chain, locale.Count(int(c.Uncovered), "record"))
 		}
 		if faults += len(c.Problems); !c.OK() {
 			broken++

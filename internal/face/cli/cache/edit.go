@@ -21,10 +21,10 @@ import (
 
 func (p commands) clearCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "clear [NAME…]", Short: "Forget what is kept, of servers or of all", ValidArgsFunction: p.completeCached(0),
-		Long: "Deletes entries from the cache, at once in a running gateway too. What servers offer there stays\n" +
-			"on offer: those that run write theirs back with their next list, and collie cache refresh asks\n" +
-			"the others.",
+		Use: "clear [NAME…]", Short: "Forget cached lists, of some servers or of all", ValidArgsFunction: p.completeCached(0),
+		Long: "Deletes entries from the cache, and at once from that of a running gateway. The gateway goes on\n" +
+			"offering what its servers offer: those that run write their entries back with their next list,\n" +
+			"and collie cache refresh asks the others.",
 		RunE: func(c *cobra.Command, args []string) error { return p.clear(c.Context(), args) },
 	}
 }
@@ -33,8 +33,8 @@ func (p commands) pruneCommand() *cobra.Command {
 	var older string
 	c := &cobra.Command{
 		Use: "prune", Short: "Forget servers that are no longer configured", Args: cobra.NoArgs,
-		Long: "Deletes what is kept of servers that have gone from the settings; a gateway does so by itself\n" +
-			"after 30 days.",
+		Long: "Deletes the cache entries of servers that are no longer in the settings; a gateway does so by\n" +
+			"itself after 30 days.",
 		Example: "  collie cache prune\n  collie cache prune --older 30d",
 		RunE: func(c *cobra.Command, _ []string) error {
 			age, err := longTime(older)
@@ -74,7 +74,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return &tool.Error{
-				Op: "cache clear", Kind: tool.Unknown, Subject: name, Message: "nothing is kept of it",
+				Op: "cache clear", Kind: tool.Unknown, Subject: name, Message: "nothing is cached for it",
 				Hint: output.First(root.DidYouMeanHint(name, known), "collie cache show lists what is kept"),
 			}
 		}
@@ -154,8 +154,8 @@ func (p commands) erased(gone []string) error {
 
 func (p commands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Take the lists of another cache file over", Args: root.Named("file"),
-		Long: "Takes lists from another Collie's cache file, or from xiaozhi.cache.json, for servers that have\n" +
+		Use: "import FILE", Short: "Import the lists of another cache file", Args: root.Named("file"),
+		Long: "Imports lists from another Collie's cache file, or from xiaozhi.cache.json, for servers that have\n" +
 			"none here. They are marked as imported: until their server confirms them, they are shown only\n" +
 			"with cache.trustImported.",
 		RunE: func(c *cobra.Command, args []string) error { return p.importFile(c.Context(), args) },

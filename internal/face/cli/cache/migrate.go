@@ -22,7 +22,7 @@ import (
 func (p commands) migrateCommand() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "migrate [FILE]", Short: "Bring a cache file of an older format to the one of now", Args: cobra.MaximumNArgs(1),
+		Use: "migrate [FILE]", Short: "Upgrade a cache file to the current format", Args: cobra.MaximumNArgs(1),
 		Long: "A gateway reads older formats as they are and writes the one of now with its next change. This\n" +
 			"does so at once, in the file of the settings or in FILE, and keeps the old file beside it. With\n" +
 			"--dry-run it shows field by field what would be different; - is stdin. Values of settings, which\n" +
@@ -66,7 +66,7 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 			"file": path, "from": m.From, "to": m.To, "changed": m.Changed(), "written": written, "changes": changes,
 		})
 	case !m.Changed():
-		_, err = locale.Fprintf(p.Out, "%s has format %s, nothing is to be done\n", path, m.From)
+		_, err = locale.Fprintf(p.Out, "%s already has format %s; nothing to do\n", path, m.From)
 	case written:
 		_, err = locale.Fprintf(p.Out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
 	default:

@@ -13,9 +13,9 @@ import (
 
 func (p commands) pathCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "path", Short: "Where the tool cache lies, and whether it can be written", Args: cobra.NoArgs,
+		Use: "path", Short: "Show where the tool cache is, and whether it is writable", Args: cobra.NoArgs,
 		Long: "Shows the file, the key that tells servers apart and signs what is shared, and the NATS server\n" +
-			"through which lists are shared with other gateways. Nothing is made.",
+			"through which lists are shared with other gateways. Nothing is created.",
 		RunE: func(*cobra.Command, []string) error { return p.path() },
 	}
 }
@@ -52,14 +52,14 @@ func (p commands) path() error {
 	rows := [][]string{{"file", path}}
 	switch {
 	case missing != nil:
-		rows = append(rows, []string{"state", "not made yet"})
+		rows = append(rows, []string{"state", "not created yet"})
 	default:
 		rows = append(rows, []string{"state", output.BinarySize(info.Size())})
 	}
 	if writable {
 		rows = append(rows, []string{"writable", locale.T("yes")})
 	} else {
-		rows = append(rows, []string{"writable", locale.T("no: lists are served from it, and nothing is kept")})
+		rows = append(rows, []string{"writable", locale.T("no: lists are served from it, but nothing new is stored")})
 	}
 	if !cfg.Cache.Enabled {
 		rows = append(rows, []string{"in use", locale.T("no: cache.enabled is false")})
@@ -74,7 +74,7 @@ func (p commands) path() error {
 	key := cacheadmin.Key(cfg)
 	switch {
 	case noKey != nil:
-		key += locale.T(" (not made yet)")
+		key += locale.T(" (not created yet)")
 	case shared != "" && cfg.Cache.SharedKeyFile == "":
 		key += locale.T(" (this home's own: nobody else can use what it shares; see cache.sharedKeyFile)")
 	}

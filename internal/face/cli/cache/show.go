@@ -90,11 +90,11 @@ func namesOf(list []gjson.Result, key string) string {
 
 func (p commands) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show what is kept, of one server or of all", Args: cobra.MaximumNArgs(1),
-		Long: "Shows what the cache keeps of each server, and what that is worth now; with NAME all that is\n" +
-			"kept of one, with --json the file itself, decompressed, or the entry of NAME as it lies in it.\n\n" +
-			"VERDICT is hit (listed at once, nobody is asked), stale (listed, and asked for again), expired or\n" +
-			"miss (not listed before the server has told). REASON says why.",
+		Use: "show [NAME]", Short: "Show what is cached, of one server or of all", Args: cobra.MaximumNArgs(1),
+		Long: "Shows what the cache holds for each server and whether it can still be used; with NAME, everything\n" +
+			"it holds for one; with --json, the decompressed file itself, or the entry of NAME as it is there.\n\n" +
+			"VERDICT is hit (listed at once, without asking the server), stale (listed, and fetched again),\n" +
+			"expired or miss (not listed until the server has answered). REASON says why.",
 		ValidArgsFunction: p.completeCached(1),
 		RunE:              func(c *cobra.Command, args []string) error { return p.show(c.Context(), args) },
 	}
@@ -115,14 +115,14 @@ func (p commands) show(ctx context.Context, args []string) error {
 	i := slices.Index(names, args[0])
 	if i < 0 {
 		return &tool.Error{
-			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor kept",
+			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor cached",
 			Hint: output.First(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
 		}
 	}
 	s := &kept.Servers[i]
 	if s.Entry == nil {
 		return &tool.Error{
-			Op: "cache show", Kind: tool.Unknown, Subject: s.Name, Message: "nothing is kept of it" + inBrackets(s.Reason),
+			Op: "cache show", Kind: tool.Unknown, Subject: s.Name, Message: "nothing is cached for it" + inBrackets(s.Reason),
 			Hint: "collie cache warm " + s.Name + " learns its tools, or says why it cannot",
 		}
 	}
@@ -157,7 +157,7 @@ func (p commands) showCached(kept serveradmin.CacheContents) error {
 		return err
 	}
 	if kept.File.Missing {
-		p.Note("there is no cache file yet; collie cache warm makes it, and so does a gateway")
+		p.Note("there is no cache file yet; collie cache warm creates it, and so does a gateway")
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ import (
 func (p commands) statsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats", Short: "Show how well the cache works", Args: cobra.NoArgs,
-		Long: "Shows the file's own counters and, where a gateway runs, what it has looked up, refreshed and\n" +
-			"written since its start.",
+		Long: "Shows the counters of the cache file and, if a gateway runs, how much it has looked up, refreshed\n" +
+			"and written since its start.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.stats(c.Context()) },
 	}
 }
@@ -52,7 +52,7 @@ func (p commands) stats(ctx context.Context) error {
 		}
 	}
 	if since == nil {
-		p.Note("no gateway with these settings runs in this home; what it looks up and writes is counted while it does")
+		p.Note("no gateway with these settings runs in this home; its lookups and writes are counted only while it runs")
 		return nil
 	}
 	fmt.Fprintln(p.Out)
@@ -105,7 +105,7 @@ func statsOf(kept *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 
 func fileRows(f *cacheadmin.FileInfo) [][]string {
 	if f.Missing {
-		return [][]string{{"file", f.Path}, {"state", locale.T("not made yet")}}
+		return [][]string{{"file", f.Path}, {"state", locale.T("not created yet")}}
 	}
 	format := f.Format
 	if f.Compressed {

@@ -23,10 +23,10 @@ func (p commands) warmCommand() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use: "warm [NAME…]", Short: "Start servers once, to learn their tools", ValidArgsFunction: p.completeCached(0),
-		Long: "Starts or reaches servers, all that are on without NAME, fetches their lists and keeps them, so\n" +
-			"that the next start of a gateway lists every tool at once. A running gateway does it itself and\n" +
-			"stops them when they have been idle, as always; else each is stopped again when it has told. The\n" +
-			"exit code is 6 if some failed, 1 if all did, 3 if the lists could not be written.",
+		Long: "Starts or connects to the named servers, or all that are enabled, and caches their lists, so that\n" +
+			"the next gateway to start lists every tool at once. A running gateway does this itself and stops\n" +
+			"the servers once they are idle; otherwise each is stopped as soon as it has answered. The exit\n" +
+			"code is 6 if some failed, 1 if all did, 3 if the lists could not be written.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if parallel < 0 || timeout <= 0 {
 				return root.Usage("--parallel and --timeout must be above 0")
@@ -34,15 +34,15 @@ func (p commands) warmCommand() *cobra.Command {
 			return p.learn(c.Context(), "cache warm", args, parallel, timeout)
 		},
 	}
-	c.Flags().IntVar(&parallel, "parallel", 0, "start so many at once (default: mcp.warmParallel)")
+	c.Flags().IntVar(&parallel, "parallel", 0, "start this many at once (default: mcp.warmParallel)")
 	c.Flags().DurationVar(&timeout, "timeout", 180*time.Second, "give a server at most `TIME`")
 	return c
 }
 
 func (p commands) refreshCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is kept", ValidArgsFunction: p.completeCached(0),
-		Long: "Asks servers for their lists, all that are on without NAME; servers that do not run are started.",
+		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is cached", ValidArgsFunction: p.completeCached(0),
+		Long: "Fetches the lists of the named servers, or of all that are enabled, and starts those that do not run.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.learn(c.Context(), "cache refresh", args, 0, 180*time.Second)
 		},

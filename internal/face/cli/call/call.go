@@ -39,17 +39,17 @@ func Command(shared *root.Program) *cobra.Command {
 		Short: "Call one action of a tool",
 		Long: "Calls one action of a tool and prints its result. The flags of the action come from its\n" +
 			"schema: collie call TOOL ACTION --help shows them. TOOL/ACTION and the name that MCP\n" +
-			"clients see work as well, and so does collie TOOL ACTION where TOOL is not a command.\n\n" +
+			"clients see work as well, and so does collie TOOL ACTION, unless TOOL is a command of its own.\n\n" +
 			"  --key value          any spelling of the name: --parent-id, --parentId, --parent_id\n" +
 			"  --key, --no-key      true and false\n" +
 			"  --key a,b --key c    several items; \\, is a comma in one\n" +
 			"  --key @FILE, --key - a text from a file or from stdin; @@x is the text @x\n" +
 			"  --key-json JSON      any value as JSON\n" +
-			"  -- --key value       a flag that has the name of one of these below\n\n" +
-			"A pipe or a file gets the text of a result as the tool wrote it; at a terminal control\n" +
-			"characters in it are not obeyed.\n\n" +
-			"SiYuan tools also take what matters most without a flag, in the order of their help page, and\n" +
-			"other words for the same: ls and list, mv and move, rm, remove and delete.",
+			"  -- --key value       a flag of the action that has the name of one below\n\n" +
+			"A pipe or a file gets the text of a result as the tool wrote it; on a terminal, control characters\n" +
+			"in it have no effect.\n\n" +
+			"SiYuan tools also take their main arguments without a flag, in the order of their help page, and\n" +
+			"accept synonyms: ls and list, mv and move, rm, remove and delete.",
 		Example: "  collie call everything echo --message hello\n" +
 			"  collie everything get-sum --a 1 --b 2 --json\n" +
 			"  collie fs read /Notes/Plan",
@@ -60,7 +60,7 @@ func Command(shared *root.Program) *cobra.Command {
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.StringVar(&p.SaveTo, "save", "", "write pictures, sound and files in the result to `FILE`")
 	flags.DurationVar(&f.timeout, "timeout", 0, "give up after `DURATION`, such as 30s")
-	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked; whoever has a shell of yours can type it too")
+	flags.BoolVar(&f.yes, "yes", false, "confirm a dangerous action without being asked; anyone with a shell on your account can type it too")
 	p.LocalFlag(c)
 	p.KernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

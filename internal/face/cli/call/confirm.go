@@ -27,17 +27,17 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 	var deny string
 	c := &cobra.Command{
 		Use: "confirm [CODE]", Short: "Answer the calls that wait for a person", Args: cobra.MaximumNArgs(1),
-		Long: "Where a client cannot ask you, a dangerous call is refused and waits here for five minutes.\n" +
-			"Without CODE this lists what waits. With CODE it shows the call and asks; after a yes the\n" +
-			"client that was shown the code may make the same call once; a client that has lost its\n" +
-			"session since is another one and gets a new code. The answer is read from the terminal, not\n" +
-			"from stdin, and there is no --yes. That keeps pipes and scripts from answering by accident;\n" +
-			"it does not keep out a program that has a shell on your account and opens a terminal itself.",
+		Long: "If a client cannot ask you, a dangerous call is refused and waits here for five minutes. Without\n" +
+			"CODE this lists the waiting calls. With CODE it shows the call and asks; after a yes, the client\n" +
+			"that was shown the code may make the same call once. A client that has lost its session since\n" +
+			"then counts as a new one and gets a new code. The answer is read from the terminal, not from\n" +
+			"stdin, and there is no --yes. That keeps pipes and scripts from answering by accident; it does\n" +
+			"not keep out a program that has a shell on your account and opens a terminal itself.",
 		Example:           "  collie confirm\n  collie confirm K7RM4T\n  collie confirm --deny K7RM4T",
 		ValidArgsFunction: p.completeCodes,
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flag("deny").Changed && len(args) > 0 {
-				return root.Usage("--deny takes the one code that is refused; leave out %s", args[0])
+				return root.Usage("--deny takes one code, that of the call to refuse; leave out %s", args[0])
 			}
 			cfg, err := p.Load()
 			switch {
@@ -114,7 +114,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 	if err != nil {
 		return &tool.Error{
 			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "there is no terminal to ask at",
-			Hint: "run it in a terminal of your own; the answer is read from there alone", Err: err,
+			Hint: "run it in a terminal yourself; the answer is read only from there", Err: err,
 		}
 	}
 	defer t.Close()
@@ -131,7 +131,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 // askPending puts the question. Whoever leaves without an answer has not answered.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
-	text := questionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this lapses in %s\nLet it run once? [y/N] ",
+	text := questionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
 		output.Ago(w.Asked, now), output.OneLine(who(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
 	if _, err := io.WriteString(out, text); err != nil {
 		return false, err

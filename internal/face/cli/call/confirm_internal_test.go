@@ -137,11 +137,11 @@ func TestConfirmShowsTheQuestion(t *testing.T) {
 		t.Fatal(errs)
 	}
 	got := regexp.MustCompile(`asked \S+ ago`).ReplaceAllString(d.shown.String(), "asked T ago")
-	got = regexp.MustCompile(`lapses in \S+`).ReplaceAllString(got, "lapses in T")
+	got = regexp.MustCompile(`expires in \S+`).ReplaceAllString(got, "expires in T")
 	const want = "notes drop\n" +
 		"  effect: a\uFFFD[2K \uFFFDb\n" +
 		`  arguments: {"id":"\u001b[2K\u202e"}` + "\n" +
-		"  asked T ago by a\uFFFD[2K \uFFFDb Let it run once? [y/N] y (mcp-remote) for token; this lapses in T\n" +
+		"  asked T ago by a\uFFFD[2K \uFFFDb Let it run once? [y/N] y (mcp-remote) for token; this expires in T\n" +
 		"Let it run once? [y/N] "
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("shown (-want +got):\n%s", d)

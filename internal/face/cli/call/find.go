@@ -214,7 +214,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 		}
 		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State)}
 		if _, running := b.(*remote.Client); running {
-			e.Hint = "collie mcp logs " + s.Name + " shows what it said" // there is no log without a gateway
+			e.Hint = "collie mcp logs " + s.Name + " shows its output" // there is no log without a gateway
 		}
 		switch s.State {
 		case tool.StateDisabled:
@@ -232,7 +232,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 				e.Hint = "put that right, then collie mcp restart " + s.Name
 			}
 		case tool.StateNeedsAuth:
-			e.Kind, e.Message, e.Hint = tool.NeedsAuth, locale.T("the server wants to know who asks"), s.Hint
+			e.Kind, e.Message, e.Hint = tool.NeedsAuth, locale.T("the server requires authentication"), s.Hint
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
 			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
 				return p.unknownTool(ctx, name, known)

@@ -36,7 +36,7 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 	var f toolsFlags
 	c := &cobra.Command{
 		Use:   "tools [TOOL [ACTION]]",
-		Short: "Show what is offered, help for it, and what it costs",
+		Short: "List tools and actions, with their help and token cost",
 		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
 			"help page of that action. --size shows what the list costs a model, in each view.",
 		Args: cobra.MaximumNArgs(2), ValidArgsFunction: CompleteTools(p.Program),
@@ -140,7 +140,7 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 		about := output.First(r.Description, r.Title)
 		switch {
 		case r.Off != "" && r.View == "": // a server that offers nothing
-			actions, about = "-", locale.Sprintf("%s; collie tools %s says more", r.Off, r.Name)
+			actions, about = "-", locale.Sprintf("%s; collie tools %s shows more", r.Off, r.Name)
 		case r.Off != "":
 			about = "off: " + r.Off
 		}

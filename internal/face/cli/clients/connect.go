@@ -34,15 +34,16 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 
 	var f connectFlags
 	c := &cobra.Command{
-		Use: "connect CLIENT", Short: "Write this gateway into the settings of an MCP client", Args: cobra.MaximumNArgs(1),
-		Long: "Writes \"collie stdio\" into the settings of a client, with the --home and --config that it\n" +
-			"has itself, and says what to do next. Comments stay; the old file is kept as FILE.bak. No\n" +
-			"token gets into a foreign file. Servers whose tools nobody has seen are started once to learn\n" +
-			"them, so that the client's first session has them all.\n\n" +
-			"A server that the client has itself and Collie serves too would be there twice. --move takes\n" +
-			"over the client's own servers as mcp import does, and takes them out of its file; --restore\n" +
-			"puts them back, and --remove takes Collie out. What nobody has changed since is then as it was,\n" +
-			"to the byte.\n\nClients: " + strings.Join(clientNames(), ", "),
+		Use: "connect CLIENT", Short: "Add this gateway to the settings of an MCP client", Args: cobra.MaximumNArgs(1),
+		Long: "Writes \"collie stdio\" into a client's settings, with the --home and --config of this command, and\n" +
+			"says what to do next. Comments stay, and the old file is kept as FILE.bak. No token is written\n" +
+			"into the client's file. Servers whose tools are not known yet are started once to learn them, so\n" +
+			"that the client's first session has them all.\n\n" +
+			"A server that both the client and Collie start would appear twice. --move imports the client's own\n" +
+			"servers, as mcp import does, and removes them from its file; --restore puts them back, and\n" +
+			"--remove removes Collie. If nobody has changed the file since, it is then byte for byte what it\n" +
+			"was.\n\n" +
+			"Clients: " + strings.Join(clientNames(), ", "),
 		Example: "  collie connect claude-code\n  collie connect cursor --move --dry-run\n" +
 			"  collie connect cursor --restore --remove\n  collie connect --list",
 		ValidArgs: clientNames(),
@@ -50,19 +51,19 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.all, "list", false, "show where Collie is connected")
-	flags.BoolVar(&f.move, "move", false, "take over the client's own servers, and take them out of its file")
+	flags.BoolVar(&f.move, "move", false, "import the client's own servers and remove them from its file")
 	flags.BoolVar(&f.restore, "restore", false, "put back what --move took out")
-	flags.BoolVar(&f.remove, "remove", false, "take Collie out of the client's file")
+	flags.BoolVar(&f.remove, "remove", false, "remove Collie from the client's file")
 	flags.BoolVar(&f.withTheNotes, "notes", false, "let the client have the tools for notes (default, asked at a terminal)")
 	flags.BoolVar(&f.withoutNotes, "no-notes", false, "keep the tools for notes from the client")
 	flags.BoolVar(&f.dry, "dry-run", false, "only show what would be written")
 	flags.BoolVar(&f.dry, "print", false, "the same as --dry-run")
 	flags.BoolVar(&f.force, "force", false, "replace another server of the same name")
 	learn.NoWarmFlag(c, &f.noWarm)
-	flags.StringVar(&f.name, "name", "collie", "be called `NAME` in the client")
+	flags.StringVar(&f.name, "name", "collie", "use `NAME` for Collie in the client")
 	flags.StringVar(&f.profile, "profile", "", "show the client the tools of view profile `NAME`")
 	flags.StringVar(&f.file, "file", "", "write `FILE` instead of the client's usual one")
-	flags.StringVar(&f.secrets, "secrets", "ask", "with --move: `WHAT` becomes of secrets as text: keyring, keep or ask")
+	flags.StringVar(&f.secrets, "secrets", "ask", "with --move: do `WHAT` with secrets found as text: keyring, keep or ask")
 	root.CompleteWith(c, "secrets", "keyring", "keep", "ask")
 	c.MarkFlagsMutuallyExclusive("notes", "no-notes")
 	for _, back := range []string{"restore", "remove"} {
@@ -91,7 +92,7 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 		return root.Usage("which client? collie connect %s", strings.Join(clientNames(), "|"))
 	case !slices.Contains(clientNames(), args[0]):
 		near := root.DidYouMean(args[0], clientNames())
-		return root.Usage("there is no client %q%s known are %s", args[0], output.First(near, ";"), strings.Join(clientNames(), ", "))
+		return root.Usage("there is no client %q%s known clients: %s", args[0], output.First(near, ";"), strings.Join(clientNames(), ", "))
 	case !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets):
 		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
 	}
@@ -111,7 +112,7 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 	}
 	switch {
 	case wrong != nil:
-		p.Warn("the settings have errors, so that the client could not start it: collie mcp validate shows them")
+		p.Warn("the settings have errors, so the client cannot start it: collie mcp validate shows them")
 	case len(j.cfg.Servers) == 0 && !app.NotesOffered(j.cfg, p.Env, app.KernelFlags{}):
 		p.Note("no MCP server is configured yet; collie mcp add NAME -- COMMAND adds one")
 	case !f.dry && !f.noWarm:
@@ -132,7 +133,7 @@ func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*c
 		p.Warn("%s", p.OtherGateway(&g, cfg))
 		return cfg, nil //nolint:nilerr // settings that cannot be named are not compared
 	}
-	yes, err := p.Yes(ctx, locale.Sprintf("The gateway that runs (pid %d) serves other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
+	yes, err := p.Yes(ctx, locale.Sprintf("The running gateway (pid %d) uses other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
 	if err != nil || !yes {
 		return cfg, err
 	}

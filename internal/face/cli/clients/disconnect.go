@@ -68,11 +68,11 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	say("took out", "would take out", d.Removed)
 	switch {
 	case d.Gone:
-		b.WriteString(locale.T("  the file was made for Collie, and has nothing else in it: removed\n"))
+		b.WriteString(locale.T("  the file was created for Collie and holds nothing else, so it was removed\n"))
 	case d.Exact:
-		b.WriteString(locale.T("  the file is what it was before, to the byte\n"))
+		b.WriteString(locale.T("  the file is byte for byte what it was before\n"))
 	case len(d.Put) > 0:
-		b.WriteString(locale.T("  the file has changed since: what was put back stands at the end of the servers\n"))
+		b.WriteString(locale.T("  the file has changed since then, so the restored servers are at the end of the list\n"))
 	}
 	return b.String()
 }

@@ -25,17 +25,18 @@ func ExportCommand(shared *root.Program) *cobra.Command {
 
 	var f exportFlags
 	c := &cobra.Command{
-		Use: "export --to HOST", Short: "Write servers as another program has them", Args: cobra.NoArgs,
-		Long: "Shows the servers of the settings in the words of another program, or with --gateway the one\n" +
-			"entry that stands for all of them. With --file they are written into that file; comments in\n" +
-			"it stay, and the old one is kept as FILE.bak.\n\n" +
-			"No variable is expanded, so that no secret gets into a foreign file: ${NAME} is written as\n" +
-			"the program writes it.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+		Use: "export --to HOST", Short: "Export servers in another program's format", Args: cobra.NoArgs,
+		Long: "Shows the servers in the settings in the format of another program, or with --gateway the one\n" +
+			"entry that stands for all of them. With --file they are written into that file; its comments\n" +
+			"stay, and the old file is kept as FILE.bak.\n\n" +
+			"Variables are not expanded, so that no secret gets into another program's file: ${NAME} is\n" +
+			"written in that program's syntax.\n\n" +
+			"Programs: " + strings.Join(hostNames(), ", "),
 		Example: "  collie mcp export --to codex\n  collie mcp export --to vscode --server github --file .vscode/mcp.json",
 		RunE:    func(c *cobra.Command, _ []string) error { return p.exportServers(c.Context(), &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.to, "to", "", "write as `HOST` has it")
+	flags.StringVar(&f.to, "to", "", "write in the format of `HOST`")
 	flags.StringSliceVar(&f.servers, "server", nil, "only these servers: `A,B`")
 	flags.BoolVar(&f.gateway, "gateway", false, "write the one entry that starts collie stdio")
 	flags.StringVar(&f.profile, "profile", "", "with --gateway: show the tools of view profile `NAME`")
@@ -53,7 +54,7 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	case f.gateway && f.servers != nil:
 		return root.Usage("--gateway stands for all servers; leave out --server")
 	case !f.gateway && f.profile != "":
-		return root.Usage("--profile is for --gateway")
+		return root.Usage("--profile needs --gateway")
 	}
 	if err := knownHost("--to", f.to); err != nil {
 		return err

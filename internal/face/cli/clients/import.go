@@ -37,14 +37,16 @@ func ImportCommand(shared *root.Program) *cobra.Command {
 
 	var f importFlags
 	c := &cobra.Command{
-		Use: "import", Short: "Take over the servers of other programs", Args: cobra.NoArgs,
-		Long: "Reads where other programs keep their MCP servers, shows what it finds and what cannot be\n" +
-			"carried over, and writes the new ones into the settings. Nothing is written into the other\n" +
-			"programs' files, and what is there already stays: a second import changes nothing.\n\n" +
-			"A secret that stands in an entry as text can be moved into the secret store, so that only\n" +
-			"${secret:NAME} is left in the settings. What runs in the other program without asking is\n" +
-			"shown, and asked about here unless --keep-approvals is given. Servers whose tools nobody has seen\n" +
-			"are started once to learn them.\n\nPrograms: " + strings.Join(hostNames(), ", "),
+		Use: "import", Short: "Import the servers of other programs", Args: cobra.NoArgs,
+		Long: "Reads the files in which other programs keep their MCP servers, shows what it finds and what\n" +
+			"cannot be carried over, and adds the new servers to the settings. The files of the other\n" +
+			"programs are not changed, and servers you already have stay as they are: a second import\n" +
+			"changes nothing.\n\n" +
+			"A secret that an entry holds as text can be moved into the secret store, so that the settings\n" +
+			"hold only ${secret:NAME}. What the other program runs without asking is listed, and asked\n" +
+			"about here unless --keep-approvals is given. Servers whose tools are not known yet are started\n" +
+			"once to learn them.\n\n" +
+			"Programs: " + strings.Join(hostNames(), ", "),
 		Example: "  collie mcp import --dry-run\n  collie mcp import --from cursor --select github,notes\n" +
 			"  collie mcp import --file ~/Downloads/mcp.json --secrets keyring",
 		RunE: func(c *cobra.Command, _ []string) error { return p.importServers(c.Context(), &f) },
@@ -52,8 +54,8 @@ func ImportCommand(shared *root.Program) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "auto", "read the files of `HOST`; auto reads those of all")
 	flags.StringVar(&f.file, "file", "", "read `FILE` instead, whichever program's it is")
-	flags.StringSliceVar(&f.choose, "select", nil, "take these servers only: `A,B`")
-	flags.StringVar(&f.secrets, "secrets", "ask", "`WHAT` becomes of secrets as text: keyring (into the secret store), keep or ask")
+	flags.StringSliceVar(&f.choose, "select", nil, "import only these servers: `A,B`")
+	flags.StringVar(&f.secrets, "secrets", "ask", "do `WHAT` with secrets found as text: keyring (move to the secret store), keep or ask")
 	flags.BoolVar(&f.keepApprovals, "keep-approvals", false, "take over what runs there without asking a person")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only show what would be written")
 	learn.NoWarmFlag(c, &f.noWarm)
@@ -79,7 +81,7 @@ func knownHost(flag, name string) error {
 	if near == "" {
 		near = ";"
 	}
-	return root.Usage("%s is %q, which is not a program that is known%s known are %s", flag, name, near, strings.Join(hostNames(), ", "))
+	return root.Usage("%s is %q, which is not a known program%s known programs: %s", flag, name, near, strings.Join(hostNames(), ", "))
 }
 
 func (p commands) importServers(ctx context.Context, f *importFlags) error {

@@ -147,7 +147,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
 		if j.file == "" && !hostadmin.Installed(j.Env, j.client, plan.File, j.runs) {
-			j.Warn("%s does not seem to be installed: its program is not in PATH, and nothing of its own in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
+			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
 		if err := plan.ApplyNoted(ctx, j.cfg); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (j *joining) warnTwins() {
 			if !same {
 				what = locale.T("and Collie has others of these names")
 			}
-			do := locale.T(". Take them out of that file where nobody else needs them")
+			do := locale.T(". Remove them from that file if nothing else needs them")
 			if file == j.plan.File && !j.move {
 				do = locale.Sprintf(". This moves them to Collie:\n  %s", j.Typed("connect "+j.client+" --move"))
 			}
@@ -230,7 +230,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.AsksHere()):
 		return usual, nil
 	case !j.withoutNotes:
-		yes, err := j.Yes(ctx, locale.Sprintf("Let %s have the tools for your notes too?", j.plan.Client.Title), true)
+		yes, err := j.Yes(ctx, locale.Sprintf("Give %s the tools for your notes too?", j.plan.Client.Title), true)
 		if err != nil || yes {
 			return usual, err
 		}

@@ -99,14 +99,14 @@ func checkCache(cfg *config.Config) check {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.Detail += locale.T(" is not made yet")
+		c.Detail += locale.T(" has not been created yet")
 		return c
 	case err != nil:
 		c.Health, c.Detail = broken, err.Error()
 		return c
 	}
 	if r := cacheadmin.Verify(data); !r.OK() {
-		c.Health, c.Hint = odd, locale.T("collie cache verify shows the places; the next start puts a broken file aside and learns anew")
+		c.Health, c.Hint = odd, locale.T("collie cache verify shows the places; the next start sets a broken file aside and learns the tools again")
 		c.Detail += locale.T(" is not as it should be")
 	} else {
 		c.Detail += ", " + locale.Count(len(r.Servers), "server")
@@ -136,12 +136,12 @@ func checkFolder(name, dir string, private bool) check {
 			return c
 		case there == dir && private && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 			c.Health, c.Hint = odd, "chmod 700 "+dir
-			c.Detail += locale.Sprintf(" can be entered by others (mode %04o)", info.Mode().Perm())
+			c.Detail += locale.Sprintf(" is accessible to others (mode %04o)", info.Mode().Perm())
 		}
 		break
 	}
 	if there != dir {
-		c.Detail += locale.T(" (made when needed)")
+		c.Detail += locale.T(" (created when needed)")
 	}
 	probe, err := os.CreateTemp(there, ".collie-doctor-*")
 	if err != nil {

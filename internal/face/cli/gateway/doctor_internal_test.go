@@ -33,7 +33,7 @@ func TestCheckFolder(t *testing.T) {
 		unix       bool
 	}{
 		{"private", made("private", 0o700), healthy, "private", false},
-		{"not made", filepath.Join(dir, "a", "b"), healthy, "made when needed", false},
+		{"not made", filepath.Join(dir, "a", "b"), healthy, "created when needed", false},
 		{"a file", file, broken, "is not a folder", false},
 		{"below a file", filepath.Join(file, "x"), broken, "file", true},
 		{"open to others", made("open", 0o755), odd, "mode 0755", true},

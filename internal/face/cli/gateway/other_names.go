@@ -15,7 +15,7 @@ import (
 func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 	host, port := p.Env.Get("SIYUAN_MCP_HOST"), p.Env.Get("SIYUAN_MCP_PORT")
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 0 || n > 65535) {
-		return root.Usage("SIYUAN_MCP_PORT is %q, expected a port from 0 to 65535; --http ADDR says the same", port)
+		return root.Usage("SIYUAN_MCP_PORT is %q, expected a port from 0 to 65535; --http ADDR sets the same", port)
 	}
 	if path := p.Env.Get("SIYUAN_MCP_PATH"); path != "" && path != "/mcp" {
 		return root.Usage("SIYUAN_MCP_PATH is %q, and a gateway is always at /mcp; unset it", path)
@@ -40,14 +40,14 @@ func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 	pid := p.Env.Get("SIYUAN_MCP_PARENT_PID")
 	n, err := strconv.Atoi(pid)
 	if pid != "" && (err != nil || n <= 0) {
-		return root.Usage("SIYUAN_MCP_PARENT_PID is %q, expected the number of a process; --parent-pid says the same", pid)
+		return root.Usage("SIYUAN_MCP_PARENT_PID is %q, expected a process id; --parent-pid sets the same", pid)
 	}
 	if f.parent == 0 {
 		f.parent = n
 	}
 	f.token = p.Env.Get("SIYUAN_MCP_TOKEN")
 	if f.token != "" && len(f.token) < shortestToken {
-		return root.Usage("SIYUAN_MCP_TOKEN has %d characters, expected at least %d; without it a token is made", len(f.token), shortestToken)
+		return root.Usage("SIYUAN_MCP_TOKEN has %d characters, expected at least %d; if it is unset, a token is generated", len(f.token), shortestToken)
 	}
 	return nil
 }

@@ -54,10 +54,10 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve", Short: "Serve all your MCP servers at one URL", Args: cobra.NoArgs,
-		Long: "Serves the gateway over HTTP until it is interrupted: MCP of both eras at /mcp, health at\n" +
-			"/healthz and /readyz, metrics at /metrics if http.metrics is set. The first start makes a\n" +
-			"bearer token and prints where it is. What changes in the settings is taken up while it runs;\n" +
-			"\"collie service install\" has the system keep it running.",
+		Long: "Serves the gateway over HTTP until interrupted: MCP of both eras at /mcp, health at /healthz and\n" +
+			"/readyz, metrics at /metrics if http.metrics is set. The first start creates a bearer token and\n" +
+			"prints where it is. Changes to the settings take effect while it runs; \"collie service install\"\n" +
+			"has the system keep it running.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := p.serve(c.Context(), &f)
 			if err == nil {
@@ -73,7 +73,7 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 	flags.StringVar(&f.key, "tls-key", "", "key `FILE` of the certificate (PEM)")
 	flags.StringVar(&f.profile, "profile", "", "show the tools of view profile `NAME` where a URL has no ?profile=")
 	flags.StringVar(&f.log, "log-file", "", "write the log to `FILE` instead of stderr; it is rotated")
-	flags.IntVar(&f.parent, "parent-pid", 0, "stop when the process `PID` has gone")
+	flags.IntVar(&f.parent, "parent-pid", 0, "stop when process `PID` exits")
 	return c
 }
 
@@ -284,7 +284,7 @@ func (s *serving) listenerOptions() (httpserver.Options, error) {
 			return o, err
 		}
 		if created {
-			s.Note("made a token: %s", s.tokenFile)
+			s.Note("created a token: %s", s.tokenFile)
 		}
 		o.Keys = append(o.Keys, httpserver.Key{Name: "token", Secret: token})
 	}

@@ -38,9 +38,9 @@ func (p commands) serviceInstallCommand() *cobra.Command {
 	var f serviceFlags
 	c := &cobra.Command{
 		Use: "install", Short: "Have the system run \"collie serve\" from now on", Args: cobra.NoArgs,
-		Long: "Has the system run \"collie serve\" for you from now on, with the --home and --config that\n" +
-			"this command has, and start it again when it fails: by systemd, launchd or the Task\n" +
-			"Scheduler of Windows. Its log is <state>/logs/serve.log.",
+		Long: "Has the system run \"collie serve\" from now on, with the --home and --config of this command,\n" +
+			"and restart it when it fails: through systemd, launchd or the Windows Task Scheduler. Its log\n" +
+			"is <state>/logs/serve.log.",
 		Example: "  collie service install\n  collie service install --print\n  sudo collie service install --system --home /var/lib/collie",
 		RunE:    func(c *cobra.Command, _ []string) error { return p.serviceInstall(c.Context(), &f) },
 	}
@@ -63,7 +63,7 @@ func (p commands) serviceUninstallCommand() *cobra.Command {
 func (p commands) serviceStatusCommand() *cobra.Command {
 	var f serviceFlags
 	c := &cobra.Command{
-		Use: "status", Short: "Show whether the service is there and runs", Args: cobra.NoArgs,
+		Use: "status", Short: "Show whether the service is installed and running", Args: cobra.NoArgs,
 		Long: "Shows whether the service is installed and runs. The exit code is 0 if it runs, 1 if it is\n" +
 			"not installed, and 3 if it is installed and does not run.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.serviceStatus(c.Context(), &f) },
@@ -73,7 +73,7 @@ func (p commands) serviceStatusCommand() *cobra.Command {
 }
 
 func systemFlag(c *cobra.Command, f *serviceFlags) {
-	c.Flags().BoolVar(&f.system, "system", false, "a service of the machine, not of your account; needs root")
+	c.Flags().BoolVar(&f.system, "system", false, "a machine-wide service instead of one for your account; needs root")
 }
 
 // service finds out what a service of this program would be here.
@@ -91,10 +91,10 @@ func (p commands) service(cfg *config.Config, f *serviceFlags) (*unit, error) {
 	}
 	s.args = append(append([]string{"serve"}, args[1:]...), "--log-file", s.log)
 	if s.account = output.First(f.user, p.Env.Get("SUDO_USER")); !f.system && f.user != "" {
-		return nil, root.Usage("--user is for --system: a service of your account runs as you")
+		return nil, root.Usage("--user needs --system: a service of your own account always runs as you")
 	}
 	if f.system && cfg.Paths.Home == "" {
-		return nil, root.Usage("--system needs --home DIR: a service of the machine has no account whose folders it could use")
+		return nil, root.Usage("--system needs --home DIR: a machine-wide service has no user folders to fall back on")
 	}
 	s.folder = p.Env.First("HOME", "USERPROFILE")
 	s.config = p.Env.Get("XDG_CONFIG_HOME")
@@ -122,7 +122,7 @@ func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 		return err
 	}
 	if g, err := home.FindGateway(cfg.Paths); err == nil {
-		p.Warn("a gateway of this home runs already (pid %d); unless it is this service, stop it: the service waits and tries again", g.PID)
+		p.Warn("a gateway already runs in this home (pid %d); unless it is this service, stop it: the service waits and tries again", g.PID)
 	}
 	if err := writeUnit(u, filepath.Join(cfg.Paths.State, "logs")); err != nil {
 		return &tool.Error{Op: opService, Kind: tool.Denied, Subject: u.file, Err: err, Hint: needsRoot(f)}
@@ -253,7 +253,7 @@ func (p commands) showService(s *serviceState) error {
 	}
 	rows := [][]string{{"state", s.State}, {"manager", s.Manager}, {"file", s.File}}
 	if !s.Installed {
-		rows[2][1] += locale.T(" (is not there)")
+		rows[2][1] += locale.T(" (does not exist)")
 	} else {
 		rows = append(rows, []string{"log", s.Log})
 	}

@@ -53,7 +53,7 @@ func unitFor(goos string, s *serviceSpec) (*unit, error) {
 		return taskUnit(s), nil
 	}
 	return nil, &tool.Error{
-		Op: "service", Kind: tool.Unavailable, Subject: goos, Message: "no manager of services is known for this system",
+		Op: "service", Kind: tool.Unavailable, Subject: goos, Message: "no service manager is known for this system",
 		Hint: "run \"collie serve\" under the one that you have",
 	}
 }

@@ -55,7 +55,7 @@ func All(ctx context.Context, shared *root.Program, b Learner, names []string, p
 			show.Begin(name)
 			r := one(ctx, b, name, timeout)
 			if r.OK && slices.Contains(uncached, name) {
-				r.Note = locale.T("not kept: its settings switch the cache off")
+				r.Note = locale.T("not cached: its settings switch the cache off")
 			} else if r.OK && r.Tools == 0 {
 				r.Note = locale.T("it has no tools")
 			}
@@ -167,7 +167,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 		case r.OK:
 			p.Note("%s: %s", r.Name, locale.Count(r.Tools, "tool"))
 		case ctx.Err() != nil && r.Type != tool.NeedsAuth:
-			p.Warn("%s: its tools are not learnt yet; collie cache warm %s does it, or its first use", r.Name, r.Name)
+			p.Warn("%s: its tools are not known yet; run collie cache warm %s, or wait for its first use", r.Name, r.Name)
 		default:
 			p.Warn("%s: its tools are not learnt: %s; %s", r.Name, output.OneLine(locale.Sentence(r.Error)),
 				output.First(locale.Sentence(r.hint), locale.Sprintf("collie mcp doctor %s tries it step by step", r.Name)))

@@ -30,30 +30,30 @@ func (p commands) addCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add [NAME] [URL] [flags] [-- COMMAND ARG…]",
 		Short: "Add a server to the settings",
-		Long: "Writes a server into the settings: one that is started by COMMAND, one at a URL, or what a\n" +
-			"page shows as JSON: a single entry, or any number in {\"mcpServers\": {…}}. The entry is\n" +
-			"checked first, and comments in the file stay. ${NAME} in values is taken from the\n" +
-			"environment when the server starts, so that secrets need not be in the file. Then servers whose\n" +
-			"tools nobody has seen are started once to learn them, for a minute and a half at most.",
+		Long: "Adds a server to the settings: one started by COMMAND, one at a URL, or JSON as web pages show\n" +
+			"it, a single entry or several in {\"mcpServers\": {…}}. The entry is checked first, and comments\n" +
+			"in the file stay. ${NAME} in values is read from the environment when the server starts, so that\n" +
+			"secrets need not be in the file. Servers whose tools are not known yet are then started once to\n" +
+			"learn them, for at most 90 seconds.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie mcp add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
 			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'",
 		RunE: func(c *cobra.Command, args []string) error { return p.add(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.url, "url", "", "`URL` of a server that runs elsewhere; behind NAME it needs no flag")
+	flags.StringVar(&f.url, "url", "", "`URL` of a remote server; after NAME it needs no flag")
 	flags.StringArrayVarP(&f.headers, "header", "H", nil, "send `'Name: value'` with each request (repeatable)")
 	flags.StringArrayVarP(&f.env, "env", "e", nil, "give the command the variable `NAME=VALUE` (repeatable)")
 	flags.StringVar(&f.cwd, "cwd", "", "start the command in `DIR`")
-	flags.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse, where it cannot be told")
+	flags.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse, if it cannot be inferred")
 	flags.StringVar(&f.transport, "type", "", "the same as --transport")
-	flags.StringVar(&f.json, "json", "", "take the server, or several, from `JSON`, @FILE or - for stdin")
+	flags.StringVar(&f.json, "json", "", "read one or more servers from `JSON`, @FILE or - for stdin")
 	flags.BoolVar(&f.force, "force", false, "replace a server of the same name")
 	learn.NoWarmFlag(c, &f.noWarm)
 	root.CompleteWith(c, "transport", "stdio", "http", "sse")
 	root.CompleteWith(c, "type", "stdio", "http", "sse")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return root.Usage("%v; a command with flags of its own stands behind --: collie mcp add NAME -- npx -y PACKAGE", err)
+		return root.Usage("%v; put a command that has flags of its own after --: collie mcp add NAME -- npx -y PACKAGE", err)
 	})
 	return c
 }

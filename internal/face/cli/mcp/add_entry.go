@@ -23,11 +23,11 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 	case len(args) == 0:
 		return nil, root.Usage("which name? usage: collie mcp add NAME -- COMMAND ARG…, or NAME URL, or --json JSON")
 	case f.url == "" && isAddress(args[0]):
-		return nil, root.Usage("%s is an address, and the server needs a name: collie mcp add NAME %s", args[0], args[0])
+		return nil, root.Usage("%s is a URL without a name for the server: collie mcp add NAME %s", args[0], args[0])
 	case f.url == "" && len(args) > 1 && isAddress(args[1]):
-		return nil, root.Usage("%s is an address, and %q behind it is too much", args[1], args[2])
+		return nil, root.Usage("%s is a URL, so %q after it is not expected", args[1], args[2])
 	case len(args) == 1 && f.url == "":
-		return nil, root.Usage("what is %s? give a command: collie mcp add %s -- COMMAND ARG…; or an address: collie mcp add %s URL", args[0], args[0], args[0])
+		return nil, root.Usage("%s needs a command or a URL: collie mcp add %s -- COMMAND ARG…, or collie mcp add %s URL", args[0], args[0], args[0])
 	case len(args) > 1 && f.url != "":
 		return nil, root.Usage("a server has a command or a URL, not both")
 	case f.url != "" && (f.env != nil || f.cwd != ""):

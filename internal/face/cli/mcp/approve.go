@@ -21,9 +21,9 @@ func (p commands) approveCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "approve NAME [TOOL…]", Short: "Accept changed tool definitions of a server", Args: atLeastOne("server"),
-		Long: "A tool whose definition is not the one that was seen first may have been changed to mislead\n" +
-			"a model. This shows what has changed and asks; with \"trust\": \"pin\" such tools are hidden\n" +
-			"until they are accepted here.",
+		Long: "A tool whose definition differs from the first one seen may have been changed to mislead a\n" +
+			"model. This command shows what has changed and asks; with \"trust\": \"pin\" such tools stay\n" +
+			"hidden until you accept them here.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.approve(c.Context(), args[0], args[1:], yes)

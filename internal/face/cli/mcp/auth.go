@@ -49,21 +49,20 @@ type authFlags struct {
 func (p commands) authCommand() *cobra.Command {
 	var f authFlags
 	c := &cobra.Command{
-		Use: "auth NAME", Short: "Sign in at a remote server", Args: root.Named("server"),
-		Long: "Signs you in with OAuth at a server that has a url: opens its page in a browser and waits, up\n" +
-			"to five minutes, for the browser to come back to 127.0.0.1. Where the browser is on another\n" +
-			"machine that fails there: copy the address it ended at and paste it here, or give it within\n" +
-			"15 minutes to a second run with --code. Tokens are kept as secrets are, and refreshed by\n" +
-			"the gateway.\n\n" +
+		Use: "auth NAME", Short: "Sign in to a remote server", Args: root.Named("server"),
+		Long: "Signs you in to a remote server with OAuth: opens its sign-in page in a browser and waits up to\n" +
+			"five minutes for the browser to return to 127.0.0.1. A browser on another machine cannot get\n" +
+			"there: copy the address it ends on and paste it here, or pass it within 15 minutes to a second\n" +
+			"run with --code. Tokens are stored like secrets and refreshed by the gateway.\n\n" +
 			"A server whose auth.grantType is client_credentials needs no person: the gateway gets its\n" +
-			"tokens by itself, and this command only tries whether it can.",
+			"tokens by itself, and this command only tests that it can.",
 		Example: "  collie mcp auth github\n" +
 			"  collie mcp auth github --code 'http://127.0.0.1:40213/callback?code=…&state=…'",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.auth(c.Context(), args[0], &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.code, "code", "", "end a sign-in that waits with `URL_OR_CODE`")
+	flags.StringVar(&f.code, "code", "", "finish a waiting sign-in with `URL_OR_CODE`")
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "only show the address")
 	flags.StringArrayVar(&f.scopes, "scope", nil, "ask for `SCOPE` as well (repeatable)")
 	return c
@@ -96,7 +95,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]any{"server": name, "signedIn": true})
 	} else {
-		_, err = locale.Fprintf(p.Out, "signed in at %s\n", name)
+		_, err = locale.Fprintf(p.Out, "signed in to %s\n", name)
 	}
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (s
 	if problem != "" {
 		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
 	}
-	locale.Fprintf(p.Err, "If the browser cannot reach this machine, paste the address it ended at: ")
+	locale.Fprintf(p.Err, "If the browser cannot reach this machine, paste the address of the page it ended on: ")
 	for {
 		text, err := in.Next(ctx)
 		if err != nil {
@@ -146,8 +145,10 @@ func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (s
 
 // askClient asks for a client that a person has registered at the authorization server.
 func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string) (id, secret string, err error) {
-	locale.Fprintf(p.Err, "The server registers no clients by itself. Register one there with the redirect URI\n  %s\n"+
-		"A client with a secret belongs into the settings: auth.clientId and auth.clientSecret.\nClient id: ", output.Harmless(redirect))
+	locale.Fprintf(p.Err, "The server does not register clients by itself. Register one there with the redirect URI\n"+
+		"  %s\n"+
+		"If the client has a secret, put both into the settings: auth.clientId and auth.clientSecret.\n"+
+		"Client id: ", output.Harmless(redirect))
 	id, err = in.Next(ctx)
 	return strings.TrimSpace(id), "", err
 }
@@ -171,7 +172,7 @@ func (p commands) tryAgain(ctx context.Context, cfg *config.Config, name string)
 
 func (p commands) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout NAME", Short: "Sign out from a remote server", Args: root.Named("server"),
+		Use: "logout NAME", Short: "Sign out of a remote server", Args: root.Named("server"),
 		Long: "Revokes the tokens of a server where its authorization server allows that, and forgets\n" +
 			"them. A running gateway notices within seconds.",
 		ValidArgsFunction: p.CompleteServers,
@@ -195,13 +196,13 @@ func (p commands) logout(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]any{"server": name, "signedIn": false, "revoked": revoked})
 	} else {
-		_, err = locale.Fprintf(p.Out, "signed out from %s\n", name)
+		_, err = locale.Fprintf(p.Out, "signed out of %s\n", name)
 	}
 	if err != nil {
 		return err
 	}
 	if !revoked {
-		p.Warn("the tokens are forgotten here, but were not revoked: a copy of them works until they end")
+		p.Warn("the tokens are forgotten here, but were not revoked: a copy of them works until they expire")
 	}
 	return nil
 }

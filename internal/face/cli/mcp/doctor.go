@@ -18,9 +18,9 @@ import (
 func (p commands) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.Named("server"),
-		Long: "Finds the program, shows the environment that it gets (names, and PATH), starts it, shakes\n" +
-			"hands, fetches its lists and stops it, with the time of each step. Where a step fails, it\n" +
-			"shows what the server said. A running gateway is not disturbed.",
+		Long: "Finds the program, shows the environment it gets (names, and PATH), starts it, performs the\n" +
+			"handshake, fetches its lists and stops it, with the time of each step. If a step fails, it shows\n" +
+			"what the server printed. A running gateway is not disturbed.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.doctor(c.Context(), args[0]) },
 	}

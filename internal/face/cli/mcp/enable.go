@@ -43,9 +43,9 @@ func someServers(c *cobra.Command, args []string) error {
 
 // turn switches servers on or off, all or none.
 func (p commands) turn(ctx context.Context, names []string, on bool) error {
-	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("disabled already: %s\n")
+	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("already disabled: %s\n")
 	if on {
-		op, done, changed, already = "mcp enable", "enabled", locale.T("enabled %s in %s\n"), locale.T("enabled already: %s\n")
+		op, done, changed, already = "mcp enable", "enabled", locale.T("enabled %s in %s\n"), locale.T("already enabled: %s\n")
 	}
 	cfg, _, err := p.Settings()
 	if err != nil {

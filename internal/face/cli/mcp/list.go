@@ -21,11 +21,11 @@ import (
 func (p commands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [NAME]", Aliases: []string{"ls"}, Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),
-		Long: "Shows the servers of the settings and, where a gateway runs, what they are doing; with\n" +
-			"NAME all that is known of one. It starts nothing.\n\n" +
+		Long: "Shows the servers in the settings and, if a gateway runs, what they are doing; with NAME,\n" +
+			"everything known about one. It starts nothing.\n\n" +
 			"LIST says where the tools come from: live, from the server itself; hit or stale, from the\n" +
-			"tool cache, recent or old. RETRY is when a server that failed is tried again. A terminal that\n" +
-			"is narrow shows fewer columns.",
+			"tool cache, recent or old. RETRY is when a failed server is tried again. A narrow terminal\n" +
+			"shows fewer columns.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.list(c.Context(), args) },
 	}
@@ -77,7 +77,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 		p.TellOther(ctx, cfg)
 		return nil
 	case why != "":
-		p.Note("%s\nThese states are those of the settings.", why)
+		p.Note("%s\nThe states come from the settings alone.", why)
 	}
 	if len(args) == 1 {
 		return p.Table(nil, details(&rows[0]))

@@ -95,7 +95,7 @@ func TestNewServerFromFlags(t *testing.T) {
 		},
 		{"a name of a section", []string{"http"}, addFlags{url: "https://x"}, `{"url":"https://x"}`, ""},
 		{"nothing", nil, addFlags{}, "", "which name?"},
-		{"only a name", []string{"n"}, addFlags{}, "", "what is n?"},
+		{"only a name", []string{"n"}, addFlags{}, "", "needs a command or a URL"},
 		{"both", []string{"n", "x"}, addFlags{url: "u"}, "", "not both"},
 		{"env of a url", []string{"n"}, addFlags{url: "u", env: []string{"A=b"}}, "", "--header"},
 		{"headers of a command", []string{"n", "x"}, addFlags{headers: []string{"A: b"}}, "", "--env"},

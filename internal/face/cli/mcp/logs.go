@@ -28,11 +28,11 @@ func (p commands) logsCommand() *cobra.Command {
 	var f logFlags
 	c := &cobra.Command{
 		Use: "logs NAME", Short: "Show what a server wrote to stderr", Args: root.Named("server"),
-		Long: "Shows what a server wrote to stderr (stream stderr), or to stdout without being a message\n" +
-			"(noise), and what Collie noted about it (collie). The running gateway is asked; where none\n" +
-			"runs, the log file is read. Control characters are shown as \uFFFD, in a pipe too; with --json,\n" +
-			"one JSON object a line, they are all there, escaped.\n\n" +
-			"TIME is how long ago, as in 10m, or a moment, as in 15:04 or 2026-01-31.",
+		Long: "Shows what a server wrote to stderr (stream stderr), what it wrote to stdout that is not a message\n" +
+			"(noise), and what Collie logged about it (collie). The lines come from the running gateway, or\n" +
+			"from the log file if none runs. Control characters are shown as \uFFFD, in a pipe too; with --json,\n" +
+			"which prints one JSON object per line, they are kept and escaped.\n\n" +
+			"TIME is a duration before now, such as 10m, or a point in time, such as 15:04 or 2026-01-31.",
 		Example:           "  collie mcp logs files -f\n  collie mcp logs files --since 10m --stream stderr",
 		ValidArgsFunction: p.CompleteServers,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func (p commands) logsCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.IntVarP(&f.Last, "lines", "n", 100, "show the last `N` lines; 0 shows all")
-	flags.BoolVarP(&f.Follow, "follow", "f", false, "show what comes as well, until interrupted")
+	flags.BoolVarP(&f.Follow, "follow", "f", false, "keep showing new lines until interrupted")
 	flags.StringVar(&f.since, "since", "", "from `TIME` on")
 	flags.StringArrayVar(&f.Streams, "stream", nil, "of the `STREAM` stderr, noise, rpc or collie (repeatable)")
 	root.CompleteWith(c, "stream", logStreams...)

@@ -17,7 +17,7 @@ import (
 
 func (p commands) removeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Take a server out of the settings", Args: root.Named("server"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from the settings", Args: root.Named("server"),
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.remove(c.Context(), args[0]) },
 	}
@@ -52,8 +52,8 @@ func (p commands) remove(ctx context.Context, name string) error {
 func (p commands) renameCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.Named("server", locale.T("new name")),
-		Long: "Gives a server another name, in the file that defines it; its place and comments stay. What\n" +
-			"clients see of it begins with the new name from then on.",
+		Long: "Gives a server another name, in the file that defines it; its place and comments stay. Clients\n" +
+			"see its tools under the new name from then on.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.rename(c.Context(), args[0], args[1]) },
 	}

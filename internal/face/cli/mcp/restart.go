@@ -16,8 +16,8 @@ import (
 func (p commands) restartCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "restart NAME…", Short: "Stop servers and start them again", Args: atLeastOne("server"),
-		Long: "Stops servers of the running gateway, lets their calls end, and starts them again. What\n" +
-			"failed before is forgotten, so that a server that waits for its next attempt starts at once.",
+		Long: "Stops servers of the running gateway after their calls have ended, and starts them again. Past\n" +
+			"failures are forgotten, so that a server that waits for its next attempt starts at once.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.eachServer(c.Context(), args, "restart", true, root.Backend.Restart)
@@ -28,8 +28,8 @@ func (p commands) restartCommand() *cobra.Command {
 func (p commands) refreshCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "refresh NAME…", Short: "Fetch the tools of servers from the servers themselves", Args: atLeastOne("server"),
-		Long: "Asks servers for their lists, whatever the cache knows, and starts those that do not run.\n" +
-			"Without a running gateway they are started here and stopped afterwards.",
+		Long: "Fetches the lists from the servers themselves, whatever the cache holds, and starts those that\n" +
+			"do not run. Without a running gateway they are started here and stopped afterwards.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.eachServer(c.Context(), args, "refresh", false, root.Backend.Refresh)

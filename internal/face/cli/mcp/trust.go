@@ -25,18 +25,18 @@ type trustFlags struct{ yes, revoke, list bool }
 func (p commands) trustCommand() *cobra.Command {
 	var f trustFlags
 	c := &cobra.Command{
-		Use: "trust [DIR]", Short: "Let a project's servers run, once you have seen them", Args: cobra.MaximumNArgs(1),
-		Long: "A folder may bring servers of its own in .collie/collie.json. They are listed and never\n" +
-			"started until you have seen what they are: this command shows it and asks. The answer\n" +
-			"holds for this folder, and for the file as it is now; a changed file is asked for again.\n" +
-			"Where no file is named with --config or COLLIE_CONFIG, collie then uses these servers\n" +
-			"beside your own whenever it is started in DIR. Nothing else in such a file counts.",
+		Use: "trust [DIR]", Short: "Review a project's servers and let them run", Args: cobra.MaximumNArgs(1),
+		Long: "A folder may bring its own servers in .collie/collie.json. They are listed but never started\n" +
+			"until you have reviewed them: this command shows them and asks. The answer holds for this\n" +
+			"folder and for the file as it is now; if the file changes, you are asked again. Unless --config\n" +
+			"or COLLIE_CONFIG names a file, collie then uses these servers beside your own whenever it is\n" +
+			"started in DIR. Everything else in such a file is ignored.",
 		Example: "  collie mcp trust .\n  collie mcp trust --list\n  collie mcp trust ~/work/site --revoke",
 		RunE:    func(c *cobra.Command, args []string) error { return p.trust(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
 	flags.BoolVar(&f.yes, "yes", false, "do not ask")
-	flags.BoolVar(&f.revoke, "revoke", false, "take the trust back")
+	flags.BoolVar(&f.revoke, "revoke", false, "revoke the trust")
 	flags.BoolVar(&f.list, "list", false, "show which projects are trusted")
 	return c
 }
@@ -50,7 +50,7 @@ func (p commands) trust(ctx context.Context, args []string, f *trustFlags) error
 	}
 	switch {
 	case f.list && (f.yes || f.revoke), f.yes && f.revoke:
-		return root.Usage("--yes, --revoke and --list are three different things; leave out two")
+		return root.Usage("--yes, --revoke and --list exclude each other; keep one")
 	case f.list && len(args) > 0:
 		return root.Usage("--list shows all projects; leave out %s", args[0])
 	case f.list:
@@ -138,7 +138,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 		return err
 	}
 	if len(p.Files) > 0 || p.Env.Get("COLLIE_CONFIG") != "" {
-		p.Warn("with a file named by --config or COLLIE_CONFIG, projects are not looked at")
+		p.Warn("with a file named by --config or COLLIE_CONFIG, projects are ignored")
 	}
 	_, err := locale.Fprintf(p.Out, "trusted; collie uses them when it is started in %s\n", output.Harmless(project.Dir))
 	return err

@@ -21,8 +21,8 @@ func (p commands) validateCommand() *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
 		Use: "validate [FILE]", Short: "Check the settings, and every server in them", Args: cobra.MaximumNArgs(1),
-		Long: "Shows whatever is wrong with the settings, or with FILE alone, one finding a line. The exit\n" +
-			"code is 0 if nothing is, 1 for warnings with --strict, 2 for errors.",
+		Long: "Shows everything wrong with the settings, or with FILE alone, one finding per line. The exit code\n" +
+			"is 0 if there is nothing, 1 for warnings with --strict, 2 for errors.",
 		RunE: func(_ *cobra.Command, args []string) error { return p.validate(args, strict) },
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "fail for warnings as well")

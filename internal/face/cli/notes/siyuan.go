@@ -30,9 +30,9 @@ func SiYuanCommand(shared *root.Program) *cobra.Command {
 		p.siyuanDoctorCommand(),
 		p.siyuanTelemetryCommand(),
 	)
-	c.Long = "Connects your SiYuan and says what may be done in it. The notes themselves have commands of\n" +
-		"their own, named as the tools that models see: collie tools lists them. Where no SiYuan is set up\n" +
-		"your notes are in the built-in vault; permission, config, undo and doctor are for it then."
+	c.Long = "Connects SiYuan and sets what tools may do in it. The notes themselves have commands of their\n" +
+		"own, named after the tools that models see: collie tools lists them. If no SiYuan is set up,\n" +
+		"your notes are in the built-in vault, and permission, config, undo and doctor work on that."
 	c.Example = "  collie siyuan init\n  collie fs tree /\n  collie search fulltext sheep\n  collie siyuan permission set Work rw"
 	return c
 }

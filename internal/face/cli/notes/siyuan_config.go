@@ -37,7 +37,7 @@ func (p commands) siyuanConfigPath() error {
 
 func (p commands) siyuanConfigShowCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "show [TOOL]", Short: "Show what is on, and where that is written", Args: cobra.MaximumNArgs(1),
+		Use: "show [TOOL]", Short: "Show what is on, and which file says so", Args: cobra.MaximumNArgs(1),
 		Long: "Shows which tools and actions are on, the file of the workspace that says so, its format, and\n" +
 			"what in it has no effect. With TOOL shows each of its actions.",
 		Example: "  collie siyuan config show\n  collie siyuan config show fs",
@@ -114,7 +114,7 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 		return err
 	}
 	if cfg.Old() {
-		p.Note("the file has an older format; collie siyuan config migrate writes it anew")
+		p.Note("the file has an older format; collie siyuan config migrate upgrades it")
 	}
 	_, err := fmt.Fprintln(p.Out)
 	return err
@@ -165,7 +165,7 @@ func (p commands) siyuanConfigSetCommand() *cobra.Command {
 		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.Named("tool", locale.T("on or off")),
 		Long: "Switches a tool or an action on or off, in Collie's own file in the workspace; a file of an\n" +
 			"older format is kept as a copy. readOnlyTools, writeSafety.strictMode, debug.slimResponses and\n" +
-			"errorReporting.softRecoverableErrors can be switched too. A running gateway takes it up within\n" +
+			"errorReporting.softRecoverableErrors can be switched too. A running gateway applies it within\n" +
 			"half a minute.",
 		Example: "  collie siyuan config set mascot on\n  collie siyuan config set fs.rm off\n  collie siyuan config set readOnlyTools on",
 		RunE:    func(c *cobra.Command, args []string) error { return p.siyuanConfigSet(c.Context(), args[0], args[1]) },
@@ -207,10 +207,10 @@ func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error
 
 func (p commands) siyuanConfigMigrateCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "migrate", Short: "Write a tool config of an older format anew", Args: cobra.NoArgs,
-		Long: "Writes a tool config of an older format, or with old names of actions, to Collie's own file in\n" +
-			"the workspace in the form of today. A copy of the old one is kept. Nothing is written where\n" +
-			"there is nothing to do.",
+		Use: "migrate", Short: "Upgrade a tool config to the current format", Args: cobra.NoArgs,
+		Long: "Writes a tool config of an older format, or with old action names, to Collie's own file in the\n" +
+			"workspace in the current format. A copy of the old file is kept. If there is nothing to do,\n" +
+			"nothing is written.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanConfigMigrate(c.Context()) },
 	}
 	p.KernelFlags(c)
@@ -233,7 +233,7 @@ func (p commands) siyuanConfigMigrate(ctx context.Context) error {
 			p.Note("the workspace has no tool config: the defaults hold, and nothing was written")
 			return nil
 		case m.To == "":
-			p.Note("%s has the format of today; nothing was written", m.From)
+			p.Note("%s already has the current format; nothing was written", m.From)
 			return nil
 		}
 		_, err = locale.Fprintf(p.Out, "wrote %s from %s (%s); the old one is kept as %s\n", m.To, m.From, m.Format, m.Backup)

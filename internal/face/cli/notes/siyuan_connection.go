@@ -14,7 +14,7 @@ import (
 )
 
 func (p commands) siyuanConnectionCommand() *cobra.Command {
-	return root.Group("connection", "The SiYuan kernels that are saved",
+	return root.Group("connection", "Saved connections to SiYuan",
 		p.siyuanConnectionListCommand(),
 		p.siyuanConnectionShowCommand(),
 		p.siyuanConnectionSetCommand(),
@@ -27,7 +27,7 @@ func (p commands) siyuanConnectionCommand() *cobra.Command {
 func (p commands) siyuanConnectionListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "Show the saved connections", Args: cobra.NoArgs,
-		Long: "Shows the connections of the settings, else those of older programs, with * at the current\n" +
+		Long: "Shows the connections in the settings, or else those of older programs; * marks the current\n" +
 			"one. Tokens are never shown.",
 		RunE: func(*cobra.Command, []string) error { return p.siyuanConnectionList() },
 	}
@@ -93,7 +93,7 @@ func (p commands) siyuanConnectionList() error {
 func (p commands) siyuanConnectionShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [NAME]", Short: "Show one saved connection", Args: cobra.MaximumNArgs(1), ValidArgsFunction: p.CompleteConnections,
-		Long: "Shows the connection called NAME, else the current one. The token is never shown.",
+		Long: "Shows the connection called NAME, or the current one. The token is never shown.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return p.siyuanConnectionShow(output.First(append(args, "")...))
 		},
@@ -130,11 +130,11 @@ func (p commands) siyuanConnectionShow(name string) error {
 
 func (p commands) siyuanConnectionTestCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "test [NAME]", Short: "Ask the kernel of a saved connection who it is", Args: cobra.MaximumNArgs(1),
+		Use: "test [NAME]", Short: "Test a saved connection", Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: p.CompleteConnections,
-		Long: "Asks the kernel of the connection called NAME, else of the current one, for its version, and\n" +
-			"with the token for its notebooks; and holds its workspace against the one that is recorded.\n" +
-			"The exit code is 3 where none answers and 4 where the token is wrong.",
+		Long: "Asks the kernel of connection NAME, or of the current one, for its version and, with the token,\n" +
+			"for its notebooks, and compares its workspace with the recorded one. The exit code is 3 if no\n" +
+			"kernel answers and 4 if the token is wrong.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.siyuanConnectionTest(c.Context(), output.First(append(args, "")...))
 		},

@@ -64,10 +64,11 @@ func (p commands) siyuanConnectionSetCommand() *cobra.Command {
 	var n newKernel
 	c := &cobra.Command{
 		Use: "set NAME", Short: "Save a connection, or change one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
-		Long: "Saves a connection in the settings, or changes what is given of one. The token is kept as the\n" +
-			"secret siyuan_NAME and not in the settings. The kernel is asked at once, and its workspace is\n" +
-			"recorded: another kernel on that address gets no notes. Where none answers it is saved all the\n" +
-			"same, unless its token is wrong. The first connection becomes the current one.",
+		Long: "Saves a connection in the settings, or changes the given values of one. The token is stored as\n" +
+			"the secret siyuan_NAME, not in the settings. The kernel is contacted at once and its workspace\n" +
+			"recorded, so that a different kernel at that address gets no notes. If no kernel answers, the\n" +
+			"connection is saved anyway; if the token is wrong, it is not. The first connection becomes the\n" +
+			"current one.",
 		Example: "  collie siyuan connection set work --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
 			"  collie siyuan connection set work --token-env SIYUAN_WORK",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -143,7 +144,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 		return err
 	}
 	if saved.File != "" && len(saved.Connections) > 0 {
-		p.Note("the connections of %s do not count any more, now that there is one in %s", saved.File, file)
+		p.Note("the connections of %s are no longer used, now that there is one in %s", saved.File, file)
 	}
 	if n.tokenGiven && there && form == old.TokenShown() {
 		defer p.Note("a running gateway uses the old token until it is restarted")
@@ -186,7 +187,7 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 		p.Note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
 		return nil, nil //nolint:nilnil // nobody answered
 	case ok:
-		e.Hint = locale.Sprintf("%s; --no-test saves it all the same", unsaved(e, address))
+		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", unsaved(e, address))
 	}
 	return nil, err
 }
@@ -195,7 +196,7 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 func unsaved(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:
-		return locale.T("copy the token from SiYuan: Settings - About - API token, which is another thing than the access authorization code")
+		return locale.T("copy the token from SiYuan: Settings - About - API token, not the access authorization code")
 	case e.Code == notesadmin.NotAKernel && strings.Count(address, "/") > 2:
 		scheme, rest, _ := strings.Cut(address, "://")
 		host, _, _ := strings.Cut(rest, "/")

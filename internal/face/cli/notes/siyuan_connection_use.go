@@ -51,10 +51,10 @@ func (p commands) siyuanConnectionRemoveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: root.Named("name"),
 		ValidArgsFunction: p.CompleteConnections,
-		Long: "Takes a connection out of the settings, and drops the secret that is its token. The old file\n" +
-			"is kept as FILE.bak. Without the last one the built-in vault has your notes; what SiYuan has of\n" +
-			"levels, switches, rules and memory can be carried over to it first: it is asked, or --carry and\n" +
-			"--no-carry say it. Notes are not moved by that.",
+		Long: "Removes a connection from the settings, and deletes the secret that holds its token. The old file\n" +
+			"is kept as FILE.bak. After the last one is removed, the tools work on the built-in vault; the\n" +
+			"levels, switches, rules and memory of SiYuan can be carried over to it first: you are asked, or\n" +
+			"--carry and --no-carry answer. Notes themselves are not moved.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.siyuanConnectionRemove(c.Context(), args[0], carry)
 		},

@@ -20,10 +20,10 @@ func (p commands) siyuanDoctorCommand() *cobra.Command {
 	var require bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Look for what could keep the SiYuan tools from working", Args: cobra.NoArgs,
-		Long: "Asks the kernel who it is, whether it takes the token, what it lacks and how fast it answers,\n" +
-			"looks at its clock, at the levels and the tool config of the workspace, and at what a running\n" +
-			"gateway offers of the tools. It changes nothing. --require-ready makes the exit code 1 if\n" +
-			"something has to be repaired.",
+		Long: "Checks the kernel's version, whether it accepts the token, what it lacks, how fast it answers\n" +
+			"and its clock, the levels and the tool config of the workspace, and which tools a running\n" +
+			"gateway offers. It changes nothing. With --require-ready the exit code is 1 if something needs\n" +
+			"to be repaired.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanDoctor(c.Context(), require) },
 	}
 	c.Flags().BoolVar(&require, "require-ready", false, "exit with 1 unless everything works")

@@ -26,13 +26,13 @@ func (p commands) siyuanInitCommand() *cobra.Command {
 	var carry carryFlags
 	c := &cobra.Command{
 		Use: "init", Short: "Set up the connection to SiYuan", Args: cobra.NoArgs,
-		Long: "Asks for the address of your SiYuan kernel and for its API token (in SiYuan: Settings - About -\n" +
-			"API token), tries both at once, and saves them as the current connection. The token is kept as\n" +
-			"a secret and not in the settings. The folder of the workspace is recorded, so that another\n" +
-			"kernel on that address gets no notes. With --url nothing is asked.\n\n" +
-			"Where the built-in vault has levels, switches, rules or a memory that SiYuan lacks, they can be\n" +
-			"carried over: it is asked, or --carry and --no-carry say it. Notes are not moved by that: see\n" +
-			"collie vault export.",
+		Long: "Asks for the address of your SiYuan kernel and its API token (in SiYuan: Settings - About -\n" +
+			"API token), tests them, and saves them as the current connection. The token is stored as a\n" +
+			"secret, not in the settings. The workspace folder is recorded, so that a different kernel at\n" +
+			"that address gets no notes. With --url nothing is asked.\n\n" +
+			"If the built-in vault has levels, switches, rules or a memory that SiYuan lacks, they can be\n" +
+			"carried over: you are asked, or --carry and --no-carry answer. Notes themselves are not moved;\n" +
+			"see collie vault export.",
 		Example: "  collie siyuan init\n" +
 			"  collie siyuan init --url http://127.0.0.1:6806 --token-stdin < token.txt\n" +
 			"  collie siyuan init --name 工作 --url http://127.0.0.1:6806 --token-env SIYUAN_WORK",
@@ -85,7 +85,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	if !n.untested {
 		got, err := notesadmin.TryKernel(ctx, n.url, n.token, nil)
 		if e, ok := errors.AsType[*tool.Error](err); ok {
-			e.Hint = unsaved(e, n.url) + "; --no-test saves it all the same"
+			e.Hint = unsaved(e, n.url) + "; --no-test saves it anyway"
 		}
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 )
 
 func (p commands) siyuanPermissionCommand() *cobra.Command {
-	return root.Group("permission", "What may be done in each notebook",
+	return root.Group("permission", "What tools may do in each notebook",
 		p.siyuanPermissionListCommand(),
 		p.siyuanPermissionGetCommand(),
 		p.siyuanPermissionSetCommand(),
@@ -24,9 +24,9 @@ func (p commands) siyuanPermissionCommand() *cobra.Command {
 }
 
 // levelsHelp says what the levels are.
-const levelsHelp = "Levels: none hides a notebook from every tool, r reads, rw also writes, rwd also deletes. A\n" +
-	"notebook that no file lists has r. They stand in the workspace: in Collie's own file, and in\n" +
-	"that of the SiYuan plugin, whose lower level counts where both list a notebook."
+const levelsHelp = "Levels: none hides a notebook from every tool, r allows reading, rw also writing, rwd also\n" +
+	"deleting. A notebook that no file lists has r. Levels are stored in the workspace: in Collie's\n" +
+	"own file and in that of the SiYuan plugin; where both list a notebook, the lower level counts."
 
 func (p commands) siyuanPermissionListCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -92,8 +92,8 @@ func (p commands) siyuanPermissionGet(ctx context.Context, notebook string) erro
 func (p commands) siyuanPermissionSetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "set NOTEBOOK LEVEL", Short: "Set the level of one notebook", Args: root.Named("notebook", "level"),
-		Long: "Sets the level of the notebook with this id or name, and shows what it was. No agent can do\n" +
-			"this. A running gateway takes it up within a second.\n\n" + levelsHelp,
+		Long: "Sets the level of the notebook with this id or name, and shows the old one. No agent can do\n" +
+			"this. A running gateway applies it within a second.\n\n" + levelsHelp,
 		Example: "  collie siyuan permission set 工作 rw\n  collie siyuan permission set 20210808180117-czj9bvb none",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.siyuanPermissionSet(c.Context(), args[0], args[1])

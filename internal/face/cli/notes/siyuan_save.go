@@ -25,7 +25,7 @@ func tokenForm(connection string) string { return "${secret:" + secretPrefix + c
 // checkConnectionName says why a connection cannot be called so.
 func checkConnectionName(name string) error {
 	if err := secretadmin.CheckName(secretPrefix + name); name == "" || err != nil {
-		return root.Usage("the name of a connection is %q, expected letters and signs without spaces and { } $ #", name)
+		return root.Usage("the name of the connection is %q, expected letters, digits and symbols other than spaces and { } $ #", name)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (p commands) connectionSaved(ctx context.Context, command, name, file strin
 	}
 	p.Changed(ctx, now, command, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
 	if p.Env.Get("SIYUAN_API_URL") != "" {
-		p.Warn("SIYUAN_API_URL is set and wins over every saved connection; unset it to use this one")
+		p.Warn("SIYUAN_API_URL is set and takes precedence over every saved connection; unset it to use this one")
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func savedMember(text string) *string {
 // kernelLine is what is told of a kernel that answered.
 func kernelLine(address string, facts *notesadmin.KernelFacts) string {
 	if facts.ReadOnly {
-		return locale.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since it does not say which it has", facts.Version, address, locale.Count(facts.Notebooks, "notebook"))
+		return locale.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since the kernel does not report one", facts.Version, address, locale.Count(facts.Notebooks, "notebook"))
 	}
 	return locale.Sprintf("✓ SiYuan %s at %s: workspace %s, %s", facts.Version, address, facts.Workspace, locale.Count(facts.Notebooks, "notebook"))
 }

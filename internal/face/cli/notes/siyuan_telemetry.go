@@ -14,18 +14,18 @@ import (
 )
 
 func (p commands) siyuanTelemetryCommand() *cobra.Command {
-	return root.Group("telemetry", "The report of how much is called, which is off unless you turn it on",
+	return root.Group("telemetry", "Usage reports, which are off unless you turn them on",
 		p.siyuanTelemetryShowCommand(),
 	)
 }
 
 func (p commands) siyuanTelemetryShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show all that the next report would say", Args: cobra.NoArgs,
+		Use: "show", Short: "Show everything the next report would contain", Args: cobra.NoArgs,
 		Long: "Shows the next report exactly as it would be sent, on one line with --json. It counts calls and\n" +
-			"holds no texts, no ids and no names of yours: servers of your own are \"other\".\n\n" +
+			"contains no texts, ids or names of yours: your own servers are counted as \"other\".\n\n" +
 			"Nothing is sent unless telemetry.enabled is true and telemetry.endpoint is a URL; there is no\n" +
-			"default. Then a running gateway sends it every telemetry.intervalHours, and commands never do.",
+			"default. A running gateway then sends it every telemetry.intervalHours; commands never do.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.siyuanTelemetryShow(c.Context()) },
 	}
 }
@@ -60,11 +60,11 @@ func whereTelemetryGoes(cfg *config.Config, due, now time.Time) string {
 	case !cfg.Analytics.Enabled:
 		return locale.T("analytics.enabled is false: calls are not counted, and nothing is sent")
 	case !t.Enabled && t.Endpoint == "":
-		return locale.T("telemetry is off, and has no endpoint: this goes nowhere")
+		return locale.T("telemetry is off and has no endpoint, so this is not sent")
 	case !t.Enabled:
-		return locale.T("telemetry is off: this goes nowhere")
+		return locale.T("telemetry is off, so this is not sent")
 	case t.Endpoint == "":
-		return locale.T("telemetry has no endpoint: this goes nowhere; telemetry.endpoint says where to")
+		return locale.T("telemetry has no endpoint, so this is not sent: set telemetry.endpoint")
 	case due.After(now):
 		return locale.Sprintf("telemetry is on: a running gateway sends the next report at %s", due.Local().Format("2006-01-02 15:04"))
 	}

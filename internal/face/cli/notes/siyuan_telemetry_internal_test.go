@@ -18,8 +18,8 @@ func TestWhereTelemetryGoes(t *testing.T) {
 		due       time.Time
 		want      string
 	}{
-		{counted, config.Telemetry{}, time.Time{}, "off, and has no endpoint"},
-		{counted, config.Telemetry{Endpoint: "http://me:geheim@h"}, time.Time{}, "telemetry is off: this goes nowhere"},
+		{counted, config.Telemetry{}, time.Time{}, "off and has no endpoint"},
+		{counted, config.Telemetry{Endpoint: "http://me:geheim@h"}, time.Time{}, "telemetry is off, so this is not sent"},
 		{counted, config.Telemetry{Enabled: true}, time.Time{}, "telemetry has no endpoint"},
 		{counted, config.Telemetry{Enabled: true, Endpoint: "http://me:geheim@h"}, time.Time{}, "is due"},
 		{counted, config.Telemetry{Enabled: true, Endpoint: "http://h"}, now.Add(-time.Minute), "is due"},

@@ -20,9 +20,9 @@ import (
 func (p commands) siyuanUndoCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "undo [REQUEST_ID]", Short: "Take a write to your notes back", Args: cobra.MaximumNArgs(1),
-		Long: "Without REQUEST_ID lists the writes of the last days. With it shows what would be put back, and\n" +
-			"what somebody has changed since, asks, and puts it back. Results of writes name their requestId.",
+		Use: "undo [REQUEST_ID]", Short: "Undo a write to your notes", Args: cobra.MaximumNArgs(1),
+		Long: "Without REQUEST_ID, lists the writes of the last days. With it, shows what would be restored and\n" +
+			"what has been changed since, asks, and restores it. The result of a write names its requestId.",
 		Example: "  collie siyuan undo\n  collie siyuan undo 0199c3a0-7b1e-7c55-9d07-2f6a3e0c11aa",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -63,7 +63,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
 			return err
 		}
-		p.Note("what only added something has nothing to put back: remove it, with collie fs rm and the like")
+		p.Note("a write that only added something has nothing to restore: remove what it added, for example with collie fs rm")
 		return nil
 	})
 }
@@ -128,7 +128,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 		if p.JSON {
 			return p.PrintJSON(writeJSON(w))
 		}
-		_, err = locale.Fprintf(p.Out, "✓ %s.%s of %s is taken back\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
+		_, err = locale.Fprintf(p.Out, "✓ %s.%s of %s is undone\n", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04"))
 		return err
 	})
 }

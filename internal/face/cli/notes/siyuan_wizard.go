@@ -35,7 +35,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 			proposed = n.url
 		}
 		if ask == 'u' || ask == 't' {
-			token, err := p.Prompt(ctx, "API token, from SiYuan: Settings - About - API token (it is not shown; Enter for none): ", true)
+			token, err := p.Prompt(ctx, "API token, from SiYuan: Settings - About - API token (not shown; Enter for none): ", true)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +110,7 @@ func (p commands) askAgain(ctx context.Context, address string, failed error) (r
 		fmt.Fprintf(p.Err, "  %s\n", output.OneLine(hint))
 	}
 	for {
-		answer, err := p.PromptOr(ctx, "Try again (r), another address (u), another token (t), save it all the same (s), or quit (q)?", string(usual))
+		answer, err := p.PromptOr(ctx, "Try again (r), another address (u), another token (t), save it anyway (s), or quit (q)?", string(usual))
 		if err != nil {
 			return 0, err
 		}

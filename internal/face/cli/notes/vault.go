@@ -17,7 +17,7 @@ import (
 func VaultCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
-	c := root.Group("vault", "Your notes without a SiYuan, in one file",
+	c := root.Group("vault", "Your notes without SiYuan, in one file",
 		p.vaultInfoCommand(),
 		p.vaultImportCommand(),
 		p.vaultExportCommand(),
@@ -27,8 +27,8 @@ func VaultCommand(shared *root.Program) *cobra.Command {
 		p.vaultSalvageCommand(),
 	)
 	c.AddCommand(p.aboutVault(p.siyuanPermissionCommand(), p.siyuanUndoCommand())...)
-	c.Long = "Where no SiYuan is set up your notes are kept in a vault: one file that the tools for notes read\n" +
-		"and write. These commands work on the file itself, also while a gateway runs."
+	c.Long = "If no SiYuan is set up, your notes are kept in a vault: one file that the tools for notes read\n" +
+		"and write. These commands work on the file itself, even while a gateway runs."
 	c.Example = "  collie vault info\n  collie vault import ~/Obsidian\n  collie vault backup\n  collie fs tree /"
 	return c
 }
@@ -47,7 +47,7 @@ func (p commands) withVault(do func(v *vaultadmin.Vault, cfg *config.Config) err
 
 // noVaultYet tells people of a vault that nobody has used.
 func (p commands) noVaultYet(v *vaultadmin.Vault) {
-	p.Note("there is no vault yet; the first use makes it: %s", v.Path())
+	p.Note("there is no vault yet; the first use creates it: %s", v.Path())
 }
 
 // aboutVault gives the vault the commands for notes that "siyuan" has: somebody without a SiYuan does

@@ -16,10 +16,10 @@ import (
 
 func (p commands) vaultBackupCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup [FILE]", Short: "Copy the vault to a file, also while it is used", Args: cobra.MaximumNArgs(1),
-		Long: "Writes one state of the vault to FILE, also while a gateway reads and writes it. Without FILE it\n" +
-			"is vault-YYYYMMDD-HHMMSS.db in this folder, and so it is in FILE if that is a folder. A file that\n" +
-			"is there is never written over. collie vault restore goes back to a backup.",
+		Use: "backup [FILE]", Short: "Copy the vault to a file, even while it is in use", Args: cobra.MaximumNArgs(1),
+		Long: "Writes a consistent copy of the vault to FILE, even while a gateway uses it. Without FILE the\n" +
+			"copy is vault-YYYYMMDD-HHMMSS.db in this folder; if FILE is a folder, it gets that name there. An\n" +
+			"existing file is never overwritten. Use collie vault restore to go back to a backup.",
 		Example: "  collie vault backup\n  collie vault backup ~/Backups\n  collie vault backup /mnt/usb/notes.db",
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.vaultBackup(c.Context(), output.First(append(args, "")...))

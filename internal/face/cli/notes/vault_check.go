@@ -14,10 +14,10 @@ import (
 
 func (p commands) vaultCheckCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check", Short: "Look for what is wrong in the vault's file", Args: cobra.NoArgs,
-		Long: "Walks all that must hold in the file of the vault: its pages, the trees of all documents, the\n" +
-			"index of their words, and the files it keeps. It changes nothing, and may run while a gateway\n" +
-			"does. The exit code is 1 if something is wrong; a backup is the way back then.",
+		Use: "check", Short: "Check the vault's file for damage", Args: cobra.NoArgs,
+		Long: "Checks the whole file of the vault: its pages, the trees of all documents, the full-text index,\n" +
+			"and the files it stores. It changes nothing, and can run beside a gateway. If something is wrong,\n" +
+			"the exit code is 1; restore a backup then.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.vaultCheck(c.Context()) },
 	}
 }

@@ -23,13 +23,14 @@ type vaultExportFlags struct {
 func (p commands) vaultExportCommand() *cobra.Command {
 	var f vaultExportFlags
 	c := &cobra.Command{
-		Use: "export DIR [NOTEBOOK…] | --siyuan FILE [NOTEBOOK]", Short: "Write notebooks as a folder of Markdown, or for SiYuan",
-		Long: "Writes notebooks, all without NOTEBOOK, as a folder of Markdown that collie vault import reads\n" +
-			"back to the same notes. DIR is made if it is not there; else it must be empty, or hold an\n" +
-			"earlier export, which --overwrite brings up to date.\n\n" +
-			"With --siyuan it writes one notebook as an archive for SiYuan: there, make a notebook, right-click\n" +
-			"it, Import, SiYuan .sy.zip; then collie siyuan init has the tools work there.\n\n" +
-			"What could not be kept is listed, and the exit code is 6 then.",
+		Use: "export DIR [NOTEBOOK…] | --siyuan FILE [NOTEBOOK]", Short: "Export notebooks as a folder of Markdown, or for SiYuan",
+		Long: "Exports the named notebooks, or all, as a folder of Markdown, which collie vault import turns back\n" +
+			"into the same notes. DIR is created if it does not exist; otherwise it must be empty or hold an\n" +
+			"earlier export, which --overwrite updates.\n\n" +
+			"With --siyuan it writes one notebook as an archive for SiYuan. In SiYuan, create a notebook,\n" +
+			"right-click it, and choose Import, SiYuan .sy.zip; then run collie siyuan init to use the tools\n" +
+			"there.\n\n" +
+			"What cannot be kept is listed, and the exit code is then 6.",
 		Example: "  collie vault export ~/notes\n  collie vault export ~/notes Work Journal --overwrite\n" +
 			"  collie vault export --siyuan work.sy.zip Work",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ func (p commands) vaultExportCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return p.vaultExport(c.Context(), args, &f) },
 	}
 	c.Flags().StringVar(&f.siyuan, "siyuan", "", "write an archive for SiYuan to `FILE`, such as notes.sy.zip")
-	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "bring an earlier export up to date, or replace FILE")
+	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "update an earlier export, or replace FILE")
 	c.Flags().BoolVar(&f.allIDs, "all-ids", false, "write every block with its id, not only those that something refers to")
 	c.MarkFlagsMutuallyExclusive("siyuan", "all-ids")
 	return c

@@ -31,16 +31,16 @@ type vaultImportFlags struct {
 func (p commands) vaultImportCommand() *cobra.Command {
 	var f vaultImportFlags
 	c := &cobra.Command{
-		Use: "import DIR | FILE.sy.zip", Short: "Bring a folder of Markdown, or a notebook of SiYuan, into the vault", Args: root.Named("folder"),
-		Long: "Reads a folder of Markdown, such as one of Obsidian or Logseq or one that collie vault export\n" +
-			"wrote, into the vault: files become documents, folders documents with children, links between\n" +
-			"pages references, and images and attachments come along. DIR is only read. What could not be\n" +
-			"kept is listed, and the exit code is 6 then. The vault is made if it is not there.\n\n" +
-			"FILE.sy.zip is what SiYuan exports as SiYuan .sy.zip, or collie vault export --siyuan: blocks keep\n" +
-			"their ids, attributes, references and databases.\n\n" +
-			"Imported again, files that have changed update their documents, and nothing is removed. A\n" +
-			"document that was changed here too stays, and is listed: --theirs has the file win, and collie\n" +
-			"vault undo takes that back. An import that was interrupted goes on with the same command.",
+		Use: "import DIR | FILE.sy.zip", Short: "Import a folder of Markdown, or a notebook of SiYuan, into the vault", Args: root.Named("folder"),
+		Long: "Imports a folder of Markdown, such as one of Obsidian or Logseq or one written by collie vault\n" +
+			"export, into the vault: files become documents, folders become documents with children, links\n" +
+			"between pages become references, and images and attachments come along. DIR is only read. What\n" +
+			"cannot be kept is listed, and the exit code is then 6. The vault is created if there is none.\n\n" +
+			"FILE.sy.zip is an archive exported by SiYuan (as SiYuan .sy.zip) or by collie vault export\n" +
+			"--siyuan: blocks keep their ids, attributes, references and databases.\n\n" +
+			"When a folder is imported again, changed files update their documents, and nothing is removed. A\n" +
+			"document that was changed here too stays as it is and is listed; with --theirs the file wins, and\n" +
+			"collie vault undo reverts that. To resume an interrupted import, run the same command again.",
 		Example: "  collie vault import ~/Obsidian\n  collie vault import ~/Obsidian --dry-run\n  collie vault import ~/logseq --notebook Journal\n  collie vault import Garden.sy.zip",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultImport(c.Context(), args[0], &f) },
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -49,8 +49,8 @@ func (p commands) vaultImportCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.notebook, "notebook", "", "put all into the notebook `NAME` (default: the name of DIR)")
 	c.Flags().BoolVar(&f.theirs, "theirs", false, "have files win over what was changed or removed here")
-	c.Flags().BoolVar(&f.copied, "copy", false, "bring all in as new documents, also what was imported before")
-	c.Flags().StringVar(&f.movedFrom, "moved-from", "", "go on with what was imported from `DIR`, where the folder was before")
+	c.Flags().BoolVar(&f.copied, "copy", false, "import everything as new documents, even what was imported before")
+	c.Flags().StringVar(&f.movedFrom, "moved-from", "", "continue the import from `DIR`, where the folder was before")
 	c.Flags().BoolVar(&f.dry, "dry-run", false, "only say what would be done")
 	c.MarkFlagsMutuallyExclusive("copy", "moved-from")
 	c.MarkFlagsMutuallyExclusive("copy", "theirs")
@@ -77,7 +77,7 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	b := p.NewBar("importing")
 	report, err := v.Import(ctx, dir, vaultadmin.FolderImport{
 		Notebook: f.notebook, Progress: b.Show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
-	}, func() { p.Note("another import works on this vault: waiting for it to end") })
+	}, func() { p.Note("another import into this vault is running: waiting for it to end") })
 	b.Close()
 	if done(&report) && !f.dry {
 		p.OnRecord(context.WithoutCancel(ctx), cfg, op, folderDetail(v, dir, &report))
@@ -123,7 +123,7 @@ func (p commands) closeVault(v *vaultadmin.Vault) {
 // showImport tells what became of the files of a folder.
 func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry bool) error {
 	if r.From != "" && !p.JSON {
-		p.Note("taken for the folder that was imported from %s, which is no more", r.From)
+		p.Note("recognised as the folder imported from %s, which no longer exists", r.From)
 	}
 	if p.JSON {
 		return p.showFolder("", file, dir, r)

@@ -17,8 +17,8 @@ import (
 func (p commands) vaultInfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Show where the vault is and what it holds", Args: cobra.NoArgs,
-		Long: "Shows the file of the vault, its size, what it holds, when it was changed last, and whether the\n" +
-			"tools for notes work in it or in a SiYuan.",
+		Long: "Shows the vault's file, its size, its contents, when it was last changed, and whether the tools\n" +
+			"for notes work on it or on a SiYuan.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.vaultInfo(c.Context()) },
 	}
 }

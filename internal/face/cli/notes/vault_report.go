@@ -99,7 +99,7 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 		}
 	}
 	for _, c := range r.Changes {
-		p.Note("written otherwise, in %s: %s", locale.Count(c.Lines, "line"), c.Why)
+		p.Note("written in another form, in %s: %s", locale.Count(c.Lines, "line"), c.Why)
 	}
 	mark, rest := "✓", ""
 	if len(r.Problems) > 0 {

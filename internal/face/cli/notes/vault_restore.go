@@ -21,10 +21,10 @@ import (
 func (p commands) vaultRestoreCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "restore BACKUP", Short: "Go back to a backup of the vault", Args: root.Named("backup"),
-		Long: "Puts BACKUP, a file that collie vault backup wrote, in the place of the vault, also of one that is\n" +
-			"damaged or gone. BACKUP is checked first and stays as it is; the vault that was there is kept\n" +
-			"beside it. Stop the gateway and whatever else uses the vault before.",
+		Use: "restore BACKUP", Short: "Restore the vault from a backup", Args: root.Named("backup"),
+		Long: "Replaces the vault, even a damaged or missing one, with BACKUP, a file written by collie vault\n" +
+			"backup. BACKUP is checked first and is not changed; the vault that was there is kept beside it.\n" +
+			"Stop the gateway and everything else that uses the vault first.",
 		Example: "  collie vault restore ~/Backups/vault-20261121-185700.db",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultRestore(c.Context(), args[0], yes) },
 	}
@@ -51,7 +51,7 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 			return err
 		}
 		if !yes && v.Exists() {
-			if _, err := p.Agree(ctx, locale.Sprintf("put %s in the place of %s, which is kept beside it?", backup, v.Path())); err != nil {
+			if _, err := p.Agree(ctx, locale.Sprintf("put %s in place of %s, which is kept beside it?", backup, v.Path())); err != nil {
 				return err
 			}
 		}
@@ -76,11 +76,11 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 
 func (p commands) vaultSalvageCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "salvage DIR", Short: "Write what can still be read of a damaged vault as Markdown", Args: root.Named("folder"),
-		Long: "Reads the file of a vault that is damaged page by page, and writes the notes that it finds to DIR,\n" +
-			"like collie vault export, so that collie vault import reads them. What is missing is listed, in\n" +
-			"DIR too, and the exit code is 6 then. What was removed lately may turn up again. The file itself\n" +
-			"is only read. A backup is the better way back: collie vault restore.",
+		Use: "salvage DIR", Short: "Recover the readable notes of a damaged vault as Markdown", Args: root.Named("folder"),
+		Long: "Reads the file of a damaged vault page by page and writes the notes it finds to DIR in the form\n" +
+			"of collie vault export, which collie vault import reads. What is missing is listed, in DIR too,\n" +
+			"and the exit code is then 6. Recently removed notes may reappear. The file itself is only read.\n" +
+			"If you have a backup, use collie vault restore instead.",
 		Example: "  collie vault salvage ~/salvaged",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultSalvage(c.Context(), args[0]) },
 	}

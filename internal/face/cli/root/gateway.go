@@ -69,14 +69,14 @@ func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
 		return locale.Sprintf("%s; restart it", p.otherVersion(g))
 	}
-	who := locale.Sprintf("the gateway that runs (pid %d) was started with other settings: ", g.PID)
+	who := locale.Sprintf("the running gateway (pid %d) was started with other settings: ", g.PID)
 	o := p.Options()
 	named, err := o.Named()
 	switch {
 	case err == nil && slices.Equal(named, g.Settings) && g.Project != home.ProjectFile(cfg):
 		return locale.Sprintf("%sthose of another project; restart it from here to share its servers", who)
 	case err == nil && slices.Equal(named, g.Settings):
-		return locale.Sprintf("the gateway that runs (pid %d) has not taken up these settings; collie doctor says why, or restart it", g.PID)
+		return locale.Sprintf("the running gateway (pid %d) has not applied these settings; collie doctor says why, or restart it", g.PID)
 	case len(g.Settings) == 0:
 		return locale.Sprintf("%sthose of its home; leave out --config to use them", who)
 	}
@@ -103,5 +103,5 @@ func (p *Program) TellOtherUnnamed(ctx context.Context) {
 }
 
 func (p *Program) otherVersion(g *home.Gateway) string {
-	return locale.Sprintf("the gateway that runs (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
+	return locale.Sprintf("the running gateway (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
 }

@@ -49,9 +49,9 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use: "collie", Version: p.Version,
 		Short: "All your MCP servers behind one endpoint",
-		Long: "Collie stands between those who call tools and the tools they call: it joins your MCP\n" +
+		Long: "Collie is a gateway between those who call tools and the tools they call: it puts your MCP\n" +
 			"servers behind one endpoint, checks and records every call, and cleans up after them. Your\n" +
-			"notes are tools too: those in your SiYuan, or in a vault that needs no other program. Each tool\n" +
+			"notes are tools too, in SiYuan or in a built-in vault that needs no other program. Every tool\n" +
 			"is also a command: collie tools lists them.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie everything echo --message hello\n" +
@@ -65,7 +65,7 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	flags.StringVar(&p.Home, "home", "", "keep everything in `DIR` instead of the XDG folders")
 	flags.StringArrayVar(&p.Files, "config", nil, "read settings from `FILE` (repeatable, the last one wins)")
 	flags.StringVar(&p.LogLevel, "log-level", "", "debug, info, warn or error (default warn)")
-	flags.BoolVar(&p.Debug, "debug", false, "show on stderr what is asked and answered, with times, and the log at level debug")
+	flags.BoolVar(&p.Debug, "debug", false, "show requests and responses with times, and the debug log, on stderr")
 	flags.Var(&jsonFlag{&p.JSON}, "json", "answer in JSON, for programs")
 	flags.Lookup("json").NoOptDefVal = "true"
 	root.SetFlagErrorFunc(wrongFlag)

@@ -69,7 +69,7 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 	case !same:
 		p.Note("%s", p.OtherGateway(&g, now))
 	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && (slices.Contains(reloaded, names[0]) || slices.Contains(reloaded, setting)):
-		p.Note("the running gateway (pid %d at %s) has taken it up; no restart is needed", g.PID, g.URL)
+		p.Note("the running gateway (pid %d at %s) has applied it; no restart is needed", g.PID, g.URL)
 	default:
 		p.Note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
 	}
@@ -131,7 +131,7 @@ func (p *Program) Shadowed(name string) {
 		return
 	}
 	if i := slices.Index(ServerNames(now), name); i >= 0 && !now.Servers[i].Untrusted {
-		p.Warn("%s is defined in %s too, and that counts now", name, now.Servers[i].File)
+		p.Warn("%s is also defined in %s, and that definition applies now", name, now.Servers[i].File)
 	}
 }
 

@@ -39,16 +39,16 @@ func ConfigCommand(shared *root.Program) *cobra.Command {
 	}
 	set := &cobra.Command{
 		Use: "set PATH VALUE", Short: "Write one setting into the file", Args: root.Named("setting", "value"),
-		Long: "Writes a setting into the settings file, in which comments and all else stay; the old\n" +
-			"file is kept as FILE.bak. VALUE is JSON, or else a text.",
+		Long: "Writes a setting into the settings file. Comments and everything else stay, and the old file is\n" +
+			"kept as FILE.bak. VALUE is read as JSON, or else as text.",
 		Example:           "  collie config set http.addr 127.0.0.1:8000\n  collie config set http.allowedOrigins '[\"https://notes.example.org\"]'",
 		ValidArgsFunction: p.completeSettings,
 		RunE:              func(c *cobra.Command, args []string) error { return p.configSet(c.Context(), args[0], args[1]) },
 	}
 	unset := &cobra.Command{
-		Use: "unset PATH", Short: "Take one setting out of the file", Args: root.Named("setting"),
-		Long: "Takes a setting out of the settings file, so that its default counts again; comments and\n" +
-			"all else stay, and the old file is kept as FILE.bak.",
+		Use: "unset PATH", Short: "Remove one setting from the file", Args: root.Named("setting"),
+		Long: "Removes a setting from the settings file, so that its default applies again; comments and\n" +
+			"everything else stay, and the old file is kept as FILE.bak.",
 		ValidArgsFunction: p.completeSettings,
 		RunE:              func(c *cobra.Command, args []string) error { return p.configUnset(c.Context(), args[0]) },
 	}

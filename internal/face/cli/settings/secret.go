@@ -22,7 +22,7 @@ import (
 func SecretCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
-	return root.Group("secret", "What ${secret:NAME} in the settings stands for",
+	return root.Group("secret", "Secrets, which the settings name as ${secret:NAME}",
 		p.secretSetCommand(),
 		p.secretListCommand(),
 		p.secretRemoveCommand(),
@@ -31,11 +31,11 @@ func SecretCommand(shared *root.Program) *cobra.Command {
 
 func (p commands) secretSetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set NAME", Short: "Keep a secret", Args: root.Named("name"),
-		Long: "Reads a value from the terminal, without showing it, or else from stdin, and keeps it in\n" +
-			"the keyring of the system, or in an encrypted file where there is none. A line break at the\n" +
-			"end is not part of it. ${secret:NAME} stands for it in the settings of servers, and\n" +
-			"${input:ID} for the secret input:ID.",
+		Use: "set NAME", Short: "Store a secret", Args: root.Named("name"),
+		Long: "Reads a value from the terminal, without showing it, or else from stdin, and stores it in the\n" +
+			"system keyring, or in an encrypted file if there is none. A trailing line break is not part of\n" +
+			"it. In the settings of servers, write ${secret:NAME} for it, and ${input:ID} for the secret\n" +
+			"input:ID.",
 		Example:           "  collie secret set GITHUB_TOKEN\n  pass show github | collie secret set GITHUB_TOKEN",
 		ValidArgsFunction: p.completeSecrets,
 		RunE:              func(c *cobra.Command, args []string) error { return p.secretSet(c.Context(), args[0]) },
@@ -83,7 +83,7 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"set": name, "store": string(kind)})
 	} else {
-		_, err = locale.Fprintf(p.Out, "kept %s in the %s\n", name, kind)
+		_, err = locale.Fprintf(p.Out, "stored %s in the %s\n", name, kind)
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p commands) readSecret(name string) (string, error) {
 	var raw []byte
 	var err error
 	if f, ok := p.In.(*os.File); ok && output.IsTerminal(p.In) {
-		locale.Fprintf(p.Err, "Value of %s (it is not shown): ", output.OneLine(name))
+		locale.Fprintf(p.Err, "Value of %s (not shown): ", output.OneLine(name))
 		raw, err = term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(p.Err)
 	} else {
@@ -142,7 +142,7 @@ func (p commands) secretList(ctx context.Context) error {
 	case p.JSON:
 		return p.PrintJSON(map[string]any{"store": kind, "secrets": names})
 	case len(names) == 0:
-		p.Note("there are no secrets; collie secret set NAME keeps one in the %s", kind)
+		p.Note("there are no secrets; collie secret set NAME stores one in the %s", kind)
 		return nil
 	}
 	rows := make([][]string, len(names))

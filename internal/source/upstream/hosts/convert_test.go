@@ -186,7 +186,7 @@ func TestRecognize(t *testing.T) {
 			t.Errorf("%.20q is %s's", text, h.Name)
 		}
 	}
-	if _, err := hosts.Recognize("/tmp/x.json", []byte(`{"a": 1}`)); err == nil || !strings.Contains(err.Error(), "no program is known") {
+	if _, err := hosts.Recognize("/tmp/x.json", []byte(`{"a": 1}`)); err == nil || !strings.Contains(err.Error(), "no known program") {
 		t.Errorf("got %v", err)
 	}
 }

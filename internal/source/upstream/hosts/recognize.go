@@ -35,7 +35,7 @@ func Recognize(file string, text []byte) (Host, error) {
 	}
 	e := &tool.Error{
 		Op: "read servers", Kind: tool.Invalid, Subject: file,
-		Message: "no program is known whose file looks like this", Hint: "name it with --from", Err: wrong,
+		Message: "no known program has a file that looks like this", Hint: "name it with --from", Err: wrong,
 	}
 	if wrong != nil {
 		e.Message, e.Hint = "", ""

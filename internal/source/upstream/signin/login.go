@@ -43,7 +43,7 @@ type LoginOptions struct {
 // nobody. What it changes is stored when it returns nil.
 func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 	if s.origin == nil {
-		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "only servers with an http or https URL can be signed in at"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "only servers with an http or https URL have a sign-in"}
 	}
 	if s.server.ClientCredentials {
 		return s.loginByItself(ctx, o.Scopes)

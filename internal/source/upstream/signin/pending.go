@@ -120,7 +120,7 @@ func (p *pending) check(a answer) (code string, err error) {
 // PKCE verifier makes up for, but it is no good where the answer has to name the issuer.
 func (p *pending) checkBare(code string) (string, error) {
 	if p.NamesIss || strings.ContainsFunc(code, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%w: paste the whole address that the browser ended at", errBadAnswer)
+		return "", fmt.Errorf("%w: paste the whole address of the page the browser ended on", errBadAnswer)
 	}
 	return code, nil
 }
@@ -159,7 +159,7 @@ func (s *Session) Complete(ctx context.Context, text string) error {
 	}
 	err = s.finish(ctx, &p, parseAnswer(text))
 	if errors.Is(err, errBadAnswer) {
-		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Err: err, Hint: "paste the whole address that the browser ended at"}
+		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Err: err, Hint: "paste the whole address of the page the browser ended on"}
 	}
 	return err
 }
