@@ -145,13 +145,17 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	if about := firstLine(t.Description, most); about != "" {
 		b.WriteString(about + "\n")
 	}
+	if marked := dangerous(actions); len(marked) > 0 {
+		b.WriteString("Dangerous: " + strings.Join(marked, ", ") + "\n")
+	}
 	switch {
 	case nested(t):
-		b.WriteString("Call {action, args:{…}}; action=")
+		b.WriteString("Call {action, args:{…}}; action=" + help + " topic=ACTION tells more.\n")
 	case !common:
-		b.WriteString("Call {action, …}; action=")
+		b.WriteString("Call {action, …}; action=" + help + " topic=ACTION tells more.\n")
+	default: // as the lines that follow it
+		b.WriteString(help + "(topic=ACTION)\n")
 	}
-	b.WriteString(help + " topic=ACTION tells more.\n")
 	left := maxSignatures
 	for _, a := range actions {
 		if common && !a.Common {
@@ -167,6 +171,21 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		b.WriteString(line + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// dangerous are the actions that a person confirms, as a description names them: to a model, which sees no annotations, that is
+// the mark of danger.
+func dangerous(actions []*tool.Action) []string {
+	var out []string
+	for _, a := range actions {
+		switch {
+		case a.Dangerous:
+			out = append(out, a.Name)
+		case a.DangerousWith != "":
+			out = append(out, a.Name+" with "+a.DangerousWith)
+		}
+	}
+	return out
 }
 
 // signature is one line that shows how an action is called: its required arguments, and …

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/action"
@@ -80,6 +81,43 @@ func TestInstructionsNameDangerousActions(t *testing.T) {
 	for as, is := range named {
 		if !is {
 			t.Errorf("the instructions call %q dangerous, which no action is", as)
+		}
+	}
+}
+
+// Each tool's description names the dangerous actions that it lists, and no other: a model sees neither annotations nor, in many
+// clients, the instructions.
+func TestDescriptionsMarkDangerousActions(t *testing.T) {
+	t.Parallel()
+	marked := regexp.MustCompile(`(?m)^Dangerous: (.+)$`)
+	for _, def := range gjson.GetBytes(grouped(t), "tools").Array() {
+		name := def.Get("name").String()
+		var want []string
+		for _, tl := range siyuan.Tools() {
+			for _, a := range tl.Actions {
+				switch {
+				case tl.Name != name || a.Off || a.DirectOnly:
+				case a.Dangerous:
+					want = append(want, a.Name)
+				case a.DangerousWith != "":
+					want = append(want, a.Name+" with "+a.DangerousWith)
+				}
+			}
+		}
+		var got []string
+		if line := marked.FindStringSubmatch(def.Get("description").String()); line != nil {
+			got = strings.Split(line[1], ", ")
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s marks as dangerous (-want +got):\n%s", name, diff)
+		}
+	}
+	d := newDesk(t)
+	for _, tl := range d.source.Offer().Tools {
+		for _, a := range tl.Actions {
+			if says := strings.Contains(gjson.GetBytes(a.Definition, "description").String(), " A person confirms it"); says != (a.Dangerous || a.DangerousWith != "") {
+				t.Errorf("%s.%s: its own description says that a person confirms it: %t", tl.Name, a.Name, says)
+			}
 		}
 	}
 }

@@ -65,6 +65,12 @@ func described(a *action.Action) tool.Action {
 	if a.Guide != "" {
 		about += " " + a.Guide
 	}
+	switch {
+	case a.Dangerous:
+		about += " A person confirms it."
+	case a.DangerousWith != "":
+		about += " A person confirms it with " + a.DangerousWith + "."
+	}
 	out := tool.Action{
 		Name: a.Name, Description: about, InputSchema: a.Schema(), Signature: a.Signature(),
 		Common: a.Common, Listed: a.Listed(), Short: a.Short(), Positional: a.Positional, Aliases: a.Aliases, Example: guide.CommandLine(a),

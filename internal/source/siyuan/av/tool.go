@@ -21,7 +21,7 @@ func Tool() action.Tool {
 func tools(p patience) action.Tool {
 	return action.Tool{
 		Name:  "av",
-		About: "SiYuan databases: columns, rows, cells, views. search finds them, render shows one with its rowIDs, which are not block ids.",
+		About: "Databases: columns, rows, cells, views. search finds them, render shows one with its rowIDs (no block ids).",
 		Actions: []*action.Action{
 			get(), render(p), keys(), filterSort(), search(), rename(p), addRows(p), removeRows(p),
 			addColumn(p), removeColumn(p), setCells(p), duplicate(p), primaryKeyValues(),

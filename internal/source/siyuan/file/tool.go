@@ -14,7 +14,7 @@ import "collie/internal/source/siyuan/action"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  "file",
-		About: "Assets (images, other attachments), templates, exports. Paths are assets/NAME; local files only in folders a person allowed.",
+		About: "Assets (images, attachments), templates, exports. Paths are assets/NAME; local files only in allowed folders.",
 		Actions: []*action.Action{
 			uploadAsset(), listTemplates(), readTemplate(), render(), exportMD(), exportResources(), listUnusedAssets(),
 			getDocAssets(), getImageOCRText(), removeUnusedAssets(), renameAsset(), deleteAsset(), extractDoc(),

@@ -16,7 +16,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "flashcard",
-		About:   "Spaced repetition: list due cards with front and back, rate or skip them, make cards of blocks.",
+		About:   "Spaced repetition: list due cards (front, back), rate or skip them, make cards of blocks.",
 		Actions: []*action.Action{listCards(), getDecks(), getCards(), reviewCard(), createCard(), removeCard()},
 	}
 }

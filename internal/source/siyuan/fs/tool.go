@@ -11,7 +11,7 @@ import "collie/internal/source/siyuan/action"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "fs",
-		About:   "SiYuan notes by human paths such as /Notebook/Document/Child; / lists the notebooks. /AGENTS.md is your own memory, /USER_RULES.md the user's rules.",
+		About:   "SiYuan notes by human path: /Notebook/Document/Child; / lists the notebooks. /AGENTS.md is your memory, /USER_RULES.md the user's rules.",
 		Actions: []*action.Action{ls(), tree(), read(), write(), replace(), remove(), move(), reorder(), search()},
 	}
 }

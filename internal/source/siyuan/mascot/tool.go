@@ -14,7 +14,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "mascot",
-		About:   "A puppy: each successful call of the other tools earns it a coin. item_id (3 to 7 coins): cat-food, milk, dried-fish, can-food, catnip, chicken-leg, cheese.",
+		About:   "A puppy: each successful call of another tool earns it a coin. buy takes an id that shop lists.",
 		Actions: []*action.Action{balance(), shop(), buy()},
 	}
 }

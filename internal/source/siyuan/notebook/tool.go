@@ -26,7 +26,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  "notebook",
-		About: "Notebooks. list gives the ids that other tools ask for; what may be done in each is its permission: r, rw or rwd.",
+		About: "Notebooks. list gives their ids and what may be done in each: permission r, rw or rwd.",
 		Actions: []*action.Action{
 			list(), create(), setOpenState(), remove(), rename(), getConf(), setConf(), setIcon(),
 			getPermissions(), setPermission(), getChildDocs(),

@@ -13,7 +13,7 @@ const name = "search"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:  name,
-		About: "Search blocks, query the index by SQL, find backlinks, assets; replace text.",
+		About: "Find blocks, also by SQL, backlinks, assets; replace text.",
 		Actions: []*action.Action{
 			fulltext(), querySQL(), getBacklinks(), searchRefs(), findReplace(), searchAssets(), fulltextAssetContent(), listInvalidRefs(),
 		},

@@ -9,7 +9,7 @@ import "collie/internal/source/siyuan/action"
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "system",
-		About:   "The SiYuan kernel itself. Begin with bootstrap: notebooks, levels (r, rw, rwd), what is off, good first calls.",
+		About:   "The SiYuan kernel. Begin with bootstrap: notebooks, levels (r, rw, rwd), what is off, first calls.",
 		Actions: []*action.Action{workspaceInfo(), network(), conf(), notify(), getVersion(), getCurrentTime(), bootstrap()},
 	}
 }

@@ -19,7 +19,7 @@ import (
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "tag",
-		About:   "Tags (#like this#, #with/levels#), written without #. rename and remove change them everywhere, children too; that needs rw or rwd in each notebook that has it, and a person confirms it.",
+		About:   "Tags (#like this#, #with/levels#), written without #. rename and remove reach all notebooks, children too, and need rw or rwd in each that has it.",
 		Actions: []*action.Action{list(), rename(), remove()},
 	}
 }
