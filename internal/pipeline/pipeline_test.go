@@ -313,6 +313,35 @@ func TestOutcomes(t *testing.T) {
 	)
 }
 
+// A grouped tool of which nothing is on is refused as switched off, whatever is asked of it.
+func TestNothingOfAToolIsOn(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	offer := *r.fake.Offer()
+	tl := offer.Tools[0]
+	tl.View, tl.Actions = tool.Grouped, slices.Clone(tl.Actions)
+	for i := range tl.Actions {
+		tl.Actions[i].Off = "off here"
+	}
+	offer.Tools = []tool.Tool{tl}
+	r.fake.Publish(offer)
+	for _, args := range []string{`{"action":"echo"}`, `{"action":"help"}`, `{"action":"eco"}`, `{}`} {
+		if _, err := r.Do(t.Context(), call("srv", args)); tool.KindOf(err) != tool.Disabled {
+			t.Errorf("%s: %v, want an error of kind %s", args, err, tool.Disabled)
+		}
+	}
+	wantRecords(t, r,
+		"call.start srv srv echo srv", "call.result refused disabled_error srv srv echo srv",
+		"call.start srv srv srv", "call.result refused disabled_error srv srv srv",
+		"call.start srv srv srv", "call.result refused disabled_error srv srv srv",
+		"call.start srv srv srv", "call.result refused disabled_error srv srv srv",
+	)
+	raw, _ := r.List(t.Context(), tool.ListTools, "")
+	if string(raw) != `{"tools":[]}` {
+		t.Errorf("listed: %s", raw)
+	}
+}
+
 // A call of a grouped tool is on record as the call of its action.
 func TestGroupedCallOnRecord(t *testing.T) {
 	t.Parallel()

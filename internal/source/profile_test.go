@@ -8,6 +8,23 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
+// A tool that a profile hides is not there, whether it is on or off.
+func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
+	t.Parallel()
+	a := tooltest.Action("do")
+	a.Off = "off here"
+	tl := tool.Tool{Name: "t", View: tool.Grouped, Actions: []tool.Action{a}}
+	c := open(t, source.Options{Profiles: map[string]source.Profile{"few": {Hide: []string{"t"}}}}, tooltest.NewFake("t", tool.Offer{Tools: []tool.Tool{tl}}))
+	for profile, want := range map[string]tool.ErrorKind{"": "", "few": tool.Unknown} {
+		r := toolCall("t", `{"action":"do"}`)
+		r.Profile = profile
+		call, err := c.Resolve(t.Context(), r)
+		if want == "" && (err != nil || call.Action.Off == "") || want != "" && tool.KindOf(err) != want {
+			t.Errorf("profile %q: %v, want an error of kind %q", profile, err, want)
+		}
+	}
+}
+
 // A profile can be seen in another view than it is set up for, by a name of its own.
 func TestProfilesInAnotherView(t *testing.T) {
 	t.Parallel()

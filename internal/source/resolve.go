@@ -135,7 +135,8 @@ func offers(t *tool.Tool, name string) bool {
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name, topic, rest := ungroup(t.tool, call.Args)
 	name = actionName(t.tool, name)
-	if name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction) {
+	off := t.isOff(&v.profile)
+	if !off && (name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction)) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
 		if topic != "" {
 			call.Target += "/" + actionName(t.tool, topic)
@@ -148,6 +149,10 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 			adapt(call)
 			return nil
 		}
+	}
+	if off { // whatever was asked of it, the pipeline says that it is off
+		call.Action = &tool.Action{Off: "all of its actions are"}
+		return nil
 	}
 	var valid []string
 	for _, a := range shownActions(t.tool, &v.profile) {

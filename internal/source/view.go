@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,6 +37,14 @@ type target struct {
 	original string // what the source calls it
 }
 
+// isOff reports whether nothing of a target is on that a profile shows.
+func (t *target) isOff(p *Profile) bool {
+	if t.grouped {
+		return t.tool.Off != "" || len(shownActions(t.tool, p)) == 0
+	}
+	return t.tool.Off != "" || t.action.Off != ""
+}
+
 type templateTarget struct {
 	source  tool.Source
 	pattern *uritemplate.Template
@@ -61,7 +70,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		for i := range o.offer.Tools {
 			t := &o.offer.Tools[i]
 			if p.viewOf(t) == tool.Grouped {
-				if shown := shownActions(t, p); len(shown) > 0 {
+				if slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return !a.DirectOnly && p.shows(t, a.Name) }) {
 					want = append(want, named{owner: t.Name, original: t.Name, fixed: true})
 					targets = append(targets, target{source: o.source, tool: t, grouped: true, original: t.Name})
 				}
@@ -81,7 +90,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 	var found []string
 	for i, name := range expose(want, *s.catalog.reserved.Load()...)[:len(targets)] {
 		t := targets[i]
-		if t.tool.Off != "" || t.action != nil && t.action.Off != "" {
+		if t.isOff(p) {
 			v.off[name] = t
 			continue
 		}

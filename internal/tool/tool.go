@@ -371,7 +371,7 @@ type Call struct {
 
 // Subject names what c calls, for an [Error].
 func (c *Call) Subject() string {
-	if c.Action == nil || c.Tool == "" {
+	if c.Action == nil || c.Action.Name == "" || c.Tool == "" {
 		return c.Name
 	}
 	return c.Tool + "." + c.Action.Name

@@ -4,6 +4,7 @@
 package switches
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -12,20 +13,27 @@ import (
 
 // Check is the stage, a [tool.Check]. It refuses a Call whose action, or whose tool, is switched off,
 // with a [tool.Error] of kind Disabled. The tool counts before its action, since switching the action
-// on would not help. What has no action passes: resources, prompts and completions.
+// on would not help. An action without a name stands for whatever was asked of a tool of which nothing is on. What has no action
+// passes: resources, prompts and completions.
 func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
 	}
-	if why := toolOff(c); why != "" {
-		message := fmt.Sprintf("tool %q is switched off, and its action %q with it: %s", c.Tool, c.Action.Name, why)
-		return c, refusal(c, message, fmt.Sprintf("tool %q", c.Tool))
+	why, toolIs := c.Action.Off, toolOff(c)
+	what := fmt.Sprintf("tool %q", c.Tool)
+	switch {
+	case c.Action.Name == "":
+		why = cmp.Or(toolIs, why)
+	case toolIs != "":
+		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", what, c.Action.Name, toolIs)
+		return c, refusal(c, message, what)
+	default:
+		what = fmt.Sprintf("action %q of %s", c.Action.Name, what)
 	}
-	if why := c.Action.Off; why != "" {
-		what := fmt.Sprintf("action %q of tool %q", c.Action.Name, c.Tool)
-		return c, refusal(c, what+" is switched off: "+why, what)
+	if why == "" {
+		return c, nil
 	}
-	return c, nil
+	return c, refusal(c, what+" is switched off: "+why, what)
 }
 
 // toolOff returns why c's tool is off, as its source says at this moment.

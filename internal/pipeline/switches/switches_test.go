@@ -60,6 +60,20 @@ func TestCheck(t *testing.T) {
 			},
 		},
 	}
+	nothing := &tool.Action{Off: "all of its actions are"}
+	for _, name := range []string{"notebook", "av"} {
+		why := map[string]string{"notebook": nothing.Off, "av": "off by default"}[name]
+		tests = append(tests, struct {
+			name string
+			call tool.Call
+			want *tool.Error
+		}{
+			name: "no action of " + name + " on", call: tool.Call{Request: tool.Request{Name: name}, Source: source, Tool: name, Action: nothing},
+			want: &tool.Error{
+				Subject: name, Message: "tool \"" + name + "\" is switched off: " + why, Hint: general + "tool \"" + name + "\"" + again,
+			},
+		})
+	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

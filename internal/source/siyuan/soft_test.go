@@ -69,6 +69,11 @@ func TestSoftErrors(t *testing.T) {
 	if _, err := run(tool.Direct, `{"action":"read","path":"/Notes/Missing"}`); tool.KindOf(err) != tool.Unknown {
 		t.Errorf("at a terminal: %v", err)
 	}
+	for _, args := range []string{`{"action":"list_nodes"}`, `{"action":"help"}`, `{}`} { // all of it is off by default
+		if _, err := p.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "timeline", Origin: tool.Direct, Args: json.RawMessage(args)}); tool.KindOf(err) != tool.Disabled {
+			t.Errorf("timeline %s: %v, want an error of kind %s", args, err, tool.Disabled)
+		}
+	}
 	for args, want := range map[string]tool.ErrorKind{
 		`{"action":"write","path":"/Notes/New","markdown":"x"}`: tool.Denied,
 		`{"action":"sing"}`: tool.Invalid,
