@@ -1,7 +1,9 @@
 // Flake looks for tests that fail now and then: it runs packages many times under the race detector, on a
 // machine that it keeps busy, and says which tests failed how often and what they said first.
 //
-//	go run ./test/flake -rounds 20 -busy 2 ./internal/mcp ./internal/event
+//	go run ./test/flake -rounds 20 -busy 2 -- -run TestEvents ./internal/mcp ./internal/event
+//
+// Behind the two dashes stands what `go test` takes.
 package main
 
 import (
