@@ -41,6 +41,8 @@ func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
 	if !p.opts.Sync || p.opts.Kernel == nil || joined {
 		return coins{}, false
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	raw, err := p.opts.Kernel.ReadFile(ctx, statsPath)
 	if err != nil && tool.KindOf(err) != tool.Unknown {
 		p.log.Debug("coins of the workspace not read", "error", err)

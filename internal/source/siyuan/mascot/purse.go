@@ -47,8 +47,12 @@ type Purse struct {
 	done  chan struct{} // nor is anything written any more
 }
 
-// settleTime bounds one round of writing.
-const settleTime = 5 * time.Second
+// settleTime bounds one round of writing, and askTime what of it goes by for a kernel that does not answer: our own file is
+// written without it.
+const (
+	settleTime = 5 * time.Second
+	askTime    = 2 * time.Second
+)
 
 // OpenPurse keeps the coins in dir, and earns with the calls that bus tells of.
 func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*Purse, error) {

@@ -267,6 +267,7 @@ type disk struct {
 	files  map[string]string
 	puts   []put
 	refuse bool
+	hang   bool
 }
 
 type put struct {
@@ -275,6 +276,10 @@ type put struct {
 }
 
 func (d *disk) RoundTrip(r *http.Request) (*http.Response, error) {
+	if d.hang {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refuse {
@@ -422,54 +427,57 @@ func TestSeqRises(t *testing.T) {
 func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
-	t.Cleanup(client.Close)
+	url := k.URL()
 	k.File(eventsFile, []byte(`[{"seq":1},{"seq":2}]`)) // as the first version wrote it
-	b := &bus{}
-	p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: client, Every: time.Hour})
-	b.Publish(ended("fs", "read", tool.Failed))
-	for range 4 {
-		b.Publish(ended("fs", "read", tool.OK))
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	read := func(path string) map[string]any {
-		raw, err := client.ReadFile(t.Context(), path)
-		if err != nil {
+	synctest.Test(t, func(t *testing.T) {               // its clock stands still while the kernel is asked
+		client := kernel.New(url, kernel.Options{Token: kerneltest.Token})
+		defer client.Close()
+		b := &bus{}
+		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: client, Every: time.Hour})
+		b.Publish(ended("fs", "read", tool.Failed))
+		for range 4 {
+			b.Publish(ended("fs", "read", tool.OK))
+		}
+		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		var v map[string]any
-		if err := json.Unmarshal(raw, &v); err != nil {
-			t.Fatalf("%s: %v", raw, err)
-		}
-		for _, at := range []string{"updatedAt", "ts", "seq"} {
-			if ms, ok := v[at].(float64); ok && ms > 1.6e12 {
-				v[at] = "now"
+		read := func(path string) map[string]any {
+			raw, err := client.ReadFile(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
 			}
+			var v map[string]any
+			if err := json.Unmarshal(raw, &v); err != nil {
+				t.Fatalf("%s: %v", raw, err)
+			}
+			for _, at := range []string{"updatedAt", "ts", "seq"} {
+				if ms, ok := v[at].(float64); ok && ms > 9e11 {
+					v[at] = "now"
+				}
+			}
+			return v
 		}
-		return v
-	}
-	if diff := cmp.Diff(map[string]any{"totalCalls": 4., "balance": 4., "updatedAt": "now", "lastAction": "fs/read"}, read(statsFile)); diff != "" {
-		t.Error(diff)
-	}
-	want := map[string]any{"seq": "now", "ts": "now", "tool": "fs", "action": "read", "status": "success", "totalCalls": 4., "balance": 4.}
-	if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
-		t.Error(diff)
-	}
-	if _, _, err := p.Spend(t.Context(), "milk", 3); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil { // twice is harmless
-		t.Fatal(err)
-	}
-	want = map[string]any{
-		"seq": "now", "ts": "now", "tool": "mascot", "action": "buy", "status": "success", "totalCalls": 4., "balance": 1.,
-		"itemId": "milk", "itemLabel": "Milk 牛奶", "itemType": "drink", "itemEmoji": "🥛",
-	}
-	if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
-		t.Error(diff)
-	}
+		if diff := cmp.Diff(map[string]any{"totalCalls": 4., "balance": 4., "updatedAt": "now", "lastAction": "fs/read"}, read(statsFile)); diff != "" {
+			t.Error(diff)
+		}
+		want := map[string]any{"seq": "now", "ts": "now", "tool": "fs", "action": "read", "status": "success", "totalCalls": 4., "balance": 4.}
+		if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
+			t.Error(diff)
+		}
+		if _, _, err := p.Spend(t.Context(), "milk", 3); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(); err != nil { // twice is harmless
+			t.Fatal(err)
+		}
+		want = map[string]any{
+			"seq": "now", "ts": "now", "tool": "mascot", "action": "buy", "status": "success", "totalCalls": 4., "balance": 1.,
+			"itemId": "milk", "itemLabel": "Milk 牛奶", "itemType": "drink", "itemEmoji": "🥛",
+		}
+		if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // TestSyncTakesOverTheCoinsOfThePlugin: they are the user's, so they are added once and never written over.
@@ -501,6 +509,22 @@ func TestSyncTakesOverTheCoinsOfThePlugin(t *testing.T) {
 			t.Errorf("%q: the workspace has %d", theirs, got)
 		}
 	}
+}
+
+// TestKernelThatHangsCostsNoCoins: a purse that closes writes its own file, whatever the workspace does.
+func TestKernelThatHangsCostsNoCoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, dir, b := &disk{hang: true}, t.TempDir(), &bus{}
+		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
+		b.Publish(ended("fs", "ls", tool.OK))
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if balance, _ := reopened(t, dir); balance != 1 {
+			t.Errorf("%d coins, want 1", balance)
+		}
+	})
 }
 
 // TestKernelDownCostsNoCoins: what could not be read is not written over, and counts once it can be read.
