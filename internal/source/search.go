@@ -102,10 +102,25 @@ func (v *view) documents() []find.Doc {
 		required, optional := arguments(t.action.InputSchema)
 		docs[i] = find.Doc{
 			Server: t.tool.Name, Name: t.action.Name, Title: t.action.Title, Description: t.action.Description,
-			Params: append(required, optional...), About: t.tool.About,
+			Params: append(required, optional...), Values: said(t.action.InputSchema), About: t.tool.About,
 		}
 	}
 	return docs
+}
+
+// said is what a schema tells of arguments in words: their descriptions and values.
+func said(schema json.RawMessage) string {
+	var b strings.Builder
+	gjson.GetBytes(schema, "properties").ForEach(func(_, arg gjson.Result) bool {
+		b.WriteString(arg.Get("description").String() + "\n")
+		for _, values := range []string{"enum", "items.enum"} {
+			for _, v := range arg.Get(values).Array() {
+				b.WriteString(v.String() + "\n")
+			}
+		}
+		return true
+	})
+	return b.String()
 }
 
 // searchDefinitions are the definitions of the three tools.

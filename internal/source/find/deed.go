@@ -1,7 +1,6 @@
 package find
 
 import (
-	"strings"
 	"sync"
 )
 
@@ -20,25 +19,22 @@ const (
 // sameDeed has the words of each kind.
 var sameDeed = map[deeds]string{
 	reads: `get list read show search find query describe retrieve count fetch view see look which what who whose where how
-		check inspect explain compare export download lookup browse 获取 查询 查看 列出 搜索 读取 检索 哪些 哪个 多少 查找 什么`,
-	creates: `create add new make insert write post upsert open log attach upload import put clone duplicate copy send
-		reply leave record generate draft schedule book install 创建 新建 新增 添加 建立 增加 插入 写入 上传 复制 发送 回复 导入 预约 预定`,
+		check inspect explain compare export download lookup browse 获取 查询 查看 列出 搜索 读取 检索 哪些 哪个 多少 查找 什么 查 看 看看 找 找到 有哪些 谁 几个`,
+	creates: `create add make insert write post upsert open log attach upload import put clone duplicate copy send
+		reply leave record generate draft schedule book install file submit 创建 新建 新增 添加 建立 增加 插入 写入 上传 复制 发送 回复 导入 预约 预定 建 加 提交 发起 安排 邀请 提 发`,
 	changes: `update edit change modify patch set alter rename move replace mark assign resize scale adjust transfer
-		turn switch put convert merge complete finish approve reject 更新 修改 编辑 更改 改成 改名 重命 移动 替换 调整 合并 同意 通过 拒绝 转交`,
+		turn switch put convert merge complete finish approve reject 更新 修改 编辑 更改 改成 改名 重命名 移动 替换 调整 合并 同意 通过 拒绝 转交 改 改到 换成 换 挪 挪到 设置 驳回`,
 	deletes: `delete remove erase drop destroy clean clear uninstall archive trash discard purge rid cancel revoke
-		删除 移除 清除 清空 去掉 取消 撤回 撤销 删掉`,
-	runs:  `run execute start launch click press open navigate go evaluate wait subscribe 运行 执行 启动 开始 订阅`,
-	stops: `stop end terminate kill close abort quit unsubscribe finish 停止 结束 终止 关闭`,
+		删除 移除 清除 清空 去掉 取消 撤回 撤销 删掉 删 取消订阅 收回`,
+	runs:  `run execute start launch click press open navigate go evaluate wait subscribe 运行 执行 启动 开始 订阅 打开 点击`,
+	stops: `stop end terminate kill close abort quit unsubscribe finish 停止 结束 终止 关闭 取消订阅 停`,
 }
 
 // deedOf has the kinds that a word may be of. It is made at its first use.
 var deedOf = sync.OnceValue(func() map[string]deeds {
 	out := map[string]deeds{}
 	for d, words := range sameDeed {
-		for w := range strings.FieldsSeq(words) {
-			if w[0] < 0x80 {
-				w = stem(w)
-			}
+		for _, w := range stems(words) {
 			out[w] |= d
 		}
 	}
@@ -61,7 +57,7 @@ func deedsOf(words []string) deeds {
 	return asks
 }
 
-var asking = set("which what who whom whose where how look see show check 哪些 哪个 多少 什么")
+var asking = set("which what who whom whose where how look see show check 哪些 哪个 多少 什么 看 看看 有哪些 谁 几个")
 
 // fits is what a document counts whose name tells some deeds, where others are asked for.
 func fits(asked, done deeds) float64 {
