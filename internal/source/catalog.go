@@ -192,13 +192,20 @@ func (c *Catalog) snapshot() *snapshot {
 }
 
 // List returns the MCP result of a list as it is sent, and the catalog's revision. It shows what is
-// known now, and changes are told; AwaitKnown waits for more.
+// known now, and changes are told; AwaitKnown waits for more. Sources look in the background whether it was old.
 func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
+	var raw json.RawMessage
 	if list := s.view(profile).lists[kind]; list != nil {
-		return list(), s.revision
+		raw = list()
 	}
-	return nil, s.revision
+	attended := c.people.attend
+	for i := range s.offers {
+		if r, ok := s.offers[i].source.(tool.Refresher); ok {
+			r.Listed(kind, attended)
+		}
+	}
+	return raw, s.revision
 }
 
 // AwaitKnown returns when every source knows what it offers of a kind, or will not, or when ctx ends.

@@ -16,6 +16,13 @@ type people struct {
 	here []*tool.Session
 }
 
+// attend reports whether anybody is here.
+func (p *people) attend() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.here) > 0
+}
+
 // Join tells the sources that a session has come.
 func (c *Catalog) Join(s *tool.Session) {
 	c.people.mu.Lock()
@@ -53,7 +60,7 @@ func (c *Catalog) introduce() {
 		}
 		var sees []*tool.Session
 		for _, s := range here {
-			if _, p := c.profile(s.Profile); p.sees(src) {
+			if _, p := c.profile(s.Profile); !s.ListsOnly && p.sees(src) {
 				sees = append(sees, s)
 			}
 		}

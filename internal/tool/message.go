@@ -19,4 +19,6 @@ type Session struct {
 	ID, Profile string
 	// Caller asks and tells the client outside of its calls. It is valid until the session ends.
 	Caller Caller
+	// ListsOnly is a client that is told of changed lists, and of nothing else; it has no Caller.
+	ListsOnly bool
 }

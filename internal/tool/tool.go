@@ -240,6 +240,10 @@ type Refresher interface {
 	// Ready is closed when what the Source offers of a kind is there, or will not come; nil where
 	// it is there from the start.
 	Ready(kind ListKind) <-chan struct{}
+	// Listed says that somebody has just been given the list of a kind. It returns at once: where what the Source offers may be
+	// old it asks again in the background, and tells of what differs by Watch. attended reports whether there is anybody whom
+	// a change could be told to; while there is, the Source may go on looking.
+	Listed(kind ListKind, attended func() bool)
 	// Current returns c.Action as it is offered now, where that may differ from when c was
 	// resolved: it starts what is not running and waits for it, but not for an action that is off.
 	// An action that is gone is an error of kind Removed.

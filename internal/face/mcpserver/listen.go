@@ -54,8 +54,11 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 			}
 		}
 	}()
+	here := &tool.Session{ID: tool.NewCallID(), Profile: profile, ListsOnly: true}
+	s.pipeline.Join(here)
 	s.acknowledge(l)
 	defer func() {
+		s.pipeline.Leave(here.ID)
 		s.mu.Lock()
 		delete(s.listeners, l)
 		s.mu.Unlock()

@@ -27,6 +27,8 @@ func (s *outdated) Current(_ context.Context, c *tool.Call) (*tool.Action, error
 	return s.now, s.err
 }
 
+func (*outdated) Listed(tool.ListKind, func() bool) {}
+
 func (*outdated) Ready(tool.ListKind) <-chan struct{} { return nil }
 
 // plain is a source that is always there.

@@ -1,6 +1,7 @@
 package siyuan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,6 +120,44 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 
 // Ready is nil: what is offered is known from the start; see [tool.Refresher].
 func (s *Source) Ready(tool.ListKind) <-chan struct{} { return nil }
+
+// Listed reads the tool config again where it is due, and again each time that is due while there is somebody to tell; see
+// [tool.Refresher].
+func (s *Source) Listed(kind tool.ListKind, attended func() bool) {
+	if kind != tool.ListTools || s.switches.Left() > 0 && !attended() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started && !s.looking && s.ctx.Err() == nil {
+		s.looking = true
+		s.running.Go(func() { s.look(attended) })
+	}
+}
+
+// lookAgain is when the tool config is read again that could not be read, or that is good for no time.
+const lookAgain = 30 * time.Second
+
+// look reads the tool config whenever that is due, until nobody is there to be told.
+func (s *Source) look(attended func() bool) {
+	for {
+		s.switches.Current(s.ctx)
+		due := time.NewTimer(cmp.Or(s.switches.Left(), lookAgain))
+		select {
+		case <-due.C:
+		case <-s.ctx.Done():
+			due.Stop()
+			return
+		}
+		s.mu.Lock()
+		if !attended() { // whoever comes now finds that nobody looks
+			s.looking = false
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+	}
+}
 
 // Current reads the tool config again, if that is due, where the action of a call is off, so that it
 // is not refused by what the config said before. The error is why the kernel cannot be asked.

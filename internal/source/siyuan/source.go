@@ -62,6 +62,8 @@ type Source struct {
 	watchers map[int]func(tool.Change)
 	next     int
 	verified time.Time // when the kernel was found to be the one that was meant
+	started  bool
+	looking  bool // somebody reads the tool config when it is due
 
 	telling sync.Mutex // held while watchers are told
 	ctx     context.Context
@@ -107,12 +109,17 @@ func New(opts Options) *Source {
 
 // Start reads the tool config in the background.
 func (s *Source) Start() {
+	s.mu.Lock()
+	s.started = true
+	s.mu.Unlock()
 	s.running.Go(func() { s.switches.Current(s.ctx) })
 }
 
 // Close ends what runs in the background. Closing twice is harmless.
 func (s *Source) Close() {
-	s.stop()
+	s.mu.Lock()
+	s.stop() // nothing begins from now on
+	s.mu.Unlock()
 	s.running.Wait()
 }
 

@@ -277,7 +277,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 
 // finish says that a call has ended.
 func (c *conn) finish(f *inflight.Call) {
-	c.server.listing.Called(c.calls.Remove(f))
+	c.server.listing.Used(c.calls.Remove(f))
 }
 
 // inRound is the error of a round of a call. After the first one the server has got the call,

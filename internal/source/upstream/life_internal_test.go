@@ -33,6 +33,7 @@ type memory struct {
 	calls   atomic.Int64
 	missing atomic.Bool   // its program
 	subs    atomic.Int64  // resources/subscribe
+	lists   atomic.Int64  // tools/list
 	hold    chan struct{} // where it is not nil, starts wait for it to be closed
 
 	mu     sync.Mutex
@@ -96,6 +97,7 @@ func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 		case "initialize":
 			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{"subscribe":true}},"serverInfo":{"name":"m","version":"1"}}`
 		case "tools/list":
+			m.lists.Add(1)
 			m.mu.Lock()
 			result = `{"tools":[{"name":"` + m.tool + `","inputSchema":{"type":"object"}}]}`
 			m.mu.Unlock()

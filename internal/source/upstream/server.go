@@ -145,6 +145,18 @@ func (s *Server) Ready(kind tool.ListKind) <-chan struct{} {
 	return s.first.listed
 }
 
+// Listed asks for the tools again where their list is old; see [tool.Refresher].
+func (s *Server) Listed(kind tool.ListKind, _ func() bool) {
+	if kind != tool.ListTools {
+		return
+	}
+	now := time.Now()
+	s.listing.Used(now)
+	if !s.listing.Live() && s.set.whole.Load() && s.listing.Aged(now) {
+		s.connectForLists(now)
+	}
+}
+
 // Watch tells f of changes; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
 

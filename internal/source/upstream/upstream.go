@@ -162,6 +162,7 @@ type Set struct {
 	closed  bool
 	leaving sync.WaitGroup // servers that were taken out and are stopping
 
+	whole  atomic.Bool  // it is started for a gateway, not for one command
 	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 where nobody has called
 
 	gateway    session.Gateway
@@ -231,6 +232,7 @@ func (s *Set) Start(names []string) {
 	servers := slices.Clone(s.servers)
 	s.begun = true
 	s.mu.Unlock()
+	s.whole.Store(names == nil)
 	recalled := recallAll(servers)
 	var wg sync.WaitGroup
 	for i, srv := range servers {

@@ -141,6 +141,29 @@ func (s *Set) refreshOften() {
 	}
 }
 
+// connectForLists connects to a remote server that no connection stands to, so that it tells its lists again. A process is not
+// started for that, nor a server whose next attempt is not due: the longer it fails, the less often it is tried.
+func (s *Server) connectForLists(now time.Time) {
+	conf := s.settings()
+	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.usable() != nil || s.needsPerson() || s.postponed.now(now) {
+		return
+	}
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	at := s.supervisor.Condition()
+	if p.closed || p.primary != nil || p.opening[slot{}] != nil || at.NextRetry.After(now) || at.Reason == "user_stop" {
+		return
+	}
+	o := s.begin(p, slot{}, 0)
+	s.life.wg.Go(func() { // ends with the start
+		<-o.done
+		s.postponed.after(time.Now(), listedAgain, o.err)
+	})
+}
+
+// listedAgain is how long a server that could not be connected to for its lists is left alone at first.
+const listedAgain = 5 * time.Minute
+
 // needsPerson reports whether the server has failed for a reason that no new attempt mends.
 func (s *Server) needsPerson() bool {
 	st := s.supervisor.Condition().State

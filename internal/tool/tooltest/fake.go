@@ -63,6 +63,9 @@ func (f *Fake) Name() string { return f.name }
 // Offer is what was published last.
 func (f *Fake) Offer() *tool.Offer { return f.offer.Load() }
 
+// Listed does nothing: what it offers is never old.
+func (f *Fake) Listed(tool.ListKind, func() bool) {}
+
 // Ready is closed by the first Publish or Fail.
 func (f *Fake) Ready(tool.ListKind) <-chan struct{} { return f.started }
 

@@ -77,6 +77,16 @@ func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], f
 	return o, l.ended, false // one that is under way will do
 }
 
+// left is for how long remembered returns what there is, with the same maxAge; 0 where it returns nothing.
+func (l *latest[T]) left(maxAge time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.last; o.number > 0 && o.err == nil && o.epoch == l.epoch {
+		return max(0, maxAge-time.Since(o.at))
+	}
+	return 0
+}
+
 // since returns the last outcome if its reading is a later one than floor.
 func (l *latest[T]) since(floor uint64) (o outcome[T], ok bool) {
 	l.mu.Lock()

@@ -85,6 +85,9 @@ func (s *Switches) Current(ctx context.Context) *Config {
 	return c
 }
 
+// Left is how long the config that Current returned last is good, 0 where the next Current reads.
+func (s *Switches) Left() time.Duration { return s.latest.left(s.opts.TTL) }
+
 // Last returns what Current returned last, the defaults before that. It asks nobody.
 func (s *Switches) Last() *Config {
 	s.mu.Lock()

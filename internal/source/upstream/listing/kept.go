@@ -131,9 +131,9 @@ func (l *Listing) KeepCurrent() {
 	}
 }
 
-// Called says that a call has ended: where the live lists have reached their age, the tools are asked for
-// again. See [Lists.lifetime].
-func (l *Listing) Called(now time.Time) {
+// Used says that a call has ended, or that the tools have been listed: where the live lists have reached their age, the tools are
+// asked for again. See [Lists.lifetime].
+func (l *Listing) Used(now time.Time) {
 	if now.UnixNano() <= l.staleAt.Load() {
 		return
 	}
@@ -141,4 +141,15 @@ func (l *Listing) Called(now time.Time) {
 	if l.live.Load() {
 		l.Ask(tool.ToolsChanged)
 	}
+}
+
+// Aged reports whether the lists on offer are older than they may be without asking again.
+func (l *Listing) Aged(now time.Time) bool {
+	k := l.Lists()
+	if k == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return now.Sub(l.meta.validated) > k.lifetime()
 }
