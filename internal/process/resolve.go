@@ -2,11 +2,11 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -111,27 +111,25 @@ type StartError struct {
 
 // Error names the program, the reason and the directories searched.
 func (e *StartError) Error() string {
-	var b strings.Builder
-	b.WriteString("start " + strconv.Quote(e.Name) + ": ")
+	what := "cannot be run"
 	switch e.Reason {
 	case commandNotFound:
-		b.WriteString("command not found")
+		what = "command not found"
 	case PermissionDenied:
-		b.WriteString("not executable")
+		what = "not executable"
 	case BadDir:
-		b.WriteString("working directory " + strconv.Quote(e.Dir) + " cannot be used")
+		what = fmt.Sprintf("working directory %q cannot be used", e.Dir)
 	case spawnFailed:
-		b.WriteString("cannot be run")
 	}
 	if len(e.Searched) > 0 {
-		b.WriteString(" (searched " + strings.Join(e.Searched, ", ") + ")")
+		what = fmt.Sprintf("%s (searched %s)", what, strings.Join(e.Searched, ", "))
 	} else if e.Reason == commandNotFound && e.Err == nil {
-		b.WriteString(" (PATH is empty)")
+		what = fmt.Sprintf("%s (PATH is empty)", what)
 	}
 	if e.Err != nil {
-		b.WriteString(": " + e.Err.Error())
+		what += ": " + e.Err.Error()
 	}
-	return b.String()
+	return fmt.Sprintf("start %q: %s", e.Name, what)
 }
 
 // Unwrap returns the cause.

@@ -114,7 +114,7 @@ func (x *examination) there(ctx context.Context, files []string) string {
 	if len(have) == 0 {
 		return "; no file lists any"
 	}
-	return "; in " + strings.Join(have, ", ")
+	return "; listed in " + strings.Join(have, ", ")
 }
 
 // switches looks at the tool config and at what it makes clients see.

@@ -208,21 +208,7 @@ func noSuch(name string, names []string) string {
 	if near, ok := tool.Nearest(name, names); ok {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return fmt.Sprintf("there is no connection %q%s There %s: %s", name, end(meant), are(names), strings.Join(slices.Sorted(slices.Values(names)), ", "))
-}
-
-func end(meant string) string {
-	if meant == "" {
-		return "."
-	}
-	return meant
-}
-
-func are(names []string) string {
-	if len(names) == 1 {
-		return "is"
-	}
-	return "are"
+	return fmt.Sprintf("there is no connection %q among %s%s", name, strings.Join(slices.Sorted(slices.Values(names)), ", "), meant)
 }
 
 // codeOtherWorkspace is the code of the error of [Choice.Verify].

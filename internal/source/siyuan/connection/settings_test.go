@@ -42,7 +42,7 @@ func TestParseProblems(t *testing.T) {
 		"url is a number":  {`{"connections": {"a": {"url": 6806}}}`, []string{`error type /connections/a/url: expected a URL as a string, got number`}, nil},
 		"token is null":    {`{"connections": {"a": {"url": "http://h", "token": null}}}`, []string{`error type /connections/a/token: expected a token as a string, got null`}, nil},
 		"old word":         {`{"connections": {"a": {"url": "http://h", "tokn": "t"}}}`, []string{`warning unknown /connections/a/tokn: unknown field; did you mean "token"?`}, []string{"a"}},
-		"no such current":  {`{"current": "b", "connections": {"a": {"url": "http://h"}}}`, []string{`error value /current: there is no connection "b". There is: a`}, []string{"a"}},
+		"no such current":  {`{"current": "b", "connections": {"a": {"url": "http://h"}}}`, []string{`error value /current: there is no connection "b" among a`}, []string{"a"}},
 		"current is wrong": {`{"current": "a", "connections": {"a": {"url": "h"}}}`, []string{`error value /connections/a/url: expected a URL that begins with http:// or https://, such as http://127.0.0.1:6806`}, nil},
 		"several":          {`{"current": 1, "connections": {"b": 1, "": {"url": "http://h"}}}`, []string{`error type /current: expected the name of a connection as a string, got number`, `error value /connections/: a connection needs a name`, `error type /connections/b: expected an object such as {"url": "http://127.0.0.1:6806"}, got number`}, nil},
 	} {
