@@ -56,7 +56,7 @@ func Verdict(dir string, report *app.AuditReport) string {
 	for i := range report.Chains {
 		c := &report.Chains[i]
 		for _, problem := range c.Problems {
-			fmt.Fprintf(&b, "✗ %s\n", problem)
+			fmt.Fprintf(&b, "✗ %s\n", locale.Sentence(problem.String()))
 		}
 		if c.Torn {
 			locale.Fprintf(&b, "· %s: the last line was cut short by a crash; its record was never confirmed\n", c.Chain)

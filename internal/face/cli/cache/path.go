@@ -30,7 +30,7 @@ func (p commands) path() error {
 	writable := cacheadmin.Writable(path)
 	backend := []string{"file"}
 	if w := cacheadmin.SharedPlaceIgnored(cfg); w != "" {
-		p.Warn("%s", w)
+		p.Warn("%s", locale.Sentence(w))
 	}
 	shared := cacheadmin.SharedPlace(cfg)
 	if shared != "" {

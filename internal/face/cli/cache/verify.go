@@ -61,7 +61,7 @@ func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings
 		if f.Pointer != "" {
 			place += " " + f.Pointer
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s %s\n", output.Harmless(fmt.Sprintf("%s: %s: %s", place, f.Severity, f.Message)), p.Dim("["+f.Rule+"]")); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s %s\n", output.Harmless(fmt.Sprintf("%s: %s: %s", place, f.Severity, locale.Sentence(f.Message))), p.Dim("["+f.Rule+"]")); err != nil {
 			return err
 		}
 	}

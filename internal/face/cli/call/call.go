@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
 )
@@ -283,14 +282,13 @@ func inFlags(err error, command string, params []parameter, ours bool) error {
 func notGiven(e *tool.Error, command string) error {
 	var flags []string
 	for _, f := range e.Fields {
-		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, locale.T("required argument ")) {
+		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, "required argument ") {
 			return nil
 		}
 		flags = append(flags, f.Path)
 	}
-	verb := "is"
 	if len(flags) > 1 {
-		verb = "are"
+		return root.Usage("%s are missing; %s --help shows what it takes", strings.Join(flags, " and "), command)
 	}
-	return root.Usage("%s %s missing; %s --help shows what it takes", strings.Join(flags, " and "), verb, command)
+	return root.Usage("%s is missing; %s --help shows what it takes", flags[0], command)
 }

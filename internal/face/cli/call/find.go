@@ -227,7 +227,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 			}
 			return p.unknownTool(ctx, name, known)
 		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
-			e.Op, e.Message = "start", locale.Sprintf("the server did not start (%s): %s", s.Reason, s.Detail)
+			e.Op, e.Message = "start", locale.Sprintf("the server did not start (%s): %s", s.Reason, locale.Sentence(s.Detail))
 			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
 				e.Hint = "put that right, then collie mcp restart " + s.Name
 			}

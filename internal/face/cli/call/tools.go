@@ -140,9 +140,9 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 		about := output.First(r.Description, r.Title)
 		switch {
 		case r.Off != "" && r.View == "": // a server that offers nothing
-			actions, about = "-", locale.Sprintf("%s; collie tools %s shows more", r.Off, r.Name)
+			actions, about = "-", locale.Sprintf("%s; collie tools %s shows more", locale.Sentence(r.Off), r.Name)
 		case r.Off != "":
-			about = "off: " + r.Off
+			about = locale.Sprintf("off: %s", locale.Sentence(r.Off))
 		}
 		cells = append(cells, []string{r.Name, actions, output.First(r.View, "-"), output.FirstLine(about)})
 	}
@@ -211,7 +211,7 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 			return p.PrintJSON(map[string]any{"tool": t.Name, "view": t.View, "off": t.Off, "actions": rows})
 		}
 		if t.Off != "" {
-			p.Note("%s is off: %s", t.Name, t.Off)
+			p.Note("%s is off: %s", t.Name, locale.Sentence(t.Off))
 		}
 		var cells [][]string
 		for i, r := range rows {
@@ -221,7 +221,7 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 			}
 			switch {
 			case r.Off != "":
-				about = locale.Sprintf("off: %s", r.Off)
+				about = locale.Sprintf("off: %s", locale.Sentence(r.Off))
 			case r.Dangerous:
 				about = locale.Sprintf("(asks first) %s", about)
 			case r.DangerousWith != "":

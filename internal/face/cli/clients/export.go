@@ -88,12 +88,12 @@ func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *export
 	done := 0
 	for _, s := range out.Servers {
 		if s.Skip != "" {
-			p.Warn("%s: left out: %s", s.Name, s.Skip)
+			p.Warn("%s: left out: %s", s.Name, locale.Sentence(s.Skip))
 			continue
 		}
 		done++
 		for _, d := range s.Differences {
-			p.Warn("%s: %s", s.Name, d)
+			p.Warn("%s: %s", s.Name, locale.Sentence(d))
 		}
 	}
 	c := out.Connection

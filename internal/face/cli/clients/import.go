@@ -174,7 +174,7 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 				differences = append([]string{locale.Sprintf("called %s there", strconv.Quote(s.From))}, differences...)
 			}
 		case hostadmin.ImportSkipped:
-			differences = []string{s.Why}
+			differences = []string{locale.Sentence(s.Why)}
 		}
 		rows = append(rows, []string{s.Name, s.Transport, from, s.State, strings.Join(differences[:min(len(differences), 1)], "")})
 		for i := 1; i < len(differences); i++ {
@@ -277,7 +277,7 @@ func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry)
 	with.Servers = slices.Clone(entries)
 	_, findings := serveradmin.Specs(&with, p.Env)
 	for _, f := range findings {
-		p.Warn("%s", f.Text())
+		p.Warn("%s", locale.Sentence(f.Text()))
 	}
 }
 

@@ -179,7 +179,7 @@ func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry)
 		case f.Severity == config.SeverityError && f.Rule != serveradmin.RuleUnset:
 			bad = append(bad, f)
 		default:
-			p.Warn("%s", f.Text())
+			p.Warn("%s", locale.Sentence(f.Text()))
 		}
 	}
 	if len(bad) > 0 {

@@ -201,7 +201,7 @@ func tools(r *serverRow) string {
 func freshness(r *serverRow, now time.Time) string {
 	switch {
 	case r.Freshness == tool.FreshNone:
-		return r.Why
+		return locale.Sentence(r.Why)
 	case r.Freshness == tool.FreshLive || r.Validated == nil:
 		return string(r.Freshness)
 	}
@@ -234,9 +234,9 @@ func reason(r *serverRow) string {
 		return r.Reason
 	}
 	if r.Reason == "" {
-		return r.Detail
+		return locale.Sentence(r.Detail)
 	}
-	return r.Reason + ": " + r.Detail
+	return r.Reason + ": " + locale.Sentence(r.Detail)
 }
 
 // untrusted is the reason of a project's server that nobody has looked at.
@@ -271,7 +271,7 @@ func details(r *serverRow) [][]string {
 		add("since", r.Since.Local().Format(time.RFC3339))
 	}
 	add("reason", r.Reason)
-	add("detail", r.Detail)
+	add("detail", locale.Sentence(r.Detail))
 	if r.Reason == untrusted {
 		add("detail", root.TrustHint(r.File))
 	}
@@ -300,7 +300,7 @@ func details(r *serverRow) [][]string {
 		add("tools", strconv.Itoa(r.Tools))
 		add("resources", strconv.Itoa(r.Resources))
 		add("prompts", strconv.Itoa(r.Prompts))
-		add("lists", strings.TrimSuffix(string(r.Freshness)+", "+r.Why, ", "))
+		add("lists", strings.TrimSuffix(string(r.Freshness)+", "+locale.Sentence(r.Why), ", "))
 	}
 	if r.Validated != nil {
 		add("lists confirmed", r.Validated.Local().Format(time.RFC3339))

@@ -98,7 +98,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 		if f.Severity == config.SeverityError {
 			return &config.Error{Findings: project.Findings}
 		}
-		p.Warn("%s: %s", f.Place(), f.Text())
+		p.Warn("%s: %s", f.Place(), locale.Sentence(f.Text()))
 	}
 	servers := entryadmin.ProjectServers(project, ownNames(cfg, project), app.Redacted)
 	trusted := project.State == config.Trusted
@@ -181,10 +181,10 @@ func projectText(project *config.Project, servers []entryadmin.ProjectServer) st
 		say("\n  %s", output.OneLine(s.Name))
 		say("    %s", output.OneLine(s.Command))
 		for _, e := range s.Effects {
-			say("    - %s", output.OneLine(e))
+			say("    - %s", output.OneLine(locale.Sentence(e)))
 		}
 		for _, wrong := range s.Problems {
-			say("    - does not work: %s", output.OneLine(wrong))
+			say("    - does not work: %s", output.OneLine(locale.Sentence(wrong)))
 		}
 	}
 	b.WriteString("\n")

@@ -108,7 +108,7 @@ func missing(cfg *config.Config, env config.Env) []config.Finding {
 
 func (p commands) showFindings(cfg *config.Config, found []config.Finding, faults, warnings int) error {
 	for _, f := range found {
-		line := fmt.Sprintf("%s: %s: %s", f.Place(), f.Severity, f.Text())
+		line := fmt.Sprintf("%s: %s: %s", f.Place(), f.Severity, locale.Sentence(f.Text()))
 		if _, err := fmt.Fprintf(p.Out, "%s %s\n", output.Harmless(line), p.Dim("["+f.Rule+"]")); err != nil {
 			return err
 		}

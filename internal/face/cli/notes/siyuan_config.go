@@ -108,7 +108,7 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 		}
 	}
 	for _, f := range cfg.Findings {
-		rows = append(rows, []string{"ignored", f})
+		rows = append(rows, []string{"ignored", locale.Sentence(f)})
 	}
 	if err := p.Table(nil, rows); err != nil {
 		return err

@@ -184,7 +184,7 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 		fmt.Fprintln(p.Err, output.OneLine(kernelLine(address, &facts)))
 		return &facts, nil
 	case ok && e.Kind == tool.Unavailable && e.Code == notesadmin.KernelUnreachable:
-		p.Note("not tested: %s; collie siyuan connection test %s does it later", e.Message, n.name)
+		p.Note("not tested: %s; collie siyuan connection test %s does it later", locale.Sentence(e.Message), n.name)
 		return nil, nil //nolint:nilnil // nobody answered
 	case ok:
 		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", unsaved(e, address))

@@ -89,7 +89,7 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		return err
 	}
 	if instead := app.InsteadOfVault(cfg, p.Env, app.KernelFlags{}); instead != "" {
-		p.Note("the tools for notes do not work in the vault now: %s", instead)
+		p.Note("the tools for notes do not work in the vault now: %s", locale.Sentence(instead))
 	}
 	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
 }

@@ -88,7 +88,7 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 		if f.Line > 0 {
 			at += ":" + strconv.Itoa(f.Line)
 		}
-		rows[i] = []string{at, output.Cut(f.What), f.Why}
+		rows[i] = []string{at, output.Cut(f.What), locale.Sentence(f.Why)}
 	}
 	if len(rows) > 0 {
 		if err := p.Table([]string{"WHERE", "WHAT", "WHY"}, rows); err != nil {
@@ -99,7 +99,7 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 		}
 	}
 	for _, c := range r.Changes {
-		p.Note("written in another form, in %s: %s", locale.Count(c.Lines, "line"), c.Why)
+		p.Note("written in another form, in %s: %s", locale.Count(c.Lines, "line"), locale.Sentence(c.Why))
 	}
 	mark, rest := "✓", ""
 	if len(r.Problems) > 0 {

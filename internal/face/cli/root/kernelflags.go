@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 )
 
 // KernelFlags lets a command talk to another SiYuan kernel than the usual one.
@@ -27,6 +28,6 @@ func (p *Program) AboutKernel(a *app.App) {
 		return
 	}
 	for _, w := range a.Notes.Warnings() {
-		p.Warn("%s", w)
+		p.Warn("%s", locale.Sentence(w))
 	}
 }

@@ -107,6 +107,9 @@ func (p *Program) Report(err error) int {
 func inLanguage(e *tool.Error) *tool.Error {
 	out := *e
 	out.Message, out.Hint = locale.Sentence(e.Message), locale.Sentence(e.Hint)
+	if e.Err != nil {
+		out.Err = errors.New(locale.Sentence(e.Err.Error()))
+	}
 	return &out
 }
 

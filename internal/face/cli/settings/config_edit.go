@@ -44,7 +44,7 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 	for _, f := range now.Warnings {
 		same := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
 		if !slices.ContainsFunc(cfg.Warnings, same) {
-			p.Warn("%s: %s", f.Place(), f.Text())
+			p.Warn("%s: %s", f.Place(), locale.Sentence(f.Text()))
 		}
 	}
 	if p.JSON {

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// spoken are the packages below whose texts people read at the terminal, however they are passed on: findings, problems, steps and
+// errors. Of the other packages what an error says and advises is in the catalog.
+var spoken = []string{
+	"app", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
+	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/session", "source/upstream/signin",
+	"source/upstream/toolcache/admin", "units", "vault/admin",
+}
+
+// unspoken are packages below that speak to programs, and those of tests.
+var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
+
+// wordless are texts of spoken packages that people do not read in their language: what is being done, values that JSON has too,
+// what is signed, what goes to browsers, models and servers.
+var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
+	`|(?:chain|head) (?:missing|forged)$|newer format$|tool config$|command line$|mcp [a-z]+$|cache [a-z]+$|kill container$|login %s$|not here$` +
+	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
+
+// unseen are functions that do not show their arguments to people.
+var unseen = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
+
+// below are the texts of the packages below that have to be in the catalog, with their places.
+func below(t *testing.T) map[string]string {
+	t.Helper()
+	top := filepath.Join("..", "..")
+	set, files := sources(t, top)
+	constants := constantsOf(files)
+	out := map[string]string{}
+	for path, f := range files {
+		dir := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(path, top+string(filepath.Separator))))
+		if unspoken.MatchString(dir) {
+			continue
+		}
+		known := constants[filepath.Dir(path)]
+		says := func(e ast.Expr) {
+			if c, ok := e.(*ast.CallExpr); ok && called(c) == "fmt.Sprintf" {
+				e = c.Args[0]
+			}
+			if text, ok := folded(e, known); ok && prose.MatchString(text) && !wordless.MatchString(text) {
+				out[text] = set.Position(e.Pos()).String()
+			}
+		}
+		all := slices.Contains(spoken, dir)
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.ImportSpec:
+				return false
+			case *ast.CompositeLit:
+				if name, ok := x.Type.(*ast.SelectorExpr); !ok || name.Sel.Name != "Error" {
+					break
+				}
+				for _, e := range x.Elts {
+					if kv := e.(*ast.KeyValueExpr); slices.Contains([]string{"Message", "Hint"}, kv.Key.(*ast.Ident).Name) {
+						says(kv.Value)
+					}
+				}
+			case *ast.KeyValueExpr:
+				if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Op" {
+					return false
+				}
+			case *ast.CallExpr:
+				return !unseen.MatchString(called(x))
+			case *ast.BinaryExpr:
+				if all && x.Op == token.ADD {
+					says(x)
+					_, ok := folded(x, known)
+					return !ok
+				}
+			case *ast.BasicLit:
+				if all && x.Kind == token.STRING {
+					says(x)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// What the packages below say to people is in the catalog.
+func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
+	t.Parallel()
+	have := catalog(t)
+	texts := below(t)
+	for _, text := range slices.Sorted(maps.Keys(texts)) {
+		if _, ok := have[text]; !ok {
+			t.Errorf("%s: locale/zh.po lacks it; add, with the Chinese text:\nmsgid %q\nmsgstr \"\"", texts[text], text)
+		}
+	}
+}
