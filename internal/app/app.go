@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,14 +218,25 @@ func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.
 		q.Hide = append(append(q.Hide, p.Tools.Exclude...), actions(p.Actions.Exclude)...)
 		out[name] = q
 	}
-	for name, hide := range hidden {
-		if _, own := out[name]; !own {
+	for _, name := range KnownProfiles(cfg) {
+		if _, own := out[name]; !own && name != "default" {
+			hide := hidden[name]
 			q := out[""] // as the default one, with less of the SiYuan tools
 			q.Hide = append(slices.Clone(q.Hide), hide...)
 			out[name] = q
 		}
 	}
 	return out
+}
+
+// KnownProfiles are the names of all profiles that there are with cfg, sorted.
+func KnownProfiles(cfg *config.Config) []string {
+	known := slices.AppendSeq([]string{"default"}, maps.Keys(cfg.Profiles))
+	if cfg.SiYuan.Enabled {
+		known = append(known, ProfileNames()...)
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
 }
 
 // ProfileNames are the profiles that need no settings but a SiYuan, sorted.

@@ -45,6 +45,8 @@ type Catalog interface {
 	AwaitKnown(ctx context.Context, kind tool.ListKind)
 	// Instructions is the advice to models of everything in a profile.
 	Instructions(profile string) string
+	// Shows reports whether a profile sees anything of the source of a name.
+	Shows(profile, source string) bool
 	// Watch calls f for each change until stop is called. f must not block.
 	Watch(f func(tool.Change)) (stop func())
 	// Subscribe and Unsubscribe count the subscribers of a resource.

@@ -296,13 +296,16 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 	return out
 }
 
-// profile returns the profile that a name means, and the name to keep its view by. A
-// profile nobody configured sees what the default one does. "name@flat", "name@grouped" and
-// "name@search" are the profile with every Tool in that view, for those who want to compare.
+// profile returns the profile that a name means, and the name to keep its view by; "default" is the one without a name. A
+// profile nobody configured, or configures any more, sees nothing: who is held to it would see everything. "name@flat",
+// "name@grouped" and "name@search" are the profile with every Tool in that view, for those who want to compare.
 func (c *Catalog) profile(name string) (string, Profile) {
 	profiles := *c.profiles.Load()
 	if p, ok := profiles[name]; ok {
 		return name, p
+	}
+	if name == "" || name == "default" {
+		return "", profiles[""]
 	}
 	if i := strings.LastIndexByte(name, '@'); i >= 0 {
 		if v := tool.View(name[i+1:]); v == tool.Flat || v == tool.Grouped || v == tool.Search {
@@ -311,5 +314,8 @@ func (c *Catalog) profile(name string) (string, Profile) {
 			return base + "@" + string(v), p
 		}
 	}
-	return "", profiles[""]
+	return nobody, Profile{Hide: []string{"*"}}
 }
+
+// nobody is the profile that sees nothing. No settings can have it: their names are text.
+const nobody = "\x00"

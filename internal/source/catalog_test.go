@@ -200,7 +200,8 @@ func TestProfiles(t *testing.T) {
 	}}, sources...)
 	for profile, shown := range map[string][]string{
 		"":        {"git__log", "git__push", "git__pull", "web__get"},
-		"nobody":  {"git__log", "git__push", "git__pull", "web__get"},
+		"default": {"git__log", "git__push", "git__pull", "web__get"},
+		"nobody":  {}, // whose profile has gone sees nothing, not everything
 		"git":     {"git__log", "git__push", "git__pull"},
 		"some":    {"git__pull", "web__get"},
 		"grouped": {"git", "web__get"},

@@ -54,7 +54,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 		return textResource(uri, "text/markdown", page), nil
 	case strings.HasPrefix(uri, instructionsURI):
 		name := strings.TrimPrefix(uri, instructionsURI)
-		if o, ok := c.snapshot().findSource(name); ok && o.offer.Instructions != "" {
+		if o, ok := c.snapshot().findSource(call.Profile, name); ok && o.offer.Instructions != "" {
 			return textResource(uri, "text/plain", o.offer.Instructions), nil
 		}
 	case strings.HasPrefix(uri, serverURI):
@@ -68,7 +68,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 // readOf reads from the server that a URI names.
 func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	name, escaped, _ := strings.Cut(strings.TrimPrefix(call.Target, serverURI), "/")
-	o, ok := c.snapshot().findSource(name)
+	o, ok := c.snapshot().findSource(call.Profile, name)
 	uri, err := url.PathUnescape(escaped)
 	if !ok || err != nil || uri == "" {
 		return tool.Result{}, unknown("read", "resource", call.Target, nil)
@@ -216,6 +216,9 @@ func textResource(uri, media, text string) tool.Result {
 // addOwn lists what the catalog serves itself, where there is any use for it.
 func (v *view) addOwn(s *snapshot, resources, templates *list) {
 	for _, o := range s.offers {
+		if !v.profile.sees(o.source) {
+			continue
+		}
 		if len(cutRunes(o.offer.Instructions, 500)) < len(o.offer.Instructions) {
 			resources.add(ownEntry("uri", instructionsURI+o.source.Name(), "Instructions of "+o.source.Name(), "text/plain"))
 		}

@@ -138,7 +138,7 @@ func TestUnlistedResource(t *testing.T) {
 func TestSubscriptionsAreCounted(t *testing.T) {
 	t.Parallel()
 	one := newResources("one", "x://a")
-	c := open(t, source.Options{}, one)
+	c := open(t, source.Options{Profiles: map[string]source.Profile{"other": {}}}, one)
 	do := func(f func(context.Context, string, string) error, profile string) {
 		t.Helper()
 		if err := f(t.Context(), profile, "x://a"); err != nil {

@@ -59,25 +59,26 @@ func (s *snapshot) findTool(name string) (tool.Source, *tool.Tool) {
 	return nil, nil
 }
 
-// findSource returns the offer of a source by its name.
-func (s *snapshot) findSource(name string) (offered, bool) {
+// findSource returns the offer of a source by its name, if a profile sees anything of it.
+func (s *snapshot) findSource(profile, name string) (offered, bool) {
 	for _, o := range s.offers {
 		if o.source.Name() == name {
-			return o, true
+			_, p := s.catalog.profile(profile)
+			return o, p.sees(o.source)
 		}
 	}
 	return offered{}, false
 }
 
-// instructions joins our own advice with the sources': at most 500 characters of each, and
+// instructions joins our own advice with that of the sources which a profile sees: at most 500 characters of each, and
 // 8 KiB in all. The whole of a source's advice is a resource.
-func (s *snapshot) instructions(own string) string {
+func (s *snapshot) instructions(own string, p *Profile) string {
 	const most, each, ours = 8 << 10, 500, 4 << 10
 	var b strings.Builder
 	b.WriteString(cut(own, ours))
 	for _, o := range s.offers {
 		text := strings.TrimSpace(o.offer.Instructions)
-		if text == "" {
+		if text == "" || !p.sees(o.source) {
 			continue
 		}
 		head := "\n\n## " + o.source.Name() + "\n"
@@ -93,9 +94,16 @@ func (s *snapshot) instructions(own string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Instructions is the advice to models of everything on offer.
-func (c *Catalog) Instructions(string) string {
-	return c.snapshot().instructions(c.opts.Instructions)
+// Instructions is the advice to models of everything that a profile sees.
+func (c *Catalog) Instructions(profile string) string {
+	_, p := c.profile(profile)
+	return c.snapshot().instructions(c.opts.Instructions, &p)
+}
+
+// Shows reports whether a profile sees anything of the source of a name.
+func (c *Catalog) Shows(profile, source string) bool {
+	_, ok := c.snapshot().findSource(profile, source)
+	return ok
 }
 
 // cut returns at most n bytes of s, ending between characters.

@@ -67,6 +67,8 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 		if err := sub.reader.Subscribe(ctx, sub.uri); err != nil {
 			return err
 		}
+	} else if _, p := c.profile(profile); !p.sees(sub.reader) { // others have it, who see more
+		return unknown("subscribe", "resource", uri, nil)
 	}
 	sub.count++
 	return nil
@@ -105,8 +107,9 @@ func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
 		src = a.Source
 	}
 	if src == tool.Source(c) && !strings.HasPrefix(uri, ownScheme) {
+		_, p := c.profile(profile)
 		for _, o := range s.offers {
-			if o.offer.Subscribes && o.offer.ReadsAny {
+			if o.offer.Subscribes && o.offer.ReadsAny && p.sees(o.source) {
 				src = o.source
 				break
 			}
@@ -122,10 +125,10 @@ func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
 // exposed gives an update the URI that clients know.
 func (c *Catalog) exposed(ch tool.Change) tool.Change {
 	v := c.snapshot().view("")
-	if t, ok := v.resources[ch.URI]; !ok || t.source.Name() == ch.Source {
+	if t, ok := v.uris[ch.URI]; !ok || t.source.Name() == ch.Source {
 		return ch
 	}
-	for uri, t := range v.resources {
+	for uri, t := range v.uris {
 		if t.original == ch.URI && t.source.Name() == ch.Source && strings.HasPrefix(uri, serverURI) {
 			if params, err := sjson.SetBytes(ch.Params, "uri", uri); err == nil {
 				ch.URI, ch.Params = uri, json.RawMessage(params)

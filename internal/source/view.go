@@ -22,6 +22,7 @@ type view struct {
 	off       map[string]target // names of what is switched off
 	prompts   map[string]target
 	resources map[string]target
+	uris      map[string]target // what resources would be if the profile hid none: URIs mean the same in all profiles
 	templates []templateTarget
 	readers   []tool.Source // who may know URIs that no list names, in order
 	names     []string      // of tools that are listed, in order
@@ -56,8 +57,8 @@ func newView(s *snapshot, p *Profile) *view {
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	v.addTools(s, p)
-	v.addResources(s)
-	v.addPrompts(s)
+	v.addResources(s, p)
+	v.addPrompts(s, p)
 	return v
 }
 
@@ -163,13 +164,15 @@ func set(def json.RawMessage, field, value string) json.RawMessage {
 
 // addResources lists resources and templates. A URI belongs to the first source that has
 // it; the others' are listed under a URI of ours, and so is whatever has our own scheme.
-func (v *view) addResources(s *snapshot) {
+func (v *view) addResources(s *snapshot, p *Profile) {
 	resources, templates := newList(tool.ListResources, 0), newList(tool.ListTemplates, 0)
+	v.uris = map[string]target{}
 	for _, o := range s.offers {
+		seen := p.sees(o.source)
 		for i := range o.offer.Resources {
 			r := &o.offer.Resources[i]
 			uri, def := r.URI, r.Definition
-			first, taken := v.resources[uri]
+			first, taken := v.uris[uri]
 			if taken && first.source == o.source {
 				continue // listed twice by one source, the first counts
 			}
@@ -178,11 +181,17 @@ func (v *view) addResources(s *snapshot) {
 				def = set(def, "uri", uri)
 				s.catalog.log.Info("a resource URI is taken, this source's gets another", "uri", r.URI, "source", o.source.Name(), "now", uri)
 			}
-			if _, twice := v.resources[uri]; twice {
+			if _, twice := v.uris[uri]; twice {
 				continue
 			}
-			v.resources[uri] = target{source: o.source, original: r.URI}
-			resources.add(def)
+			v.uris[uri] = target{source: o.source, original: r.URI}
+			if seen {
+				v.resources[uri] = v.uris[uri]
+				resources.add(def)
+			}
+		}
+		if !seen {
+			continue
 		}
 		for i := range o.offer.Templates {
 			t := &o.offer.Templates[i]
@@ -202,7 +211,7 @@ func (v *view) addResources(s *snapshot) {
 	v.lists[tool.ListTemplates] = made(templates)
 }
 
-func (v *view) addPrompts(s *snapshot) {
+func (v *view) addPrompts(s *snapshot, p *Profile) {
 	var want []named
 	var targets []target
 	var defs []json.RawMessage
@@ -212,18 +221,18 @@ func (v *view) addPrompts(s *snapshot) {
 			prefix = o.offer.Tools[0].Prefix // prompts are named like tools
 		}
 		for i := range o.offer.Prompts {
-			p, prefix := &o.offer.Prompts[i], prefix
-			if strings.HasPrefix(p.Name, owner+"_") {
+			prompt, prefix := &o.offer.Prompts[i], prefix
+			if strings.HasPrefix(prompt.Name, owner+"_") {
 				prefix = "" // its name says already whose it is
 			}
-			want = append(want, named{owner: owner, prefix: prefix, original: p.Name})
-			targets = append(targets, target{source: o.source, original: p.Name})
-			defs = append(defs, p.Definition)
+			want = append(want, named{owner: owner, prefix: prefix, original: prompt.Name})
+			targets = append(targets, target{source: o.source, original: prompt.Name})
+			defs = append(defs, prompt.Definition)
 		}
 	}
 	list := newList(tool.ListPrompts, 0)
 	for i, name := range expose(want) {
-		if _, taken := v.prompts[name]; !taken {
+		if _, taken := v.prompts[name]; !taken && p.sees(targets[i].source) {
 			v.prompts[name] = targets[i]
 			list.addNamed(defs[i], targets[i].original, name)
 		}

@@ -144,13 +144,13 @@ func (s *Server) changed(ch tool.Change) {
 	s.mu.Lock()
 	var peers []*mcp.Peer
 	for p, sess := range s.sessions {
-		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) {
+		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) && s.mayHear(p, ch) {
 			peers = append(peers, p)
 		}
 	}
 	var listeners []*listener
 	for l := range s.listeners {
-		if l.wants(ch) {
+		if l.wants(ch) && s.mayHear(l.in.Peer, ch) {
 			listeners = append(listeners, l)
 		}
 	}
@@ -161,6 +161,12 @@ func (s *Server) changed(ch tool.Change) {
 	for _, l := range listeners {
 		l.tell(method, params)
 	}
+}
+
+// mayHear reports whether a client's profile shows anything of the server that tells ch.
+func (s *Server) mayHear(p *mcp.Peer, ch tool.Change) bool {
+	about := ch.Kind == tool.LogMessage || ch.Kind == tool.Notice || ch.Kind == tool.ResourceUpdated
+	return !about || ch.Source == "" || s.pipeline.Shows(client(p).Profile, ch.Source)
 }
 
 func (s *session) wants(ch tool.Change) bool {

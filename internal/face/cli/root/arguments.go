@@ -43,20 +43,13 @@ func OneOf(flag, value string, words []string) error {
 }
 
 // KnownProfile refuses the name of a profile that nobody has set up: the catalog would show
-// the default one.
+// nothing.
 func KnownProfile(cfg *config.Config, name string) error {
-	if _, ok := cfg.Profiles[name]; ok || name == "" || name == "default" || cfg.SiYuan.Enabled && slices.Contains(app.ProfileNames(), name) {
+	known := app.KnownProfiles(cfg)
+	if name == "" || slices.Contains(known, name) {
 		return nil
 	}
-	known := []string{"default"}
-	for n := range cfg.Profiles {
-		known = append(known, n)
-	}
-	if cfg.SiYuan.Enabled {
-		known = append(known, app.ProfileNames()...)
-	}
-	slices.Sort(known)
-	return Usage("there is no profile %q%s\n  profiles: %s", name, DidYouMean(name, known), strings.Join(slices.Compact(known), ", "))
+	return Usage("there is no profile %q%s\n  profiles: %s", name, DidYouMean(name, known), strings.Join(known, ", "))
 }
 
 // DidYouMean is a question to end an error with, empty if no known name is near.
