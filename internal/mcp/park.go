@@ -261,6 +261,24 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, er
 	return r, nil
 }
 
+// drop ends the parked requests of an owner.
+func (l *lot) drop(owner string, cause error) {
+	l.mu.Lock()
+	var theirs []*run
+	for state, r := range l.parked {
+		if r.owner == owner {
+			theirs = append(theirs, r)
+			delete(l.parked, state)
+		}
+	}
+	delete(l.owners, owner)
+	l.mu.Unlock()
+	for _, r := range theirs {
+		r.timer.Stop()
+		r.cancel(cause)
+	}
+}
+
 // close ends all parked requests and waits for them.
 func (l *lot) close(cause error) {
 	l.mu.Lock()

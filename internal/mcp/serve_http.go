@@ -446,6 +446,23 @@ func (h *HTTPServer) Close() error {
 }
 
 // end closes a session that is no longer in the table.
+// EndOf ends the sessions and the parked requests of an owner, as Identify names it. It waits for none of them.
+func (h *HTTPServer) EndOf(owner string) {
+	var theirs []*session
+	h.mu.Lock()
+	for id, s := range h.sessions {
+		if s.owner == owner {
+			theirs = append(theirs, s)
+			delete(h.sessions, id)
+		}
+	}
+	h.mu.Unlock()
+	for _, s := range theirs {
+		h.end(s)
+	}
+	h.lot.drop(owner, ErrSessionClosed)
+}
+
 func (h *HTTPServer) end(s *session) {
 	s.peer.leave(h.svc)
 	s.close(ErrSessionClosed)

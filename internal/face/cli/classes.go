@@ -59,6 +59,11 @@ var classes = map[string]Class{
 	"confirm":           ClassManage,
 	"secret set":        ClassManage,
 	"secret remove":     ClassManage,
+	"token":             ClassRead,
+	"token add":         ClassManage,
+	"token list":        ClassRead,
+	"token revoke":      ClassManage,
+	"token rotate":      ClassManage,
 	"service install":   ClassManage,
 	"service uninstall": ClassManage,
 	"audit":             ClassRead, // such a group shows its help

@@ -28,6 +28,7 @@ func (p program) commands() []*cobra.Command {
 		call.ToolsCommand(p.Program),
 		mcp.Command(p.Program), cache.Command(p.Program),
 		settings.SecretCommand(p.Program),
+		settings.TokenCommand(p.Program),
 		notes.SiYuanCommand(p.Program),
 		notes.VaultCommand(p.Program),
 		call.ConfirmCommand(p.Program),

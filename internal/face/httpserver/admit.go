@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"collie/internal/tool"
 )
@@ -19,7 +20,8 @@ type admission struct {
 	hosts     hosts
 	origins   origins
 	keys      keyring
-	anonymous *identity // nil unless NoAuth
+	named     atomic.Pointer[keyring] // of named tokens; replaced as a whole
+	anonymous *identity               // nil unless NoAuth
 	guesses   *guesses
 	health    health
 	maxBody   int64
@@ -28,8 +30,8 @@ type admission struct {
 	next      http.Handler
 }
 
-func newAdmission(opts Options, at bind) (admission, error) {
-	a := admission{
+func newAdmission(opts Options, at bind) (*admission, error) {
+	a := &admission{
 		routes: slices.Clone(opts.Routes), guesses: new(guesses), maxBody: opts.MaxBody,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
@@ -38,7 +40,7 @@ func newAdmission(opts Options, at bind) (admission, error) {
 	a.hosts, errs[1] = newHosts(opts, at)
 	a.origins, errs[2] = newOrigins(opts, at, a.hosts.checked)
 	if bad, ok := errors.AsType[*badEntry](errors.Join(errs[:]...)); ok {
-		return admission{}, &tool.Error{Op: "open", Kind: tool.Invalid, Subject: "http", Message: bad.Error(), Hint: bad.hint}
+		return nil, &tool.Error{Op: "open", Kind: tool.Invalid, Subject: "http", Message: bad.Error(), Hint: bad.hint}
 	}
 	if opts.NoAuth {
 		id := newIdentity(Key{Name: anonymous})
@@ -74,7 +76,7 @@ func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page(w)
 		return
 	}
-	key, f := a.identify(r)
+	id, local, f := a.identify(r)
 	if f != nil {
 		a.refuse(w, r, f)
 		return
@@ -83,7 +85,7 @@ func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, refuseSize(a.maxBody))
 		return
 	}
-	a.hand(w, r, key)
+	a.hand(w, r, id, id.key(local))
 }
 
 // meetOrigin checks the Origin and answers a preflight; done says that it did.
@@ -110,14 +112,19 @@ func (a *admission) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refus
 	return nil, ask
 }
 
-// hand passes the request on with its key.
-func (a *admission) hand(w http.ResponseWriter, r *http.Request, key *Key) {
+// hand passes the request on with its key. What a named token has asked for ends with the token.
+func (a *admission) hand(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
 	ctx := context.WithValue(r.Context(), keyOf{}, key)
-	if isStream(r) {
+	if stream := isStream(r); stream || id.afterEnd != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		defer a.afterStop(cancel)()
+		if stream {
+			defer a.afterStop(cancel)()
+		}
+		if id.afterEnd != nil {
+			defer id.afterEnd(cancel)()
+		}
 	}
 	r = r.WithContext(ctx)
 	if r.ContentLength < 0 { // a known length is held by the server itself

@@ -3,35 +3,80 @@ package httpserver
 import (
 	"net/http"
 	"net/netip"
+	"reflect"
+	"slices"
 	"strings"
+
+	"collie/internal/face/httpserver/tokens"
 )
 
-// identify finds out who calls: a key, or why not.
+// identify finds out who calls, and whether from this machine; or why not.
 //
 // An address that guessed too often waits, right token or not, unless it is
 // loopback: all local programs share that one, and any web page can make a browser send
 // bad requests from it, so there the right token always opens.
-func (a *admission) identify(r *http.Request) (*Key, *refusal) {
+func (a *admission) identify(r *http.Request) (id *identity, local bool, f *refusal) {
 	from, local := remote(r)
 	secret, given := bearer(r.Header["Authorization"])
 	if given && !from.IsLoopback() {
 		if wait := a.guesses.wait(from); wait > 0 {
-			return nil, refuseGuessing(wait)
+			return nil, local, refuseGuessing(wait)
 		}
 	}
-	if id := a.keys.find(secret); id != nil {
-		return id.key(local), nil
+	if id := a.find(secret); id != nil {
+		return id, local, nil
 	}
 	if a.anonymous != nil {
-		return a.anonymous.key(local), nil
+		return a.anonymous, local, nil
 	}
 	if !given {
-		return nil, a.refuseMissing(r, local)
+		return nil, local, a.refuseMissing(r, local)
 	}
 	if wait := a.guesses.fail(from); wait > 0 {
-		return nil, refuseGuessing(wait)
+		return nil, local, refuseGuessing(wait)
 	}
-	return nil, a.refuseWrong(local)
+	return nil, local, a.refuseWrong(local)
+}
+
+// find returns the identity of a secret, or nil.
+func (a *admission) find(secret string) *identity {
+	if secret == "" || len(secret) > maxSecret {
+		return nil
+	}
+	sum := digestOf(secret)
+	found := a.keys.of(sum, nil)
+	if named := a.named.Load(); named != nil {
+		found = named.of(sum, found)
+	}
+	return found
+}
+
+// setNamed replaces the named tokens, and ends those that are not in list as they were. It returns the holders of these.
+func (a *admission) setNamed(list []tokens.Token) (ended []string) {
+	var before keyring
+	if p := a.named.Load(); p != nil {
+		before = *p
+	}
+	ring, kept := make(keyring, 0, len(list)), make([]bool, len(before))
+	for i := range list {
+		at := slices.IndexFunc(before, func(id identity) bool { return reflect.DeepEqual(*id.here.Token, list[i]) })
+		switch own := a.keys.of(list[i].Digest(), nil); {
+		case own != nil: // a key of ours is what it is, whatever the file says
+		case at >= 0:
+			kept[at] = true
+			ring = append(ring, before[at])
+		default:
+			ring = append(ring, ofToken(&list[i]))
+		}
+	}
+	a.named.Store(&ring)
+	for i, id := range before {
+		if !kept[i] {
+			id.end()
+			ended = append(ended, id.here.holder)
+		}
+	}
+	return ended
 }
 
 // bearer returns the token of an Authorization header, and whether there was such a

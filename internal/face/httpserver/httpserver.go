@@ -29,6 +29,7 @@ import (
 	"sync"
 	"time"
 
+	"collie/internal/face/httpserver/tokens"
 	"collie/internal/tool"
 )
 
@@ -83,7 +84,7 @@ type Options struct {
 // Server is a listener with its checks. It is safe for concurrent use. Its owner calls
 // [Server.Serve] once, and [Server.Close] if it never serves.
 type Server struct {
-	checks   admission
+	checks   *admission
 	listener net.Listener
 	url      string
 	grace    time.Duration
@@ -176,6 +177,11 @@ func (o Options) safe(at bind) error {
 	}
 	return nil
 }
+
+// SetTokens has the named tokens of list let requests in too, in place of those of before. Requests of tokens that are not in list any
+// more, or not as they were, end; their holders, as [Key.Holder] has it, are returned, for the caller to end what else is theirs. It
+// is not to be called twice at once.
+func (d *Server) SetTokens(list []tokens.Token) (ended []string) { return d.checks.setNamed(list) }
 
 // Addr is the address the server listens on, with the port it was given.
 func (d *Server) Addr() net.Addr { return d.listener.Addr() }

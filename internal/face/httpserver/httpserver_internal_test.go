@@ -72,7 +72,7 @@ func testAdmission(tb testing.TB, opts Options, addr string) *admission {
 	}
 	a.hosts.port = at.port
 	a.afterStop = func(f func()) func() bool { return context.AfterFunc(tb.Context(), f) }
-	return &a
+	return a
 }
 
 func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
@@ -81,11 +81,11 @@ func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
 		a := testAdmission(t, Options{Keys: []Key{{Name: "token", Secret: "right"}}}, "0.0.0.0:1")
 		try := func(remote, token string) (string, int) {
 			r := &http.Request{RemoteAddr: remote, Header: http.Header{"Authorization": {"Bearer " + token}}, URL: &url.URL{}}
-			key, f := a.identify(r)
+			id, local, f := a.identify(r)
 			if f != nil {
 				return "", f.Status
 			}
-			return string(key.Origin), 200
+			return string(id.key(local).Origin), 200
 		}
 		for range guessBurst {
 			if _, status := try("192.0.2.7:1", "wrong"); status != 401 {
@@ -264,7 +264,7 @@ func TestHotPathAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() { a.ServeHTTP(w, r) }); n > 2 || !passed {
 		t.Errorf("%v allocations a request, want 2 (passed: %t)", n, passed)
 	}
-	if n := testing.AllocsPerRun(1000, func() { _, _ = a.identify(r) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { _, _, _ = a.identify(r) }); n != 0 {
 		t.Errorf("%v allocations to check a token, want none", n)
 	}
 }

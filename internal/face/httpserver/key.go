@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"collie/internal/face/httpserver/tokens"
 	"collie/internal/tool"
 )
 
@@ -18,7 +19,7 @@ const anonymous = "anonymous"
 
 // Key is a token with the identity it stands for. Printed or logged it shows no secret.
 type Key struct {
-	// Name is the principal: "token", "control" or "bridge". Required and unique.
+	// Name is the principal: "token", "control", "bridge", or "token:NAME" of a named token. Required and unique.
 	Name string
 	// Secret is 1 to 256 bytes. It is empty in what [KeyFrom] returns.
 	Secret string
@@ -27,7 +28,16 @@ type Key struct {
 	Origin tool.Origin
 	// Manage lets the holder change settings.
 	Manage bool
+	// Token is the named token that let the request in, in what [KeyFrom] returns; nil for the keys of Options. Shared and not to be
+	// changed.
+	Token *tokens.Token
+
+	holder string
 }
+
+// Holder names who holds a secret: the key, and of a named token the secret too, so that what belongs to one that was
+// rotated, or revoked and added again, is nobody's.
+func (k Key) Holder() string { return k.holder }
 
 // String shows the key without its secret.
 func (k Key) String() string { return "key " + k.Name }
@@ -54,11 +64,26 @@ func KeyFrom(ctx context.Context) (Key, bool) {
 type identity struct {
 	digest      [sha256.Size]byte
 	here, there *Key
+
+	end      func()                   // called when the key counts no more
+	afterEnd func(func()) func() bool // runs the function then; nil where the key counts for good
 }
 
 func newIdentity(k Key) identity {
 	id := identity{digest: sha256.Sum256([]byte(k.Secret))}
-	k.Secret = ""
+	k.Secret, k.holder = "", k.Name
+	return id.standFor(k)
+}
+
+// ofToken is the identity of a named token.
+func ofToken(t *tokens.Token) identity {
+	ctx, end := context.WithCancel(context.Background())
+	id := identity{digest: t.Digest(), end: end, afterEnd: func(f func()) func() bool { return context.AfterFunc(ctx, f) }}
+	name := "token:" + t.Name
+	return id.standFor(Key{Name: name, Token: t, holder: name + "\x00" + t.SHA256})
+}
+
+func (id identity) standFor(k Key) identity {
 	here, there := k, k
 	if k.Origin == "" {
 		here.Origin, there.Origin = tool.MCPLocal, tool.MCPRemote
@@ -96,15 +121,22 @@ func newKeyring(keys []Key) (keyring, error) {
 	return ring, nil
 }
 
-// find returns the identity of secret, or nil. Digests are compared, and all of them, so
-// that the time tells neither how much of a guess was right nor which key it was near.
+// find returns the identity of secret, or nil.
 func (ring keyring) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
 	}
+	return ring.of(digestOf(secret), nil)
+}
+
+func digestOf(secret string) [sha256.Size]byte {
 	var buf [maxSecret]byte
-	sum := sha256.Sum256(buf[:copy(buf[:], secret)])
-	var found *identity
+	return sha256.Sum256(buf[:copy(buf[:], secret)])
+}
+
+// of returns the identity of a digest, or found. Digests are compared, and all of them, so
+// that the time tells neither how much of a guess was right nor which key it was near.
+func (ring keyring) of(sum [sha256.Size]byte, found *identity) *identity {
 	for i := range ring {
 		if subtle.ConstantTimeCompare(sum[:], ring[i].digest[:]) == 1 {
 			found = &ring[i]

@@ -62,7 +62,7 @@ func (d *Server) start(ctx context.Context, h http.Handler) (*http.Server, error
 	d.checks.next = h
 	d.abort = abort
 	d.server = &http.Server{ //nolint:gosec // the connections have deadlines of their own: see conns
-		Handler:                      &d.checks,
+		Handler:                      d.checks,
 		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    d.conns.observe,

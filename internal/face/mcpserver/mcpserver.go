@@ -28,6 +28,8 @@ type Client struct {
 	Principal string
 	Origin    tool.Origin
 	Profile   string
+	// Owner is what sessions and parked requests are bound to; empty means Principal and Stream.
+	Owner string
 	// NoHeaders says that the client speaks over a pipe that something carries to HTTP, and so
 	// cannot know which of its arguments a tool wants in Mcp-Param headers.
 	NoHeaders bool
@@ -41,7 +43,10 @@ type Client struct {
 
 // owner is what sessions and parked requests are bound to.
 func (c Client) owner() string {
-	if c.Stream == "" {
+	switch {
+	case c.Owner != "":
+		return c.Owner
+	case c.Stream == "":
 		return c.Principal
 	}
 	return c.Principal + "\x00" + c.Stream
@@ -102,7 +107,7 @@ type Bounds struct {
 }
 
 // Handler answers at one URL. identify says who sent a request; sessions are bound to
-// its Principal and Stream. The caller closes the handler.
+// its Owner. The caller closes the handler.
 func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTTPServer {
 	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
 		Logger: s.log, MaxBody: b.MaxBody, MaxSessions: b.MaxSessions, Kept: b.Kept, Headers: s.checkParams,

@@ -59,11 +59,15 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 		req.Args = json.RawMessage("{}")
 	}
 	who := a.opts.Identify(r)
+	profile, err := who.profile(req.Profile)
+	if err != nil {
+		return tool.Request{}, req, err
+	}
 	// A model may hold any key but that of the command line.
 	ours := who.Manage && who.Origin == tool.Direct
 	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
 	return tool.Request{
-		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: req.Profile, Params: req.Params,
+		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: profile, Params: req.Params,
 		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
 	}, req, nil
 }

@@ -23,6 +23,15 @@ type Identity struct {
 	Principal string
 	Origin    tool.Origin
 	Manage    bool
+	// Profile is the profile that a request gets which asks for one, empty for none, or why it gets none. Nil: the one it asks for.
+	Profile func(asked string) (string, error)
+}
+
+func (who Identity) profile(asked string) (string, error) {
+	if who.Profile == nil {
+		return asked, nil
+	}
+	return who.Profile(asked)
 }
 
 // Servers is what this face needs of the upstream servers.
@@ -143,7 +152,11 @@ func (a *api) tools(w http.ResponseWriter, r *http.Request) error {
 	if err := a.await(r); err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"tools": a.opts.Tools(r.URL.Query().Get("profile"))})
+	profile, err := a.opts.Identify(r).profile(r.URL.Query().Get("profile"))
+	if err != nil {
+		return err
+	}
+	return answer(w, map[string]any{"tools": a.opts.Tools(profile)})
 }
 
 // list answers with a list byte for byte as MCP clients get it. It takes ?await too.
@@ -151,7 +164,11 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if err := a.await(r); err != nil {
 		return err
 	}
-	raw, _ := a.opts.Pipeline.List(r.Context(), tool.ListKind(r.PathValue("kind")), r.URL.Query().Get("profile"))
+	profile, err := a.opts.Identify(r).profile(r.URL.Query().Get("profile"))
+	if err != nil {
+		return err
+	}
+	raw, _ := a.opts.Pipeline.List(r.Context(), tool.ListKind(r.PathValue("kind")), profile)
 	if raw == nil {
 		return &tool.Error{Op: "list", Kind: tool.Unknown, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -155,10 +156,10 @@ func paramKeys(args json.RawMessage) []string {
 func transport(c *tool.Call) string {
 	switch c.Origin {
 	case tool.MCPLocal:
-		if c.Principal != "token" && c.Principal != "anonymous" {
-			return viaStdio
+		if c.Principal == "token" || c.Principal == "anonymous" || strings.HasPrefix(c.Principal, "token:") {
+			return HTTP
 		}
-		return HTTP
+		return viaStdio
 	case tool.MCPRemote, tool.Chat:
 		return HTTP
 	case tool.Direct, tool.CLIAgent, tool.Scheduled:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"collie/internal/face/cli/mcp"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
+	"collie/internal/face/httpserver/tokens"
 	serveradmin "collie/internal/source/upstream/admin"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
@@ -37,7 +39,7 @@ func (p commands) examine(ctx context.Context) []check {
 	}{{"config folder", d.Config, false}, {"state folder", d.State, true}, {"cache folder", d.Cache, false}, {"data folder", d.Data, false}, {"audit folder", cfg.Audit.Dir, true}} {
 		checks = append(checks, checkFolder(f.name, f.dir, f.private))
 	}
-	checks = append(checks, checkToken(cfg), checkCache(cfg))
+	checks = append(checks, checkToken(cfg), checkTokens(cfg), checkCache(cfg))
 	gateway, running := p.checkGateway(ctx, cfg)
 	checks = append(checks, gateway)
 	if !running {
@@ -165,6 +167,28 @@ func checkToken(cfg *config.Config) check {
 		c.Health, c.Detail, c.Hint = broken, err.Error(), e.Hint
 	case err != nil:
 		c.Health, c.Detail = broken, err.Error()
+	}
+	return c
+}
+
+// checkTokens looks at the named tokens, and whether others may read or write their file.
+func checkTokens(cfg *config.Config) check {
+	path := tokens.Path(cfg.Paths.State)
+	c := check{"named tokens", healthy, path, ""}
+	list, err := tokens.Read(path)
+	switch e, ok := errors.AsType[*tool.Error](err); {
+	case ok:
+		c.Health, c.Detail, c.Hint = broken, err.Error(), e.Hint
+	case list == nil:
+		c.Detail = locale.T("none; collie token add NAME makes one")
+	default:
+		c.Detail += ", " + locale.Count(len(list), "token")
+	}
+	for _, t := range list {
+		if t.Profile != "" && !slices.Contains(app.KnownProfiles(cfg), t.Profile) {
+			c.Health, c.Hint = odd, "collie token list"
+			c.Detail += locale.Sprintf("; %s is for profile %s, which is not in the settings", t.Name, t.Profile)
+		}
 	}
 	return c
 }

@@ -25,6 +25,7 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
+	"collie/internal/face/httpserver/tokens"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
 	"collie/internal/face/web"
@@ -92,6 +93,8 @@ type serving struct {
 	app        *app.App
 	processors fitting
 	mute       atomic.Bool // answers of clients' users confirm nothing
+	muted      muted
+	known      atomic.Pointer[[]string] // profiles
 }
 
 func (p commands) serve(ctx context.Context, f *serveFlags) error {
@@ -130,6 +133,9 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { p.watch(ctx, s.cfg, w) })
+	read := make(chan struct{})
+	watching.Go(func() { s.followTokens(ctx, sync.OnceFunc(func() { close(read) }), mcp.EndOf) })
+	<-read
 	err = s.listener.Serve(ctx, mux)
 	cancel() // nothing is taken up while things stop
 	return err
@@ -191,6 +197,8 @@ func (s *serving) describe() (err error) {
 // join opens the parts and starts the servers in the background.
 func (s *serving) join(ctx context.Context) (err error) {
 	s.mute.Store(!s.cfg.HTTP.ElicitationConfirms)
+	s.muted.yes.Store(true)
+	s.setProfiles(s.cfg)
 	s.app, err = app.Open(ctx, s.cfg, app.Options{
 		Version: s.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Sweep: true,
 		Computes: s.processors.computes, Env: s.Env, Logger: s.log,
@@ -202,7 +210,9 @@ func (s *serving) join(ctx context.Context) (err error) {
 func (s *serving) client(r *http.Request) mcpserver.Client {
 	k, _ := httpserver.KeyFrom(r.Context())
 	profile := s.flags.profile
-	if q := r.URL.RawQuery; q != "" {
+	if k.Token != nil && k.Token.Profile != "" {
+		profile = k.Token.Profile // guard has refused others
+	} else if q := r.URL.RawQuery; q != "" {
 		if name := r.URL.Query().Get("profile"); name != "" {
 			profile = name
 		}
@@ -212,13 +222,16 @@ func (s *serving) client(r *http.Request) mcpserver.Client {
 			Principal: s.person, Origin: k.Origin, Profile: profile, NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream),
 		}
 	}
-	return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Mute: &s.mute}
+	return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Owner: k.Holder(), Mute: s.muted.of(&k, &s.mute)}
 }
 
 // identify is who makes a request to the API.
 func (s *serving) identify(r *http.Request) web.Identity {
 	k, _ := httpserver.KeyFrom(r.Context())
 	who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+	if k.Token != nil {
+		who.Profile = func(asked string) (string, error) { return s.profile(&k, asked) }
+	}
 	if who.Manage {
 		who.Principal = s.person // nobody else can read the control key
 	}
@@ -234,6 +247,7 @@ func (s *serving) publish() error {
 // reloaded takes up what the faces have of settings that have changed.
 func (s *serving) reloaded(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
+	s.setProfiles(now)
 	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with it
 	if err := s.publish(); err != nil {
 		s.log.Warn("gateway.json not written", "error", err)
@@ -244,14 +258,14 @@ func (s *serving) reloaded(now *config.Config) {
 func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end func()) {
 	a := s.app
 	mux, end = http.NewServeMux(), func() {}
-	mux.Handle("/mcp", mcp)
-	mux.Handle("/api/v1/", web.New(web.Options{
+	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
+	mux.Handle("/api/v1/", s.guard(tokens.Tools, web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
-	}))
+	})))
 	if s.cfg.HTTP.Metrics {
 		m := a.Metrics()
-		mux.Handle("/metrics", m)
+		mux.Handle("/metrics", s.guard("", m))
 		end = m.Close
 	}
 	return mux, end

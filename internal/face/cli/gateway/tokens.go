@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/httpserver"
+	"collie/internal/face/httpserver/tokens"
+	"collie/internal/tool"
+)
+
+// muted are the choices of tokens with one of their own, whether answers of clients' users confirm nothing; yes is to be set once.
+type muted struct{ no, yes atomic.Bool }
+
+// of is the choice for k: its own, or that of the settings.
+func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
+	switch {
+	case k.Token == nil || k.Token.ElicitationConfirms == nil:
+		return settings
+	case *k.Token.ElicitationConfirms:
+		return &m.no
+	}
+	return &m.yes
+}
+
+// followTokens lets the named tokens of this home in until ctx ends, and says when they are read for the first time. What belongs to
+// one that counts no more ends: end is called for its holder.
+func (s *serving) followTokens(ctx context.Context, ready func(), end func(holder string)) {
+	tokens.Watch(ctx, tokens.Path(s.cfg.Paths.State), s.log, func(list []tokens.Token, err error) {
+		if err != nil {
+			s.log.Error("the named tokens are not read, and none of them counts", "error", err)
+			list = nil
+		}
+		for _, holder := range s.listener.SetTokens(list) {
+			end(holder)
+		}
+		ready()
+	})
+}
+
+// profiles are those that there are now.
+func (s *serving) setProfiles(cfg *config.Config) {
+	known := app.KnownProfiles(cfg)
+	s.known.Store(&known)
+}
+
+// profile is the one that a request of k gets which asks for one, empty for none, or why it gets none.
+func (s *serving) profile(k *httpserver.Key, asked string) (string, error) {
+	bound := k.Token != nil && k.Token.Profile != ""
+	switch {
+	case bound && asked != "" && asked != k.Token.Profile:
+		return "", &tool.Error{
+			Op: "choose profile", Kind: tool.Denied, Subject: asked,
+			Message: fmt.Sprintf("the token %s is for profile %s alone", k.Token.Name, k.Token.Profile),
+			Hint:    "leave ?profile= out, or use a token for the other profile: collie token add NAME --profile PROFILE",
+		}
+	case bound:
+		asked = k.Token.Profile
+	}
+	base, _, _ := strings.Cut(asked, "@")
+	if known := *s.known.Load(); base != "" && !slices.Contains(known, asked) && !slices.Contains(known, base) {
+		return "", &tool.Error{
+			Op: "choose profile", Kind: tool.Denied, Subject: asked,
+			Message: "there is no such profile", Hint: "leave ?profile= out, or add the profile to the settings",
+		}
+	}
+	return asked, nil
+}
+
+// guard refuses what a named token has not the scope for, or not the profile; no scope at all is for the keys of the gateway itself.
+func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k, _ := httpserver.KeyFrom(r.Context())
+		if err := s.mayAsk(&k, scope, r); err != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write(err.Payload()) // a client that has gone needs no answer
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request) *tool.Error {
+	switch t := k.Token; {
+	case t == nil:
+	case scope == "":
+		return &tool.Error{
+			Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "named tokens may not ask this",
+			Hint: "use the first token, which is in the file token of the state folder",
+		}
+	case !t.May(scope):
+		return &tool.Error{
+			Op: "ask", Kind: tool.Denied, Subject: r.URL.Path,
+			Message: fmt.Sprintf("the token %s has the scope %s, and this needs %s", t.Name, t.ScopeList(), scope),
+			Hint:    "use a token with that scope: collie token add NAME --scope " + string(scope),
+		}
+	}
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	for _, asked := range r.URL.Query()["profile"] {
+		if _, err := s.profile(k, asked); err != nil {
+			e, _ := err.(*tool.Error) //nolint:errorlint // it is made above
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package tokens
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"collie/internal/atomicfile"
+)
+
+const (
+	// poll is how often the file is looked at where the system tells nothing of its changes.
+	poll = 400 * time.Millisecond
+	// seldom is how often it is where the system tells of all.
+	seldom = 30 * time.Second
+)
+
+// Watch calls f with what the file at path says, or why it cannot be read, whenever it has changed, until ctx ends. f is
+// called from within, never twice at once. A change counts at the latest half a second after it was made. The folder of the file
+// has to be there.
+func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, error)) {
+	events, failures, every := follow(ctx, path, log)
+	look := time.NewTicker(every)
+	defer look.Stop()
+	before, _ := os.Stat(path) // nil where there is none
+	f(Read(path))
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		case _, ok := <-failures: // notices may have been lost
+			if !ok {
+				failures = nil
+			}
+		case e, ok := <-events:
+			switch {
+			case !ok: // the system gave up
+				events = nil
+				look.Reset(poll)
+			case filepath.Base(e.Name) != filepath.Base(path):
+				continue
+			}
+		}
+		now, err := os.Stat(path)
+		if err != nil {
+			now = nil
+		}
+		if !same(before, now) {
+			before = now
+			f(Read(path))
+		}
+	}
+}
+
+// follow asks for notices of the folder of a file, until ctx ends.
+func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify.Event, <-chan error, time.Duration) {
+	dir := filepath.Dir(path)
+	if !atomicfile.Noticed(dir) {
+		return nil, nil, poll
+	}
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
+		if err = w.Add(dir); err != nil {
+			_ = w.Close() // it follows nothing
+		}
+	}
+	if err != nil {
+		log.Debug("no notices of changes of the tokens, the file is looked at instead", "error", err)
+		return nil, nil, poll
+	}
+	context.AfterFunc(ctx, func() { _ = w.Close() })
+	return w.Events, w.Errors, seldom
+}
+
+func same(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+}
