@@ -258,7 +258,7 @@ func TestPanicOfAnAdapter(t *testing.T) {
 	offer.Tools = slices.Clone(offer.Tools)
 	offer.Tools[0].Actions = slices.Clone(offer.Tools[0].Actions)
 	for i := range offer.Tools[0].Actions {
-		offer.Tools[0].Actions[i].Adapt = func(json.RawMessage) json.RawMessage { panic("secret of the source") }
+		offer.Tools[0].Actions[i].Adapt = func(json.RawMessage, string) json.RawMessage { panic("secret of the source") }
 	}
 	r.fake.Publish(offer)
 	_, err := r.Do(t.Context(), call("srv__echo", `{"n":1}`))

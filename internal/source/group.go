@@ -233,18 +233,20 @@ func firstLine(text string, n int) string {
 	return line
 }
 
-// ungroup takes a call of a grouped tool apart: the action it names, and that action's
-// arguments.
-func ungroup(t *tool.Tool, args json.RawMessage) (action, topic string, rest json.RawMessage) {
-	got := gjson.ParseBytes(args)
-	action, topic = got.Get("action").String(), got.Get("topic").String()
-	if inner := got.Get("args"); nested(t) && inner.Exists() {
-		if inner.Type == gjson.Null {
-			return action, topic, json.RawMessage("{}")
+// argument is a text among the arguments of a call, "" if there is none.
+func argument(args json.RawMessage, name string) string { return gjson.GetBytes(args, name).String() }
+
+// ungroup returns the arguments of the action that a call of a grouped tool names.
+func ungroup(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
+	if nested(t) {
+		switch inner := gjson.GetBytes(args, "args"); {
+		case inner.Exists() && inner.Type == gjson.Null:
+			return adapted(a, json.RawMessage("{}"), "")
+		case inner.Exists():
+			return adapted(a, json.RawMessage(inner.Raw), "")
 		}
-		return action, topic, json.RawMessage(inner.Raw)
 	}
-	return action, topic, without(args, "action") // also where somebody forgot to nest them
+	return adapted(a, args, "action") // also where somebody forgot to nest them
 }
 
 // without is obj less one field; the rest keeps its bytes.

@@ -84,18 +84,22 @@ func (c *Catalog) named(v *view, profile, name string) (target, error) {
 func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	call.Source, call.Tool = t.source, t.tool.Name
 	if !t.grouped {
-		call.Action, call.Target = t.action, t.original
-		adapt(call)
+		call.Action, call.Target, call.Args = t.action, t.original, adapted(t.action, call.Args, "")
 		return nil
 	}
 	return c.resolveAction(v, call, t)
 }
 
-// adapt puts the arguments right as far as their source understands more than its schemas say.
-func adapt(call *tool.Call) {
-	if call.Action.Adapt != nil {
-		call.Args = call.Action.Adapt(call.Args)
+// adapted is the arguments of an action, put right as far as its source understands more than its schemas say, and
+// without the one called except, unless that is empty.
+func adapted(a *tool.Action, args json.RawMessage, except string) json.RawMessage {
+	switch {
+	case a.Adapt != nil:
+		return a.Adapt(args, except)
+	case except != "":
+		return without(args, except)
 	}
+	return args
 }
 
 // actionName is what a caller means by the name of an action: of our own tools some have several.
@@ -133,20 +137,18 @@ func offers(t *tool.Tool, name string) bool {
 
 // resolveAction finds the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
-	name, topic, rest := ungroup(t.tool, call.Args)
-	name = actionName(t.tool, name)
+	name := actionName(t.tool, argument(call.Args, "action"))
 	off := t.isOff(&v.profile)
 	if !off && (name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction)) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
-		if topic != "" {
+		if topic := argument(call.Args, "topic"); topic != "" {
 			call.Target += "/" + actionName(t.tool, topic)
 		}
 		return nil
 	}
 	for i := range t.tool.Actions {
 		if a := &t.tool.Actions[i]; a.Name == name && v.profile.shows(t.tool, name) {
-			call.Action, call.Target, call.Args = a, a.Name, rest
-			adapt(call)
+			call.Action, call.Target, call.Args = a, a.Name, ungroup(t.tool, a, call.Args)
 			return nil
 		}
 	}

@@ -116,9 +116,10 @@ type Action struct {
 	// Aliases are other names of arguments that its Source understands: alias, name.
 	Aliases map[string]string
 	// Adapt returns arguments with aliases replaced and values of an obvious wrong type put right
-	// ("5" for 5); what it does not understand it leaves as it is. It is pure and cheap: it runs for
-	// each call, before that is recorded and validated. Nil: arguments are taken as they come.
-	Adapt func(args json.RawMessage) json.RawMessage `json:"-"`
+	// ("5" for 5), and without the one called except; what it does not understand it leaves as it is. It is
+	// pure and cheap: it runs for each call, before that is recorded and validated. Nil: arguments are taken
+	// as they come.
+	Adapt func(args json.RawMessage, except string) json.RawMessage `json:"-"`
 	// DirectOnly actions are listed for nobody and refused to every origin but [Direct].
 	DirectOnly bool
 	// Strict refuses argument names that the schema does not know, even where the schema

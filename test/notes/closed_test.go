@@ -86,7 +86,7 @@ func (c *closedTest) action(t *testing.T, act string) {
 			c.fresh()
 			c.levels(map[*place]access.Level{c.shut: access.Delete, c.hidden: access.Delete})
 			given := object{}
-			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.workspace, c.shut))), &given); err != nil {
+			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.workspace, c.shut)), ""), &given); err != nil {
 				t.Fatal(err)
 			}
 			args := c.closed(given, nulls)

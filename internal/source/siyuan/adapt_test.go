@@ -46,7 +46,7 @@ func TestAdaptNames(t *testing.T) {
 		{"document", "set_attr", `{"id":"a","attrs":"{\"icon\":null}"}`, `{"id":"a","attrs":{"icon":null}}`},
 		{"fs", "read", `{"path":"/a","paths":"/b"}`, `{"path":"/a","paths":"/b"}`},
 	} {
-		got := actionOf(t, tt.tool, tt.action).Adapt(json.RawMessage(tt.given))
+		got := actionOf(t, tt.tool, tt.action).Adapt(json.RawMessage(tt.given), "")
 		if diff := cmp.Diff(gjson.Parse(tt.want).Value(), gjson.ParseBytes(got).Value()); diff != "" {
 			t.Errorf("%s.%s %s (-want +got):\n%s", tt.tool, tt.action, tt.given, diff)
 		}
@@ -66,7 +66,7 @@ func TestAdaptLeavesWhatIsRight(t *testing.T) {
 				}
 				spellings[key] = p.Name
 			}
-			if got := string(a.Adapt(json.RawMessage(a.Example))); a.Spec.Adapt == nil && !cmp.Equal(gjson.Parse(got).Value(), gjson.Parse(a.Example).Value()) {
+			if got := string(a.Adapt(json.RawMessage(a.Example), "")); a.Spec.Adapt == nil && !cmp.Equal(gjson.Parse(got).Value(), gjson.Parse(a.Example).Value()) {
 				t.Errorf("%s.%s: the example %s became %s", a.Tool, a.Name, a.Example, got)
 			}
 		}

@@ -18,8 +18,10 @@ import (
 
 // counted are arguments that count how often they are decoded.
 type counted struct {
-	ID string `json:"id" about:"a block" required:"yes"`
+	ID countedText `json:"id" about:"a block" required:"yes"`
 }
+
+type countedText string
 
 // made is their result.
 type made struct {
@@ -28,10 +30,9 @@ type made struct {
 
 var decodings int // only one test uses it
 
-func (c *counted) UnmarshalJSON(raw []byte) error {
+func (c *countedText) UnmarshalJSON(raw []byte) error {
 	decodings++
-	type plain counted
-	return json.Unmarshal(raw, (*plain)(c))
+	return json.Unmarshal(raw, (*string)(c))
 }
 
 // agreeing is a person who says yes.

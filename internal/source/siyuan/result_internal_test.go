@@ -1,6 +1,7 @@
 package siyuan
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -12,29 +13,112 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-func TestSlim(t *testing.T) {
+// node holds itself, beside members of all kinds that may be left out.
+type node struct {
+	ID       string `json:"id"`
+	Icon     string `json:"icon" verbose:"yes"`
+	Children []node `json:"children"`
+	Inner    *struct {
+		Deep []int `json:"deep" verbose:"yes"`
+		Flat int   `json:"flat"`
+	} `json:"inner"`
+	sorted
+}
+
+type sorted struct {
+	Sort []struct{} `json:"sort" verbose:"yes"`
+}
+
+func verboseOf(result any) *action.Members {
+	return action.New(action.Spec{
+		Tool: "test", Name: "get", Class: action.Reads, Result: result, Example: `{}`,
+	}, func(context.Context, *action.Request, action.None) (any, error) { return result, nil }).Verbose()
+}
+
+func TestVerboseMembersAreLeftOut(t *testing.T) {
 	t.Parallel()
-	fields := []action.Field{
-		{Name: "id"},
-		{Name: "icon", Verbose: true},
-		{Name: "data"},
-		{Name: "data[].sort", Verbose: true},
-		{Name: "data[].inner.deep", Verbose: true},
-		{Name: "[].sort", Verbose: true},
-	}
-	for raw, want := range map[string]string{
-		`{"id":"1","icon":"x","data":[]}`:                                      `{"id":"1","data":[]}`,
-		`{"data":[{"sort":1,"id":"a"},{"id":"b"}]}`:                            `{"data":[{"id":"a"},{"id":"b"}]}`,
-		`{"data":[{"inner":{"deep":[1],"flat":2},"icon":"kept"}]}`:             `{"data":[{"inner":{"flat":2},"icon":"kept"}]}`,
-		`[{"sort":9,"id":"咖啡 \u0041"}]`:                                        `[{"id":"咖啡 \u0041"}]`,
-		`{"id":12345678901234567890,"data":[[{"sort":1}]],"other":{"icon":1}}`: `{"id":12345678901234567890,"data":[[{"sort":1}]],"other":{"icon":1}}`,
-		`null`:   `null`,
-		`"text"`: `"text"`,
+	for _, tt := range []struct {
+		result    any
+		raw, want string
+	}{
+		{node{}, `{"id":"1","icon":"x","children":[]}`, `{"id":"1","children":[]}`},
+		{node{}, `{"icon":"x","id":"1","sort":[1,[2]]}`, `{"id":"1"}`},
+		{node{}, `{"icon":{"id":1},"sort":3}`, `{}`},
+		{node{}, `{"icon":{"id":1},"inner":{"deep":[1],"flat":2},"nope":{"icon":1}}`, `{"inner":{"flat":2},"nope":{"icon":1}}`},
+		{node{}, `{"children":[{"children":[{"icon":"","id":"a","children":[{"icon":{}}]}],"icon":3},{"id":12345678901234567890}]}`, `{"children":[{"children":[{"id":"a","children":[{}]}]},{"id":12345678901234567890}]}`},
+		{node{}, `{"children":{"icon":1},"inner":[{"deep":1}],"id":null}`, `{"children":{"icon":1},"inner":[{"deep":1}],"id":null}`},
+		{[]node{}, `[{"sort":9,"id":"咖啡 \u0041 \" \\"},3]`, `[{"id":"咖啡 \u0041 \" \\"},3]`},
+		{[]node{}, "[ {\"icon\" : 1 ,\n\"id\" : 2 } ]", "[ {\n\"id\" : 2 } ]"},
+		{node{}, `"text"`, `"text"`},
+		{struct{ A, B int }{}, `{"a":[1,2],"b":{}}`, `{"a":[1,2],"b":{}}`},
+		{nil, `null`, `null`},
 	} {
-		if got := string(slim(json.RawMessage(raw), fields)); got != want {
-			t.Errorf("slim(%s) = %s, want %s", raw, got, want)
+		if got := contentOf([]byte(tt.raw), verboseOf(tt.result)); string(got.appendKept(nil)) != tt.want || string(got.result().Raw) != plainResult(t, tt.want) {
+			t.Errorf("%s became %s as %s, want %s", tt.raw, got.appendKept(nil), got.result().Raw, tt.want)
 		}
 	}
+}
+
+// plainResult is the MCP result of JSON, made in as many walks as there are parts.
+func plainResult(t *testing.T, payload string) string {
+	t.Helper()
+	text, err := action.Encode(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(payload, "{") {
+		payload = `{"value":` + payload + `}`
+	}
+	return `{"content":[{"type":"text","text":` + string(text) + `}],"structuredContent":` + payload + `}`
+}
+
+// FuzzContent holds results to those made in several walks, by way of values.
+func FuzzContent(f *testing.F) {
+	f.Add(`{"id":"1","icon":"x","children":[{"icon":{"a":"\"\\"},"inner":{"deep":1,"flat":2}}],"sort":[[]]}`)
+	f.Add("[1, -2.5e+7 ,\ttrue,\r\nnull,\"\u2028\u2029\\u2028 \xff \xe2\x80\"]")
+	f.Add(`{"":"","\\":"\n","<&>":"<&>"}`)
+	out := verboseOf(node{})
+	f.Fuzz(func(t *testing.T, raw string) {
+		var value any
+		if json.Unmarshal([]byte(raw), &value) != nil {
+			return
+		}
+		raw = strings.TrimSpace(raw)
+		if got := string(contentOf([]byte(raw), nil).result().Raw); got != plainResult(t, raw) {
+			t.Errorf("%q became %q", raw, got)
+		}
+		c := contentOf([]byte(raw), out)
+		kept := string(c.appendKept(nil))
+		if got := string(c.result().Raw); got != plainResult(t, kept) {
+			t.Errorf("%q became %q", raw, got)
+		}
+		var left any
+		if err := json.Unmarshal([]byte(kept), &left); err != nil {
+			t.Fatalf("%q became %q: %v", raw, kept, err)
+		}
+		if !strings.Contains(raw, `\`) && !reflect.DeepEqual(left, slimNode(value)) { // a name is compared as it is written
+			t.Errorf("%s became %s", raw, kept)
+		}
+	})
+}
+
+// slimNode is a value without what a node leaves out.
+func slimNode(v any) any {
+	o, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	delete(o, "icon")
+	delete(o, "sort")
+	if list, ok := o["children"].([]any); ok {
+		for i := range list {
+			list[i] = slimNode(list[i])
+		}
+	}
+	if inner, ok := o["inner"].(map[string]any); ok {
+		delete(inner, "deep")
+	}
+	return o
 }
 
 func TestCapped(t *testing.T) {

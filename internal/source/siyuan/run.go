@@ -115,7 +115,7 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	}
 	return action.NewRequest(a, action.Env{
 		Kernel: s.opts.Kernel, Levels: levels, Config: cfg, Workspace: workspace{s, c}, Call: c, Log: s.log,
-	}, c.Args)
+	}, c.Args), nil
 }
 
 // Ready is nil: what is offered is known from the start; see [tool.Refresher].

@@ -1,7 +1,9 @@
 package action
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,62 +14,68 @@ import (
 // an obvious wrong type right: "5" for 5, "true" for true, 5 for "5", one item for a list of one,
 // JSON in a string for what is to be an object or a list; within lists and objects too. A null
 // counts as not given, arguments of other actions included: some clients send all that a tool
-// declares. What it does not understand stays as it is, for the validation to name.
-func (a *Action) Adapt(args json.RawMessage) json.RawMessage {
-	if !gjson.ValidBytes(args) {
-		return args
-	}
-	args = given(args)
+// declares. What it does not understand stays as it is, for the validation to name. The member
+// called except is left out; "" leaves out none. It reads args once, and what needs nothing comes back as it is.
+func (a *Action) Adapt(args json.RawMessage, except string) json.RawMessage {
+	given := args
 	if a.Spec.Adapt != nil {
-		args = a.Spec.Adapt(args)
-	}
-	root := gjson.ParseBytes(args)
-	if !root.IsObject() || !a.unfit(root) {
-		return args
-	}
-	o, seen := object{}, map[string]bool{}
-	root.ForEach(func(k, v gjson.Result) bool {
-		seen[k.String()] = true
-		return true
-	})
-	root.ForEach(func(k, v gjson.Result) bool {
-		name := k.String()
-		if to := a.meant(name); to != "" && !seen[to] {
-			name, seen[to] = to, true
+		if bytes.Contains(args, []byte("null")) {
+			given = withoutNulls(args)
 		}
-		o.addRaw(name, fit(v, a.find(name)))
-		return true
-	})
-	return o.bytes()
+		given = a.Spec.Adapt(given)
+	}
+	out, changed := a.fitted(given, except)
+	if (changed || !bytes.Equal(given, args)) && !gjson.ValidBytes(args) {
+		return args // what is not JSON must not become it
+	}
+	return out
 }
 
-// given is args without what is null.
-func given(args json.RawMessage) json.RawMessage {
-	root, o, nulls := gjson.ParseBytes(args), object{}, false
+// withoutNulls is args, if it is an object, without what is null.
+func withoutNulls(args json.RawMessage) json.RawMessage {
+	root, o := gjson.ParseBytes(args), object{}
 	if !root.IsObject() {
 		return args
 	}
 	root.ForEach(func(k, v gjson.Result) bool {
-		if v.Type == gjson.Null {
-			nulls = true
-		} else {
+		if v.Type != gjson.Null {
 			o.addRaw(k.String(), json.RawMessage(v.Raw))
 		}
 		return true
 	})
-	if !nulls {
-		return args
-	}
 	return o.bytes()
 }
 
-// unfit reports whether there is anything to put right.
-func (a *Action) unfit(root gjson.Result) (found bool) {
+// fitted is args with each name and value put right, and whether any was.
+func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessage, changed bool) {
+	root := gjson.ParseBytes(args)
+	if !root.IsObject() {
+		return args, false
+	}
+	o := object{buf: make([]byte, 0, len(args))}
+	var taken []string // names for which another one stood
 	root.ForEach(func(k, v gjson.Result) bool {
-		found = a.meant(k.String()) != "" || string(fit(v, a.find(k.String()))) != v.Raw
-		return !found
+		name, key := k.String(), k.Raw
+		if except != "" && name == except {
+			return true
+		}
+		if v.Type == gjson.Null {
+			changed = true
+			return true
+		}
+		if to := a.meant(name); to != "" && !slices.Contains(taken, to) && root.Get(escape(to)).Type == gjson.Null {
+			name, key, taken, changed = to, string(Quote(to)), append(taken, to), true
+		}
+		value := fit(v, a.find(name))
+		changed = changed || string(value) != v.Raw
+		o.next()
+		o.buf = append(append(append(o.buf, key...), ':'), value...)
+		return true
 	})
-	return found
+	if !changed && except == "" {
+		return args, false
+	}
+	return o.bytes(), changed
 }
 
 // meant is the argument that another name stands for: an alias, or the one argument whose name

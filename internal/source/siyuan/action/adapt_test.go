@@ -92,7 +92,7 @@ func TestAdapt(t *testing.T) {
 		"unknown within":     {`{"cells":[{"nope":"5"}],"more":{"text":1}}`, `{"cells":[{"nope":"5"}],"more":{"text":"1"}}`},
 		"hexadecimal is not": {`{"count":"0x10"}`, `{"count":"0x10"}`},
 	} {
-		if got := string(a.Adapt(json.RawMessage(c.args))); got != c.want {
+		if got := string(a.Adapt(json.RawMessage(c.args), "")); got != c.want {
 			t.Errorf("%s: %s became %s, want %s", name, c.args, got, c.want)
 		}
 	}
@@ -135,10 +135,7 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	a := echo()
 	run := func(args string) (gjson.Result, error) {
-		r, err := action.NewRequest(a, action.Env{}, json.RawMessage(args))
-		if err != nil {
-			return gjson.Result{}, err
-		}
+		r := action.NewRequest(a, action.Env{}, json.RawMessage(args))
 		if err := r.Check(t.Context()); err != nil {
 			return gjson.Result{}, err
 		}
@@ -186,14 +183,15 @@ func FuzzAdapt(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {
-		once := a.Adapt(args)
+		action.NewRequest(a, action.Env{}, args)
+		once := a.Adapt(args, "")
 		if json.Valid(args) && !json.Valid(once) {
 			t.Fatalf("%s became %s", args, once)
 		}
 		if !json.Valid(args) || !utf8.Valid(args) { // the wire has mended the latter
 			return
 		}
-		if again := a.Adapt(once); string(again) != string(once) {
+		if again := a.Adapt(once, ""); string(again) != string(once) {
 			t.Errorf("%s became %s, and then %s", args, once, again)
 		}
 	})

@@ -3,7 +3,9 @@ package action
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -11,33 +13,57 @@ import (
 	"collie/internal/tool"
 )
 
-// decodeArgs fills in defaults and decodes the arguments into v. The schema has been checked by
-// the pipeline; what it cannot say is checked here.
-func decodeArgs(a *Action, raw json.RawMessage, v any) error {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	root := gjson.ParseBytes(raw)
-	filled := object{}
+// decode reads the arguments of a call, those that every action takes into r.Meta and its own into r.args with defaults
+// for what is not given, in one walk. The schema has been checked by the pipeline; what it cannot say is checked here.
+func (r *Request) decode() (err error) {
+	a, raw := r.Action, bytes.TrimSpace(r.raw)
+	args, given := reflect.New(a.args), make([]bool, len(a.params))
+	gjson.ParseBytes(raw).ForEach(func(k, v gjson.Result) bool {
+		value := raw[v.Index : v.Index+len(v.Raw)]
+		switch i := a.index(k.Str); {
+		case i < 0:
+			if member := r.Meta.member(k.Str); member != nil {
+				err = a.decodeInto(member, value, "Meta", k.Str)
+			}
+		case !given[i] && v.Type != gjson.Null:
+			given[i] = true
+			if err = unique(a, &a.params[i], v); err == nil {
+				err = a.decodeParam(args, &a.params[i], value)
+			}
+		}
+		return err == nil
+	})
 	for i := range a.params {
-		p := &a.params[i]
-		got := root.Get(escape(p.Name))
-		switch {
-		case got.Exists() && got.Type != gjson.Null:
-			filled.addRaw(p.Name, json.RawMessage(got.Raw))
+		switch p := &a.params[i]; {
+		case err != nil:
+			return err
+		case given[i]:
 		case p.Required:
 			return Invalid(a, p.Name, "is required")
 		case p.Default != nil:
-			filled.addRaw(p.Name, p.Default)
-		}
-		if err := unique(a, p, got); err != nil {
-			return err
+			err = a.decodeParam(args, p, p.Default)
 		}
 	}
-	if err := json.Unmarshal(filled.bytes(), v); err != nil {
-		return &tool.Error{Op: "read arguments of", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Err: err, Hint: a.Signature()}
+	r.args = args.Interface()
+	return err
+}
+
+func (a *Action) decodeParam(args reflect.Value, p *Param, value json.RawMessage) error {
+	return a.decodeInto(args.Elem().FieldByIndex(p.index).Addr().Interface(), value, a.args.Name(), p.Name)
+}
+
+// decodeInto decodes one argument. Its error tells the place as if the whole struct had been decoded.
+func (a *Action) decodeInto(member any, value json.RawMessage, in, name string) error {
+	err := json.Unmarshal(value, member)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Struct == "" {
+		e.Struct, e.Field = in, name
+	} else if ok {
+		e.Field = name + "." + e.Field
+	}
+	return &tool.Error{Op: "read arguments of", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Err: err, Hint: a.Signature()}
 }
 
 // unique refuses items that are the same in the members that must differ.

@@ -15,9 +15,26 @@ type writeArgs struct {
 
 // Meta are the values of those arguments in one call.
 type Meta struct {
-	Verbose      bool   `json:"verbose"`
-	IfMatch      string `json:"ifMatch"`
-	RequestID    string `json:"requestId"`
-	ValidateOnly bool   `json:"validateOnly"`
-	Expected     string `json:"expectedHash"`
+	Verbose      bool
+	IfMatch      string
+	RequestID    string
+	ValidateOnly bool
+	Expected     string // expectedHash
+}
+
+// member is where the argument of a name is kept; nil if there is none.
+func (m *Meta) member(name string) any {
+	switch name {
+	case "verbose":
+		return &m.Verbose
+	case "ifMatch":
+		return &m.IfMatch
+	case "requestId":
+		return &m.RequestID
+	case "validateOnly":
+		return &m.ValidateOnly
+	case "expectedHash":
+		return &m.Expected
+	}
+	return nil
 }

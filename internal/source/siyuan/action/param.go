@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -32,6 +33,7 @@ type Param struct {
 	Enum        []string
 	Unique      []string // members of items that differ together; empty where Unique is off
 	UniqueItems bool
+	index       []int // of its field, from the struct of arguments
 	schema      json.RawMessage
 	basic       bool // the schema says no more of values than Type, Enum and bounds
 	shape       *lateShape
@@ -50,7 +52,10 @@ func paramsOf(t reflect.Type) []Param {
 	out := make([]Param, 0, t.NumField())
 	for f := range t.Fields() {
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			out = append(out, paramsOf(f.Type)...)
+			for _, p := range paramsOf(f.Type) {
+				p.index = slices.Concat(f.Index, p.index)
+				out = append(out, p)
+			}
 			continue
 		}
 		tags := tagsOf(f.Tag)
@@ -58,7 +63,9 @@ func paramsOf(t reflect.Type) []Param {
 		if name == "" || name == "-" {
 			continue
 		}
-		out = append(out, paramOf(name, f.Type, &tags))
+		p := paramOf(name, f.Type, &tags)
+		p.index = f.Index
+		out = append(out, p)
 	}
 	return out
 }

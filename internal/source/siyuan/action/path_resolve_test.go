@@ -177,10 +177,7 @@ func TestR_0_8_SlashesInNamesAreEncoded(t *testing.T) {
 	levels := access.NewSnapshot(nil, access.Read, func(context.Context) ([]kernel.Notebook, error) { return []kernel.Notebook{n}, nil })
 	kit := actiontest.New(t)
 	a := probe(action.OnPath(access.Read, "path", action.PathNotebook))
-	r, err := action.NewRequest(a, action.Env{Kernel: kit.Client, Levels: levels}, json.RawMessage(pathArg(t, "/In%2FOut")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := action.NewRequest(a, action.Env{Kernel: kit.Client, Levels: levels}, json.RawMessage(pathArg(t, "/In%2FOut")))
 	if err := r.Check(t.Context()); err != nil || r.Target("path").ID != n.ID {
 		t.Errorf("/In%%2FOut: %v", err)
 	}

@@ -33,7 +33,8 @@ type Request struct {
 	Meta   Meta
 
 	raw  json.RawMessage // the arguments
-	args any             // the same in the action's own struct; nil until they are decoded
+	args any             // the same in the action's own struct
+	bad  error           // what is wrong with them, for Check
 
 	mu        sync.Mutex
 	targets   [][]Target // of each Need, in order
@@ -88,15 +89,13 @@ type Coins interface {
 
 // NewRequest returns a run of a with arguments that have been through [Action.Adapt] and fit
 // its schema.
-func NewRequest(a *Action, env Env, args json.RawMessage) (*Request, error) {
+func NewRequest(a *Action, env Env, args json.RawMessage) *Request {
 	out := &Request{Env: env, Action: a, raw: args, places: map[kernel.ID]Target{}, targets: make([][]Target, len(a.Needs))}
 	if out.Log == nil {
 		out.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := json.Unmarshal(args, &out.Meta); err != nil {
-		return nil, &tool.Error{Op: "read arguments of", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Err: err}
-	}
-	return out, nil
+	out.bad = out.decode()
+	return out
 }
 
 // Args are the arguments as JSON.

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -122,9 +123,21 @@ func (r *Request) reload(ctx context.Context, f refresh) error {
 	return r.Kernel.ReloadTree(ctx)
 }
 
-// with sets a member of an object.
+// with sets a member of an object. One that is not there yet is put at the end without looking through all others.
 func with(raw json.RawMessage, name string, value any) json.RawMessage {
-	out, err := sjson.SetBytes(raw, name, value)
+	member, err := Encode(value)
+	if err != nil {
+		panic("action: a result does not take " + name + ": " + err.Error())
+	}
+	key := Quote(name)
+	if !bytes.Contains(raw, key) {
+		end := raw[:len(raw)-len("}")]
+		if len(end) > len("{") {
+			end = append(end, ',')
+		}
+		return append(append(append(append(end, key...), ':'), member...), '}')
+	}
+	out, err := sjson.SetRawBytes(raw, name, member)
 	if err != nil {
 		panic("action: a result does not take " + name + ": " + err.Error())
 	}

@@ -11,10 +11,11 @@ import (
 	"collie/internal/tool"
 )
 
-// Check resolves every target of every Need and checks its level. It writes nothing.
+// Check refuses arguments that cannot be read, resolves every target of every Need and checks its level. It writes
+// nothing.
 func (r *Request) Check(ctx context.Context) error {
-	if err := r.decode(); err != nil {
-		return err
+	if r.bad != nil {
+		return r.bad
 	}
 	for i, n := range r.Action.Needs {
 		if n.Targets == nil {
@@ -40,14 +41,6 @@ func (r *Request) Check(ctx context.Context) error {
 	return nil
 }
 
-// decode reads the arguments, once.
-func (r *Request) decode() (err error) {
-	if r.args == nil {
-		r.args, err = r.Action.decode(r.raw)
-	}
-	return err
-}
-
 // CheckAgain is [Request.Check] for a call that has waited: what its targets are and where may be
 // different now.
 func (r *Request) CheckAgain(ctx context.Context) error {
@@ -71,9 +64,6 @@ func (r *Request) allowed(t Target, need access.Level) error {
 // Run runs the action, whose targets have been checked, and returns its result as JSON with
 // what the call left behind: what was filtered, and how the interface took the refresh.
 func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
-	if err := r.decode(); err != nil {
-		return nil, err
-	}
 	value, err := r.Action.run(ctx, r, r.args)
 	if err != nil {
 		return nil, err

@@ -105,7 +105,9 @@ type Action struct {
 	schema json.RawMessage
 	args   reflect.Type
 
-	returned func() []Field // made at the first use: most commands never ask
+	// Made at the first use: most commands never ask.
+	returned func() []Field
+	verbose  func() *Members
 	run      func(ctx context.Context, r *Request, args any) (any, error)
 }
 
@@ -121,6 +123,7 @@ func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, 
 func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
 	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
 	a.returned = sync.OnceValue(func() []Field { return returnedBy(&a.Spec) })
+	a.verbose = sync.OnceValue(func() *Members { return verboseOf(a.Result) })
 	if a.Risk == "" {
 		a.Risk = riskOf(&spec)
 	}
@@ -129,15 +132,6 @@ func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request
 		panic(fmt.Sprintf("action %s.%s: %v", spec.Tool, spec.Name, err))
 	}
 	return a
-}
-
-// decode returns a pointer to the action's own struct of arguments.
-func (a *Action) decode(raw json.RawMessage) (any, error) {
-	v := reflect.New(a.args).Interface()
-	if err := decodeArgs(a, raw, v); err != nil {
-		return nil, err
-	}
-	return v, nil
 }
 
 // None are the arguments of an action that takes none.
@@ -187,12 +181,20 @@ func (a *Action) Params() []Param { return a.params }
 
 // Param returns an argument by its name, nil if there is none.
 func (a *Action) Param(name string) *Param {
-	for i := range a.params {
-		if a.params[i].Name == name {
-			return &a.params[i]
-		}
+	if i := a.index(name); i >= 0 {
+		return &a.params[i]
 	}
 	return nil
+}
+
+// index is the place of an argument in params, -1 if there is none.
+func (a *Action) index(name string) int {
+	for i := range a.params {
+		if a.params[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // Tool is a named group of actions.

@@ -154,7 +154,7 @@ func TestReplaceAliases(t *testing.T) {
 	for _, left := range []string{
 		`{"path":"/x","old":"","new":"b"}`, `{"path":"/x","old":"a"}`, `{"path":"/x","old":"a","new":"b","edit":{"old":"a","new":"b"}}`,
 	} {
-		if got := string(act(t, "replace").Adapt([]byte(left))); got != left {
+		if got := string(act(t, "replace").Adapt([]byte(left), "")); got != left {
 			t.Errorf("%s became %s, want it left for the schema to refuse", left, got)
 		}
 	}

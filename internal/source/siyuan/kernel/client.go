@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"collie/internal/siyuanapi"
 	"collie/internal/tool"
 )
@@ -171,11 +169,10 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 		return err
 	}
 	if k.member != "" {
-		all := gjson.ParseBytes(data)
-		if !all.IsObject() && all.Type != gjson.Null {
-			return unexpected(endpoint, k, fmt.Errorf("%.60q is not an object", all.Raw))
+		if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' && data[0] != 'n' {
+			return unexpected(endpoint, k, fmt.Errorf("%.60q is not an object", data))
 		}
-		if data = json.RawMessage(all.Get(k.member).Raw); len(data) == 0 {
+		if data = member(data, k.member); len(data) == 0 {
 			return nil
 		}
 	}

@@ -101,10 +101,19 @@ func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 		return 0, "", nil, false
 	}
 	got := gjson.GetBytes(body, "code")
-	if v := gjson.GetBytes(body, "data"); v.Exists() {
-		data = json.RawMessage(v.Raw)
+	return int(got.Num), gjson.GetBytes(body, "msg").Str, member(body, "data"), got.Type == gjson.Number
+}
+
+// member is what stands at a path in an object; nil if nothing does.
+func member(object []byte, name string) json.RawMessage {
+	v := gjson.GetBytes(object, name)
+	if !v.Exists() {
+		return nil
 	}
-	return int(got.Num), gjson.GetBytes(body, "msg").Str, data, got.Type == gjson.Number
+	if v.Index == 0 { // made of several
+		return json.RawMessage(v.Raw)
+	}
+	return object[v.Index : v.Index+len(v.Raw)]
 }
 
 // wrongStatus is the error for a status that no answer has.

@@ -51,7 +51,7 @@ func New(t testing.TB) *Kit {
 // Request makes a request of a with args, a JSON object.
 func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Request {
 	t.Helper()
-	adapted := a.Adapt(json.RawMessage(args))
+	adapted := a.Adapt(json.RawMessage(args), "")
 	known := map[string]bool{}
 	gjson.GetBytes(a.Schema(), "properties").ForEach(func(name, _ gjson.Result) bool {
 		known[name.String()] = true
@@ -65,14 +65,10 @@ func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Reque
 	})
 	levels := access.NewSnapshot(maps.Clone(k.Levels), k.Default, k.Client.Notebooks)
 	config := k.Config
-	r, err := action.NewRequest(a, action.Env{
+	return action.NewRequest(a, action.Env{
 		Kernel: k.Client, Levels: levels, Config: &config, Workspace: workspace{k},
 		Call: &tool.Call{Request: tool.Request{Kind: tool.KindCall, Origin: k.Origin}, Tool: a.Tool},
 	}, adapted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // Do checks and runs a with args, and returns its result or its error.

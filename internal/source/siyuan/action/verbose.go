@@ -1,0 +1,125 @@
+package action
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Members says which members of a value are left out of a result unless the caller asks for all. A nil one leaves out
+// nothing, here or below.
+type Members struct {
+	out    bool
+	byName map[string]*Members // of an object
+	items  *Members            // of a list
+}
+
+// Verbose are the members of the action's result that only verbose:true shows, by the tags of [Spec.Result]. It is safe
+// for concurrent use.
+func (a *Action) Verbose() *Members { return a.verbose() }
+
+// Out reports whether the value itself is left out.
+func (m *Members) Out() bool { return m != nil && m.out }
+
+// Member is what is left out of the member of a name.
+func (m *Members) Member(name []byte) *Members {
+	if m == nil {
+		return nil
+	}
+	return m.byName[string(name)]
+}
+
+// Items is what is left out of each item.
+func (m *Members) Items() *Members {
+	if m == nil {
+		return nil
+	}
+	return m.items
+}
+
+// verboseOf reads the tags of a result's type.
+func verboseOf(result any) *Members {
+	if result == nil {
+		return nil
+	}
+	m := membersOf(reflect.TypeOf(result), map[reflect.Type]*Members{})
+	pruned := map[*Members]bool{}
+	return m.pruned(pruned)
+}
+
+// membersOf is what is left out of a value of type t. A type that holds itself leads back to what seen has of it.
+func membersOf(t reflect.Type, seen map[reflect.Type]*Members) *Members {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return membersOf(t.Elem(), seen)
+	case reflect.Slice:
+		return &Members{items: membersOf(t.Elem(), seen)}
+	case reflect.Struct:
+		m := seen[t]
+		if m == nil {
+			m = &Members{byName: map[string]*Members{}}
+			seen[t] = m
+			m.addFields(t, seen)
+		}
+		return m
+	}
+	return nil
+}
+
+func (m *Members) addFields(t reflect.Type, seen map[reflect.Type]*Members) {
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			for f.Type.Kind() == reflect.Pointer {
+				f.Type = f.Type.Elem()
+			}
+			if f.Type.Kind() == reflect.Struct {
+				m.addFields(f.Type, seen)
+			}
+			continue
+		case name == "-" || !f.IsExported():
+			continue
+		case name == "":
+			name = f.Name
+		}
+		if f.Tag.Get("verbose") == "yes" {
+			m.byName[name] = &Members{out: true}
+		} else if below := membersOf(f.Type, seen); below != nil {
+			m.byName[name] = below
+		}
+	}
+}
+
+// pruned is m without what leads to nothing that is left out, so that whoever follows it can stop there.
+func (m *Members) pruned(done map[*Members]bool) *Members {
+	if m == nil || !m.leads(map[*Members]bool{}) {
+		return nil
+	}
+	if !done[m] {
+		done[m] = true
+		m.items = m.items.pruned(done)
+		for name, below := range m.byName {
+			if m.byName[name] = below.pruned(done); m.byName[name] == nil {
+				delete(m.byName, name)
+			}
+		}
+	}
+	return m
+}
+
+// leads reports whether m or anything below it is left out.
+func (m *Members) leads(seen map[*Members]bool) bool {
+	if m == nil || seen[m] {
+		return false
+	}
+	seen[m] = true
+	if m.out || m.items.leads(seen) {
+		return true
+	}
+	for _, below := range m.byName {
+		if below.leads(seen) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,230 @@
+package siyuan
+
+import (
+	"unicode/utf8"
+
+	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
+)
+
+// content makes the MCP result of JSON in one walk over it: what stays is written as a text while it is read, and where
+// it stands is noted, to be copied behind that as structured content.
+type content struct {
+	raw   []byte
+	i     int    // up to where raw is read
+	plain int    // from where on it is not in text yet, where it stands as it is
+	text  []byte // the result so far
+	from  int    // from where on what is read stays
+	kept  [][2]int
+}
+
+const (
+	beforeText = `{"content":[{"type":"text","text":"`
+	behindText = `"}],"structuredContent":`
+)
+
+// contentOf reads raw, which is valid JSON, without the members that are out.
+func contentOf(raw []byte, out *action.Members) *content {
+	c := &content{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
+	c.value(out)
+	c.next()
+	c.i = len(raw)
+	c.flush()
+	c.kept = append(c.kept, [2]int{c.from, len(raw)})
+	return c
+}
+
+// result is the MCP result. Structured content is an object: anything else becomes a member of one.
+func (c *content) result() tool.Result {
+	b := append(c.text, behindText...)
+	if len(c.raw) > 0 && c.raw[0] == '{' {
+		return tool.Result{Raw: append(c.appendKept(b), '}')}
+	}
+	return tool.Result{Raw: append(c.appendKept(append(b, `{"value":`...)), `}}`...)}
+}
+
+// appendKept appends what stays to b.
+func (c *content) appendKept(b []byte) []byte {
+	for _, k := range c.kept {
+		b = append(b, c.raw[k[0]:k[1]]...)
+	}
+	return b
+}
+
+// size is the length of what stays.
+func (c *content) size() (n int) {
+	for _, k := range c.kept {
+		n += k[1] - k[0]
+	}
+	return n
+}
+
+// value reads a value.
+func (c *content) value(out *action.Members) {
+	switch b := c.next(); {
+	case b == '{' && out != nil:
+		c.object(out)
+	case b == '[' && out.Items() != nil:
+		c.list(out.Items())
+	default:
+		c.whole()
+	}
+}
+
+// object reads an object of which some members are out.
+func (c *content) object(out *action.Members) {
+	c.i++
+	for first := true; ; {
+		m := c.mark()
+		if c.next() == ',' {
+			c.i++
+			if first { // the members before it are out
+				c.leaveOut(m)
+				m = c.mark()
+			}
+		}
+		if c.next() != '"' {
+			c.i++ // the end of the object
+			return
+		}
+		name := c.i + len(`"`)
+		c.quoted()
+		below := out.Member(c.raw[name : c.i-len(`"`)])
+		c.next()
+		c.i++ // the colon
+		if below.Out() {
+			c.value(nil)
+			c.leaveOut(m)
+		} else {
+			c.value(below)
+			first = false
+		}
+	}
+}
+
+// list reads a list in whose items some members are out.
+func (c *content) list(items *action.Members) {
+	for c.i++; ; {
+		switch c.next() {
+		case ',':
+			c.i++
+		case ']', 0:
+			c.i++
+			return
+		default:
+			c.value(items)
+		}
+	}
+}
+
+// whole reads a value all of which stays.
+func (c *content) whole() {
+	for depth := 0; c.i < len(c.raw); {
+		switch b := c.raw[c.i]; b {
+		case '"':
+			c.quoted()
+		case '{', '[':
+			depth++
+			c.i++
+		case '}', ']':
+			depth--
+			c.i++
+		default: // of a number, of a word, or between values
+			c.one()
+			if c.i < len(c.raw) && !isEnd(c.raw[c.i]) {
+				continue
+			}
+		}
+		if depth <= 0 {
+			return
+		}
+	}
+}
+
+// isEnd reports whether b ends a number or a word.
+func isEnd(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
+
+// quoted reads a text or a name.
+func (c *content) quoted() {
+	c.escape(`\"`, 1)
+	for c.i < len(c.raw) {
+		switch b := c.raw[c.i]; {
+		case b == '"':
+			c.escape(`\"`, 1)
+			return
+		case b == '\\' && c.i+1 < len(c.raw) && (c.raw[c.i+1] == '"' || c.raw[c.i+1] == '\\'):
+			c.escape(`\\\`, 1)
+			c.i++
+		case b == '\\':
+			c.escape(`\\`, 1)
+		default:
+			c.one()
+		}
+	}
+}
+
+// next reads what stands between values, and returns the byte that comes then, 0 at the end.
+func (c *content) next() byte {
+	for ; c.i < len(c.raw); c.one() {
+		if b := c.raw[c.i]; b > ' ' {
+			return b
+		}
+	}
+	return 0
+}
+
+// one reads one character that is neither a quotation mark nor a backslash.
+func (c *content) one() {
+	switch b := c.raw[c.i]; {
+	case b >= utf8.RuneSelf:
+		switch r, n := utf8.DecodeRune(c.raw[c.i:]); {
+		case r == utf8.RuneError && n == 1:
+			c.escape(`\ufffd`, 1)
+		case r == '\u2028': // a line's end to JavaScript, but not to JSON
+			c.escape(`\u2028`, n)
+		case r == '\u2029':
+			c.escape(`\u2029`, n)
+		default:
+			c.i += n
+		}
+	case b >= ' ':
+		c.i++
+	case b == '\n':
+		c.escape(`\n`, 1)
+	case b == '\r':
+		c.escape(`\r`, 1)
+	default: // valid JSON has no other one
+		c.escape(`\t`, 1)
+	}
+}
+
+// escape writes text for the next n bytes.
+func (c *content) escape(text string, n int) {
+	c.flush()
+	c.text = append(c.text, text...)
+	c.i += n
+	c.plain = c.i
+}
+
+// flush writes what was read and stands in the text as it is.
+func (c *content) flush() {
+	c.text = append(c.text, c.raw[c.plain:min(c.i, len(c.raw))]...)
+	c.plain = c.i
+}
+
+// place is how far the reading was at some time.
+type place struct{ read, written int }
+
+func (c *content) mark() place {
+	c.flush()
+	return place{c.i, len(c.text)}
+}
+
+// leaveOut forgets what was read since m.
+func (c *content) leaveOut(m place) {
+	c.text, c.plain = c.text[:m.written], c.i
+	if m.read > c.from {
+		c.kept = append(c.kept, [2]int{c.from, m.read})
+	}
+	c.from = c.i
+}

@@ -1,0 +1,118 @@
+package siyuan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/internal/tool"
+	"collie/test/await"
+)
+
+type wholeArgs struct {
+	Text string `json:"text" about:"any text"`
+	Size int    `json:"size" about:"of the answer" default:"0"`
+}
+
+type wholeResult struct {
+	Text string `json:"text" about:"a text"`
+	Icon string `json:"icon" about:"left out" verbose:"yes"`
+}
+
+// reading returns a pipeline over a source with one action more, fs.read, whose answer is as long as size says, and its
+// result's text.
+func reading(t testing.TB) func(args string) string {
+	t.Helper()
+	k := kerneltest.New(t)
+	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
+	t.Cleanup(client.Close)
+	s := New(Options{Kernel: client, DefaultLevel: access.Delete, MaxResult: math.MaxInt})
+	t.Cleanup(s.Close)
+	s.replace(action.New(action.Spec{
+		Tool: "fs", Name: "read", Purpose: "Returns a text", Class: action.Reads, Example: `{}`, Result: wholeResult{}, Unguarded: "it is a test",
+	}, func(_ context.Context, _ *action.Request, a wholeArgs) (any, error) {
+		return wholeResult{Text: long[:a.Size], Icon: "x"}, nil
+	}))
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	catalog := source.New([]tool.Source{s}, source.Options{})
+	t.Cleanup(catalog.Close)
+	p := pipeline.New(catalog, pipeline.Options{Audit: log})
+	return func(args string) string {
+		t.Helper()
+		r, err := p.Do(t.Context(), tool.Request{
+			Kind: tool.KindCall, Name: "fs", Args: json.RawMessage(args), Params: json.RawMessage("{}"), Origin: tool.MCPLocal,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(r.Raw[:min(len(r.Raw), 100)])
+	}
+}
+
+var long = strings.Repeat("text of a note ", 1<<16)
+
+func BenchmarkRead(b *testing.B) {
+	for name, args := range map[string]string{
+		"short":       `{"action":"read","text":"a path"}`,
+		"long answer": fmt.Sprintf(`{"action":"read","text":"a path","size":%d}`, 60<<10),
+		"long text":   fmt.Sprintf(`{"action":"read","text":%q}`, long[:60<<10]),
+	} {
+		b.Run(name, func(b *testing.B) {
+			read := reading(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				read(args)
+			}
+		})
+	}
+}
+
+// TestReadMakesFewPasses counts how often what is long is copied on its way through a call: each pass over JSON that
+// makes something new of it allocates its length at least. An answer is encoded and written into the result, as text
+// and as structured content. Arguments are put right, validated, recorded and decoded. One pass more fails it.
+func TestReadMakesFewPasses(t *testing.T) {
+	if await.Race {
+		t.Skip("the race detector allocates for itself")
+	}
+	read := reading(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would empty the pools
+	const size = 512 << 10
+	allocated := func(args string) float64 {
+		least := math.Inf(1)
+		for range 5 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			read(args)
+			runtime.ReadMemStats(&after)
+			least = min(least, float64(after.TotalAlloc-before.TotalAlloc)/size)
+		}
+		return least
+	}
+	for name, tt := range map[string]struct {
+		args string
+		most float64
+	}{
+		"the answer":    {fmt.Sprintf(`{"action":"read","text":"","size":%d}`, size), 3.5},
+		"the arguments": {fmt.Sprintf(`{"action":"read","text":%q}`, long[:size]), 8.5},
+	} {
+		if got := allocated(tt.args); got > tt.most {
+			t.Errorf("%s: %.2f times its size was allocated, want at most %.2f", name, got, tt.most)
+		}
+	}
+}
