@@ -145,34 +145,34 @@ type levels struct {
 	current int
 }
 
-// Levels are the log levels of MCP, falling in number of messages.
-var Levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+// logLevels are those of MCP, falling in number of messages.
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // SetLevel says how much holder wants to be told; an empty level takes it back. Sources
 // are told the most that anybody wants.
 func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error {
-	n := slices.Index(Levels, level)
+	n := slices.Index(logLevels, level)
 	if n < 0 && level != "" {
-		return &tool.Error{Op: "set log level", Kind: tool.Invalid, Subject: level, Message: "unknown level", Hint: "levels: " + strings.Join(Levels, ", ")}
+		return &tool.Error{Op: "set log level", Kind: tool.Invalid, Subject: level, Message: "unknown level", Hint: "levels: " + strings.Join(logLevels, ", ")}
 	}
 	c.levels.mu.Lock()
 	if c.levels.holders == nil {
-		c.levels.holders, c.levels.current = map[any]int{}, len(Levels)
+		c.levels.holders, c.levels.current = map[any]int{}, len(logLevels)
 	}
 	if level == "" {
 		delete(c.levels.holders, holder)
 	} else {
 		c.levels.holders[holder] = n
 	}
-	most := len(Levels)
+	most := len(logLevels)
 	for _, l := range c.levels.holders {
 		most = min(most, l)
 	}
-	changed := most != c.levels.current && most < len(Levels)
+	changed := most != c.levels.current && most < len(logLevels)
 	c.levels.current = most
 	c.levels.mu.Unlock()
 	if changed {
-		c.tellLevel(ctx, Levels[most])
+		c.tellLevel(ctx, logLevels[most])
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ 
 		return nil, start, err
 	}
 	host, _ := os.Hostname() // for people; it may stay empty
-	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, Format, len(ids), heads(dir, ids, a.heads)})
+	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, format, len(ids), heads(dir, ids, a.heads)})
 	return c, start, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Format is the format version that this package writes and reads.
-const Format = 1
+// format is the format version that this package writes and reads.
+const format = 1
 
 // timeLayout is RFC 3339 in UTC with microseconds.
 const timeLayout = "2006-01-02T15:04:05.000000Z"

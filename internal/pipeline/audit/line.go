@@ -132,5 +132,5 @@ func isNewer(raw []byte) bool {
 	rest, ok := bytes.CutPrefix(raw, []byte(`{"v":`))
 	n, _, found := bytes.Cut(rest, []byte{','})
 	v, err := strconv.Atoi(string(n))
-	return ok && found && err == nil && v > Format
+	return ok && found && err == nil && v > format
 }

@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// ErrClosed is returned for records that come after Close.
-var ErrClosed = errors.New("audit log is closed")
+// errClosed is returned for records that come after Close.
+var errClosed = errors.New("audit log is closed")
 
 // Defaults of [Options].
 const (
@@ -184,7 +184,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	}
 	defer l.mu.Unlock()
 	if l.closed {
-		return ErrClosed
+		return errClosed
 	}
 	if l.full() { // and the disk is not there
 		l.lost++

@@ -205,7 +205,7 @@ func (v *verifier) damaged(raw []byte, record bool) {
 	case record:
 		v.problem(Edited, seq, "the record does not have the hash it states")
 	case isNewer(raw):
-		v.problem(Newer, seq, "this version knows format %d only", Format)
+		v.problem(Newer, seq, "this version knows format %d only", format)
 	default:
 		v.problem(Edited, seq, "the line is not a record")
 	}

@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Name is that of the source; it is reserved as a server's name.
-const Name = "siyuan"
+// name is that of the source; it is reserved as a server's name.
+const name = "siyuan"
 
 // Options of a [Source]. Kernel is required.
 type Options struct {
@@ -134,7 +134,7 @@ func (s *Source) Switches() *access.Switches { return s.switches }
 func (s *Source) Kernel() *kernel.Client { return s.opts.Kernel }
 
 // Name is constant.
-func (s *Source) Name() string { return Name }
+func (s *Source) Name() string { return name }
 
 // Offer returns the tools with what is switched off, as the tool config said when it was last
 // read.
@@ -168,7 +168,7 @@ func (s *Source) switched(cfg *access.Config) {
 	}
 	s.mu.Unlock()
 	for _, f := range tell {
-		f(tool.Change{Kind: tool.ToolsChanged, Source: Name})
+		f(tool.Change{Kind: tool.ToolsChanged, Source: name})
 	}
 }
 

@@ -47,11 +47,11 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
-// Longest is how many columns a value takes at most.
-const Longest = 120
+// longest is how many columns a value takes at most.
+const longest = 120
 
 // Cut is a text in one line that is not too long.
-func Cut(text string) string { return Truncate(OneLine(text), Longest) }
+func Cut(text string) string { return Truncate(OneLine(text), longest) }
 
 // DecimalSize writes a number of bytes in units of 1,000.
 func DecimalSize(n int) string {

@@ -27,7 +27,7 @@ func (r *Request) decode() (err error) {
 			}
 		case !given[i] && v.Type != gjson.Null:
 			given[i] = true
-			if err = unique(a, &a.params[i], v); err == nil {
+			if err = r.unique(&a.params[i], v); err == nil {
 				err = a.decodeParam(args, &a.params[i], value)
 			}
 		}
@@ -39,7 +39,7 @@ func (r *Request) decode() (err error) {
 			return err
 		case given[i]:
 		case p.Required:
-			return Invalid(a, p.Name, "is required")
+			return r.Invalid(p.Name, "is required")
 		case p.Default != nil:
 			err = a.decodeParam(args, p, p.Default)
 		}
@@ -67,7 +67,7 @@ func (a *Action) decodeInto(member any, value json.RawMessage, in, name string) 
 }
 
 // unique refuses items that are the same in the members that must differ.
-func unique(a *Action, p *Param, got gjson.Result) error {
+func (r *Request) unique(p *Param, got gjson.Result) error {
 	if len(p.Unique) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func unique(a *Action, p *Param, got gjson.Result) error {
 			key.WriteString(item.Get(m).Raw + "\x00")
 		}
 		if first, twice := seen[key.String()]; twice {
-			return Invalid(a, fmt.Sprintf("%s/%d", p.Name, i), fmt.Sprintf("has the same %s as item %d", strings.Join(p.Unique, " and "), first))
+			return r.Invalid(fmt.Sprintf("%s/%d", p.Name, i), fmt.Sprintf("has the same %s as item %d", strings.Join(p.Unique, " and "), first))
 		}
 		seen[key.String()] = i
 	}
@@ -90,29 +90,21 @@ func escape(name string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(name)
 }
 
-// Invalid is the error for one argument that is wrong. It shows how the action is called.
-func Invalid(a *Action, param, message string) *tool.Error {
-	return &tool.Error{
-		Op: "call", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Message: param + " " + message,
-		Hint: a.Signature(), Fields: []tool.Field{{Path: "/" + param, Message: message}},
-	}
-}
-
-// Conflicting is the error for arguments that do not go together.
-func Conflicting(a *Action, message string, params ...string) *tool.Error {
-	e := &tool.Error{Op: "call", Kind: tool.Conflicting, Subject: a.Tool + "." + a.Name, Message: message, Hint: a.Signature()}
-	for _, p := range params {
-		e.Fields = append(e.Fields, tool.Field{Path: "/" + p, Message: message})
-	}
-	return e
-}
-
-// Invalid is the error for an argument of this call that is wrong.
+// Invalid is the error for an argument of this call that is wrong. It shows how the action is called.
 func (r *Request) Invalid(param, message string) *tool.Error {
-	return Invalid(r.Action, param, message)
+	return &tool.Error{
+		Op: "call", Kind: tool.Invalid, Subject: r.Action.Tool + "." + r.Action.Name, Message: param + " " + message,
+		Hint: r.Action.Signature(), Fields: []tool.Field{{Path: "/" + param, Message: message}},
+	}
 }
 
 // Conflicting is the error for arguments of this call that do not go together.
 func (r *Request) Conflicting(message string, params ...string) *tool.Error {
-	return Conflicting(r.Action, message, params...)
+	e := &tool.Error{
+		Op: "call", Kind: tool.Conflicting, Subject: r.Action.Tool + "." + r.Action.Name, Message: message, Hint: r.Action.Signature(),
+	}
+	for _, p := range params {
+		e.Fields = append(e.Fields, tool.Field{Path: "/" + p, Message: message})
+	}
+	return e
 }

@@ -34,18 +34,18 @@ func NormalizePath(path string) (string, error) {
 	return "/" + strings.Join(strings.FieldsFunc(trimmed, func(r rune) bool { return r == '/' }), "/"), nil
 }
 
-// SplitPath returns the names that a normalised path is made of, with what is encoded in them
+// splitPath returns the names that a normalised path is made of, with what is encoded in them
 // decoded; none for "/".
-func SplitPath(path string) []string {
+func splitPath(path string) []string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	for i, p := range parts {
-		parts[i] = DecodeName(p)
+		parts[i] = decodeName(p)
 	}
 	return parts
 }
 
-// JoinPath is the path of names, encoded where that is needed: the opposite of [SplitPath].
-func JoinPath(names ...string) string {
+// joinPath is the path of names, encoded where that is needed: the opposite of [splitPath].
+func joinPath(names ...string) string {
 	var b strings.Builder
 	for _, n := range names {
 		b.WriteString("/" + EncodeName(n))
@@ -77,9 +77,9 @@ func EncodeName(name string) string {
 	return b.String()
 }
 
-// DecodeName is the opposite of [EncodeName]. It leaves other percent signs alone: "100%" and
+// decodeName is the opposite of [EncodeName]. It leaves other percent signs alone: "100%" and
 // "%41" are names as they are.
-func DecodeName(part string) string {
+func decodeName(part string) string {
 	if !strings.Contains(part, "%") {
 		return part
 	}

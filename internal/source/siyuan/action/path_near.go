@@ -29,7 +29,7 @@ func (r *Request) missing(ctx context.Context, path string) error {
 // like the next one; empty if nothing is.
 func (r *Request) near(ctx context.Context, path string) (folder, like string) {
 	visible, err := r.Levels.Visible(ctx)
-	names := SplitPath(path)
+	names := splitPath(path)
 	if err != nil || len(names) == 0 {
 		return "/", ""
 	}
@@ -50,11 +50,11 @@ func (r *Request) near(ctx context.Context, path string) (folder, like string) {
 		i := slices.IndexFunc(documents, func(d kernel.Document) bool { return d.Name == name })
 		if i < 0 {
 			if i, ok := nearest(name, documents, func(d kernel.Document) string { return d.Name }); ok {
-				like = folder + JoinPath(documents[i].Name)
+				like = folder + joinPath(documents[i].Name)
 			}
 			break
 		}
-		folder, storage = folder+JoinPath(name), documents[i].Path
+		folder, storage = folder+joinPath(name), documents[i].Path
 	}
 	return folder, like
 }

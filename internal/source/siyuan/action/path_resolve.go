@@ -76,7 +76,7 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 
 // NotebookPath is the human path of a notebook among those that may be read.
 func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
-	path := JoinPath(n.Name)
+	path := joinPath(n.Name)
 	same := 0
 	for i := range visible {
 		if visible[i].Name == n.Name {
@@ -163,7 +163,7 @@ func (r *Request) lookup(ctx context.Context, path string) (lookup, error) {
 	if err != nil {
 		return lookup{}, err
 	}
-	names := SplitPath(path)
+	names := splitPath(path)
 	named := namedNotebooks(visible, names[0])
 	switch {
 	case len(named) > 1 || len(named) == 1 && len(names) == 1:
@@ -303,7 +303,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 		return r.one(ctx, path, found, level)
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	title := DecodeName(parts[len(parts)-1])
+	title := decodeName(parts[len(parts)-1])
 	above := "/" + strings.Join(parts[:len(parts)-1], "/")
 	switch trimmed := strings.TrimSpace(title); {
 	case len(parts) == 1:

@@ -23,8 +23,8 @@ import (
 	"collie/internal/tool"
 )
 
-// WriteSafety is the kind of an error where the rules of safe writing stand against a write.
-const WriteSafety = tool.Conflict + "/write_safety_error"
+// writeSafety is the kind of an error where the rules of safe writing stand against a write.
+const writeSafety = tool.Conflict + "/write_safety_error"
 
 // Mode is how much a write is guarded.
 type Mode string
@@ -119,7 +119,7 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 	}
 	unlock, waited, err := w.locks.lock(ctx, w.r)
 	if err != nil {
-		return nil, &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_coordinator_unavailable", Err: err}
+		return nil, &tool.Error{Op: "write", Kind: writeSafety, Code: "write_coordinator_unavailable", Err: err}
 	}
 	defer unlock()
 	if done, err := w.repeated(); done != nil || err != nil { // it may have run while we waited
@@ -181,7 +181,7 @@ func (w *writing) note(state State) error {
 	case err == nil:
 		return nil
 	case w.mode == Strict && state == Executing:
-		return &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_ledger_unavailable", Err: err, Message: "the write could not be put on record, so it was not made"}
+		return &tool.Error{Op: "write", Kind: writeSafety, Code: "write_ledger_unavailable", Err: err, Message: "the write could not be put on record, so it was not made"}
 	}
 	w.log.Warn("write not on record", "request", w.entry.ID, "error", err)
 	return nil

@@ -148,7 +148,7 @@ func TestIfMatch(t *testing.T) {
 		t.Errorf("%d writes although the state had changed: %v", n, b.Writes())
 	}
 	_, err = b.update(t, 0, "x", `,"ifMatch":"nonsense"`)
-	wantCode(t, err, safety.WriteSafety, "ambiguous_hash_prefix")
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "ambiguous_hash_prefix")
 }
 
 func TestSameRequestRunsOnce(t *testing.T) {
@@ -217,13 +217,13 @@ func TestStrict(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Strict)
 	_, err := b.update(t, 0, "x", "")
-	wantCode(t, err, safety.WriteSafety, "precondition_required")
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "precondition_required")
 	_, err = b.update(t, 0, "x", fmt.Sprintf(`,"requestId":%q`, v7(t)))
-	wantCode(t, err, safety.WriteSafety, "precondition_required")
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "precondition_required")
 	_, err = b.update(t, 0, "x", `,"requestId":"f47ac10b-58cc-4372-a567-0e02b2c3d479","expectedHash":"00000000"`)
-	wantCode(t, err, safety.WriteSafety, "invalid_request_id")
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "invalid_request_id")
 	_, err = b.update(t, 0, "x", `,"requestId":"01890a5d-ac96-774b-bcce-b302099a8057","expectedHash":"00000000"`)
-	wantCode(t, err, safety.WriteSafety, "request_id_expired")
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "request_id_expired")
 	if n := len(b.Writes()); n != 0 {
 		t.Fatalf("%d writes before any was allowed", n)
 	}

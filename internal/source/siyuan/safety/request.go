@@ -89,7 +89,7 @@ func (w *writing) checkID(id string) error {
 
 func (w *writing) refuse(code, field, message string) error {
 	return &tool.Error{
-		Op: "write", Kind: WriteSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
+		Op: "write", Kind: writeSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
 		Hint:   "siyuan://help/write-safety tells how a guarded write goes",
 		Fields: []tool.Field{{Path: "/" + field, Message: message}}, Facts: map[string]any{"requestId": w.r.Meta.RequestID},
 	}
@@ -117,7 +117,7 @@ func (w *writing) repeated() (json.RawMessage, error) {
 	}
 	e, err := w.ledger.get(w.entry.ID)
 	if err != nil {
-		return nil, &tool.Error{Op: "write", Kind: WriteSafety, Code: "write_ledger_unavailable", Err: err}
+		return nil, &tool.Error{Op: "write", Kind: writeSafety, Code: "write_ledger_unavailable", Err: err}
 	}
 	switch {
 	case e == nil || e.State == Failed && e.ArgsHash == w.entry.ArgsHash:
