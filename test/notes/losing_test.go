@@ -145,7 +145,7 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 					used[name] = true
 				}}
 				for i, k := range list {
-					if await.Race && i%5 != 0 { // what may run at once shows in a few
+					if await.Race && i%10 != 0 { // what may run at once shows in a few
 						continue
 					}
 					if a := registered()[k.act]; a != nil && a.Class.Writes() && k.kind != people && !k.vain && !(thrifty && l.wrote[k.act]) {

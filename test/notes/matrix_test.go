@@ -59,7 +59,10 @@ func TestPermissionMatrix(t *testing.T) {
 		t.Run(tl, func(t *testing.T) {
 			t.Parallel()
 			s := &stock{t: t, wrote: map[string]bool{}}
-			for _, k := range list {
+			for i, k := range list {
+				if thrifty && i%3 != 0 {
+					continue
+				}
 				a := actions[k.act]
 				if a == nil {
 					continue // see TestEveryActionHasACase

@@ -286,7 +286,7 @@ func TestOversizedBodyIsRefused(t *testing.T) {
 func TestBrokenMarkupIsKept(t *testing.T) {
 	t.Parallel()
 	v := newTarget(t)
-	const many = 100_000
+	many := await.Fewer(100_000)
 	texts := map[string]string{ // lute takes quadratic time for dollars and for elements
 		"nested quotes": strings.Repeat(">", many) + " x", "spaced quotes": strings.Repeat("> ", many) + "x",
 		"lists in a line": strings.Repeat("- ", many) + "x", "numbers in a line": strings.Repeat("1. ", many/2) + "x",
@@ -333,7 +333,10 @@ func TestBadValuesAreRefused(t *testing.T) {
 	params := recordedParams(t)
 	endpoints := vault.Endpoints()
 	slices.Sort(endpoints)
-	for _, endpoint := range endpoints {
+	for i, endpoint := range endpoints {
+		if await.Race && i%5 != 0 {
+			continue
+		}
 		if endpoint == "/api/filetree/removeDocByID" || endpoint == "/api/notebook/removeNotebook" || endpoint == "/api/block/deleteBlock" {
 			continue // the right values are among the wrong ones
 		}

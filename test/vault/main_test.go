@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"collie/test/await"
 )
 
 // rounds is how often processes are killed.
-var rounds = flag.Int("rounds", someRounds, "how often to kill a process that writes")
+var rounds = flag.Int("rounds", await.Fewer(someRounds), "how often to kill a process that writes")
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimFile); file != "" {

@@ -2,15 +2,18 @@ package workspace_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 const (
@@ -31,6 +34,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(await.Fewer(100))); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -16,6 +16,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // foreign is a workspace with a notebook that may be written and one that is hidden, in which there is something of
@@ -255,7 +256,10 @@ func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
 			t.Parallel()
 			w := newForeign(t)
 			w.only(name)
-			for _, form := range references {
+			for i, form := range references {
+				if await.Race && i%4 != 0 { // the same code runs for each
+					continue
+				}
 				if name == "search.find_replace" && strings.ContainsAny(form, "\n|") {
 					continue
 				}
@@ -384,7 +388,10 @@ func TestLinksToAssetsOfOthersAreText(t *testing.T) {
 			t.Parallel()
 			w := newForeign(t)
 			w.only(name)
-			for _, form := range links {
+			for i, form := range links {
+				if await.Race && i%4 != 0 { // the same code runs for each
+					continue
+				}
 				if name == "search.find_replace" && strings.ContainsAny(form, "\n|") {
 					continue
 				}
