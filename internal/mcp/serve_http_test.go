@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -354,22 +355,45 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 	}
 }
 
+// inside answers requests without a network, so that they can be made in a bubble.
+type inside struct{ http.Handler }
+
+func (h inside) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
 func TestServeHTTPIdleSessions(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{Idle: 20 * time.Millisecond})
-	busy := s.open("2025-06-18")
-	done := make(chan reply, 1)
-	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
-	<-s.desk.began
-	idle := s.open("2025-06-18")
-	await.Until(t, "the session that nobody uses is gone", func() bool { return s.server.Sessions() <= 1 })
-	if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
-		t.Errorf("a session nobody used: %d %s", r.status, r.body)
-	}
-	s.desk.gate <- struct{}{}
-	if r := <-done; r.status != 200 {
-		t.Errorf("a session at work: %d %s", r.status, r.body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := &site{t: t, desk: newDesk(), url: "http://127.0.0.1"}
+		s.server = mcp.NewHTTPServer(s.desk, &mcp.HTTPServerOptions{Idle: time.Minute})
+		s.client = &http.Client{Transport: inside{s.server}}
+		busy := s.open("2025-06-18")
+		done := make(chan reply, 1)
+		go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
+		<-s.desk.began
+		idle := s.open("2025-06-18")
+		await.Sleep(50 * time.Second)
+		if n := s.server.Sessions(); n != 2 {
+			t.Errorf("%d sessions before their time, want 2", n)
+		}
+		await.Sleep(2 * time.Minute)
+		if n := s.server.Sessions(); n != 1 {
+			t.Errorf("%d sessions, want the one at work", n)
+		}
+		if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
+			t.Errorf("a session nobody used: %d %s", r.status, r.body)
+		}
+		s.desk.gate <- struct{}{}
+		if r := <-done; r.status != 200 {
+			t.Errorf("a session at work: %d %s", r.status, r.body)
+		}
+		if err := s.server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestServeHTTPClose(t *testing.T) {
