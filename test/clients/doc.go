@@ -3,7 +3,8 @@
 // Each starts with an empty home: `collie connect CLIENT` writes its settings, then the client works through a
 // script of test/fakellm, which stands where its model would. So it is seen what a model is shown of
 // Collie's tools, in the first session too, and what comes back of their calls. Another story holds
-// the fake to the SDKs of the model providers. They lie behind the build tag stories:
+// the fake to the SDKs of the model providers, and one walks every view with the clients of the official MCP SDKs for Go and
+// TypeScript, in both eras. They lie behind the build tag stories:
 //
 //	go test -tags stories -v ./test/clients
 //

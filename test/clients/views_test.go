@@ -1,0 +1,207 @@
+//go:build stories
+
+package clients_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"collie/test/binary"
+	"collie/test/gateway"
+)
+
+// step is a call, and what its answer has to hold.
+type step struct {
+	Name string         `json:"name"`
+	Args map[string]any `json:"arguments"`
+
+	want   string
+	failed bool
+}
+
+// walk is what a client saw of a view: what was listed, what the steps answered, and what was listed once it had heard
+// that the list has changed.
+type walk struct {
+	Version string
+	Before  []listedTool
+	Answers []struct {
+		Text   string
+		Failed bool
+	}
+	Changes int // how often the last step was made until the client heard of it
+	After   []listedTool
+}
+
+// mostChanges is how often a client makes the last step, which puts a tool on the list and takes it off in turns. Modern ones of
+// both SDKs do not wait for their subscription to be there, so they may miss the first changes.
+const mostChanges = 60
+
+type listedTool struct{ Name, Description, Schema string }
+
+// ways are the same things done in each view. The last step changes the list.
+var ways = map[string]struct {
+	tools []string // what is listed, whatever else is
+	steps []step
+}{
+	"flat": {[]string{"fake__echo", "fake__fail"}, []step{
+		{Name: "fake__echo", Args: map[string]any{"text": "晚饭"}, want: "晚饭"},
+		{Name: "fake__fail", Args: map[string]any{"text": "no more"}, want: "no more", failed: true},
+		{Name: "fake__nothing", want: "fake__nothing", failed: true},
+		{Name: "fake__change", want: "changed"},
+	}},
+	"grouped": {[]string{"fake"}, []step{
+		{Name: "fake", Args: map[string]any{"action": "help", "topic": "echo"}, want: "echo"},
+		{Name: "fake", Args: map[string]any{"action": "echo", "text": "晚饭"}, want: "晚饭"},
+		{Name: "fake", Args: map[string]any{"action": "fail", "text": "no more"}, want: "no more", failed: true},
+		{Name: "fake", Args: map[string]any{"action": "nothing"}, want: "nothing", failed: true},
+		{Name: "fake", Args: map[string]any{"action": "change"}, want: "changed"},
+	}},
+	"search": {[]string{"collie_find", "collie_describe", "collie_call"}, []step{
+		{Name: "collie_find", Args: map[string]any{"query": "echo a text"}, want: "fake__echo("},
+		{Name: "collie_find", Args: map[string]any{"query": "echo", "server": "nobody"}, want: "nobody", failed: true},
+		{Name: "collie_describe", Args: map[string]any{"name": "fake__echo"}, want: `"inputSchema"`},
+		{Name: "collie_describe", Args: map[string]any{"name": "fake__nothing"}, want: "fake__nothing", failed: true},
+		{Name: "collie_call", Args: map[string]any{"name": "fake__echo", "args": map[string]any{"text": "晚饭"}}, want: "晚饭"},
+		{Name: "collie_call", Args: map[string]any{"name": "fake__fail", "args": map[string]any{"text": "no more"}}, want: "no more", failed: true},
+		{Name: "collie_call", Args: map[string]any{"name": "fake__nothing"}, want: "fake__nothing", failed: true},
+		{Name: "collie_call", Args: map[string]any{"name": "fake__change"}, want: "changed"},
+	}},
+}
+
+// TestViews has the clients of the official SDKs, in both eras, list, find, describe and call in each view, fail, and hear
+// of changes.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	binary.Packages(t, ".")
+	node := binary.Node(t, binary.Packages(t, filepath.Join("..", "conformance")))
+	w := gateway.Place(t)
+	g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}), "--no-auth")
+	g.Started(t)
+	clients := map[string]func(*testing.T, string, string, []step) walk{
+		"go": walkGo,
+		"typescript": func(t *testing.T, url, version string, steps []step) walk {
+			return walkTypeScript(t, node, url, version, steps)
+		},
+	}
+	for view, way := range ways { // one after another: each changes the list of the one server
+		for client, run := range clients {
+			for _, version := range []string{"2025-11-25", "2026-07-28"} {
+				t.Run(view+"/"+client+"/"+version, func(t *testing.T) {
+					saw := run(t, g.URL+"/mcp?profile=@"+view, version, way.steps)
+					if saw.Version != version {
+						t.Errorf("agreed on %s", saw.Version)
+					}
+					for _, name := range way.tools {
+						if !slices.ContainsFunc(saw.Before, func(l listedTool) bool { return l.Name == name }) {
+							t.Errorf("%s is not listed", name)
+						}
+					}
+					if len(saw.Answers) < len(way.steps) {
+						t.Fatalf("%d answers to %d calls", len(saw.Answers), len(way.steps))
+					}
+					for i, s := range way.steps {
+						if a := saw.Answers[i]; a.Failed != s.failed || !strings.Contains(a.Text, s.want) {
+							t.Errorf("%s %v answers %q, failed: %t; want %q, %t", s.Name, s.Args, a.Text, a.Failed, s.want, s.failed)
+						}
+					}
+					if saw.Changes > mostChanges || slices.Equal(saw.Before, saw.After) != (saw.Changes%2 == 0) {
+						t.Errorf("heard of change %d, and listed before %v, after %v", saw.Changes, saw.Before, saw.After)
+					}
+				})
+			}
+		}
+	}
+}
+
+func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw walk) {
+	t.Helper()
+	given, err := json.Marshal(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), node, "walk.mjs", url, version, string(given))
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &saw)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, &stderr)
+	}
+	return saw
+}
+
+func walkGo(t *testing.T, url, version string, steps []step) (saw walk) {
+	t.Helper()
+	changed := make(chan struct{}, 99)
+	client := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+	})
+	h := &http.Client{Transport: &http.Transport{}}
+	defer h.CloseIdleConnections()
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: h}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	list := func() (tools []listedTool) {
+		for l, err := range session.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			schema, err := json.Marshal(l.InputSchema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tools = append(tools, listedTool{l.Name, l.Description, string(schema)})
+		}
+		return tools
+	}
+	saw.Version, saw.Before = session.InitializeResult().ProtocolVersion, list()
+	call := func(s step) {
+		var answer struct {
+			Text   string
+			Failed bool
+		}
+		args := s.Args
+		if args == nil {
+			args = map[string]any{}
+		}
+		r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: s.Name, Arguments: args})
+		if err != nil {
+			answer.Text, answer.Failed = err.Error(), true
+		} else {
+			for _, c := range r.Content {
+				if text, ok := c.(*mcp.TextContent); ok {
+					answer.Text += text.Text
+				}
+			}
+			answer.Failed = r.IsError
+		}
+		saw.Answers = append(saw.Answers, answer)
+	}
+	for _, s := range steps {
+		call(s)
+	}
+	for saw.Changes = 1; saw.Changes <= mostChanges; saw.Changes++ {
+		select {
+		case <-changed:
+			saw.After = list()
+			return saw
+		case <-time.After(time.Second):
+			call(steps[len(steps)-1])
+		}
+	}
+	return saw
+}
