@@ -1,37 +1,15 @@
 package find_test
 
 import (
-	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/tidwall/gjson"
 	"pgregory.net/rapid"
 
 	"collie/internal/source/find"
 	"collie/test/catalogs"
 )
-
-// docs are all recorded tools, and their names with their servers'.
-func docs() (docs []find.Doc, names []string) {
-	for _, s := range catalogs.Servers() {
-		for _, def := range s.Tools {
-			g := gjson.ParseBytes(def)
-			d := find.Doc{Server: s.Name, Name: g.Get("name").String(), Title: g.Get("title").String(), Description: g.Get("description").String()}
-			for name := range g.Get("inputSchema.properties").Map() {
-				d.Params = append(d.Params, name)
-			}
-			g.Get("inputSchema.properties").ForEach(func(_, arg gjson.Result) bool {
-				d.Values += arg.Get("description").String() + "\n" + arg.Get("enum").Raw + arg.Get("items.enum").Raw
-				return true
-			})
-			docs, names = append(docs, d), append(names, s.Name+"/"+d.Name)
-		}
-	}
-	return docs, names
-}
 
 // found are the names of the best few documents, the best first.
 func found(docs []find.Doc, question string, limit int) []string {
@@ -79,7 +57,7 @@ func TestWords(t *testing.T) {
 // TestOwnNames: who asks by the name of a tool gets that tool among the first.
 func TestOwnNames(t *testing.T) {
 	t.Parallel()
-	docs, names := docs()
+	docs, names := catalogs.Documents()
 	x := find.New(docs)
 	for i, d := range docs {
 		ok := false
@@ -123,14 +101,14 @@ func TestSearchHolds(t *testing.T) {
 }
 
 func BenchmarkNew(b *testing.B) {
-	docs, _ := docs()
+	docs, _ := catalogs.Documents()
 	for b.Loop() {
 		find.New(docs)
 	}
 }
 
 func BenchmarkSearch(b *testing.B) {
-	docs, _ := docs()
+	docs, _ := catalogs.Documents()
 	x := find.New(docs)
 	for b.Loop() {
 		x.Search("open a ticket for a bug and assign it to somebody", 5)
@@ -141,35 +119,17 @@ func BenchmarkSearch(b *testing.B) {
 // not changed to suit the ranking, nor the ranking to suit them; those in the folder dev are for trying it out.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	docs, names := docs()
-	x := find.New(docs)
 	for file, least := range map[string]struct{ first, few int }{
 		"questions/english": {58, 81}, "questions/chinese": {27, 40}, "questions/chinese-over-english": {26, 45},
 		"dev/english": {85, 131}, "dev/chinese": {24, 38}, "dev/chinese-over-english": {29, 40},
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile("../../../test/catalogs/" + file + ".txt")
+			all, first, few, err := catalogs.Found(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, few, asked := 0, 0, 0
-			for line := range strings.Lines(string(text)) {
-				question, answers, ok := strings.Cut(strings.TrimSpace(line), "\t")
-				if !ok || strings.HasPrefix(question, "#") {
-					continue
-				}
-				asked++
-				right := func(h find.Hit) bool { return slices.Contains(strings.Split(answers, ","), names[h.Doc]) }
-				hits := x.Search(question, 5)
-				if len(hits) > 0 && right(hits[0]) {
-					first++
-				}
-				if slices.ContainsFunc(hits, right) {
-					few++
-				}
-			}
-			t.Logf("of %d questions %d have a right answer first, %d among the first five", asked, first, few)
+			t.Logf("of %d questions %d have a right answer first, %d among the first five", all, first, few)
 			if first < least.first || few < least.few {
 				t.Errorf("%d right answers first and %d among the first five, want %d and %d at least", first, few, least.first, least.few)
 			}

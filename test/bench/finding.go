@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"collie/internal/source/find"
+	"collie/test/catalogs"
+)
+
+// manyActions is how many actions the speed of finding is measured over.
+const manyActions = 1000
+
+// finding asks what people asked for the tools of public servers, and measures how long an answer takes. What is found does
+// not depend on the machine.
+func (b *bench) finding(context.Context) error {
+	for _, q := range []struct {
+		file, what  string
+		first, five bound
+	}{
+		{"english", "English questions", atLeast(70), atLeast(90)},
+		{"chinese", "Chinese questions, Chinese definitions", atLeast(70), atLeast(90)},
+		{"chinese-over-english", "Chinese questions, English definitions", bound{}, bound{}},
+		{"held-back", "questions held back", bound{}, bound{}},
+	} {
+		all, first, few, err := catalogs.Found("questions/" + q.file)
+		if err != nil {
+			return err
+		}
+		b.add("right answer first, "+q.what, percent, []float64{100 * float64(first) / float64(all)}, q.first)
+		b.add("right answer among five, "+q.what, percent, []float64{100 * float64(few) / float64(all)}, q.five)
+	}
+	docs, _ := catalogs.Documents()
+	for i := 0; len(docs) < manyActions; i++ {
+		again := docs[i]
+		again.Server += " again"
+		docs = append(docs, again)
+	}
+	questions, _, err := catalogs.Questions("dev/english")
+	if err != nil {
+		return err
+	}
+	find.New(docs).Search(questions[0], 1) // the tables of words are made once
+	var index, took, parts []float64
+	for range b.plan.rounds {
+		begun := time.Now()
+		x := find.New(docs)
+		made := time.Since(begun)
+		begun = time.Now()
+		if err := parse(); err != nil {
+			return err
+		}
+		index, parts = append(index, micros(made)/1000), append(parts, float64(made)/float64(time.Since(begun)))
+		each := make([]time.Duration, len(questions))
+		for i, q := range questions {
+			begun := time.Now()
+			x.Search(q, 5)
+			each[i] = time.Since(begun)
+		}
+		took = append(took, micros(percentile(each, 50))/1000)
+	}
+	b.add("p50 of a question to 1,000 actions", milliseconds, took, atMost(2))
+	b.add("index of 1,000 actions", milliseconds, index, atMost(50))
+	b.add("index of 1,000 actions ÷ parsing 586 definitions", ratio, parts, bound{})
+	return nil
+}
+
+// parse reads the recorded definitions as JSON, as a yardstick of the machine.
+func parse() error {
+	for _, s := range catalogs.Servers() {
+		for _, def := range s.Tools {
+			var v any
+			if err := json.Unmarshal(def, &v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
