@@ -485,7 +485,7 @@ func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	cancel()
 	readers.Wait()
 	t.Logf("the log had at most %d MiB", largest>>20)
-	if largest > 96<<20 {
+	if largest > 160<<20 { // on a busy machine the readers may outlast one try, and the next one comes after 64 MiB more
 		t.Errorf("the log has grown to %d MiB", largest>>20)
 	}
 }
