@@ -139,8 +139,7 @@ func TestBusyKernel(t *testing.T) {
 func TestKernelDownOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := newPlug(t)
-	w.settings = w.Settings(t, nil, w.section(p.url()))
+	w.settings = w.Settings(t, nil, w.section("http://127.0.0.1:1")) // which no other test can get meanwhile
 	got := w.cli(t, "fs", "read", "/Work/Plan")
 	got.wantCode(t, 3)
 	wantWords(t, "stderr", got.errs, "start SiYuan")

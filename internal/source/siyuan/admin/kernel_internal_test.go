@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 
 	"collie/internal/source/siyuan/connection"
 	"collie/internal/source/siyuan/kernel"
@@ -47,26 +48,29 @@ func TestTryKernel(t *testing.T) {
 	k := kerneltest.New(t)
 	k.SetToken(true)
 	k.Notebook("工作")
-	got, err := TryKernel(t.Context(), k.URL(), kerneltest.Token, nil)
-	if err != nil || got != (KernelFacts{Version: kerneltest.Version, Workspace: "/workspace", Notebooks: 1}) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	k.ReadOnly(true)
-	got, err = TryKernel(t.Context(), k.URL(), kerneltest.Token, nil)
-	if err != nil || got != (KernelFacts{Version: kerneltest.Version, Notebooks: 1, ReadOnly: true}) {
-		t.Errorf("read-only: %+v, %v", got, err)
-	}
-	recorded := VerifyWorkspace(connection.Choice{URL: k.URL(), Workspace: "/workspace"})
-	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
-	defer client.Close()
-	if err := recorded(t.Context(), client); err != nil {
-		t.Errorf("a read-only kernel is not used: %v", err)
-	}
-	k.ReadOnly(false)
-	if got, err = TryKernel(t.Context(), k.URL(), "wrong", nil); tool.KindOf(err) != tool.Unauthorized || got.Version == "" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if _, err = TryKernel(t.Context(), "http://127.0.0.1:1", "", nil); tool.KindOf(err) != tool.Unavailable {
-		t.Error(err)
-	}
+	url := k.URL()
+	synctest.Test(t, func(t *testing.T) { // its clock stands still while the kernel is asked
+		got, err := TryKernel(t.Context(), url, kerneltest.Token, nil)
+		if err != nil || got != (KernelFacts{Version: kerneltest.Version, Workspace: "/workspace", Notebooks: 1}) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		k.ReadOnly(true)
+		got, err = TryKernel(t.Context(), url, kerneltest.Token, nil)
+		if err != nil || got != (KernelFacts{Version: kerneltest.Version, Notebooks: 1, ReadOnly: true}) {
+			t.Errorf("read-only: %+v, %v", got, err)
+		}
+		recorded := VerifyWorkspace(connection.Choice{URL: url, Workspace: "/workspace"})
+		client := kernel.New(url, kernel.Options{Token: kerneltest.Token})
+		defer client.Close()
+		if err := recorded(t.Context(), client); err != nil {
+			t.Errorf("a read-only kernel is not used: %v", err)
+		}
+		k.ReadOnly(false)
+		if got, err = TryKernel(t.Context(), url, "wrong", nil); tool.KindOf(err) != tool.Unauthorized || got.Version == "" {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err = TryKernel(t.Context(), "http://127.0.0.1:1", "", nil); tool.KindOf(err) != tool.Unavailable {
+			t.Error(err)
+		}
+	})
 }
