@@ -40,8 +40,8 @@ const (
 	Approve Scope = "approve" // answers to what the gate asks, but for calls of the token itself
 )
 
-// Scopes are all scopes.
-func Scopes() []Scope { return []Scope{Tools, Chat, Approve} }
+// allScopes are all scopes.
+func allScopes() []Scope { return []Scope{Tools, Chat, Approve} }
 
 // Token is one named token, without its secret.
 type Token struct {
@@ -198,7 +198,7 @@ func (t *Token) fault() string {
 		return "scopes: expected at least one of tools, chat, approve"
 	}
 	for i, s := range t.Scopes {
-		if !slices.Contains(Scopes(), s) || slices.Contains(t.Scopes[:i], s) {
+		if !slices.Contains(allScopes(), s) || slices.Contains(t.Scopes[:i], s) {
 			return fmt.Sprintf("scopes: %q is not known, or there twice; known are tools, chat, approve", s)
 		}
 	}
