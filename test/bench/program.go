@@ -138,14 +138,15 @@ func (b *bench) home(servers map[string]command) (home, config string, err error
 	return filepath.Join(dir, "home"), config, os.WriteFile(config, text, 0o600)
 }
 
-// cleanEnv is the environment without anything that could set up Collie.
+// cleanEnv is the environment without anything that could set up Collie, in English, since lines that programs write are
+// read.
 func cleanEnv() (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "COLLIE_") && !strings.HasPrefix(v, "SIYUAN_") {
 			env = append(env, v)
 		}
 	}
-	return env
+	return append(env, "LC_ALL=C")
 }
 
 // stopper collects what has to be ended.
