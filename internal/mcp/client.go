@@ -119,7 +119,7 @@ type HandshakeError struct {
 // Error names the method and the server's words.
 func (e *HandshakeError) Error() string { return e.Method + ": " + e.Message }
 
-func (c *Client) discover(ctx context.Context, version string) (response, error) {
+func (c *Client) discover(ctx context.Context, version string) (Response, error) {
 	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.stamp(nil, version, c.caps), NoCancel: true})
 }
 
@@ -161,7 +161,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	type answer struct {
-		resp response
+		resp Response
 		err  error
 	}
 	answers := make(chan answer, 1)
@@ -254,7 +254,7 @@ func isRefusal(err error) bool {
 
 // isModernAnswer tells a modern server's answer to server/discover, be it an error, from
 // a legacy server's refusal.
-func isModernAnswer(r response) bool {
+func isModernAnswer(r Response) bool {
 	if r.Result != nil {
 		return Get(r.Result, "supportedVersions") != nil
 	}
@@ -266,7 +266,7 @@ func isModernAnswer(r response) bool {
 }
 
 // discovered takes over what server/discover said.
-func (c *Client) discovered(ctx context.Context, r response) error {
+func (c *Client) discovered(ctx context.Context, r Response) error {
 	if r.Error != nil {
 		theirs := Get(r.Error, "data", "supported")
 		version := newestCommon(ModernVersions, theirs)
@@ -439,14 +439,14 @@ func (c *Client) Own(params json.RawMessage) json.RawMessage {
 
 // Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
 // opened anew once, and the request, which was not carried out, is sent again.
-func (c *Client) Call(ctx context.Context, req *Request) (response, error) {
+func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
 	before := c.renewals.Load()
 	r, err := c.Link.Call(ctx, req)
 	if c.Era != Legacy || !errors.Is(err, errSessionGone) {
 		return r, err
 	}
 	if err := c.reopen(ctx, before); err != nil {
-		return response{}, err
+		return Response{}, err
 	}
 	return c.Link.Call(ctx, req)
 }

@@ -47,7 +47,7 @@ type conn struct {
 }
 
 type waiter struct {
-	ch    chan response
+	ch    chan Response
 	owner any
 	long  bool  // a subscription, which the server may end
 	err   error // set before ch is closed by a failure
@@ -56,7 +56,7 @@ type waiter struct {
 
 // NewConn starts reading s. h receives what the server sends of its own accord. Close
 // closes s.
-func NewConn(s Stream, h Handler, opts *ConnOptions) *conn {
+func NewConn(s Stream, h Handler, opts *ConnOptions) Link {
 	if opts == nil {
 		opts = &ConnOptions{}
 	}
@@ -64,7 +64,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *conn {
 		stream: s, handler: h, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), noise: opts.Noise, done: make(chan struct{}),
 		waiting: map[uint64]*waiter{}, serving: map[ID]context.CancelCauseFunc{},
 	}
-	c.waiters.New = func() any { return &waiter{ch: make(chan response, 1)} }
+	c.waiters.New = func() any { return &waiter{ch: make(chan Response, 1)} }
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	c.wg.Add(1)
 	go c.read()
@@ -72,7 +72,7 @@ func NewConn(s Stream, h Handler, opts *ConnOptions) *conn {
 }
 
 // Call sends req; see [Link].
-func (c *conn) Call(ctx context.Context, req *Request) (response, error) {
+func (c *conn) Call(ctx context.Context, req *Request) (Response, error) {
 	id := c.lastID.Add(1)
 	req.tellID(id)
 	w := c.waiters.Get().(*waiter)
@@ -81,7 +81,7 @@ func (c *conn) Call(ctx context.Context, req *Request) (response, error) {
 	if c.err != nil {
 		err := c.err
 		c.mu.Unlock()
-		return response{}, &LinkError{Err: err}
+		return Response{}, &LinkError{Err: err}
 	}
 	c.waiting[id] = w
 	c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *conn) Call(ctx context.Context, req *Request) (response, error) {
 	putFrame(buf)
 	if err != nil {
 		c.forget(id)
-		return response{}, asLinkError(err)
+		return Response{}, asLinkError(err)
 	}
 	select {
 	case resp := <-w.ch:
@@ -103,17 +103,17 @@ func (c *conn) Call(ctx context.Context, req *Request) (response, error) {
 		if !req.NoCancel {
 			c.sendCancel(id, context.Cause(ctx))
 		}
-		return response{}, context.Cause(ctx)
+		return Response{}, context.Cause(ctx)
 	}
 	return c.collect(w, <-w.ch) // it was being delivered
 }
 
-func (c *conn) collect(w *waiter, resp response) (response, error) {
+func (c *conn) collect(w *waiter, resp Response) (Response, error) {
 	err, large := w.err, w.large
 	*w = waiter{ch: w.ch}
 	c.waiters.Put(w)
 	if err != nil {
-		return response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
+		return Response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
 	}
 	return resp, nil
 }
@@ -203,7 +203,7 @@ func (c *conn) fail(err error) {
 	c.mu.Unlock()
 	for _, w := range waiting {
 		w.err = err
-		w.ch <- response{}
+		w.ch <- Response{}
 	}
 	c.cancel(err)
 	c.closing.Do(func() { close(c.done) })
@@ -232,7 +232,7 @@ func (c *conn) badFrame(f *FrameError) {
 	if w := c.claimFor(f.marks); w != nil {
 		c.log.Warn("the server's answer cannot be read", "error", f.Err)
 		w.err, w.large = f.unreadableAnswer(), f.TooLong
-		w.ch <- response{}
+		w.ch <- Response{}
 		return
 	}
 	if c.noise != nil {
@@ -321,7 +321,7 @@ func (c *conn) respond(m Message) {
 		c.log.Debug("response dropped: nobody waits for its id", "id", string(m.ID))
 		return
 	}
-	w.ch <- response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}
+	w.ch <- Response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}
 }
 
 func (c *conn) warnTextID(id ID) {
@@ -418,7 +418,7 @@ func (c *conn) cancelled(m Message) {
 	}
 	if w := c.claimLong(id); w != nil {
 		w.err = errors.New("the server ended the request")
-		w.ch <- response{}
+		w.ch <- Response{}
 		return
 	}
 	c.handler.Notification(m, nil)

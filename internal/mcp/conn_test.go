@@ -53,7 +53,7 @@ func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (
 		_ = fromServer.Close()
 		wg.Wait()
 	})
-	return c, f
+	return c.(*mcp.Conn), f
 }
 
 func (f *far) next() mcp.Message {

@@ -5,7 +5,6 @@ type (
 	Conn         = conn
 	HTTPLink     = httpLink
 	InvalidError = invalidError
-	Response     = response
 )
 
 const (

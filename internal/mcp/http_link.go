@@ -130,7 +130,7 @@ func newHTTPState(version, session string) *httpState {
 // DialHTTP returns a link to the server at url: http, https, or unix:///socket#/route. It
 // sends nothing before the first Call. h receives what the server sends of its own accord.
 // A url of another kind gives a link that is Done from the start.
-func DialHTTP(url string, h Handler, opts *HTTPOptions) *httpLink {
+func DialHTTP(url string, h Handler, opts *HTTPOptions) Link {
 	l := &httpLink{
 		handler: h, opts: opts.withDefaults(), done: make(chan struct{}),
 		serving: map[ID]context.CancelCauseFunc{},
@@ -146,7 +146,7 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) *httpLink {
 
 // Call sends req; see [Link] and [httpLink]. Method initialize opens a new session, when
 // the server answers with one.
-func (l *httpLink) Call(ctx context.Context, req *Request) (response, error) {
+func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 	l.awaitQuestions(ctx, req.Method)
 	id := l.lastID.Add(1)
 	req.tellID(id)
@@ -154,7 +154,7 @@ func (l *httpLink) Call(ctx context.Context, req *Request) (response, error) {
 	body = appendRequest(body, ID(strconv.FormatUint(id, 10)), req.Method, req.Params)
 	x, err := l.begin(ctx, body)
 	if err != nil {
-		return response{}, err
+		return Response{}, err
 	}
 	defer x.end()
 	x.req, x.id = req, id

@@ -9,10 +9,10 @@ import (
 )
 
 // answer reads what a 2xx answer to a request brings.
-func (x *roundTrip) answer(resp *http.Response) (response, error) {
+func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	if err := x.adoptSession(resp); err != nil {
 		_ = resp.Body.Close()
-		return response{}, &LinkError{Sent: true, Err: err}
+		return Response{}, &LinkError{Sent: true, Err: err}
 	}
 	kind := mediaType(resp)
 	if kind == mediaEvents {
@@ -21,7 +21,7 @@ func (x *roundTrip) answer(resp *http.Response) (response, error) {
 	defer resp.Body.Close()
 	raw, err := readAnswer(resp, x.link.opts.MaxAnswer)
 	if err != nil {
-		return response{}, x.unread(err)
+		return Response{}, x.unread(err)
 	}
 	raw = tidy(raw)
 	switch {
@@ -32,7 +32,7 @@ func (x *roundTrip) answer(resp *http.Response) (response, error) {
 	default:
 		return x.answerJSON(raw)
 	}
-	return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
+	return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
 }
 
 // adoptSession keeps the session that the answer to initialize opens. Its id is a secret.
@@ -50,15 +50,15 @@ func (x *roundTrip) adoptSession(resp *http.Response) error {
 	return nil
 }
 
-func (x *roundTrip) answerJSON(raw []byte) (response, error) {
+func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
 	msgs, err := x.messages(raw)
 	if err != nil {
-		return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	r, ok := x.receive(msgs)
 	if !ok {
 		err := &invalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
-		return response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
 	}
 	return r, nil
 }
@@ -77,11 +77,11 @@ func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 }
 
 // receive takes the response out of msgs and hands the rest on.
-func (x *roundTrip) receive(msgs []Message) (r response, ok bool) {
+func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
 	for i := range msgs {
 		m := &msgs[i]
 		if !ok && m.IsResponse() && x.isMine(m) {
-			r, ok = response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}, true
+			r, ok = Response{Result: m.Result, Error: m.Error, IsError: m.IsError, ResultType: m.ResultType}, true
 			continue
 		}
 		x.link.receive(m, x.req.Owner)

@@ -43,7 +43,7 @@ func (c *cursor) advance(r *sseReader) {
 // follow reads the event stream that answers a request until the response is there. Where a
 // legacy stream ends before that and events had ids, it goes on with what the server has
 // kept (Resumability; 2025-11-25 lets servers close on purpose).
-func (x *roundTrip) follow(resp *http.Response) (response, error) {
+func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 	at := cursor{retry: -1}
 	for {
 		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
@@ -54,29 +54,29 @@ func (x *roundTrip) follow(resp *http.Response) (response, error) {
 		}
 		_ = resp.Body.Close()
 		if frame, ok := errors.AsType[*FrameError](err); ok {
-			return response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.unreadableAnswer()}
+			return Response{}, &LinkError{Sent: true, TooLarge: frame.TooLong, Err: frame.unreadableAnswer()}
 		}
 		at.advance(r)
 		if x.ctx.Err() != nil || at.lastID == "" || IsModern(x.version()) {
-			return response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 		if resp, err = x.resume(&at); err != nil {
-			return response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 	}
 }
 
 // events reads until the response.
-func (x *roundTrip) events(r *sseReader) (response, error) {
+func (x *roundTrip) events(r *sseReader) (Response, error) {
 	for {
 		ev, err := r.next()
 		if err != nil {
-			return response{}, err
+			return Response{}, err
 		}
 		msgs, err := x.link.decode(ev)
 		if err != nil {
 			if frame, ok := errors.AsType[*FrameError](err); ok && x.isAnswer(frame.marks) {
-				return response{}, err
+				return Response{}, err
 			}
 			x.link.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
 			continue

@@ -472,7 +472,7 @@ func TestHTTPCallWaitsNoLonger(t *testing.T) {
 					}
 					return w
 				})
-				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
 				l.Agreed("2025-11-25")
 				begun := time.Now()
 				l.Listen()
@@ -528,7 +528,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			{100 * time.Millisecond, false, 400 * time.Millisecond},
 		} {
 			round, opens, posts = step.round, step.opens, 0
-			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld})
+			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld}).(*mcp.HTTPLink)
 			if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
 				t.Fatal(err)
 			}
@@ -561,7 +561,7 @@ func TestHTTPListenAgain(t *testing.T) {
 				w.WriteHeader(status)
 				return w
 			})
-			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
 			l.Agreed("2025-11-25")
 			l.Listen()
 			await.Sleep(15 * time.Second) // waits of 1, 2, 4 and 8 seconds at most

@@ -21,7 +21,7 @@ const (
 
 // refused reads an answer whose status is not 2xx: a Response that answers the request, a
 // LinkError, or both (see [httpLink]).
-func (x *roundTrip) refused(resp *http.Response) (response, *LinkError) {
+func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
 	_ = resp.Body.Close()
 	r, own := x.answerIn(raw)
@@ -39,25 +39,25 @@ func (x *roundTrip) refused(resp *http.Response) (response, *LinkError) {
 // answerIn returns the answer in a refusal's body, if it can be meant for this request, and
 // whether it names the request's id. An error may stand there without one; a result, which
 // some servers send under any status, may not.
-func (x *roundTrip) answerIn(raw []byte) (r response, own bool) {
+func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
 	m, err := Parse(tidy(raw))
 	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
-		return response{}, false
+		return Response{}, false
 	}
 	own = m.ID != "" && m.ID != "null"
 	if m.Error == nil {
-		return response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
+		return Response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
 	}
 	code := errorCode(m.Error)
 	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == codeParse) {
-		return response{}, false
+		return Response{}, false
 	}
-	return response{Error: m.Error}, own
+	return Response{Error: m.Error}, own
 }
 
 // isNoMethod tells the modern answer to an unknown method, which is a 404 too, from the
 // loss of a session.
-func isNoMethod(r response, own bool) bool {
+func isNoMethod(r Response, own bool) bool {
 	return own && errorCode(r.Error) == CodeMethodNotFound
 }
 

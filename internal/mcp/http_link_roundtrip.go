@@ -51,11 +51,11 @@ func (x *roundTrip) failed(err error) error {
 }
 
 // call sends a request, again where the server asks for it, and returns its response.
-func (x *roundTrip) call() (response, error) {
+func (x *roundTrip) call() (Response, error) {
 	for try := 1; ; try++ {
 		resp, err := x.post()
 		if err != nil {
-			return response{}, x.failed(err)
+			return Response{}, x.failed(err)
 		}
 		if resp.StatusCode/100 == 2 {
 			return x.answer(resp)
@@ -66,7 +66,7 @@ func (x *roundTrip) call() (response, error) {
 		}
 		again, err := x.again(refusal)
 		if err != nil {
-			return response{}, x.failed(err)
+			return Response{}, x.failed(err)
 		}
 		if !again {
 			return r, refusal

@@ -118,7 +118,7 @@ func dial(t *testing.T, url string, h mcp.Handler, opts *mcp.HTTPOptions) *mcp.H
 	if h == nil {
 		h = newHeard()
 	}
-	l := mcp.DialHTTP(url, h, opts)
+	l := mcp.DialHTTP(url, h, opts).(*mcp.HTTPLink)
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
 			t.Error(err)

@@ -16,7 +16,7 @@ type Link interface {
 	// request at the server in the way of the transport and returns ctx's cause; a late
 	// response is dropped. An error other than the context's is a [*LinkError]; a
 	// JSON-RPC error from the server is not an error here but the response's Error.
-	Call(ctx context.Context, req *Request) (response, error)
+	Call(ctx context.Context, req *Request) (Response, error)
 	// Notify sends a notification; params may be nil.
 	Notify(ctx context.Context, method string, params json.RawMessage) error
 	// Agreed tells the link what the handshake found, before the first request after it.
@@ -55,8 +55,8 @@ func (r *Request) tellID(id uint64) {
 	}
 }
 
-// response is the answer to a Request: exactly one of Result and Error is set.
-type response struct {
+// Response is the answer to a Request: exactly one of Result and Error is set.
+type Response struct {
 	Result json.RawMessage
 	// Error is the whole JSON-RPC error object.
 	Error json.RawMessage
