@@ -15,8 +15,9 @@ import (
 // errors. Of the other packages what an error says and advises is in the catalog.
 var spoken = []string{
 	"app", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
-	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/session", "source/upstream/signin",
-	"source/upstream/toolcache/admin", "units", "vault/admin",
+	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
+	"source/upstream/hosts", "source/upstream/hosts/admin", "source/upstream/session", "source/upstream/signin",
+	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
 }
 
 // unspoken are packages below that speak to programs, and those of tests.
@@ -25,7 +26,9 @@ var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
 // wordless are texts of spoken packages that people do not read in their language: what is being done, values that JSON has too,
 // what is signed, what goes to browsers, models and servers.
 var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
-	`|(?:chain|head) (?:missing|forged)$|newer format$|tool config$|command line$|mcp [a-z]+$|cache [a-z]+$|kill container$|login %s$|not here$` +
+	`|(?:chain|head) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
+	`|(?:deno|docker|nerdctl|podman|uv|pipx|npm|pnpm|yarn)(?: container| tool)? (?:run|exec|dlx)$|conflicts %s$|daily note/|date (?:created|modified)$|last modified$|front matter$|json_extract|\{:|\{\{` +
+	`|mcp [a-z]+$|cache [a-z]+$|kill container$|login %s$|not here$` +
 	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
 
 // unseen are functions that do not show their arguments to people.

@@ -118,7 +118,7 @@ func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *export
 	case done == 0:
 		text = locale.T("no server to write\n")
 	case write:
-		text = locale.Sprintf("%sdone. %s\n", c.Describe(true), c.Next)
+		text = locale.Sprintf("%sdone. %s\n", c.Describe(true), locale.Sentence(c.Next))
 	case c != nil:
 		text = c.Describe(false)
 	}

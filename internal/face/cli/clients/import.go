@@ -167,8 +167,11 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 		var differences []string
 		switch s.State {
 		case hostadmin.ImportNew:
-			if differences = s.Differences; len(s.Secrets) > 0 {
-				differences = append(slices.Clone(differences), locale.Sprintf("secret as text: %s", strings.Join(s.Secrets, ", ")))
+			for _, d := range s.Differences {
+				differences = append(differences, locale.Sentence(d))
+			}
+			if len(s.Secrets) > 0 {
+				differences = append(differences, locale.Sprintf("secret as text: %s", strings.Join(s.Secrets, ", ")))
 			}
 			if s.From != s.Name {
 				differences = append([]string{locale.Sprintf("called %s there", strconv.Quote(s.From))}, differences...)

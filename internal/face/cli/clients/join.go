@@ -172,7 +172,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	}
 	switch {
 	case do:
-		text += locale.Sprintf("done. %s\n", plan.Next)
+		text += locale.Sprintf("done. %s\n", locale.Sentence(plan.Next))
 	case plan.Changed:
 		text += "nothing was written (--dry-run)\n"
 	}
