@@ -27,7 +27,7 @@ func (r *reader) asset(at string) string {
 	if address, known := r.im.assets[at]; known {
 		return address
 	}
-	address, why := r.im.takeAsset(at, "")
+	address, why := r.im.importAsset(at, "")
 	if why != "" && r.mute {
 		return ""
 	}
@@ -47,9 +47,9 @@ func codeOf(why string) string {
 	return codeUnreadable
 }
 
-// takeAsset reads a file and finds its address: that of the same bytes under the same name, if the vault has them, or a
+// importAsset reads a file and finds its address: that of the same bytes under the same name, if the vault has them, or a
 // new one. name is the name to keep if it is free, "" for a new one with an id.
-func (im *importer) takeAsset(at, name string) (address, why string) {
+func (im *importer) importAsset(at, name string) (address, why string) {
 	data, err := im.s.read(at, maxAsset)
 	switch {
 	case errors.Is(err, errTooLarge):

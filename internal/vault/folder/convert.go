@@ -37,7 +37,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 		if l.code {
 			w.put(l.text)
 		} else {
-			w.take(l.text)
+			w.convert(l.text)
 		}
 		w.announce(list[first:w.next], begin)
 	}
@@ -88,7 +88,7 @@ var (
 	queryEnd    = lazyregexp.New(`(?i)^#\+END_(QUERY|SRC|EXAMPLE)\b`)
 )
 
-func (w *writer) take(text string) {
+func (w *writer) convert(text string) {
 	prefix, rest := prefixOf(text)
 	w.row = strings.HasPrefix(rest, "|")
 	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))

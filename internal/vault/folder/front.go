@@ -88,7 +88,7 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 				value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(line[value.Column-1:]), Line: value.Line}
 			}
 		}
-		if why := f.take(key.Value, value); why != "" {
+		if why := f.set(key.Value, value); why != "" {
 			complain(key.Line, key.Value, why)
 		}
 	}
@@ -121,13 +121,13 @@ func hasComment(n *yaml.Node) bool {
 	return n.HeadComment+n.LineComment+n.FootComment != "" || slices.ContainsFunc(n.Content, hasComment)
 }
 
-// takeText is take for a value that is not YAML.
-func (f *front) takeText(key, value string) {
-	_ = f.take(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a line is not too much
+// setText is set for a value that is not YAML.
+func (f *front) setText(key, value string) {
+	_ = f.set(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a line is not too much
 }
 
-// take reads one key. It returns why the value could not be kept, "" if it was.
-func (f *front) take(key string, n *yaml.Node) string {
+// set reads one key. It returns why the value could not be kept, "" if it was.
+func (f *front) set(key string, n *yaml.Node) string {
 	items, value, ok := yamlText(n)
 	if !ok {
 		return fmt.Sprintf("the value is nested too deep or has more than %d bytes: left out", maxValue)

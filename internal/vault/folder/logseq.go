@@ -104,7 +104,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 			f.tags = append(f.tags, split(nil, value, ",")...)
 			f.attrs["tags"] = strings.Join(f.tags, ",")
 		} else {
-			f.takeText(key, value)
+			f.setText(key, value)
 		}
 		rest, lines = after, lines+1
 		if after == "" {

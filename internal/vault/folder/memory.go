@@ -306,14 +306,14 @@ func (im *importer) match() {
 			pg.from = pg.row.Path
 			m.seen[pg.from] = true
 		case pg.size > 0:
-			im.takeMoved(pg, gone[pg.source], claim)
+			im.matchMoved(pg, gone[pg.source], claim)
 		}
 	}
 	im.movedFolders(claim)
 }
 
-// takeMoved finds the file that a page was before: one of the same name first.
-func (im *importer) takeMoved(pg *page, list []*workspace.Imported, claim func(*page, *workspace.Imported) bool) {
+// matchMoved finds the file that a page was before: one of the same name first.
+func (im *importer) matchMoved(pg *page, list []*workspace.Imported, claim func(*page, *workspace.Imported) bool) {
 	for _, sameName := range []bool{true, false} {
 		for _, row := range list {
 			if (path.Base(row.Path) == path.Base(pg.file)) == sameName && claim(pg, row) {

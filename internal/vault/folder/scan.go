@@ -51,7 +51,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 			}
 			return nil
 		}
-		return s.take(at, d, r)
+		return s.visit(at, d, r)
 	})
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -80,7 +80,7 @@ func skipped(at string) bool {
 	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
 }
 
-func (s *source) take(at string, d fs.DirEntry, r *Report) error {
+func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	switch {
 	case at == ".":
 		return nil

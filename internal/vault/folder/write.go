@@ -407,7 +407,7 @@ func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 		if !inside {
 			continue
 		}
-		address, why := im.takeAsset(at, name)
+		address, why := im.importAsset(at, name)
 		switch {
 		case why != "":
 			im.report.problem(at, 0, codeOf(why), name, why+": left out")

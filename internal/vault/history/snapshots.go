@@ -22,7 +22,7 @@ const (
 func initialize(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !ready(tx) {
 		tx.PutRecord(workspace.Record{Kind: repoKind, ID: repoKind, At: time.Now().UnixMilli()})
-		take(tx, "[Init] Init local data repo")
+		takeSnapshot(tx, "[Init] Init local data repo")
 	}
 	return api.OK(map[string]any{"key": ""})
 }
@@ -35,7 +35,7 @@ func createSnapshot(tx *workspace.Tx, req api.Request) api.Reply {
 	case strings.TrimSpace(memo) == "":
 		return api.Notice(failed+emptyInput, failedFor)
 	}
-	take(tx, memo)
+	takeSnapshot(tx, memo)
 	return api.Done()
 }
 

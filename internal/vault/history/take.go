@@ -16,8 +16,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// take makes a snapshot of the workspace as it is, unless nothing has changed since the last one.
-func take(tx *workspace.Tx, memo string) {
+// takeSnapshot makes a snapshot of the workspace as it is, unless nothing has changed since the last one.
+func takeSnapshot(tx *workspace.Tx, memo string) {
 	found := sources(tx)
 	ids := make([]string, len(found))
 	for i, s := range found {

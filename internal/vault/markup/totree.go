@@ -99,9 +99,9 @@ func fillLeaf(n *ast.Node, b *tree.Block) {
 	switch b.Kind {
 	case tree.Heading:
 		n.HeadingLevel = min(max(b.Level(), 1), 6)
-		takeInline(n, headingText(b.Text))
+		moveInline(n, headingText(b.Text))
 	case tree.Paragraph:
-		takeInline(n, b.Text)
+		moveInline(n, b.Text)
 	case tree.Table:
 		fillTable(n, b.Text)
 	case tree.Code:
@@ -142,8 +142,8 @@ func noNewline(language string) bool {
 	return false
 }
 
-// takeInline moves the inline nodes of a text below n.
-func takeInline(n *ast.Node, text string) {
+// moveInline moves the inline nodes of a text below n.
+func moveInline(n *ast.Node, text string) {
 	if text == "" {
 		return
 	}

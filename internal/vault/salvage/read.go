@@ -64,7 +64,7 @@ func Read(ctx context.Context, path string) (*Found, error) {
 			return nil, context.Cause(ctx)
 		}
 		if !seen[n] && !free[n] {
-			f.take(p, n)
+			f.readRows(p, n)
 		}
 	}
 	return f, ctx.Err()
@@ -130,7 +130,7 @@ func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
 		return
 	}
 	seen[n] = true
-	f.take(p, n)
+	f.readRows(p, n)
 	if data[at] == tableLeaf || data[at] == indexLeaf {
 		return
 	}
@@ -140,8 +140,8 @@ func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
 	f.walk(p, child(data, at+8), seen, depth+1)
 }
 
-// take takes the rows of one page. The first of several that claim to be the same counts: it hangs together with others.
-func (f *Found) take(p *pages, n int) {
+// readRows adds the rows of one page. The first of several that claim to be the same counts: it hangs together with others.
+func (f *Found) readRows(p *pages, n int) {
 	data, at := p.rowsAt(n)
 	if data == nil || data[at] == tableInner {
 		return

@@ -137,7 +137,7 @@ func (p *expressionParser) peek(ahead int) token {
 	return token{}
 }
 
-func (p *expressionParser) take(text string) bool {
+func (p *expressionParser) accept(text string) bool {
 	if p.at < len(p.tokens) && p.tokens[p.at].is(text) {
 		p.at++
 		return true
@@ -146,7 +146,7 @@ func (p *expressionParser) take(text string) bool {
 }
 
 func (p *expressionParser) need(text string) {
-	if !p.take(text) {
+	if !p.accept(text) {
 		p.fail()
 	}
 }
@@ -155,7 +155,7 @@ func (p *expressionParser) need(text string) {
 // before its brackets.
 func (p *expressionParser) either(within columns, depth int) *expression {
 	e := p.both(within, depth)
-	for p.take("OR") {
+	for p.accept("OR") {
 		e = &expression{op: opOr, left: e, right: p.both(within, depth)}
 	}
 	return e
@@ -163,7 +163,7 @@ func (p *expressionParser) either(within columns, depth int) *expression {
 
 func (p *expressionParser) both(within columns, depth int) *expression {
 	e := p.unless(within, depth)
-	for p.take("AND") {
+	for p.accept("AND") {
 		e = &expression{op: opAnd, left: e, right: p.unless(within, depth)}
 	}
 	return e
@@ -171,7 +171,7 @@ func (p *expressionParser) both(within columns, depth int) *expression {
 
 func (p *expressionParser) unless(within columns, depth int) *expression {
 	e := p.term(within, depth)
-	for p.take("NOT") {
+	for p.accept("NOT") {
 		e = &expression{op: opNot, left: e, right: p.term(within, depth)}
 	}
 	return e
@@ -184,7 +184,7 @@ func (p *expressionParser) term(within columns, depth int) *expression {
 	}
 	start := p.at
 	in := p.filter(within)
-	if p.take("(") {
+	if p.accept("(") {
 		e := p.either(in, depth+1)
 		p.need(")")
 		return e
@@ -216,13 +216,13 @@ func (p *expressionParser) moreGroups() bool {
 
 // filter reads the columns before a colon; without them it reads nothing.
 func (p *expressionParser) filter(within columns) (in columns) {
-	minus := p.take("-")
+	minus := p.accept("-")
 	switch {
-	case p.take("{"):
+	case p.accept("{"):
 		if p.peek(0).is("}") { // there are none
 			p.fail()
 		}
-		for !p.failed && !p.take("}") {
+		for !p.failed && !p.accept("}") {
 			in |= p.column()
 		}
 	case minus || p.peek(0).isText && p.peek(1).is(":"):
@@ -260,15 +260,15 @@ func (p *expressionParser) group(within columns) *expression {
 	in := p.filter(within)
 	e := &expression{columns: in, within: defaultNear}
 	if !p.peek(0).is("NEAR") || !p.peek(1).is("(") {
-		first := p.take("^")
+		first := p.accept("^")
 		e.phrases = []phraseOf{p.phrase(first)}
 		return e
 	}
 	p.at += 2
 	for e.phrases == nil || p.moreGroups() {
-		e.phrases = append(e.phrases, p.phrase(p.take("^")))
+		e.phrases = append(e.phrases, p.phrase(p.accept("^")))
 	}
-	if p.take(",") {
+	if p.accept(",") {
 		n, err := strconv.Atoi(p.peek(0).text)
 		if err != nil || !p.peek(0).isText {
 			p.fail()
@@ -292,8 +292,8 @@ func (p *expressionParser) phrase(first bool) phraseOf {
 		}
 		p.at++
 		text.WriteString(t.text)
-		p.take("*")
-		if !p.take("+") {
+		p.accept("*")
+		if !p.accept("+") {
 			return phraseOf{text.String(), first}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // cache keeps the trees of documents lately used, each with the revision it belongs to. A transaction takes a tree out,
-// has it alone, and gives it back when it ends; one that finds none reads the document. It is safe for concurrent use.
+// has it alone, and puts it back when it ends; one that finds none reads the document. It is safe for concurrent use.
 type cache struct {
 	mu     sync.Mutex
 	most   int // blocks
@@ -30,8 +30,8 @@ func newCache(most int) *cache {
 	return &cache{most: most, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
-// take returns the tree of a document at a revision and forgets it, nil if it is not there.
-func (c *cache) take(doc, rev int64) *rest {
+// pop returns the tree of a document at a revision and forgets it, nil if it is not there.
+func (c *cache) pop(doc, rev int64) *rest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byDoc[doc]
@@ -45,8 +45,8 @@ func (c *cache) take(doc, rev int64) *rest {
 	return kept
 }
 
-// give keeps the tree of a document; one of a newer revision stays. The latest one is kept however large it is.
-func (c *cache) give(r *rest) {
+// put keeps the tree of a document; one of a newer revision stays. The latest one is kept however large it is.
+func (c *cache) put(r *rest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

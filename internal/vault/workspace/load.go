@@ -22,7 +22,7 @@ func (tx *Tx) Load(d *tree.Document) {
 	if tx.write && !row.rows[0].hasAttrs(d.Root.Attrs) {
 		tx.Flush() // the root alone was changed
 	}
-	if r := tx.ws.cache.take(row.n, row.rev); r != nil {
+	if r := tx.ws.cache.pop(row.n, row.rev); r != nil {
 		tx.wake(d, r)
 		return
 	}
@@ -69,7 +69,7 @@ func (tx *Tx) rest() {
 			r.index = reindexed(r)
 		}
 		d.Root.Children = nil // whoever has kept the document sees none of what others do
-		tx.ws.cache.give(r)
+		tx.ws.cache.put(r)
 	}
 }
 

@@ -26,8 +26,8 @@ func newPool(n int) pool {
 	return p
 }
 
-// take waits for a connection, which is nil where one is to be opened. give must be called.
-func (p pool) take(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn, error) {
+// acquire waits for a connection, which is nil where one is to be opened. release must be called.
+func (p pool) acquire(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn, error) {
 	select {
 	case conn := <-p.open:
 		return conn, nil
@@ -45,8 +45,8 @@ func (p pool) take(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn, e
 	}
 }
 
-// give takes a connection back, or nil where none is open.
-func (p pool) give(conn *sqlite.Conn) {
+// release puts a connection back, or nil where none is open.
+func (p pool) release(conn *sqlite.Conn) {
 	if conn == nil {
 		p.unopened <- struct{}{}
 		return

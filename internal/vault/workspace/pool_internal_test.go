@@ -38,7 +38,7 @@ func TestReadersAreOpenedAsNeeded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range cap(w.readers.open) {
-		defer w.readers.give(<-w.readers.open)
+		defer w.readers.release(<-w.readers.open)
 	}
 	if err := w.View(ctx, func(*Tx) error { return nil }); err == nil {
 		t.Error("a view runs without a connection")

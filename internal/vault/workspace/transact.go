@@ -135,13 +135,13 @@ func (w *Workspace) with(ctx context.Context, from pool, write bool, fn func(*sq
 		return os.ErrClosed
 	default:
 	}
-	conn, err := from.take(ctx, w.closed)
+	conn, err := from.acquire(ctx, w.closed)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		w.idle.Reset(restFor)
-		from.give(w.usable(conn))
+		from.release(w.usable(conn))
 	}()
 	if err := w.inPlace(); err != nil {
 		return err
