@@ -17,8 +17,8 @@ type conn struct {
 	server *Server
 	*session.Session
 
-	used  bool          // a call was made over it; guarded by the pool's lock
-	whose string        // the session that it was made for or has been given to, for good; guarded by the pool's lock
+	used  bool          // a call was made over it; guarded by pool.mu
+	whose string        // the session that it was made for or has been given to, for good; guarded by pool.mu
 	feed  *listing.Feed // what it tells of what the server offers
 
 	notes notes

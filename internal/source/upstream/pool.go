@@ -59,8 +59,8 @@ type opening struct {
 	done    chan struct{}
 	first   mcp.Era // the era that is tried first
 	only    bool    // and no other
-	forCall bool    // somebody will make a call; guarded by the pool's lock
-	key     slot    // where it will be; guarded by the pool's lock
+	forCall bool    // somebody will make a call; guarded by pool.mu
+	key     slot    // where it will be; guarded by pool.mu
 	conn    *conn
 	err     error
 }
