@@ -445,7 +445,6 @@ func (h *HTTPServer) Close() error {
 	return nil
 }
 
-// end closes a session that is no longer in the table.
 // EndOf ends the sessions and the parked requests of an owner, as Identify names it. It waits for none of them.
 func (h *HTTPServer) EndOf(owner string) {
 	var theirs []*session
@@ -463,6 +462,7 @@ func (h *HTTPServer) EndOf(owner string) {
 	h.lot.drop(owner, ErrSessionClosed)
 }
 
+// end closes a session that is no longer in the table.
 func (h *HTTPServer) end(s *session) {
 	s.peer.leave(h.svc)
 	s.close(ErrSessionClosed)

@@ -51,6 +51,6 @@ func (a *api) notShared(w http.ResponseWriter, _ *http.Request) error {
 		Op: "share tool cache", Kind: tool.Disabled, Message: "gateways do not share lists over HTTP any more",
 		Hint: `share through NATS: "cache": {"shared": "nats://nats.example.org:4222"}, or take lists over once with collie cache import FILE`,
 	}
-	refuseAs(w, http.StatusGone, e.Payload())
+	Refuse(w, http.StatusGone, e.Payload())
 	return nil
 }

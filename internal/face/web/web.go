@@ -211,10 +211,11 @@ func encode(v any) (json.RawMessage, error) {
 // refuse writes an error.
 func refuse(w http.ResponseWriter, err error) {
 	status, body := errorBody(err)
-	refuseAs(w, status, body)
+	Refuse(w, status, body)
 }
 
-func refuseAs(w http.ResponseWriter, status int, body json.RawMessage) {
+// Refuse answers with a status and an error as [tool.Error.Payload] says it.
+func Refuse(w http.ResponseWriter, status int, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has gone needs no answer

@@ -12,6 +12,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/httpserver"
 	"collie/internal/face/httpserver/tokens"
+	"collie/internal/face/web"
 	"collie/internal/tool"
 )
 
@@ -78,9 +79,7 @@ func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k, _ := httpserver.KeyFrom(r.Context())
 		if err := s.mayAsk(&k, scope, r); err != nil {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusForbidden)
-			_, _ = w.Write(err.Payload()) // a client that has gone needs no answer
+			web.Refuse(w, http.StatusForbidden, err.Payload())
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -80,9 +80,17 @@ func TestAddRefuses(t *testing.T) {
 	path := tokens.Path(t.TempDir())
 	tools := []tokens.Scope{tokens.Tools}
 	for _, token := range []tokens.Token{
-		{Name: "", Scopes: tools}, {Name: "a b", Scopes: tools}, {Name: "-a", Scopes: tools}, {Name: "a\x00b", Scopes: tools},
-		{Name: "a\n", Scopes: tools}, {Name: strings.Repeat("a", 65), Scopes: tools}, {Name: "../a", Scopes: tools},
-		{Name: "a"}, {Name: "a", Scopes: []tokens.Scope{"admin"}}, {Name: "a", Scopes: []tokens.Scope{"tools", "tools"}}, {Name: "a", Scopes: []tokens.Scope{"Tools"}},
+		{Name: "", Scopes: tools},
+		{Name: "a b", Scopes: tools},
+		{Name: "-a", Scopes: tools},
+		{Name: "a\x00b", Scopes: tools},
+		{Name: "a\n", Scopes: tools},
+		{Name: strings.Repeat("a", 65), Scopes: tools},
+		{Name: "../a", Scopes: tools},
+		{Name: "a"},
+		{Name: "a", Scopes: []tokens.Scope{"admin"}},
+		{Name: "a", Scopes: []tokens.Scope{"tools", "tools"}},
+		{Name: "a", Scopes: []tokens.Scope{"Tools"}},
 	} {
 		if _, err := tokens.Add(t.Context(), path, token); tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%+v: %v", token, err)
