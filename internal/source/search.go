@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -259,7 +260,7 @@ func (v *view) find(query, server string, limit int) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	var b strings.Builder
-	n := 0
+	n, english := 0, hasHan(query)
 	for _, h := range v.search.index().Search(query, len(v.search.names)) {
 		name := v.search.names[h.Doc]
 		t := v.tools[name]
@@ -270,12 +271,21 @@ func (v *view) find(query, server string, limit int) (tool.Result, error) {
 			break
 		}
 		b.WriteString(callable(name, t.action) + "\n")
+		english = english && !hasHan(t.action.Description)
 	}
 	if n == 0 {
 		return textResult("Nothing fits. Ask in other words, best in English, with what is to be done and to what: \"create issue\"."), nil
 	}
+	if english {
+		b.WriteString("These are described in English: English keywords find most.\n")
+	}
 	b.WriteString("Call one with " + callName + `: {"name": …, "args": {…}}. ` + describeName + " tells all of its arguments.")
 	return textResult(b.String()), nil
+}
+
+// hasHan reports whether a text has Chinese characters.
+func hasHan(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
 
 // callable is a line that shows how an action is called under a name, and what it does.

@@ -158,3 +158,23 @@ func TestSearchBesideOthers(t *testing.T) {
 		t.Errorf("found are %q, %v", found, err)
 	}
 }
+
+// TestSearchLanguage: whoever asks in Chinese is told where the answers are described in English.
+func TestSearchLanguage(t *testing.T) {
+	t.Parallel()
+	c := catalogOf(t, catalogs.Servers(), "")
+	for args, want := range map[string]bool{
+		`{"query":"查看提交历史","server":"git"}`:      true,
+		`{"query":"commit history"}`:             false,
+		`{"query":"创建共享日历","server":"lark-zh"}`:  false,
+		`{"query":"完全无关的话","server":"context7"}`: false, // nothing fits
+	} {
+		text, err := ask(t, c, "collie_find", args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text, "English keywords find most"); got != want {
+			t.Errorf("%s is told that English finds most: %t, want %t:\n%s", args, got, want, text)
+		}
+	}
+}
