@@ -26,6 +26,8 @@ type connectFlags struct {
 	withTheNotes, withoutNotes bool
 	name, profile, file        string
 	secrets                    string
+	http                       bool
+	tokenEnv                   string
 }
 
 // ConnectCommand is `collie connect`.
@@ -36,13 +38,15 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 	c := &cobra.Command{
 		Use: "connect CLIENT", Short: "Add this gateway to the settings of an MCP client", Args: cobra.MaximumNArgs(1),
 		Long: "Writes \"collie stdio\" into a client's settings, with the --home and --config of this command, and\n" +
-			"says what to do next. Comments stay, and the old file is kept as FILE.bak. No token is written\n" +
-			"into the client's file. Servers whose tools are not known yet are started once to learn them, so\n" +
-			"that the client's first session has them all.\n\n" +
+			"says what to do next. Comments stay, and the old file is kept as FILE.bak. Servers whose tools are\n" +
+			"not known yet are started once to learn them, so that the client's first session has them all.\n\n" +
 			"A server that both the client and Collie start would appear twice. --move imports the client's own\n" +
 			"servers, as mcp import does, and removes them from its file; --restore puts them back, and\n" +
 			"--remove removes Collie. If nobody has changed the file since, it is then byte for byte what it\n" +
 			"was.\n\n" +
+			"--http makes a named token for the client instead, held to --profile if that is given, and writes\n" +
+			"it with the gateway's address into the client's file, which nobody else may read then; --remove\n" +
+			"revokes it. Without --http no token is written.\n\n" +
 			"Clients: " + strings.Join(clientNames(), ", "),
 		Example: "  collie connect claude-code\n  collie connect cursor --move --dry-run\n" +
 			"  collie connect cursor --restore --remove\n  collie connect --list",
@@ -65,9 +69,12 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 	flags.StringVar(&f.file, "file", "", "write `FILE` instead of the client's usual one")
 	flags.StringVar(&f.secrets, "secrets", "ask", "with --move: do `WHAT` with secrets found as text: keyring, keep or ask")
 	root.CompleteWith(c, "secrets", "keyring", "keep", "ask")
+	flags.BoolVar(&f.http, "http", false, "have the client ask the gateway over HTTP, with a token of its own")
+	flags.StringVar(&f.tokenEnv, "token-env", "", "with --http: write the variable `NAME` into the file instead of the token, which is printed")
 	c.MarkFlagsMutuallyExclusive("notes", "no-notes")
+	c.MarkFlagsMutuallyExclusive("http", "move")
 	for _, back := range []string{"restore", "remove"} {
-		for _, to := range []string{"move", "notes", "no-notes", "profile", "force"} {
+		for _, to := range []string{"http", "token-env", "move", "notes", "no-notes", "profile", "force"} {
 			c.MarkFlagsMutuallyExclusive(back, to)
 		}
 	}
@@ -93,6 +100,8 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 	case !slices.Contains(clientNames(), args[0]):
 		near := root.DidYouMean(args[0], clientNames())
 		return root.Usage("there is no client %q%s known clients: %s", args[0], output.First(near, ";"), strings.Join(clientNames(), ", "))
+	case f.tokenEnv != "" && !f.http:
+		return root.Usage("--token-env is for --http")
 	case !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets):
 		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
 	}

@@ -21,6 +21,9 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		o.Name = f.name
 	}
 	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, o)
+	if !f.dry && f.remove && err == nil {
+		err = p.revokeTokens(ctx, cfg, client, f)
+	}
 	if !f.dry && len(done) > 0 {
 		p.OnRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
 	}
@@ -130,6 +133,9 @@ func (p commands) connectList() error {
 
 // settingsOf is which settings a client's entry asks for.
 func (p commands) settingsOf(c *hostadmin.Connected) string {
+	if c.HTTP {
+		return locale.T("over HTTP, with a token")
+	}
 	var words []string
 	if c.Home != "" {
 		words = append(words, "--home "+root.ShortPath(c.Home, p.Env))

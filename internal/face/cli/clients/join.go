@@ -25,7 +25,9 @@ type joining struct {
 	client string
 	cfg    *config.Config
 
-	plan  *hostadmin.Connection
+	plan    *hostadmin.Connection
+	options hostadmin.ConnectOptions // of plan, with --http
+
 	twins []hostadmin.Twin // that the client will have
 	ours  []string         // the client's servers that Collie has taken over, or had before
 }
@@ -86,6 +88,9 @@ func (j *joining) keepProfile(dir string) {
 		return
 	}
 	for _, c := range hostadmin.ClientConnections(j.Env, dir, j.runs) {
+		if c.HTTP {
+			c.Profile = j.tokenProfile()
+		}
 		if c.Client == j.client && c.Name == j.name && root.KnownProfile(j.cfg, c.Profile) == nil {
 			j.profile = c.Profile
 			return
@@ -101,6 +106,10 @@ func (j *joining) prepare(profile string) (err error) {
 	}
 	if o.Args, err = j.StdioArgs(profile); err != nil {
 		return err
+	}
+	if j.http {
+		o.URL, o.Token, o.TokenEnv = j.gatewayURL(), noToken, j.tokenEnv
+		j.options = o
 	}
 	j.plan, err = hostadmin.Connect(j.client, j.Env, o)
 	return err
@@ -149,10 +158,15 @@ func (j *joining) write(ctx context.Context, profile string) error {
 		if j.file == "" && !hostadmin.Installed(j.Env, j.client, plan.File, j.runs) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
-		if err := plan.ApplyNoted(ctx, j.cfg); err != nil {
+		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
+		apply := plan.ApplyNoted
+		if j.http {
+			detail["token"] = j.tokenName()
+			apply = func(ctx context.Context, cfg *config.Config) error { return j.applyHTTP(ctx, cfg, profile) }
+		}
+		if err := apply(ctx, j.cfg); err != nil {
 			return err
 		}
-		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
 		if taken := plan.Removed(); len(taken) > 0 {
 			detail["takenOut"] = taken
 		}

@@ -91,12 +91,24 @@ func (e Entry) Transport() string {
 	return "stdio"
 }
 
-// IsGateway reports whether the entry starts Collie itself.
+// IsGateway reports whether the entry starts Collie itself, or asks one over HTTP as connect has written it.
 func (e Entry) IsGateway() bool {
+	if e.asksHTTP() {
+		return true
+	}
 	command, _ := e.values["command"].(string)
 	args, _ := e.values["args"].([]string)
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
 	return strings.TrimSuffix(strings.ToLower(name), ".exe") == "collie" && slices.Contains(args, "stdio")
+}
+
+// asksHTTP reports whether the entry has a token of Collie, or a variable that is called as one.
+func (e Entry) asksHTTP() bool {
+	token, _ := e.values["auth.token"].(string)
+	if headers, ok := e.values["headers"].(map[string]*string); ok && headers["Authorization"] != nil {
+		token = strings.TrimPrefix(*headers["Authorization"], "Bearer ")
+	}
+	return strings.HasPrefix(token, "collie_") || strings.HasPrefix(token, "${COLLIE_TOKEN")
 }
 
 // CommandLine is the program and its arguments; nil for a server at a URL.

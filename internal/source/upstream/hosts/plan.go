@@ -22,11 +22,23 @@ type Server struct {
 	Name    string // usually "collie"
 	Command string // absolute: hosts often have another PATH than a terminal
 	Args    []string
+	// URL is where it answers, instead of a Command. Token opens it, or TokenEnv, the variable that has one.
+	URL, Token, TokenEnv string
 }
 
 // Entry is the server in our words.
 func (s Server) Entry() Entry {
 	var e Entry
+	if s.URL != "" {
+		value := "Bearer " + escape(s.Token)
+		if s.TokenEnv != "" {
+			value = "Bearer ${" + s.TokenEnv + "}"
+		}
+		e.set("type", "http")
+		e.set("url", escape(s.URL))
+		e.set("headers", map[string]*string{"Authorization": &value})
+		return e
+	}
 	e.set("command", escape(s.Command))
 	args := make([]string, len(s.Args))
 	for i, a := range s.Args {
@@ -48,6 +60,7 @@ type Plan struct {
 	Members []part // what will stand in it, and where
 
 	entries       []Written
+	private       bool   // what is written is for the owner's eyes alone
 	before, after []byte // before is nil where there is no file, after where there is to be none
 }
 
@@ -61,14 +74,22 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 	if w.Skip != "" {
 		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: h.Title, Message: w.Skip}
 	}
+	if server.URL != "" && len(w.Notes) > 0 {
+		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: h.Title, Message: strings.Join(w.Notes, "; ")}
+	}
 	starts := func(name string, there Entry) bool {
-		return name == server.Name && there.values["command"] == e.values["command"] &&
+		return server.URL == "" && name == server.Name && there.values["command"] == e.values["command"] &&
 			slices.Equal(listOf(there.values["args"]), listOf(e.values["args"]))
 	}
 	mine := func(name string, there Entry) bool {
-		return name == server.Name && slices.Equal(exceptProfile(there.CommandLine()), exceptProfile(e.CommandLine()))
+		if name != server.Name || !there.IsGateway() {
+			return false
+		}
+		return server.URL != "" || there.asksHTTP() || slices.Equal(exceptProfile(there.CommandLine()), exceptProfile(e.CommandLine()))
 	}
-	return prepare(h, file, []Written{w}, set, force, starts, mine)
+	p, err := prepare(h, file, []Written{w}, set, force, starts, mine)
+	p.private = server.Token != ""
+	return p, err
 }
 
 // exceptProfile is a command line of Collie without the view that it asks for.
@@ -324,6 +345,9 @@ func (p Plan) write() error {
 		return err
 	}
 	mode := info.Mode().Perm()
+	if p.private {
+		mode &= 0o700
+	}
 	if err := atomicfile.Write(p.File+".bak", p.before, mode); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ type ConnectOptions struct {
 	Args    []string // that make it serve
 	File    string   // empty means where the client keeps its user's servers
 	Force   bool     // replace another entry of that name
+	// URL is where this program answers, instead of Command. Token opens it, or TokenEnv, the variable that has one. A file with a
+	// Token gets a mode for its owner alone.
+	URL, Token, TokenEnv string
 }
 
 // Connection is a change of a client's file that is worked out and not made yet.
@@ -62,7 +65,7 @@ func Connect(client string, env config.Env, o ConnectOptions) (*Connection, erro
 }
 
 func (o ConnectOptions) server() hosts.Server {
-	return hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args}
+	return hosts.Server{Name: o.Name, Command: o.Command, Args: o.Args, URL: o.URL, Token: o.Token, TokenEnv: o.TokenEnv}
 }
 
 func connectionOf(plan hosts.Plan) *Connection {

@@ -89,6 +89,7 @@ type Connected struct {
 	Command   string   `json:"command,omitempty"` // the program that it starts
 	Missing   bool     `json:"missing,omitempty"` // which is not there
 	Off       bool     `json:"disabled,omitempty"`
+	HTTP      bool     `json:"http,omitempty"` // it starts nothing, and asks over HTTP
 	Home      string   `json:"home,omitempty"`
 	Config    []string `json:"config,omitempty"`
 	Profile   string   `json:"profile,omitempty"`
@@ -133,6 +134,10 @@ func ClientConnections(env config.Env, dir string, runs func(command string) boo
 // reads takes from an entry what it starts.
 func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
 	line := f.Entry.CommandLine()
+	if line == nil {
+		c.Name, c.Off, c.HTTP = f.Name, f.Entry.Disabled(), true
+		return
+	}
 	c.Name, c.Command, c.Off = f.Name, line[0], f.Entry.Disabled()
 	c.Missing = !runs(c.Command)
 	for i := 1; i+1 < len(line); i++ {

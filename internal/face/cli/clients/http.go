@@ -1,0 +1,109 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"collie/internal/config"
+	"collie/internal/face/cli/home"
+	"collie/internal/face/httpserver/tokens"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
+	"collie/internal/tool"
+)
+
+// noToken stands for the token where a change is only shown: a secret is written into the client's file and nowhere else.
+const noToken = "collie_…"
+
+// gatewayURL is where the gateway of this home answers, or will.
+func (j *joining) gatewayURL() string {
+	if g, err := home.FindGateway(j.cfg.Paths); err == nil {
+		return g.URL + "/mcp"
+	}
+	scheme := "http://"
+	if j.cfg.HTTP.TLSCert != "" {
+		scheme = "https://"
+	}
+	return scheme + j.cfg.HTTP.Addr + "/mcp"
+}
+
+// tokenName is the name of the client's token.
+func (j *joining) tokenName() string {
+	if j.name == "collie" {
+		return j.client
+	}
+	return j.client + "." + j.name
+}
+
+// tokenProfile is the profile of the token that the client has; empty where it has none.
+func (j *joining) tokenProfile() string {
+	list, _ := tokens.Read(tokens.Path(j.cfg.Paths.State)) // one that cannot be read fails what writes it
+	for _, t := range list {
+		if t.Name == j.tokenName() {
+			return t.Profile
+		}
+	}
+	return ""
+}
+
+// applyHTTP makes a token for the client and writes it. One that an earlier connect made ends; where nothing can be written, there
+// is no new one.
+func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile string) error {
+	path, name := tokens.Path(cfg.Paths.State), j.tokenName()
+	list, err := tokens.Read(path)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(list, func(t tokens.Token) bool { return t.Name == name }); i >= 0 {
+		if list[i].Client != j.client {
+			return &tool.Error{
+				Op: "connect", Kind: tool.Exists, Subject: name, Message: "there is a token of that name, which connect has not made",
+				Hint: "choose another name with --name, or collie token revoke " + name,
+			}
+		}
+		if err := tokens.Revoke(ctx, path, name); err != nil {
+			return err
+		}
+	}
+	secret, err := tokens.Add(ctx, path, tokens.Token{Name: name, Profile: profile, Scopes: []tokens.Scope{tokens.Tools}, Client: j.client, File: j.plan.File})
+	if err != nil {
+		return err
+	}
+	o := j.options
+	o.Token = secret
+	if o.TokenEnv != "" {
+		o.Token = ""
+	}
+	plan, err := hostadmin.Connect(j.client, j.Env, o)
+	if err == nil {
+		err = plan.ApplyNoted(ctx, cfg)
+	}
+	if err != nil {
+		return errors.Join(err, tokens.Revoke(context.WithoutCancel(ctx), path, name))
+	}
+	if o.TokenEnv != "" {
+		j.Note("start the client with this in its environment; it is not shown again:\n  %s", o.TokenEnv+"="+secret)
+	}
+	return nil
+}
+
+// revokeTokens ends the tokens that connect has made for a client.
+func (p commands) revokeTokens(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
+	path := tokens.Path(cfg.Paths.State)
+	list, err := tokens.Read(path)
+	if err != nil {
+		return err
+	}
+	j := joining{connectFlags: f, client: client}
+	for _, t := range list {
+		if t.Client != client || f.file != "" && t.File != f.file || f.name != "collie" && t.Name != j.tokenName() {
+			continue
+		}
+		if err := tokens.Revoke(ctx, path, t.Name); err != nil {
+			return err
+		}
+		p.OnRecord(ctx, cfg, "token revoke", map[string]any{"name": t.Name})
+		p.Note("revoked the token %s", t.Name)
+	}
+	return nil
+}
