@@ -19,7 +19,7 @@ const anonymous = "anonymous"
 
 // Key is a token with the identity it stands for. Printed or logged it shows no secret.
 type Key struct {
-	// Name is the principal: "token", "control", "bridge", or "token:NAME" of a named token. Required and unique.
+	// Name is the principal: "token", "control", "bridge", or "token/NAME" of a named token. Required and unique.
 	Name string
 	// Secret is 1 to 256 bytes. It is empty in what [KeyFrom] returns.
 	Secret string
@@ -79,7 +79,7 @@ func newIdentity(k Key) identity {
 func ofToken(t *tokens.Token) identity {
 	ctx, end := context.WithCancel(context.Background())
 	id := identity{digest: t.Digest(), end: end, afterEnd: func(f func()) func() bool { return context.AfterFunc(ctx, f) }}
-	name := "token:" + t.Name
+	name := "token/" + t.Name
 	return id.standFor(Key{Name: name, Token: t, holder: name + "\x00" + t.SHA256})
 }
 

@@ -156,7 +156,7 @@ func paramKeys(args json.RawMessage) []string {
 func transport(c *tool.Call) string {
 	switch c.Origin {
 	case tool.MCPLocal:
-		if c.Principal == "token" || c.Principal == "anonymous" || strings.HasPrefix(c.Principal, "token:") {
+		if c.Principal == "token" || c.Principal == "anonymous" || strings.HasPrefix(c.Principal, "token/") {
 			return HTTP
 		}
 		return viaStdio

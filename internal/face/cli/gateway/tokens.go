@@ -101,10 +101,11 @@ func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request)
 			Hint:    "use a token with that scope: collie token add NAME --scope " + string(scope),
 		}
 	}
-	if r.URL.RawQuery == "" {
-		return nil
+	asked := []string{""} // what a token is bound to may have gone
+	if r.URL.RawQuery != "" {
+		asked = append(asked, r.URL.Query()["profile"]...)
 	}
-	for _, asked := range r.URL.Query()["profile"] {
+	for _, asked := range asked {
 		if _, err := s.profile(k, asked); err != nil {
 			e, _ := err.(*tool.Error) //nolint:errorlint // it is made above
 			return e

@@ -1,0 +1,380 @@
+// Package tokens_test attacks the named tokens of a gateway from outside: whoever holds one sees and calls what it opens, and
+// nothing else, in every way there is to ask.
+package tokens_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/pipeline/audit"
+	"collie/internal/sorting"
+	"collie/test/gateway"
+)
+
+func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+
+// limit is five times the second within which a token has to end.
+const limit = 5 * time.Second
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+
+// world is a gateway with profiles and ways to ask it.
+type world struct {
+	*testing.T
+	programs gateway.Programs
+	gateway  *gateway.Gateway
+	settings string
+	first    string // token
+}
+
+var profiles = map[string]string{
+	"reads":   `{"tools":{"include":["fs"]}}`,
+	"flat":    `{"tools":{"include":["fs","tag"]},"view":"flat"}`,
+	"search":  `{"tools":{"include":["search","block"]},"view":"search"}`,
+	"careful": `{"tools":{"exclude":["fs","av"]},"actions":{"exclude":["block.delete","search.sql"]}}`,
+}
+
+func open(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, programs: gateway.Place(t)}
+	var list []string
+	for name, p := range profiles {
+		list = append(list, fmt.Sprintf("%q:%s", name, p))
+	}
+	w.settings = w.programs.Settings(t, nil, `"siyuan":{"enabled":true}`, `"http":{"metrics":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
+	w.gateway = w.programs.Serve(t, w.settings)
+	w.first, _, _ = w.gateway.Keys(t)
+	return w
+}
+
+// token runs a command about tokens and returns what it prints.
+func (w *world) token(args ...string) string {
+	w.Helper()
+	out, errs, code := w.programs.Run(w.T, w.gateway.Home, append([]string{"token", "--config", w.settings}, args...)...)
+	if code != 0 {
+		w.Fatalf("token %q: %s", args, errs)
+	}
+	return strings.TrimSpace(out)
+}
+
+// ask sends one request and returns status, session and body.
+func (w *world) ask(method, path, token, session, body string, head ...string) (status int, opened, answer string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, w.gateway.URL+path, strings.NewReader(body))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	for i := 0; i < len(head); i += 2 {
+		req.Header.Add(head[i], head[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(raw)
+}
+
+// until asks again and again until the status is the wanted one.
+func (w *world) until(want int, token string) {
+	w.Helper()
+	for begun := time.Now(); ; {
+		status, _, _ := w.ask(http.MethodGet, "/api/v1/lists/tools", token, "", "")
+		if status == want {
+			return
+		}
+		if time.Since(begun) > limit {
+			w.Fatalf("still %d after %v, want %d", status, limit, want)
+		}
+	}
+}
+
+// session opens one and returns its id.
+func (w *world) session(token, query string) string {
+	w.Helper()
+	status, id, body := w.ask(http.MethodPost, "/mcp"+query, token, "", initialize)
+	if status != http.StatusOK || id == "" {
+		w.Fatalf("initialize: %d %s", status, body)
+	}
+	return id
+}
+
+func (w *world) rpc(token, session, query, method, params string) string {
+	w.Helper()
+	_, _, body := w.ask(http.MethodPost, "/mcp"+query, token, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, params))
+	return body
+}
+
+// actions are the actions that a profile shows, as tool/action, as people see them.
+func (w *world) actions(profile string) (list []string) {
+	w.Helper()
+	_, _, body := w.ask(http.MethodGet, "/api/v1/tools?profile="+profile, w.first, "", "")
+	for _, t := range gjson.Get(body, "tools").Array() {
+		name := t.Get("name").String() + t.Get("Name").String()
+		for _, a := range slices.Concat(t.Get("actions").Array(), t.Get("Actions").Array()) {
+			list = append(list, name+"/"+a.Get("name").String()+a.Get("Name").String())
+		}
+	}
+	sorting.By(list, strings.Compare)
+	return list
+}
+
+// For every profile and scope: a bound token lists what the profile shows, byte for byte, calls nothing beyond it by any name,
+// and reads no resource or help beyond it.
+func TestTokensSeeNothingBeyond(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	all := w.actions("default")
+	if len(all) < 100 {
+		t.Fatalf("%d actions: %q", len(all), all)
+	}
+	kind := func(body string) string { return gjson.Get(body, "error.type").String() }
+	_, _, nobody := w.ask(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"no/such","args":{}}`)
+	for profile := range profiles {
+		shown := w.actions(profile)
+		secret := w.token("add", "of-"+profile, "--profile", profile)
+		w.until(http.StatusOK, secret)
+		id := w.session(secret, "")
+		for _, list := range []string{"tools", "prompts", "resources"} {
+			_, _, want := w.ask(http.MethodGet, "/api/v1/lists/"+list+"?profile="+profile, w.first, "", "")
+			if _, _, got := w.ask(http.MethodGet, "/api/v1/lists/"+list, secret, "", ""); got != want {
+				t.Errorf("%s: %s by the API are %.200s, want %.200s", profile, list, got, want)
+			}
+			if got := gjson.Get(w.rpc(secret, id, "", list+"/list", "{}"), "result").Raw; got != strings.TrimSpace(want) {
+				t.Errorf("%s: %s are %.200s, want %.200s", profile, list, got, want)
+			}
+		}
+		refused := 0
+		for _, name := range all {
+			tool, action, _ := strings.Cut(name, "/")
+			if slices.Contains(shown, name) {
+				continue
+			}
+			refused++
+			for _, call := range []string{
+				fmt.Sprintf(`{"name":%q,"args":{}}`, name), fmt.Sprintf(`{"name":%q,"args":{}}`, tool+"."+action), fmt.Sprintf(`{"name":%q,"args":{}}`, tool+"__"+action),
+				fmt.Sprintf(`{"name":%q,"args":{"action":%q}}`, tool, action),
+				fmt.Sprintf(`{"name":"collie_call","args":{"name":%q,"arguments":{}}}`, name), fmt.Sprintf(`{"name":"collie_describe","args":{"name":%q}}`, name),
+			} {
+				if _, _, body := w.ask(http.MethodPost, "/api/v1/calls", secret, "", call); kind(body) == "" && !gjson.Get(body, "isError").Bool() {
+					t.Errorf("%s: %s answers %.200s (unknown ones %.100s)", profile, call, body, nobody)
+				}
+				mcp := strings.Replace(call, `"args"`, `"arguments"`, 1)
+				if body := w.rpc(secret, id, "", "tools/call", mcp); !gjson.Get(body, "error").Exists() && !gjson.Get(body, "result.isError").Bool() {
+					t.Errorf("%s: %s answers %.200s", profile, mcp, body)
+				}
+			}
+			for _, uri := range []string{"collie://help/" + name} {
+				if body := w.rpc(secret, id, "", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); !gjson.Get(body, "error").Exists() {
+					t.Errorf("%s: reads %s: %.200s", profile, uri, body)
+				}
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s hides nothing", profile)
+		}
+		// Another profile is refused wherever it can be asked for.
+		for other := range profiles {
+			for _, asked := range []string{other, other + "@flat", "default"} {
+				if asked == profile {
+					continue
+				}
+				for _, query := range []string{"?profile=" + asked, "?profile=" + profile + "&profile=" + asked, "?profile=" + asked + "&profile=" + profile, "?profil%65=" + asked} {
+					status, _, body := w.ask(http.MethodPost, "/mcp"+query, secret, "", initialize)
+					api, _, _ := w.ask(http.MethodGet, "/api/v1/tools"+query, secret, "", "")
+					if status != http.StatusForbidden || api != http.StatusForbidden || !strings.Contains(body, profile) {
+						t.Errorf("%s with %s: %d and %d, %s", profile, query, status, api, body)
+					}
+				}
+				if status, _, body := w.ask(http.MethodPost, "/api/v1/calls", secret, "", fmt.Sprintf(`{"name":"fs","profile":%q,"args":{}}`, asked)); status != http.StatusForbidden {
+					t.Errorf("%s calls in %s: %d %s", profile, asked, status, body)
+				}
+			}
+		}
+	}
+}
+
+// Scopes open what they say, and no named token manages.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for _, scopes := range []string{"tools", "chat", "approve", "chat,approve", "tools,chat", "tools,approve,chat"} {
+		secret := w.token("add", strings.ReplaceAll(scopes, ",", "-"), "--scope", scopes)
+		want := http.StatusForbidden
+		if strings.Contains(scopes, "tools") {
+			want = http.StatusOK
+		}
+		w.until(want, secret)
+		if status, _, body := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status != want {
+			t.Errorf("%s: initialize is %d, want %d: %s", scopes, status, want, body)
+		}
+		for _, path := range []string{"/metrics", "/api/v1/mcp/servers", "/api/v1/toolcache/stats"} {
+			if status, _, body := w.ask(http.MethodGet, path, secret, "", ""); status != http.StatusForbidden {
+				t.Errorf("%s: %s is %d: %.100s", scopes, path, status, body)
+			}
+		}
+	}
+}
+
+// A token comes in by one Authorization header alone; a session is that of the token that opened it.
+func TestOtherWaysIn(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	a, b := w.token("add", "a", "--profile", "reads"), w.token("add", "b")
+	w.until(http.StatusOK, a)
+	w.until(http.StatusOK, b)
+	for _, path := range []string{"/mcp?token=" + b, "/mcp?access_token=" + b, "/mcp?authorization=Bearer+" + b} {
+		if status, _, _ := w.ask(http.MethodPost, path, "", "", initialize); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	for _, head := range [][]string{
+		{"Authorization", b}, {"Authorization", "Basic " + b}, {"Authorization", "Bearer"}, {"Authorization", "Bearer " + b + "x"}, {"Authorization", "Bearer " + b[:len(b)-1]},
+		{"Authorization", "Bearer " + strings.ToUpper(b)}, {"Authorization", "Bearer " + b, "Authorization", "Bearer " + a}, {"Authorization", "Bearer " + b + "," + a},
+		{"X-Api-Key", b}, {"Cookie", "token=" + b}, {"Proxy-Authorization", "Bearer " + b},
+	} {
+		if status, _, _ := w.ask(http.MethodPost, "/mcp", "", "", initialize, head...); status != http.StatusUnauthorized {
+			t.Errorf("%.40q: %d", head, status)
+		}
+	}
+	wide := w.session(b, "")
+	narrow := w.session(a, "")
+	for _, try := range [][2]string{{a, wide}, {b, narrow}, {w.first, wide}, {w.first, narrow}} {
+		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
+			body := ""
+			if method == http.MethodPost {
+				body = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
+			}
+			if status, _, _ := w.ask(method, "/mcp", try[0], try[1], body); status != http.StatusNotFound {
+				t.Errorf("%s with the session of another token: %d", method, status)
+			}
+		}
+	}
+	for _, e := range gateway.Records(t, w.gateway.Home) {
+		if strings.Contains(string(e.Raw), a) || strings.Contains(string(e.Raw), b) {
+			t.Errorf("a record has a secret: %s", e.Raw)
+		}
+	}
+	called := w.rpc(a, narrow, "", "tools/call", `{"name":"fs","arguments":{"action":"ls","path":"/"}}`)
+	for begun := time.Now(); ; {
+		if slices.ContainsFunc(gateway.Records(t, w.gateway.Home), func(e audit.Entry) bool { return e.Principal == "token/a" }) {
+			return
+		}
+		if time.Since(begun) > limit {
+			t.Fatalf("no record names the token of %s", called)
+		}
+	}
+}
+
+// Revoked or rotated, by another process of the home: 401, the stream ends, and nobody resumes it or its session.
+func TestRevokedTokenEnds(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for _, how := range []string{"rotate", "revoke"} {
+		secret := w.token("add", how)
+		w.until(http.StatusOK, secret)
+		id := w.session(secret, "")
+		ctx, stop := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.gateway.URL+"/mcp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		req.Header.Set("Mcp-Session-Id", id)
+		req.Header.Set("Accept", "text/event-stream")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("stream: %v, %v", resp, err)
+		}
+		over := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			close(over)
+		}()
+		next := w.token(how, how)
+		select {
+		case <-over:
+		case <-time.After(limit):
+			t.Errorf("%s: the stream goes on", how)
+		}
+		stop()
+		_ = resp.Body.Close()
+		w.until(http.StatusUnauthorized, secret)
+		if how == "revoke" {
+			next = w.token("add", how) // of the same name, and another one
+		}
+		w.until(http.StatusOK, next)
+		for _, token := range []string{next, w.first} {
+			if status, _, _ := w.ask(http.MethodGet, "/mcp", token, id, "", "Last-Event-ID", "s:0"); status != http.StatusNotFound {
+				t.Errorf("%s: the session is found again: %d", how, status)
+			}
+		}
+	}
+	// A damaged file lets in nobody but the first token.
+	secret := w.token("add", "last")
+	w.until(http.StatusOK, secret)
+	path := w.gateway.Home + "/state/tokens.json"
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range [][]byte{[]byte(`{"version":1,"tokens":[`), []byte(strings.Replace(string(whole), `"version": 1`, `"version": 9`, 1)), nil} {
+		if err := os.WriteFile(path, damage, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.until(http.StatusUnauthorized, secret)
+		w.until(http.StatusOK, w.first)
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.until(http.StatusOK, secret)
+	}
+}
+
+// A profile that vanishes from the settings opens nothing for those who are held to it, in open sessions too.
+func TestProfileThatVanishes(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	secret := w.token("add", "held", "--profile", "reads")
+	w.until(http.StatusOK, secret)
+	id := w.session(secret, "")
+	if body := w.rpc(secret, id, "", "tools/list", "{}"); !strings.Contains(body, `"name":"fs"`) {
+		t.Fatalf("it sees %.200s", body)
+	}
+	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"http":{"metrics":true}`)
+	for begun := time.Now(); ; {
+		body := w.rpc(secret, id, "", "tools/list", "{}")
+		if strings.Contains(body, `"name":"search"`) {
+			t.Fatalf("it sees more: %.200s", body)
+		}
+		if status, _, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status == http.StatusForbidden {
+			return
+		}
+		if time.Since(begun) > 2*limit {
+			t.Fatalf("after %v: %.200s", 2*limit, body)
+		}
+	}
+}
