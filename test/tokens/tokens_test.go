@@ -252,9 +252,17 @@ func TestOtherWaysIn(t *testing.T) {
 		}
 	}
 	for _, head := range [][]string{
-		{"Authorization", b}, {"Authorization", "Basic " + b}, {"Authorization", "Bearer"}, {"Authorization", "Bearer " + b + "x"}, {"Authorization", "Bearer " + b[:len(b)-1]},
-		{"Authorization", "Bearer " + strings.ToUpper(b)}, {"Authorization", "Bearer " + b, "Authorization", "Bearer " + a}, {"Authorization", "Bearer " + b + "," + a},
-		{"X-Api-Key", b}, {"Cookie", "token=" + b}, {"Proxy-Authorization", "Bearer " + b},
+		{"Authorization", b},
+		{"Authorization", "Basic " + b},
+		{"Authorization", "Bearer"},
+		{"Authorization", "Bearer " + b + "x"},
+		{"Authorization", "Bearer " + b[:len(b)-1]},
+		{"Authorization", "Bearer " + strings.ToUpper(b)},
+		{"Authorization", "Bearer " + b, "Authorization", "Bearer " + a},
+		{"Authorization", "Bearer " + b + "," + a},
+		{"X-Api-Key", b},
+		{"Cookie", "token=" + b},
+		{"Proxy-Authorization", "Bearer " + b},
 	} {
 		if status, _, _ := w.ask(http.MethodPost, "/mcp", "", "", initialize, head...); status != http.StatusUnauthorized {
 			t.Errorf("%.40q: %d", head, status)
