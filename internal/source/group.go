@@ -21,6 +21,9 @@ const (
 	maxSignatures = 800
 	// mostValues bounds the values of an argument that several actions take.
 	mostValues = 4
+	// mostNamed bounds the actions that the enum of a grouped tool names: interfaces to models take fewer than a thousand values.
+	// Help names those of larger tools.
+	mostNamed = 500
 )
 
 // nested reports whether a Tool's grouped form keeps an action's arguments apart, in args,
@@ -55,9 +58,13 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 		destructive = destructive || a.Dangerous
 	}
 	properties := orderedObject{}
-	properties.add("action", map[string]any{"type": "string", "enum": append(enum, help)})
+	what := map[string]any{"type": "string"}
+	if len(enum) < mostNamed {
+		what["enum"] = append(enum, help)
+	}
+	properties.add("action", what)
 	if nested(t) {
-		properties.add("args", map[string]any{"type": "object"})
+		properties.add("args", map[string]any{"type": "string", "description": "JSON"})
 	} else {
 		addListed(&properties, actions)
 	}
@@ -239,7 +246,7 @@ func argument(args json.RawMessage, name string) string { return gjson.GetBytes(
 // ungroup returns the arguments of the action that a call of a grouped tool names.
 func ungroup(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
 	if nested(t) {
-		switch inner := gjson.GetBytes(args, "args"); {
+		switch inner := unwritten(gjson.GetBytes(args, "args")); {
 		case inner.Exists() && inner.Type == gjson.Null:
 			return adapted(a, json.RawMessage("{}"), "")
 		case inner.Exists():

@@ -81,7 +81,7 @@ func TestNestedGroup(t *testing.T) {
 			c := open(t, source.Options{}, grouped("odd", tooltest.Action("plain"), odd))
 			def := list(t, c, tool.ListTools, "")[0]
 			want(t, "actions", def.Get("inputSchema.properties.action.enum").Raw, `["plain","`+odd.Name+`","collie_help"]`)
-			want(t, "args", def.Get("inputSchema.properties.args").Raw, `{"type":"object"}`)
+			want(t, "args", def.Get("inputSchema.properties.args").Raw, `{"description":"JSON","type":"string"}`)
 			if about := def.Get("description").String(); !strings.Contains(about, "Call {action, args:{…}}; action=collie_help") {
 				t.Errorf("description: %s", about)
 			}

@@ -26,6 +26,9 @@ const (
 	// that lies behind them. Of more than mostAbout tools only the names are said.
 	searchBytes, bytesEach, mostAbout = 2 << 10, 32, 40
 
+	// mostDescription is how long a description may be, by the shortest limit of an interface to models.
+	mostDescription = 1024
+
 	fewHits, mostHits = 5, 20
 	// mostArguments bounds the optional arguments in the signature of a hit, and hitText what is said of it, in characters.
 	mostArguments, hitText = 8, 160
@@ -130,7 +133,7 @@ func (v *view) searchDefinitions() []json.RawMessage {
 		o := orderedObject{}
 		o.add("name", name)
 		o.add("description", description)
-		o.addRaw("inputSchema", schema)
+		o.addRaw("inputSchema", acceptedSchema(gjson.ParseBytes(schema)))
 		if readOnly {
 			hints := orderedObject{}
 			hints.add("readOnlyHint", true)
@@ -143,6 +146,7 @@ func (v *view) searchDefinitions() []json.RawMessage {
 	head := fmt.Sprintf("Find tools by what they do. %d tools are not listed but can be called with %s. Ask in a few words, best English ones. They belong to:",
 		len(v.search.names), callName)
 	left := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
+	left = min(left, mostDescription-len(head))
 	return []json.RawMessage{define(findName, head+v.behind(left), findAction.InputSchema, true), describe, call}
 }
 
@@ -194,7 +198,7 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 		return nil
 	}
 	given := gjson.ParseBytes(call.Args)
-	name, args := given.Get("name"), given.Get("args")
+	name, args := given.Get("name"), unwritten(given.Get("args"))
 	switch {
 	case name.Type != gjson.String || name.Str == "":
 		return badSearchCall("name", "must be the name of a tool, as "+findName+" gives it")
@@ -212,6 +216,16 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 		return err
 	}
 	return c.resolveTarget(v, call, t)
+}
+
+// unwritten is the object that a text holds as JSON, else v itself: lists declare objects with members of any name as texts.
+func unwritten(v gjson.Result) gjson.Result {
+	if v.Type == gjson.String && gjson.Valid(v.Str) {
+		if inner := gjson.Parse(v.Str); inner.IsObject() || inner.Type == gjson.Null {
+			return inner
+		}
+	}
+	return v
 }
 
 func badSearchCall(field, message string) error {

@@ -122,6 +122,8 @@ func (v *view) toolList() json.RawMessage {
 	for _, name := range v.names {
 		if t := v.tools[name]; t.grouped {
 			list.add(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))
+		} else if t.action.Strict {
+			list.addNamed(accepted(t.action.Definition), t.action.Name, name)
 		} else {
 			list.addNamed(t.action.Definition, t.action.Name, name)
 		}

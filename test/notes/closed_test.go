@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/upstream/modelapi"
 	"collie/test/await"
 )
 
@@ -28,7 +29,7 @@ var otherwise = map[string]aim{
 // In front of a real kernel each call does what it does with any arguments.
 func TestClosedForms(t *testing.T) {
 	t.Parallel()
-	forms := apis(t)
+	forms := modelapi.APIs()
 	actions := 0
 	for _, def := range newGateway(t, newWorkspace(t, layout{})).list(t) {
 		tl := def.Get("name").String()
@@ -43,7 +44,7 @@ func TestClosedForms(t *testing.T) {
 			t.Parallel()
 			c := &closedTest{stock: stock{t: t}, def: def}
 			for _, form := range forms {
-				c.forms = append(c.forms, compiled{form, compile(t, form.of(def.Get("inputSchema").Value()))})
+				c.forms = append(c.forms, compiled{form, compile(t, form.Form(def.Get("inputSchema").Value()))})
 			}
 			for i, name := range names {
 				if await.Race && i%4 != 0 {
@@ -74,7 +75,7 @@ type closedTest struct {
 
 // compiled is the list's schema of a tool as clients of an API get it.
 type compiled struct {
-	api
+	modelapi.API
 	schema *jsonschema.Schema
 }
 
@@ -179,7 +180,7 @@ func (c *closedTest) fits(t *testing.T, act string, args object, nulls bool) {
 			continue
 		}
 		if err := form.schema.Validate(sent); err != nil {
-			t.Errorf("%s as %s gets it: %v", act, form.API, fmt.Sprint(err))
+			t.Errorf("%s as %s gets it: %v", act, form.Name, fmt.Sprint(err))
 		}
 	}
 }

@@ -1,0 +1,90 @@
+package source
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+)
+
+// accepted is a definition of our own in words that all interfaces to models take: a request with one other word is refused as a
+// whole. What is left out of its schema, calls are still held to.
+func accepted(def json.RawMessage) json.RawMessage {
+	out, err := sjson.SetRawBytes(def, "inputSchema", acceptedSchema(gjson.GetBytes(def, "inputSchema")))
+	if err != nil {
+		panic("source: a definition is not a JSON object: " + err.Error())
+	}
+	return out
+}
+
+// refusedWords are the keywords of our schemas that some interface refuses.
+var refusedWords = []string{"additionalProperties", "default", "minLength", "maxLength", "uniqueItems"}
+
+// acceptedSchema is a schema without those words. A default is told in the description. What cannot be said without them, such
+// as an object with members of any name, is text that holds JSON.
+func acceptedSchema(schema gjson.Result) []byte {
+	o := orderedObject{}
+	about := schema.Get("description").String()
+	if value := schema.Get("default"); value.Exists() {
+		about += "; " + value.Raw + " if not given"
+	}
+	schema.ForEach(func(k, v gjson.Result) bool {
+		switch key := k.String(); {
+		case slices.Contains(refusedWords, key):
+		case key == "description":
+			o.add(key, about)
+		case key == "items":
+			o.addRaw(key, acceptedSchema(v))
+		case key == "properties":
+			members := orderedObject{}
+			v.ForEach(func(name, of gjson.Result) bool {
+				if sayable(of) {
+					members.addRaw(name.String(), acceptedSchema(of))
+				} else {
+					text := orderedObject{}
+					text.add("type", "string")
+					text.add("description", of.Get("description").String()+" (JSON)")
+					members.addRaw(name.String(), text.bytes())
+				}
+				return true
+			})
+			o.addRaw(key, members.bytes())
+		case key == "anyOf":
+			forms := []byte{'['}
+			for i, form := range v.Array() {
+				if i > 0 {
+					forms = append(forms, ',')
+				}
+				forms = append(forms, acceptedSchema(form)...)
+			}
+			o.addRaw(key, append(forms, ']'))
+		default:
+			o.addRaw(key, json.RawMessage(v.Raw))
+		}
+		return true
+	})
+	return o.bytes()
+}
+
+// sayable reports whether a schema says what it means with one type each, and names all members of objects.
+func sayable(schema gjson.Result) bool {
+	if forms := schema.Get("anyOf"); forms.Exists() {
+		return !slices.ContainsFunc(forms.Array(), func(form gjson.Result) bool { return !sayable(form) })
+	}
+	switch typ := schema.Get("type"); {
+	case typ.Type != gjson.String:
+		return false
+	case typ.Str == "array":
+		return sayable(schema.Get("items"))
+	case typ.Str == "object":
+		members, all := 0, true
+		schema.Get("properties").ForEach(func(_, of gjson.Result) bool {
+			members++
+			all = all && sayable(of)
+			return all
+		})
+		return members > 0 && all
+	}
+	return true
+}

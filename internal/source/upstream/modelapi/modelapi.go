@@ -1,0 +1,302 @@
+// Package modelapi holds what interfaces to models document of the tools that they take, as one table, and finds what of a
+// definition each of them would refuse: a request with one such tool is refused as a whole.
+//
+// What it leaves to others: what becomes of a definition. Our own are made to fit, which tests hold them to; those of servers
+// pass as they are, and people are told.
+package modelapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+)
+
+// API is what one interface documents. A limit of 0, or without entries, is one that it does not name.
+type API struct {
+	Name                   string
+	ToolName, PropertyName string // patterns
+	// Description is the most characters of a description, and Tools the most tools of a request. Described takes no empty
+	// description.
+	Description, Tools int
+	Described          bool
+	Depth, Properties  int // of one tool: levels of objects, properties in all
+	Text, EnumValues   int // of one tool: characters of all names and values, and how many values
+	Types, Keywords    []string
+	RefusedAtRoot      []string // keywords
+	// Strict wants all properties of closed objects, null where there is nothing to say; Closed says that clients close objects
+	// on the way. OpenAPI has one type for each schema, enums of texts alone, and objects with properties.
+	Strict, Closed, OpenAPI bool
+}
+
+// Breach is what an interface would refuse.
+type Breach struct {
+	Limit string // that is broken, the same for all definitions that break it
+	At    string // where in the schema, such as "/filter/from"; empty for the definition itself
+}
+
+// schema is a JSON Schema that is an object.
+type schema = map[string]any
+
+// Check returns what a refuses of an MCP tool definition that is called name: each limit once, sorted, with the first place
+// where it is broken. A definition that is not a JSON object has no limits to break.
+func (a *API) Check(name string, def json.RawMessage) []Breach {
+	var d struct {
+		Description *string `json:"description"`
+		InputSchema any     `json:"inputSchema"`
+	}
+	if json.Unmarshal(def, &d) != nil {
+		return nil
+	}
+	w := walk{api: a, found: map[string]string{}, property: compiled(a.PropertyName)}
+	if !compiled(a.ToolName).MatchString(name) {
+		w.breaks("", "a name that does not fit %s", a.ToolName)
+	}
+	if d.Description != nil {
+		if a.Description > 0 && utf8.RuneCountInString(*d.Description) > a.Description {
+			w.breaks("", "a description of more than %d characters", a.Description)
+		}
+		if a.Described && *d.Description == "" {
+			w.breaks("", "an empty description")
+		}
+	}
+	root, _ := d.InputSchema.(schema)
+	if root["type"] != "object" {
+		w.breaks("", "a schema that is not of type object")
+	}
+	for _, word := range a.RefusedAtRoot {
+		if _, has := root[word]; has {
+			w.breaks("", "%s at the root", word)
+		}
+	}
+	if members, _ := root["properties"].(schema); a.OpenAPI && len(members) == 0 {
+		root = nil // there is nothing to declare
+	}
+	if root != nil {
+		w.schema("", a.Form(root), 1)
+	}
+	for _, n := range []struct {
+		got, most int
+		what      string
+	}{
+		{w.properties, a.Properties, "properties"},
+		{w.depth, a.Depth, "levels of objects"},
+		{w.text, a.Text, "characters in names and values"},
+		{w.values, a.EnumValues, "values of enums"},
+	} {
+		if n.most > 0 && n.got > n.most {
+			w.breaks("", "more than %d %s", n.most, n.what)
+		}
+	}
+	var out []Breach
+	for _, limit := range slices.Sorted(maps.Keys(w.found)) {
+		out = append(out, Breach{limit, w.found[limit]})
+	}
+	return out
+}
+
+// compiled is a pattern; an empty one takes everything.
+func compiled(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+
+// Form is a schema, decoded, in the form in which the interface gets it. What it is given stays as it is.
+func (a *API) Form(v any) any {
+	s, ok := v.(schema)
+	if !ok {
+		return v
+	}
+	out := maps.Clone(s)
+	for _, key := range []string{"items", "additionalProperties"} {
+		if of, ok := s[key].(schema); ok {
+			out[key] = a.Form(of)
+		}
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
+		if list, ok := s[key].([]any); ok {
+			formed := make([]any, len(list))
+			for i := range list {
+				formed[i] = a.Form(list[i])
+			}
+			out[key] = formed
+		}
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		if all, ok := s[key].(schema); ok {
+			formed := schema{}
+			for name, of := range all {
+				formed[name] = a.Form(of)
+			}
+			out[key] = formed
+		}
+	}
+	members, ok := s["properties"].(schema)
+	if !ok {
+		return out
+	}
+	formed := schema{}
+	for name, of := range members {
+		formed[name] = a.Form(of)
+		if a.Strict && !slices.Contains(texts(s["required"]), name) {
+			formed[name] = nullable(formed[name])
+		}
+	}
+	out["properties"] = formed
+	if a.Strict {
+		out["required"] = anys(slices.Sorted(maps.Keys(members)))
+	}
+	if _, said := s["additionalProperties"]; a.Strict || a.Closed && !said {
+		out["additionalProperties"] = false
+	}
+	return out
+}
+
+// nullable is a schema that takes null too.
+func nullable(v any) any {
+	s, ok := v.(schema)
+	if !ok {
+		return v
+	}
+	if alternatives, ok := s["anyOf"].([]any); ok {
+		s["anyOf"] = append(slices.Clone(alternatives), schema{"type": "null"})
+	}
+	if types := texts(s["type"]); len(types) > 0 && !slices.Contains(types, "null") {
+		s["type"] = anys(append(types, "null"))
+	}
+	if values, ok := s["enum"].([]any); ok && !slices.Contains(values, nil) {
+		s["enum"] = append(slices.Clone(values), nil)
+	}
+	return s
+}
+
+// texts are the texts in a list, or the one text that v is.
+func texts(v any) []string {
+	if one, ok := v.(string); ok {
+		return []string{one}
+	}
+	var out []string
+	list, _ := v.([]any)
+	for _, one := range list {
+		out = append(out, fmt.Sprint(one))
+	}
+	return out
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = list[i]
+	}
+	return out
+}
+
+// walk goes through the schemas of one definition.
+type walk struct {
+	api      *API
+	property *regexp.Regexp
+	found    map[string]string // places by limit
+
+	properties, depth, text, values int
+}
+
+func (w *walk) breaks(at, limit string, args ...any) {
+	limit = fmt.Sprintf(limit, args...)
+	if was, known := w.found[limit]; !known || at < was { // maps have no order
+		w.found[limit] = at
+	}
+}
+
+func (w *walk) schema(at string, v any, depth int) {
+	a := w.api
+	s, ok := v.(schema)
+	if !ok {
+		if a.OpenAPI || a.Strict {
+			w.breaks(at, "a schema that is not an object")
+		}
+		return
+	}
+	w.depth = max(w.depth, depth)
+	for word := range s {
+		if len(a.Keywords) > 0 && !slices.Contains(a.Keywords, word) {
+			w.breaks(at, "the keyword %s", word)
+		}
+	}
+	types := texts(s["type"])
+	w.types(at, s, types)
+	values, _ := s["enum"].([]any)
+	w.values += len(values)
+	for _, one := range values {
+		w.text += utf8.RuneCountInString(fmt.Sprint(one))
+		if _, text := one.(string); a.OpenAPI && !text {
+			w.breaks(at, "a value of an enum that is not text")
+		}
+	}
+	if items, has := s["items"]; has {
+		w.schema(at+"/items", items, depth)
+	} else if slices.Contains(types, "array") && (a.OpenAPI || a.Strict) {
+		w.breaks(at, "a list without items")
+	}
+	if of, ok := s["additionalProperties"].(schema); ok {
+		w.schema(at+"/additionalProperties", of, depth+1)
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
+		list, _ := s[key].([]any)
+		for i, of := range list {
+			w.schema(fmt.Sprintf("%s/%s/%d", at, key, i), of, depth)
+		}
+	}
+	for _, key := range []string{"$defs", "definitions"} {
+		all, _ := s[key].(schema)
+		for name, of := range all {
+			w.schema(at+"/"+key+"/"+name, of, depth)
+		}
+	}
+	if slices.Contains(types, "object") {
+		w.members(at, s, depth)
+	}
+}
+
+// types looks at the types of a schema.
+func (w *walk) types(at string, s schema, types []string) {
+	a := w.api
+	for _, typ := range types {
+		if !slices.Contains(a.Types, typ) {
+			w.breaks(at, "the type %s", typ)
+		}
+	}
+	_, list := s["type"].([]any)
+	if list && a.OpenAPI {
+		w.breaks(at, "several types")
+	}
+	if len(types) > 0 || !a.OpenAPI && !a.Strict {
+		return
+	}
+	for _, instead := range []string{"anyOf", "$ref", "const"} {
+		if _, has := s[instead]; has && slices.Contains(a.Keywords, instead) {
+			return
+		}
+	}
+	w.breaks(at, "a schema without a type")
+}
+
+// members looks at the properties of an object.
+func (w *walk) members(at string, s schema, depth int) {
+	a := w.api
+	members, _ := s["properties"].(schema)
+	if len(members) == 0 && at != "" && (a.OpenAPI || a.Strict) {
+		w.breaks(at, "an object without properties")
+	}
+	for _, name := range texts(s["required"]) {
+		if _, has := members[name]; !has && (a.OpenAPI || a.Strict) {
+			w.breaks(at, "a property that is required and not declared")
+		}
+	}
+	for name, of := range members {
+		w.properties++
+		w.text += utf8.RuneCountInString(name)
+		if !w.property.MatchString(name) {
+			w.breaks(at+"/"+name, "a name of a property that does not fit %s", a.PropertyName)
+		}
+		w.schema(at+"/"+name, of, depth+1)
+	}
+}
