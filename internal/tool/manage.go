@@ -91,7 +91,8 @@ type Step struct {
 	Detail  string   `json:"detail,omitempty"`
 	Reason  string   `json:"reason,omitempty"` // a stable code, where it failed
 	Hint    string   `json:"hint,omitempty"`
-	Said    []string `json:"said,omitempty"` // the server's last lines, where it failed
+	Said    []string `json:"said,omitempty"`  // the server's last lines, where it failed
+	Notes   []string `json:"notes,omitempty"` // what is worth knowing, though nothing failed
 	Seconds float64  `json:"seconds"`
 }
 

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/listing"
+	"collie/internal/source/upstream/modelapi"
 	"collie/internal/source/upstream/session"
 	"collie/internal/tool"
 )
@@ -33,6 +36,7 @@ func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)
 		{"environment", (*diagnosis).environment},
 		{"start and handshake", (*diagnosis).connect},
 		{"tools", (*diagnosis).tools},
+		{"model APIs", (*diagnosis).modelAPIs},
 		{"resources", (*diagnosis).resources},
 		{"prompts", (*diagnosis).prompts},
 		{"ping", (*diagnosis).ping},
@@ -52,6 +56,7 @@ type diagnosis struct {
 	tell   func(tool.Step)
 	conn   *conn
 	known  listing.Lists
+	notes  []string // of the step that is under way
 }
 
 // entryError says that a server's entry is wrong.
@@ -70,6 +75,10 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 		return true
 	}
 	step := tool.Step{Name: name, OK: err == nil, Detail: d.server.redact(detail), Seconds: time.Since(begun).Seconds()}
+	for _, note := range d.notes {
+		step.Notes = append(step.Notes, d.server.redact(note))
+	}
+	d.notes = nil
 	if err != nil {
 		reason, hint := reasonOf(err)
 		if reason == "auth_required" {
@@ -166,6 +175,52 @@ func (d *diagnosis) tools() (string, error) {
 		}
 	}
 	return detail.String(), nil
+}
+
+// mostBreaking bounds the tools that a note names.
+const mostBreaking = 8
+
+// modelAPIs notes what of the tools no request to some interface to models may hold, as they are passed on in the flat view.
+func (d *diagnosis) modelAPIs() (string, error) {
+	if len(d.known.Tools) == 0 {
+		return "", errSkipped
+	}
+	breaking := map[string]bool{}
+	for _, a := range modelapi.APIs() {
+		at := map[string][]string{} // tools by the limit that they break
+		for _, def := range d.known.Tools {
+			name := mcp.GetString(def, "name")
+			for _, b := range a.Check(d.listedAs(name), def) {
+				at[b.Limit] = append(at[b.Limit], name)
+				breaking[name] = true
+			}
+		}
+		if a.Tools > 0 && len(d.known.Tools) > a.Tools {
+			d.notes = append(d.notes, fmt.Sprintf("%s takes at most %d tools, and %s has %d", a.Name, a.Tools, d.server.name, len(d.known.Tools)))
+		}
+		for _, limit := range slices.Sorted(maps.Keys(at)) {
+			names, more := at[limit], ""
+			if n := len(names) - mostBreaking; n > 0 {
+				names, more = names[:mostBreaking], fmt.Sprintf(" and %d more", n)
+			}
+			d.notes = append(d.notes, fmt.Sprintf("%s does not take %s: %s%s of %s", a.Name, limit, strings.Join(names, ", "), more, d.server.name))
+		}
+	}
+	if len(d.notes) == 0 {
+		return fmt.Sprintf("all %d tools fit", len(d.known.Tools)), nil
+	}
+	return fmt.Sprintf("%d of %d tools do not fit all; they are passed on as they are, and fit in the views grouped and search", len(breaking), len(d.known.Tools)), nil
+}
+
+// listedAs is what a tool is called in the flat view, where no other has that name.
+func (d *diagnosis) listedAs(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 128 && (r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, d.server.settings().Prefix+name)
+	return name[:min(len(name), 64)]
 }
 
 func (d *diagnosis) resources() (string, error) {

@@ -37,10 +37,10 @@ func TestDiagnose(t *testing.T) {
 		want []string
 	}{
 		"stdio": {stdio(t), []string{
-			"settings", "command", "environment", "start and handshake", "tools", "resources", "prompts", "ping", "stop",
+			"settings", "command", "environment", "start and handshake", "tools", "model APIs", "resources", "prompts", "ping", "stop",
 		}},
 		"http": {`{"url":"` + mcptest.StartHTTP(t, "--era", "modern") + `"}`, []string{
-			"settings", "command", "start and handshake", "tools", "resources", "prompts", "stop",
+			"settings", "command", "start and handshake", "tools", "model APIs", "resources", "prompts", "stop",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,9 @@ func (p commands) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.Named("server"),
 		Long: "Finds the program, shows the environment it gets (names, and PATH), starts it, performs the\n" +
-			"handshake, fetches its lists and stops it, with the time of each step. If a step fails, it shows\n" +
-			"what the server printed. A running gateway is not disturbed.",
+			"handshake, fetches its lists and stops it, with the time of each step. Tools that the APIs of models\n" +
+			"(OpenAI, Anthropic, Google and others) would refuse are named, with the limit that they break. If a\n" +
+			"step fails, it shows what the server printed. A running gateway is not disturbed.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.doctor(c.Context(), args[0]) },
 	}
@@ -76,6 +77,9 @@ func (p commands) showStep(s *tool.Step) {
 	}
 	took := time.Duration(s.Seconds * float64(time.Second)).Round(time.Millisecond)
 	fmt.Fprintf(p.Out, "%s  %-20s %8v  %s\n", p.Painter(p.Out).Mark(mark), s.Name, took, output.OneLine(locale.Sentence(s.Detail)))
+	for _, note := range s.Notes {
+		fmt.Fprintf(p.Out, "      - %s\n", output.OneLine(locale.Sentence(note)))
+	}
 	for _, line := range s.Said {
 		fmt.Fprintf(p.Out, "      | %s\n", output.OneLine(line))
 	}
