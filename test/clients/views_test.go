@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"collie/test/await"
 	"collie/test/binary"
 	"collie/test/gateway"
 )
@@ -85,18 +86,18 @@ func TestViews(t *testing.T) {
 	binary.Packages(t, ".")
 	node := binary.Node(t, binary.Packages(t, filepath.Join("..", "conformance")))
 	w := gateway.Place(t)
-	g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}), "--no-auth")
-	g.Started(t)
 	clients := map[string]func(*testing.T, string, string, []step) walk{
 		"go": walkGo,
 		"typescript": func(t *testing.T, url, version string, steps []step) walk {
 			return walkTypeScript(t, node, url, version, steps)
 		},
 	}
-	for view, way := range ways { // one after another: each changes the list of the one server
+	for view, way := range ways {
 		for client, run := range clients {
 			for _, version := range []string{"2025-11-25", "2026-07-28"} {
 				t.Run(view+"/"+client+"/"+version, func(t *testing.T) {
+					g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}), "--no-auth")
+					g.Started(t)
 					saw := run(t, g.URL+"/mcp?profile=@"+view, version, way.steps)
 					if saw.Version != version {
 						t.Errorf("agreed on %s", saw.Version)
@@ -114,7 +115,7 @@ func TestViews(t *testing.T) {
 							t.Errorf("%s %v answers %q, failed: %t; want %q, %t", s.Name, s.Args, a.Text, a.Failed, s.want, s.failed)
 						}
 					}
-					if saw.Changes > mostChanges || slices.Equal(saw.Before, saw.After) != (saw.Changes%2 == 0) {
+					if saw.Changes > mostChanges || saw.Changes == 1 && slices.Equal(saw.Before, saw.After) {
 						t.Errorf("heard of change %d, and listed before %v, after %v", saw.Changes, saw.Before, saw.After)
 					}
 				})
@@ -196,8 +197,13 @@ func walkGo(t *testing.T, url, version string, steps []step) (saw walk) {
 	}
 	for saw.Changes = 1; saw.Changes <= mostChanges; saw.Changes++ {
 		select {
-		case <-changed:
-			saw.After = list()
+		case <-changed: // it may be told of what was before its first list, so the list may need another look
+			for range mostChanges {
+				if saw.After = list(); saw.Changes > 1 || !slices.Equal(saw.Before, saw.After) {
+					break
+				}
+				await.Moment(time.Second)
+			}
 			return saw
 		case <-time.After(time.Second):
 			call(steps[len(steps)-1])

@@ -26,6 +26,10 @@ const call = async (step) => {
 const all = JSON.parse(steps);
 for (const step of all) await call(step);
 for (out.changes = 1; out.changes <= 60 && !(await Promise.race([change, wait(1000)])); out.changes++) await call(all.at(-1));
-out.after = await list();
+for (let look = 0; look < 60; look++) { // it may be told of what was before its first list
+  out.after = await list();
+  if (out.changes > 1 || JSON.stringify(out.after) !== JSON.stringify(out.before)) break;
+  await wait(1000);
+}
 await client.close();
 console.log(JSON.stringify(out));
