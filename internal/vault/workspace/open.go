@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -27,9 +28,9 @@ var migrations = []string{"schema/001.sql", "schema/002.sql"}
 const appID = 0x436f6c76
 
 const (
-	busyTimeout        = 20 * time.Second
-	defaultReaders     = 4
-	defaultCacheBlocks = 20_000
+	busyTimeout    = 20 * time.Second
+	defaultReaders = 4
+	cacheBlocks    = 20_000
 )
 
 // Workspace is an open file of notes. It is safe for concurrent use, and several processes may have one file open.
@@ -57,10 +58,10 @@ type Workspace struct {
 // refused. The caller closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
-		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(orDefault(o.CacheBlocks, defaultCacheBlocks)),
+		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(cacheBlocks),
 		guard:   &sqlguard.Runner{},
 		writer:  newPool(1),
-		readers: newPool(orDefault(o.Readers, defaultReaders)),
+		readers: newPool(cmp.Or(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),
 	}
 	w.idle = time.AfterFunc(restFor, w.forget)
@@ -78,13 +79,6 @@ const restFor = time.Minute
 func (w *Workspace) forget() {
 	w.cache.empty()
 	w.keys.empty()
-}
-
-func orDefault(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
 }
 
 // prepareBusyFile is prepareFile, tried again for as long as a writer may wait: where the last process that had the file

@@ -8,8 +8,6 @@ type Options struct {
 	ReadOnly bool
 	// Readers is how many views may run at once; 0 means 4.
 	Readers int
-	// CacheBlocks is how many blocks of documents lately used stay in memory; 0 means 20,000.
-	CacheBlocks int
 	// CheckTrees has a transaction panic at its end that leaves a tree unlike the file, which others would then see. It is
 	// for tests.
 	CheckTrees bool
