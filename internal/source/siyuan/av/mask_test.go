@@ -95,24 +95,24 @@ func TestHiddenRelations(t *testing.T) {
 			w.cell(db, rowA, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{targetA}}})
 			numbers := w.columnOf(other, "number")
 			w.cell(other, targetA, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 10, "isNotEmpty": true}})
-			w.cell(other, targetB, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 4711, "isNotEmpty": true}})
+			w.cell(other, targetB, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 4711.25, "isNotEmpty": true}})
 			rollup, template := w.column("rollup"), w.column("template")
 			w.do(kernel.Operation{
 				"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": numbers,
 				"data": map[string]any{"calc": map[string]any{"operator": "Sum"}},
 			}, kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": "computed text"})
 			before := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells")
-			if !strings.HasSuffix(before.Raw, `["target A","hidden row 暗"],[4721],"computed text"]`) {
+			if !strings.HasSuffix(before.Raw, `["target A","hidden row 暗"],[4721.25],"computed text"]`) {
 				t.Fatalf("readable: %s", before.Raw)
 			}
 			w.Levels[w.secret] = access.None
 			got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
-			w.leaks("render", got, targetB, "4711", "4721")
+			w.leaks("render", got, targetB, "4711.25", "4721.25")
 			if cells := got.Get("table.rows.1.cells"); !strings.HasSuffix(cells.Raw, "null,"+c.seen+",null,null]") {
 				t.Errorf("row that shows a hidden one: %s", cells.Raw)
 			}
 			stored := w.Must(t, act(t, "get"), args("id", db))
-			w.leaks("get", stored, targetB, "4711")
+			w.leaks("get", stored, targetB, "4711.25")
 			keys := w.Must(t, act(t, "get_attribute_view_keys"), args("id", db))
 			w.leaks("keys", keys)
 			w.leaks("filters", w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db)))
