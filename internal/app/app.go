@@ -124,7 +124,8 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
-		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(), Logger: a.log,
+		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(),
+		Chosen: newChosenViews(cfg, !opts.Brief, a.log), Logger: a.log,
 	})
 	a.Pipeline = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
@@ -205,12 +206,12 @@ func secrets(specs []upstream.Spec) []string {
 // profiles are the views of the settings as the catalog wants them, and those that need none: what
 // these hide, by name.
 func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.Profile {
-	out := map[string]source.Profile{}
+	out := map[string]source.Profile{"": profile(cfg, "default", config.Profile{})}
 	for name, p := range cfg.Profiles {
+		q := profile(cfg, name, p)
 		if name == "default" {
 			name = ""
 		}
-		q := source.Profile{View: tool.View(p.View), Views: map[string]tool.View{}}
 		for t, v := range p.Views {
 			q.Views[t] = tool.View(v)
 		}
@@ -239,6 +240,16 @@ func KnownProfiles(cfg *config.Config) []string {
 	return slices.Compact(known)
 }
 
+// profile is how a profile shows Tools.
+func profile(cfg *config.Config, name string, p config.Profile) source.Profile {
+	c := cfg.ContextOf(name)
+	q := source.Profile{Default: tool.View(c.View), Budget: int(c.Budget), Views: map[string]tool.View{}}
+	if p.View != "" && p.View != string(tool.Auto) {
+		q.View = tool.View(p.View)
+	}
+	return q
+}
+
 // ProfileNames are the profiles that need no settings but a SiYuan, sorted.
 func ProfileNames() []string { return siyuan.ProfileNames() }
 
@@ -251,9 +262,12 @@ func actions(list []string) []string {
 	return out
 }
 
-// Tools is what a profile sees, those that are off included, for people. "NAME@flat" and
-// "NAME@grouped" are profile NAME with every Tool in that view.
+// Tools is what a profile sees, those that are off included, for people. "NAME@flat", "NAME@grouped" and
+// "NAME@search" are profile NAME with every Tool in that view.
 func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile) }
+
+// Rebalance has the views of servers chosen anew where that is automatic.
+func (a *App) Rebalance() error { return a.catalog.Rebalance() }
 
 // ListWait is how long the first lists of a client wait for servers that nobody has seen.
 func (a *App) ListWait() time.Duration {

@@ -36,6 +36,7 @@ type Config struct {
 	SiYuan    SiYuan
 	Vault     Vault
 	Profiles  map[string]Profile
+	Context   Context
 
 	// Servers in the order of the files. An entry that a later file defines again stands in
 	// its first place.
@@ -200,13 +201,38 @@ type Vault struct {
 	Raw     json.RawMessage // the whole section as standard JSON; nil if there is none
 }
 
+// Context is how much of a model's context the tools may take.
+type Context struct {
+	// View is how servers are listed whose entry and profile do not say: flat, grouped, search, or auto, which chooses one
+	// of these for each server; empty (default) means flat.
+	View   string
+	Budget int64 // bytes of the list that servers may take with auto; default 16 KiB
+}
+
 // Profile is a named view for a client. The zero value shows everything as configured.
 type Profile struct {
 	Description string
-	View        string            // flat, grouped, or empty for each tool's own
-	Views       map[string]string // the same for single tools
+	View        string            // flat, grouped or search for all; auto as [Context] has it; empty for each tool's own
+	Views       map[string]string // flat, grouped or search for single tools
+	Budget      int64             // see [Context]; 0 means that one
 	Tools       Filter            // of tools
 	Actions     Filter            // of actions, written tool.action
+}
+
+// ContextOf is the context of a profile by name.
+func (c *Config) ContextOf(name string) Context {
+	p, ok := c.Profiles[name]
+	if !ok {
+		p = c.Profiles["default"]
+	}
+	out := c.Context
+	if p.View != "" {
+		out.View = p.View
+	}
+	if p.Budget != 0 {
+		out.Budget = p.Budget
+	}
+	return out
 }
 
 // Filter chooses names by globs. An empty Include means all; Exclude wins.
@@ -248,5 +274,6 @@ func defaults(p Paths) *Config {
 		SiYuan:    SiYuan{Enabled: true},
 		Vault:     Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
 		Profiles:  map[string]Profile{},
+		Context:   Context{Budget: 16 << 10},
 	}
 }

@@ -32,6 +32,7 @@ func (c *Config) fields() fields {
 		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
 		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
 		"profiles":   {c.readProfiles, c.profileValues},
+		"context":    section(fields{"view": choiceField(&c.Context.View, "flat", "grouped", "search", "auto"), "budget": sizeField(&c.Context.Budget)}),
 	}
 }
 
@@ -287,7 +288,8 @@ func open(raw *json.RawMessage, fs fields) field {
 func (p *Profile) fields() fields {
 	return fields{
 		"description": stringField(&p.Description, "notes only"),
-		"view":        choiceField(&p.View, "flat", "grouped", "search"),
+		"view":        choiceField(&p.View, "flat", "grouped", "search", "auto"),
+		"budget":      {sizeField(&p.Budget).set, func() any { return p.Budget }},
 		"views":       {p.readViews, func() any { return p.Views }},
 		"tools":       filterField(&p.Tools),
 		"actions":     filterField(&p.Actions),

@@ -36,7 +36,9 @@ type Options struct {
 	// Instructions is our own advice to models, at most 4 KiB of it.
 	Instructions string
 	// Quiet is how long list changes are gathered into one notice; default 250 ms.
-	Quiet  time.Duration
+	Quiet time.Duration
+	// Chosen keeps what the view Auto chooses; nil forgets it with the process.
+	Chosen Chosen
 	Logger *slog.Logger // nil discards
 }
 
@@ -49,6 +51,12 @@ type Profile struct {
 	View tool.View
 	// Views overrides it by Tool.
 	Views map[string]tool.View
+	// Default is the view of Tools for which nobody said one; empty means Flat. With Auto they are shown so that all
+	// that servers offer takes at most Budget bytes of the list.
+	Default tool.View
+	Budget  int
+
+	chosen map[string]tool.View // by Auto, in a view
 }
 
 // Catalog is all sources seen as one. It is safe for concurrent use. Close stops it.
@@ -72,6 +80,10 @@ type Catalog struct {
 	watched subscriptions
 	indexes indexes
 	levels  levels
+	auto    choices
+
+	formsMu sync.Mutex
+	forms   map[string]map[string]form // in which each profile's Tools were last listed
 }
 
 // New returns a catalog of sources, whose order decides who wins a name.
@@ -84,6 +96,7 @@ func New(sources []tool.Source, opts Options) *Catalog {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.changes.quiet = opts.Quiet
+	c.auto.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
 	c.replace(sources) // which is not a change to anybody
@@ -156,6 +169,7 @@ func (c *Catalog) Close() {
 	}
 	c.changes.close()
 	c.indexes.close()
+	c.auto.close()
 }
 
 // changed takes a source's word.
@@ -195,8 +209,12 @@ func (c *Catalog) snapshot() *snapshot {
 // known now, and changes are told; AwaitKnown waits for more. Sources look in the background whether it was old.
 func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
+	v := s.view(profile)
+	if kind == tool.ListTools {
+		c.shown(s, v)
+	}
 	var raw json.RawMessage
-	if list := s.view(profile).lists[kind]; list != nil {
+	if list := v.lists[kind]; list != nil {
 		raw = list()
 	}
 	attended := c.people.attend
@@ -210,7 +228,7 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 
 // AwaitKnown returns when every source knows what it offers of a kind, or will not, or when ctx ends.
 func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
-	for _, told := range c.untold(kind) {
+	for _, told := range c.snapshot().untold(kind) {
 		select {
 		case <-told.soon:
 		case <-ctx.Done():
@@ -230,14 +248,14 @@ type untold struct {
 }
 
 // untold returns the sources that do not know yet what they offer of a kind.
-func (c *Catalog) untold(kind tool.ListKind) []untold {
+func (s *snapshot) untold(kind tool.ListKind) []untold {
 	var out []untold
-	for _, o := range c.snapshot().offers {
-		s, ok := o.source.(tool.Refresher)
+	for _, o := range s.offers {
+		r, ok := o.source.(tool.Refresher)
 		if !ok {
 			continue
 		}
-		soon := s.Ready(kind)
+		soon := r.Ready(kind)
 		if soon == nil {
 			continue
 		}
@@ -254,7 +272,7 @@ func (c *Catalog) untold(kind tool.ListKind) []untold {
 // not know yet what it offers; where the name does not tell, for all of them, until useWait after
 // New. It reports whether there was any to wait for.
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
-	list := c.untold(kind)
+	list := c.snapshot().untold(kind)
 	for _, told := range list {
 		if owner := clean(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
 			select {
@@ -276,13 +294,14 @@ func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name strin
 // in the view that the profile shows them in, with the actions it shows. Those that are off
 // are included.
 func (c *Catalog) Tools(profile string) []tool.Tool {
-	_, p := c.profile(profile)
+	s := c.snapshot()
+	p := &s.view(profile).profile
 	var out []tool.Tool
-	for _, o := range c.snapshot().offers {
+	for _, o := range s.offers {
 		for i := range o.offer.Tools {
 			t := o.offer.Tools[i]
 			all := t.Actions
-			t.View, t.Actions = p.viewOf(&t), nil
+			t.View, t.Why, t.Actions = p.viewOf(&t), p.why(&t), nil
 			for j := range all {
 				if p.shows(&t, all[j].Name) {
 					t.Actions = append(t.Actions, all[j])

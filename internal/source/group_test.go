@@ -168,7 +168,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 		t.Errorf("note: %v, want an unknown tool", err)
 	}
 	for name, message := range map[string]string{
-		"notes_list": `unknown tool; call "notes" with action="list"`, "notes__list": `unknown tool; call "notes" with action="list"`,
+		"notes_list":    `unknown tool; call "notes" with action="list"`,
 		"notes_nothing": "unknown tool", "note_list": "unknown tool",
 	} {
 		_, err := c.Resolve(t.Context(), toolCall(name, "{}"))

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -130,14 +131,8 @@ func (p *Profile) shows(t *tool.Tool, action string) bool {
 
 // viewOf is the view a profile shows a Tool in.
 func (p *Profile) viewOf(t *tool.Tool) tool.View {
-	if v, ok := p.Views[t.Name]; ok {
-		return v
+	if p.free(t) {
+		return cmp.Or(p.chosen[t.Name], tool.Flat)
 	}
-	if p.View != "" {
-		return p.View
-	}
-	if t.View != "" {
-		return t.View
-	}
-	return tool.Flat
+	return cmp.Or(p.Views[t.Name], p.View, t.View, p.Default, tool.Flat)
 }

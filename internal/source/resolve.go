@@ -77,7 +77,25 @@ func (c *Catalog) named(v *view, profile, name string) (target, error) {
 	if t, ok := c.byOwnName(profile, name); ok {
 		return t, nil
 	}
+	if t, ok := c.inAnotherView(v, name); ok {
+		return t, nil
+	}
 	return target{}, unknownTool(v, name)
+}
+
+// inAnotherView returns what a name means where the profile shows all Tools flat, or grouped: a client may know it from when
+// they were shown so.
+func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
+	for _, form := range []tool.View{tool.Flat, tool.Grouped} {
+		other := c.snapshot().view(v.name + "@" + string(form))
+		if t, ok := other.tools[name]; ok {
+			return t, true
+		}
+		if t, ok := other.off[name]; ok {
+			return t, true
+		}
+	}
+	return target{}, false
 }
 
 // resolveTarget fills in what a call is for.
@@ -274,7 +292,7 @@ func keys(m map[string]target) []string {
 // InputSchema returns the schema of the action a call would run, nil if there is none: for
 // faces that must hold headers against it (2026-07-28, Mcp-Param).
 func (c *Catalog) InputSchema(profile, name string) json.RawMessage {
-	if t, ok := c.snapshot().view(profile).tools[name]; ok && t.action != nil {
+	if t, err := c.named(c.snapshot().view(profile), profile, name); err == nil && t.action != nil {
 		return t.action.InputSchema
 	}
 	return nil

@@ -19,14 +19,8 @@ func catalogOf(t *testing.T, servers []catalogs.Server, about string) *source.Ca
 	t.Helper()
 	var sources []tool.Source
 	for _, s := range servers {
-		tl := tool.Tool{Name: s.Name, Prefix: s.Name + "__", View: tool.Search, About: about}
-		for _, def := range s.Tools {
-			g := gjson.ParseBytes(def)
-			tl.Actions = append(tl.Actions, tool.Action{
-				Name: g.Get("name").String(), Title: g.Get("title").String(), Description: g.Get("description").String(),
-				Definition: def, InputSchema: json.RawMessage(g.Get("inputSchema").Raw),
-			})
-		}
+		tl := s.Tool()
+		tl.View, tl.About = tool.Search, about
 		sources = append(sources, tooltest.NewFake(s.Name, tool.Offer{Tools: []tool.Tool{tl}}))
 	}
 	return open(t, source.Options{}, sources...)

@@ -41,7 +41,7 @@ func (s *snapshot) view(profile string) *view {
 	defer s.mu.Unlock()
 	v := s.views[profile]
 	if v == nil {
-		v = newView(s, &p)
+		v = newView(s, profile, &p)
 		s.views[profile] = v
 	}
 	return v

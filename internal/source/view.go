@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/sjson"
 	"github.com/yosida95/uritemplate/v3"
@@ -16,6 +17,7 @@ import (
 // view is what one profile sees of a snapshot: the lists as they are sent, and what each
 // name in them means.
 type view struct {
+	name      string // of the profile
 	profile   Profile
 	lists     map[tool.ListKind]func() json.RawMessage // each made when it is first asked for: a call needs only what names mean
 	tools     map[string]target
@@ -27,6 +29,8 @@ type view struct {
 	readers   []tool.Source // who may know URIs that no list names, in order
 	names     []string      // of tools that are listed, in order
 	search    *search       // what is shown by search; nil for nothing
+	told      atomic.Bool   // a client was shown it
+	unkept    atomic.Bool   // views were chosen for it that are not kept
 }
 
 // target is what a name means.
@@ -51,12 +55,17 @@ type templateTarget struct {
 	pattern *uritemplate.Template
 }
 
-func newView(s *snapshot, p *Profile) *view {
+func newView(s *snapshot, name string, p *Profile) *view {
 	v := &view{
-		profile: *p, lists: map[tool.ListKind]func() json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		name: name, profile: *p, lists: map[tool.ListKind]func() json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
-	v.addTools(s, p)
+	if p.View == "" && p.Default == tool.Auto {
+		views, fresh := s.choose(p, s.catalog.auto.of(name, p.Budget))
+		v.profile.chosen = views
+		v.unkept.Store(fresh)
+	}
+	v.addTools(s, &v.profile)
 	v.addResources(s, p)
 	v.addPrompts(s, p)
 	return v

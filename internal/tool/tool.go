@@ -65,6 +65,17 @@ const (
 	Flat    View = "flat"    // one MCP tool an action
 	Grouped View = "grouped" // one MCP tool a Tool, with an "action" argument
 	Search  View = "search"  // three MCP tools for all actions together, which find, describe and call them
+	Auto    View = "auto"    // one of the others for each server, so that all fit in a budget
+)
+
+// Who chose the view that a Tool is shown in; see [Tool.Why].
+const (
+	WhyProfile = "profile" // the profile says so
+	WhyEntry   = "entry"   // the entry of the server does
+	WhyContext = "context" // context.view does
+	WhyAuto    = "auto"    // it was chosen, so that the list fits in the budget
+	WhyNotes   = "notes"   // our own tools say so themselves
+	WhyNobody  = "default" // nobody said anything
 )
 
 // Risk is how much harm an action can do. The zero value means that nobody declared it.
@@ -151,8 +162,12 @@ type Tool struct {
 	Title, Description string
 	// About says what the Tool is for in the words of the person who runs Collie; empty where nobody said.
 	About string
-	// View is the default view of the Tool; the zero value means Flat.
+	// View is the view that the Tool itself asks for; the zero value leaves it to the profile, and means Flat where that
+	// does not say either.
 	View View
+	// Why says who chose View, where a Tool is shown to people: one of the constants WhyProfile to WhyNobody. Sources
+	// leave it empty.
+	Why string
 	// Prefix stands before an action's name in the flat view, for example "github__". It
 	// may be empty.
 	Prefix string

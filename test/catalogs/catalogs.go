@@ -7,8 +7,14 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"path"
 	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/tool"
 )
 
 // A Server is a public MCP server.
@@ -40,4 +46,46 @@ func Servers() []Server {
 		out = append(out, s)
 	}
 	return out
+}
+
+// Fifty returns fifty servers of twenty tools, made of what is recorded: what the sizes of lists are measured with. There are
+// fewer than a thousand definitions, so that some are in two servers, with another name in the second.
+func Fifty() []Server {
+	var all []json.RawMessage
+	for _, s := range Servers() {
+		all = append(all, s.Tools...)
+	}
+	out := make([]Server, 50)
+	for i := range out {
+		s := Server{Name: fmt.Sprintf("server%02d", i)}
+		for j := range 20 {
+			n := i*20 + j
+			name := gjson.GetBytes(all[n%len(all)], "name").String()
+			s.Tools = append(s.Tools, set(all[n%len(all)], fmt.Sprintf("%s_%d", name, n)))
+		}
+		out[i] = s
+	}
+	return out
+}
+
+// set is a definition with another name.
+func set(def json.RawMessage, name string) json.RawMessage {
+	out, err := sjson.SetBytes(def, "name", name)
+	if err != nil {
+		panic(err) // the definitions are JSON
+	}
+	return out
+}
+
+// Tool is the server as a Source offers it.
+func (s Server) Tool() tool.Tool {
+	t := tool.Tool{Name: s.Name, Prefix: s.Name + "__"}
+	for _, def := range s.Tools {
+		g := gjson.ParseBytes(def)
+		t.Actions = append(t.Actions, tool.Action{
+			Name: g.Get("name").String(), Title: g.Get("title").String(), Description: g.Get("description").String(),
+			Definition: def, InputSchema: json.RawMessage(g.Get("inputSchema").Raw), ReadOnly: g.Get("annotations.readOnlyHint").Bool(),
+		})
+	}
+	return t
 }

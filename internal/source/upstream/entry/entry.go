@@ -56,7 +56,7 @@ type Entry struct {
 
 	Tools       tools
 	AutoApprove autoApprove
-	View        tool.View // default Flat
+	View        tool.View // empty (default) leaves it to the profile
 	// Prefix stands before the names of tools in the flat view; default "<name>__".
 	Prefix      string
 	Restart     Restart

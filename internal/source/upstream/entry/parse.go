@@ -68,7 +68,7 @@ func defaults(name string, o Options) Entry {
 		InheritEnv: inherit{Mode: "minimal"}, Dir: o.Dir, DockerManaged: true,
 		Lifecycle: Auto, IdleTimeout: 10 * time.Minute,
 		ToolTimeout: o.ToolTimeout, MaxToolTimeout: o.MaxToolTimeout,
-		View: "flat", Prefix: name + "__",
+		Prefix:   name + "__",
 		Restart:  Restart{Max: 5, Window: 10 * time.Minute, Base: time.Second, Cap: 5 * time.Minute},
 		Health:   Health{Failures: 3},
 		Cache:    Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour},

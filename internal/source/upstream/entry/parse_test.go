@@ -97,7 +97,7 @@ func TestDefaults(t *testing.T) {
 		Name: "srv", Transport: entry.Stdio, Protocol: "auto", Command: entry.NewValue("x", "x"),
 		Env: map[string]entry.Value{}, InheritEnv: entry.Inherit{Mode: "minimal"}, Dir: "/etc/collie", DockerManaged: true,
 		Lifecycle: entry.Auto, IdleTimeout: 10 * time.Minute, StartTimeout: time.Minute,
-		ToolTimeout: time.Minute, MaxToolTimeout: 10 * time.Minute, View: "flat", Prefix: "srv__",
+		ToolTimeout: time.Minute, MaxToolTimeout: 10 * time.Minute, Prefix: "srv__",
 		Restart: entry.Restart{Max: 5, Window: 10 * time.Minute, Base: time.Second, Cap: 5 * time.Minute},
 		Health:  entry.Health{Failures: 3},
 		Cache:   entry.Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 720 * time.Hour},

@@ -1,0 +1,235 @@
+package source_test
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+	"collie/test/catalogs"
+)
+
+// sourcesOf are sources that offer recorded servers.
+func sourcesOf(servers []catalogs.Server) []tool.Source {
+	var out []tool.Source
+	for _, s := range servers {
+		out = append(out, tooltest.NewFake(s.Name, tool.Offer{Tools: []tool.Tool{s.Tool()}}))
+	}
+	return out
+}
+
+func auto(budget int) map[string]source.Profile {
+	return map[string]source.Profile{"": {Default: tool.Auto, Budget: budget}}
+}
+
+// viewsOf are the views a profile shows each Tool in.
+func viewsOf(c *source.Catalog, profile string) map[string]tool.View {
+	out := map[string]tool.View{}
+	for _, t := range c.Tools(profile) {
+		out[t.Name] = t.View
+	}
+	return out
+}
+
+// TestSizesOfViews: a thousand tools of fifty servers take no more of the list than each view may.
+func TestSizesOfViews(t *testing.T) {
+	t.Parallel()
+	profiles := auto(16 << 10)
+	for _, v := range []tool.View{tool.Flat, tool.Grouped, tool.Search} {
+		profiles[string(v)] = source.Profile{View: v}
+	}
+	c := open(t, source.Options{Profiles: profiles}, sourcesOf(catalogs.Fifty())...)
+	size := map[string]int{}
+	for profile := range profiles {
+		raw, _ := c.List(t.Context(), tool.ListTools, profile)
+		size[profile] = len(raw)
+	}
+	t.Logf("flat %d bytes, grouped %d (%.1f %%), search %d, auto %d", size["flat"], size["grouped"], 100*float64(size["grouped"])/float64(size["flat"]), size["search"], size[""])
+	if size["grouped"]*100 > size["flat"]*8 {
+		t.Errorf("grouped takes %d bytes, flat %d: want 8 %% at most", size["grouped"], size["flat"])
+	}
+	if most := 2<<10 + 32*50 + len(`{"tools":[,,]}`); size["search"] > most {
+		t.Errorf("search takes %d bytes, want %d at most", size["search"], most)
+	}
+	if size[""] > 16<<10 {
+		t.Errorf("auto takes %d bytes, its budget is %d", size[""], 16<<10)
+	}
+}
+
+// TestAutoFits: flat while that fits, then grouped for the largest, then search; whatever the budget, the list is within it if
+// any choice is.
+func TestAutoFits(t *testing.T) {
+	t.Parallel()
+	servers := catalogs.Servers()
+	flat, _ := open(t, source.Options{}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
+	seen := map[tool.View]bool{}
+	for _, budget := range []int{1, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 40 << 10, 100 << 10, len(flat) - 1, len(flat)} {
+		c := open(t, source.Options{Profiles: auto(budget)}, sourcesOf(servers)...)
+		raw, _ := c.List(t.Context(), tool.ListTools, "")
+		least := 2<<10 + 32*len(servers) + len(`{"tools":[,,]}`)
+		if len(raw) > max(budget, least) {
+			t.Errorf("budget %d: the list takes %d bytes", budget, len(raw))
+		}
+		views := viewsOf(c, "")
+		for _, v := range views {
+			seen[v] = true
+		}
+		if budget == len(flat) && !bytes.Equal(raw, flat) {
+			t.Errorf("what fits flat is shown as %v", views)
+		}
+		again, _ := open(t, source.Options{Profiles: auto(budget)}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
+		if !bytes.Equal(raw, again) {
+			t.Errorf("budget %d: another catalog of the same servers gives another list", budget)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("only the views %v were chosen", seen)
+	}
+	c := open(t, source.Options{Profiles: auto(len(flat) - 1)}, sourcesOf(servers)...)
+	for name, v := range viewsOf(c, "") {
+		if (v == tool.Grouped) != (name == "linear") {
+			t.Errorf("a byte short of all flat, %s is %s; only the largest server has to be grouped", name, v)
+		}
+	}
+}
+
+// remembered keeps choices in memory.
+type remembered struct {
+	choices map[string]source.Choice
+	saved   chan string
+}
+
+func (r *remembered) Load() map[string]source.Choice { return maps.Clone(r.choices) }
+func (r *remembered) Save(profile string, c source.Choice) {
+	r.choices[profile] = c
+	r.saved <- profile
+}
+
+func (r *remembered) Clear() error {
+	clear(r.choices)
+	return nil
+}
+
+// TestAutoStays: a server keeps the view it was shown in, here and in the next process, until somebody has it chosen anew, and
+// says so in the log then; names of before still resolve.
+func TestAutoStays(t *testing.T) {
+	t.Parallel()
+	servers := catalogs.Servers()
+	by := map[string]catalogs.Server{}
+	for _, s := range servers {
+		by[s.Name] = s
+	}
+	var log bytes.Buffer
+	store := &remembered{map[string]source.Choice{}, make(chan string, 10)}
+	first := []catalogs.Server{by["git"]}
+	alone, _ := open(t, source.Options{}, sourcesOf(first)...).List(t.Context(), tool.ListTools, "")
+	opts := source.Options{Profiles: auto(len(alone) + 8<<10), Chosen: store, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	c := open(t, opts, sourcesOf(first)...)
+	flat := names(t, c, tool.ListTools, "")
+	if got := viewsOf(c, "")["git"]; got != tool.Flat || len(flat) != 28 {
+		t.Fatalf("git alone is %s with %d tools", got, len(flat))
+	}
+	<-store.saved
+	c.Close()
+
+	c = open(t, opts, sourcesOf([]catalogs.Server{by["linear"], by["git"]})...) // a large one, in front
+	want(t, "views", viewsOf(c, ""), map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
+	list, _ := c.List(t.Context(), tool.ListTools, "")
+	<-store.saved
+	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
+	c.Set(sourcesOf([]catalogs.Server{by["linear"], by["git"]}), opts.Profiles, nil)
+	if again, _ := c.List(t.Context(), tool.ListTools, ""); !bytes.Equal(list, again) {
+		t.Error("the same servers give another list")
+	}
+	if strings.Contains(log.String(), "another form") {
+		t.Errorf("nothing has changed, and the log says %s", log.String())
+	}
+
+	opts.Profiles = auto(6 << 10) // a person's word
+	c.Set(sourcesOf([]catalogs.Server{by["linear"], by["git"]}), opts.Profiles, nil)
+	now := names(t, c, tool.ListTools, "")
+	<-store.saved
+	if slices.Contains(now, flat[0]) || !strings.Contains(log.String(), "another form") || !strings.Contains(log.String(), flat[0]) {
+		t.Errorf("shown are %v, and the log says %s", now, log.String())
+	}
+	for _, name := range flat {
+		if call, err := c.Resolve(t.Context(), toolCall(name, "{}")); err != nil || call.Action == nil || "git__"+call.Action.Name != name {
+			t.Errorf("%s, which was listed, is now %+v, %v", name, call, err)
+		}
+	}
+}
+
+// TestRebalance: what was chosen for servers that are gone no longer keeps another from being flat.
+func TestRebalance(t *testing.T) {
+	t.Parallel()
+	store := &remembered{map[string]source.Choice{"": {Budget: 16 << 10, Views: map[string]tool.View{"git": tool.Search, "old": tool.Flat}}}, make(chan string, 10)}
+	one := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push")))
+	c := open(t, source.Options{Profiles: auto(16 << 10), Chosen: store}, one)
+	want(t, "names", names(t, c, tool.ListTools, ""), []string{"collie_find", "collie_describe", "collie_call"})
+	if err := c.Rebalance(); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "names", names(t, c, tool.ListTools, ""), []string{"git__push"})
+	<-store.saved
+	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
+}
+
+// TestAutoWaits: as long as a server has not said what it offers, nothing is kept.
+func TestAutoWaits(t *testing.T) {
+	t.Parallel()
+	store := &remembered{map[string]source.Choice{}, make(chan string, 10)}
+	late := &lateSource{Fake: tooltest.NewFake("late", tool.Offer{}), told: make(chan struct{})}
+	c := open(t, source.Options{Profiles: auto(16 << 10), Chosen: store},
+		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push"))), late)
+	want(t, "names", names(t, c, tool.ListTools, ""), []string{"git__push"})
+	close(late.told)
+	select {
+	case profile := <-store.saved:
+		t.Errorf("the choice for %q was kept before all servers were heard", profile)
+	default:
+	}
+	names(t, c, tool.ListTools, "")
+	<-store.saved
+	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
+}
+
+// TestWhoChose: everybody's word about a view counts in its order, and is told.
+func TestWhoChose(t *testing.T) {
+	t.Parallel()
+	said := tooltest.Offer("said", tooltest.Action("a"))
+	said.Tools[0].View = tool.Grouped
+	ours := tooltest.Offer("fs", tooltest.Action("read"))
+	ours.Tools[0].View, ours.Tools[0].Actions[0].Strict = tool.Grouped, true
+	c := open(t, source.Options{Profiles: map[string]source.Profile{
+		"":        {Default: tool.Auto, Budget: 16 << 10},
+		"context": {Default: tool.Search},
+		"one":     {Views: map[string]tool.View{"said": tool.Search}},
+		"all":     {View: tool.Flat, Default: tool.Auto, Budget: 1},
+	}}, tooltest.NewFake("fs", ours), tooltest.NewFake("said", said), tooltest.NewFake("free", tooltest.Offer("free", tooltest.Action("b"))))
+	for profile, shown := range map[string]string{
+		"":            "fs grouped notes, said grouped entry, free flat auto",
+		"context":     "fs grouped notes, said grouped entry, free search context",
+		"one":         "fs grouped notes, said search profile, free flat default",
+		"all":         "fs flat profile, said flat profile, free flat profile",
+		"one@grouped": "fs grouped profile, said grouped profile, free grouped profile",
+	} {
+		var got []string
+		for _, x := range c.Tools(profile) {
+			got = append(got, x.Name+" "+string(x.View)+" "+x.Why)
+		}
+		want(t, profile, strings.Join(got, ", "), shown)
+	}
+}
+
+// lateSource does not know what it offers before told is closed.
+type lateSource struct {
+	*tooltest.Fake
+	told chan struct{}
+}
+
+func (l *lateSource) Ready(tool.ListKind) <-chan struct{} { return l.told }
