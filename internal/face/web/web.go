@@ -59,6 +59,8 @@ type Options struct {
 	Servers  Servers
 	// Tools lists what a profile sees, for people.
 	Tools func(profile string) []tool.Tool
+	// Rebalance has the views of servers chosen anew where that is automatic.
+	Rebalance func() error
 	// Wrong says what is wrong with the settings now, so that older ones are in effect; empty if
 	// nothing is.
 	Wrong func() string
@@ -109,6 +111,7 @@ func Routes() []Route {
 		{"/api/v1/toolcache", ClassRead, (*api).notShared},
 		{"/api/v1/toolcache/events", ClassRead, (*api).notShared},
 		{"/api/v1/toolcache/leases/{server}", ClassRead, (*api).notShared},
+		{"POST /api/v1/tools/rebalance", ClassManage, (*api).rebalance},
 		{"GET /api/v1/tools", ClassRead, (*api).tools},
 		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
 		{"POST /api/v1/calls", ClassCall, (*api).call},
@@ -144,6 +147,14 @@ func (a *api) reread(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, map[string]any{"wrong": a.opts.Wrong()})
+}
+
+// rebalance has the views of servers chosen anew.
+func (a *api) rebalance(w http.ResponseWriter, _ *http.Request) error {
+	if err := a.opts.Rebalance(); err != nil {
+		return err
+	}
+	return answer(w, map[string]any{})
 }
 
 // tools lists what a profile sees, those that are off included. With ?await=NAME, or * for

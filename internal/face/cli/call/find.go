@@ -27,6 +27,8 @@ type found struct {
 	schema json.RawMessage
 	words  []string // as a person types it: TOOL ACTION
 	values []string // what stands behind them: arguments without a flag
+
+	definition gjson.Result // of a name as clients see it
 }
 
 // ours reports whether it is an action of Collie's own tools.
@@ -165,24 +167,27 @@ func aliased(t *tool.Tool, name string) *tool.Action {
 	return nil
 }
 
-// findExposed looks for a name as clients see it, such as server__tool.
+// findExposed looks for a name as clients see it, such as server__tool, or saw it when all was flat.
 func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool) (found, error) {
-	raw, err := b.List(ctx, tool.ListTools, profile)
-	if err != nil {
-		return found{}, err
-	}
 	known := names(tools)
-	for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
-		exposed := rawjson.Member(def, "name").String()
-		if exposed == name {
-			for i := range tools {
-				if f, ok := ownExposed(&tools[i], name); ok {
-					return f, nil
-				}
-			}
-			return found{name: name, schema: json.RawMessage(rawjson.Member(def, "inputSchema").Raw), words: []string{name}}, nil
+	for _, seen := range []string{profile, profile + "@" + string(tool.Flat)} {
+		raw, err := b.List(ctx, tool.ListTools, seen)
+		if err != nil {
+			return found{}, err
 		}
-		known = append(known, exposed)
+		for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
+			exposed := rawjson.Member(def, "name").String()
+			if exposed == name {
+				for i := range tools {
+					if f, ok := ownExposed(&tools[i], name); ok {
+						f.definition = def
+						return f, nil
+					}
+				}
+				return found{name: name, schema: json.RawMessage(rawjson.Member(def, "inputSchema").Raw), words: []string{name}, definition: def}, nil
+			}
+			known = append(known, exposed)
+		}
 	}
 	return found{}, p.notOffered(ctx, b, name, known)
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/rawjson"
@@ -38,22 +36,13 @@ func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile
 	if err != nil {
 		return err
 	}
-	raw, err := b.List(ctx, tool.ListTools, profile)
-	if err != nil {
-		return err
+	def := target.definition
+	if p.JSON {
+		return p.PrintJSON(map[string]any{"name": name, "definition": json.RawMessage(def.Raw)})
 	}
-	for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
-		if rawjson.Member(def, "name").String() != name {
-			continue
-		}
-		if p.JSON {
-			return p.PrintJSON(map[string]any{"name": name, "definition": json.RawMessage(def.Raw)})
-		}
-		return p.page(page{
-			target: &target, title: rawjson.Member(def, "title").String(), description: rawjson.Member(def, "description").String(),
-		})
-	}
-	return nil
+	return p.page(page{
+		target: &target, title: rawjson.Member(def, "title").String(), description: rawjson.Member(def, "description").String(),
+	})
 }
 
 // page is the help of one action.

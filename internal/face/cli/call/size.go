@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode"
 
@@ -42,6 +43,7 @@ func tokens(text []byte) int {
 type sizeRow struct {
 	Name    string `json:"name"`
 	View    string `json:"view"`
+	Why     string `json:"why"` // who chose the view; see [tool.Tool]
 	Actions int    `json:"actions"`
 	Flat    cost   `json:"flat"`
 	Grouped cost   `json:"grouped"`
@@ -51,10 +53,17 @@ type sizeRow struct {
 type sizes struct {
 	Estimate string    `json:"estimate"`
 	Tools    []sizeRow `json:"tools"`
-	Flat     cost      `json:"flat"`    // the whole list, every tool flat
-	Grouped  cost      `json:"grouped"` // every tool grouped
-	Search   cost      `json:"search"`  // every tool behind the search
-	List     cost      `json:"list"`    // as it is shown
+	Flat     cost      `json:"flat"`             // the whole list, every tool flat
+	Grouped  cost      `json:"grouped"`          // every tool grouped
+	Search   cost      `json:"search"`           // every tool behind the search
+	List     cost      `json:"list"`             // as it is shown
+	Budget   *budget   `json:"budget,omitempty"` // where a view is auto
+}
+
+// budget is what servers may take of the list where views are auto, in bytes, and what they do take.
+type budget struct {
+	Bytes int64 `json:"bytes"`
+	Used  int   `json:"used"`
 }
 
 const estimate = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
@@ -90,13 +99,16 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		return err
 	}
 	s.List = costOf(list)
+	if s.Budget, err = p.budget(f, list, tools); err != nil {
+		return err
+	}
 	s.Tools = []sizeRow{}
 	for i := range tools {
 		t := &tools[i]
 		if one != "" && t.Name != one {
 			continue
 		}
-		row := sizeRow{Name: t.Name, View: string(t.View), Actions: len(definitions[tool.Flat][t.Name])}
+		row := sizeRow{Name: t.Name, View: string(t.View), Why: t.Why, Actions: len(definitions[tool.Flat][t.Name])}
 		for _, def := range definitions[tool.Flat][t.Name] {
 			row.Flat = row.Flat.plus(costOf(def))
 		}
@@ -109,6 +121,27 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		return p.PrintJSON(s)
 	}
 	return p.sizeTable(&s, one == "")
+}
+
+// budget is that of the profile, nil where nothing has to fit in one. Our own tools do not count.
+func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool) (*budget, error) {
+	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Why == tool.WhyAuto }) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	b := &budget{Bytes: cfg.ContextOf(f.profile).Budget, Used: len(list)}
+	for i, defs := range byTool(list, tools) {
+		if t := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == i }); tools[t].Why != tool.WhyNotes {
+			continue
+		}
+		for _, def := range defs {
+			b.Used -= len(def) + len(",")
+		}
+	}
+	return b, nil
 }
 
 // byTool sorts the definitions of a list by their tools. The list has them in the order of
@@ -136,32 +169,65 @@ func entries(t *tool.Tool) int {
 			on++
 		}
 	}
-	if t.View == tool.Grouped {
+	switch t.View {
+	case tool.Grouped:
 		return min(on, 1)
+	case tool.Search: // three for all, behind the others
+		return 0
 	}
 	return on
 }
 
 func (p commands) sizeTable(s *sizes, whole bool) error {
-	row := func(name string, actions int, view string, flat, grouped cost) []string {
+	row := func(name string, actions int, view, why string, flat, grouped cost) []string {
 		return []string{
-			name, strconv.Itoa(actions), view, strconv.Itoa(flat.Bytes), strconv.Itoa(flat.Tokens),
+			name, strconv.Itoa(actions), view, why, strconv.Itoa(flat.Bytes), strconv.Itoa(flat.Tokens),
 			strconv.Itoa(grouped.Bytes), strconv.Itoa(grouped.Tokens),
 		}
 	}
 	var rows [][]string
 	actions := 0
 	for _, r := range s.Tools {
-		rows = append(rows, row(r.Name, r.Actions, r.View, r.Flat, r.Grouped))
+		rows = append(rows, row(r.Name, r.Actions, r.View, whyText(&r), r.Flat, r.Grouped))
 		actions += r.Actions
 	}
 	if whole {
-		rows = append(rows, row("all", actions, "", s.Flat, s.Grouped))
+		rows = append(rows, row("all", actions, "", "", s.Flat, s.Grouped))
 	}
-	if err := p.Table([]string{"TOOL", "ACTIONS", "VIEW", "FLAT BYTES", "TOKENS", "GROUPED BYTES", "TOKENS"}, rows); err != nil {
+	if err := p.Table([]string{"TOOL", "ACTIONS", "VIEW", "WHY", "FLAT BYTES", "TOKENS", "GROUPED BYTES", "TOKENS"}, rows); err != nil {
 		return err
 	}
 	_, err := locale.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens; behind a search: %d bytes, about %d tokens\n(%s)\n",
 		s.List.Bytes, s.List.Tokens, s.Search.Bytes, s.Search.Tokens, locale.T(estimate))
+	switch b := s.Budget; {
+	case err != nil || b == nil || !whole:
+	case int64(b.Used) <= b.Bytes:
+		_, err = locale.Fprintf(p.Out, "servers take %d of the %d bytes that context.budget gives them\n", b.Used, b.Bytes)
+	default:
+		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them; collie tools --rebalance chooses their views anew\n", b.Used, b.Bytes)
+	}
 	return err
+}
+
+// whyText says why a tool is shown as it is.
+func whyText(r *sizeRow) string {
+	switch r.Why {
+	case tool.WhyProfile:
+		return locale.T("the profile says so")
+	case tool.WhyEntry:
+		return locale.T("its entry says so")
+	case tool.WhyContext:
+		return locale.T("context.view says so")
+	case tool.WhyNotes:
+		return locale.T("notes, not counted")
+	case tool.WhyAuto:
+		switch tool.View(r.View) {
+		case tool.Grouped:
+			return locale.T("auto: too large to be flat")
+		case tool.Search:
+			return locale.T("auto: no room for it")
+		}
+		return locale.T("auto: it fits")
+	}
+	return locale.T("nobody says another")
 }

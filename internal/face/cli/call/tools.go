@@ -17,8 +17,8 @@ import (
 )
 
 type toolsFlags struct {
-	view, profile string
-	size          bool
+	view, profile   string
+	size, rebalance bool
 }
 
 // seen is the profile as the catalog knows it, in the view that is wanted.
@@ -38,7 +38,8 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 		Use:   "tools [TOOL [ACTION]]",
 		Short: "List tools and actions, with their help and token cost",
 		Long: "Without arguments lists all tools; with TOOL its actions and their flags; with ACTION the\n" +
-			"help page of that action. --size shows what the list costs a model, in each view.",
+			"help page of that action. --size shows what the list costs a model, in each view, and who\n" +
+			"chose the view. --rebalance has views that were chosen by themselves (view auto) chosen anew.",
 		Args: cobra.MaximumNArgs(2), ValidArgsFunction: CompleteTools(p.Program),
 		RunE: func(c *cobra.Command, args []string) error { return p.tools(c.Context(), args, &f) },
 	}
@@ -46,6 +47,7 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat, grouped or search, whatever is configured")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
+	flags.BoolVar(&f.rebalance, "rebalance", false, "choose the views of servers anew where they are auto, then show --size")
 	p.LocalFlag(c)
 	p.KernelFlags(c)
 	return c
@@ -58,6 +60,9 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	}
 	if len(words) > 2 {
 		return root.Usage("unexpected argument %q; expected TOOL and ACTION", words[2])
+	}
+	if f.rebalance && (f.view != "" || len(words) > 0) {
+		return root.Usage("--rebalance is for all servers, expected neither --view nor TOOL")
 	}
 	if words = ownWords(words); len(words) == 1 {
 		if name, action, ok := strings.Cut(words[0], "/"); ok {
@@ -73,6 +78,9 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	profile := f.seen()
 	tools, err := p.offered(ctx, b, profile, len(words) > 0, startWait)
 	stop()
+	if err == nil && f.rebalance {
+		tools, err = p.rebalance(ctx, b, profile)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -80,10 +88,23 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 		return p.showAction(ctx, b, words, profile)
 	case len(words) == 1:
 		return p.showTool(ctx, b, words[0], profile, tools, f)
-	case f.size:
+	case f.size || f.rebalance:
 		return p.showSize(ctx, b, tools, "", f)
 	}
 	return p.showTools(ctx, b, tools)
+}
+
+// rebalance has the views chosen anew and returns what is offered then.
+func (p commands) rebalance(ctx context.Context, b root.Backend, profile string) ([]tool.Tool, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	if err := b.Rebalance(ctx); err != nil {
+		return nil, err
+	}
+	p.OnRecord(ctx, cfg, "tools --rebalance", nil)
+	return b.Tools(ctx, profile)
 }
 
 // startWait is how long the list of all tools waits for servers that a gateway is starting.

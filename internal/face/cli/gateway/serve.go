@@ -260,7 +260,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
 	mux.Handle("/api/v1/", s.guard(tokens.Tools, web.New(web.Options{
-		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
 	})))
 	if s.cfg.HTTP.Metrics {

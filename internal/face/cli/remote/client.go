@@ -84,6 +84,12 @@ func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	return got.Tools, err
 }
 
+// Rebalance has the gateway choose the views of servers anew.
+func (r *Client) Rebalance(ctx context.Context) error {
+	_, err := r.Do(ctx, http.MethodPost, "/tools/rebalance", nil)
+	return err
+}
+
 // List is the list of a kind that the profile offers, as MCP has it.
 func (r *Client) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
 	return r.Do(ctx, http.MethodGet, "/lists/"+url.PathEscape(string(kind))+"?"+r.query(profile), nil)

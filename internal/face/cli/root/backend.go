@@ -25,6 +25,8 @@ type Backend interface {
 	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	// List returns the MCP result of a list, byte for byte as clients see it.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
+	// Rebalance has the views of servers chosen anew where that is automatic.
+	Rebalance(ctx context.Context) error
 	Servers(ctx context.Context) ([]tool.ServerStatus, error)
 	// Restart, Refresh and Start do what they say to a server and return its state then.
 	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
@@ -96,6 +98,9 @@ func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) 
 	}
 	return l.App.Tools(profile), nil
 }
+
+// Rebalance drops what was chosen.
+func (l *Local) Rebalance(context.Context) error { return l.App.Rebalance() }
 
 // List is the list of a kind that the profile offers, once the servers of the command have started.
 func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
