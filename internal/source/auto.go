@@ -190,7 +190,7 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 	for _, o := range s.offers {
 		for i := range o.offer.Tools {
 			t := &o.offer.Tools[i]
-			if t.Off != "" || len(shownActions(t, p)) == 0 || allOurs(actionsOf(t)) {
+			if len(shownActions(t, p)) == 0 || allOurs(actionsOf(t)) {
 				continue
 			}
 			servers = append(servers, t)

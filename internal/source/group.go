@@ -39,11 +39,16 @@ func nested(t *tool.Tool) bool {
 	return false
 }
 
+// helpName is how help is asked for: a name that no action has.
 func helpName(t *tool.Tool) string {
-	if nested(t) {
-		return nestedHelp
+	if !nested(t) {
+		return helpAction
 	}
-	return helpAction
+	name := nestedHelp
+	for offers(t, name) {
+		name += "_"
+	}
+	return name
 }
 
 // groupDefinition is one MCP tool made of a Tool's actions: an "action" argument that names

@@ -253,6 +253,10 @@ func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	switch {
 	case err != nil:
 		return tool.Result{}, err
+	case t.action != nil && t.action.DirectOnly && call.Origin != tool.Direct:
+		return tool.Result{}, unknownTool(v, name)
+	case t.isOff(&v.profile):
+		return tool.Result{}, &tool.Error{Op: "describe", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + t.whyOff()}
 	case t.action == nil:
 		return textResult(string(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))), nil
 	}

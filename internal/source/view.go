@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -45,9 +46,17 @@ type target struct {
 // isOff reports whether nothing of a target is on that a profile shows.
 func (t *target) isOff(p *Profile) bool {
 	if t.grouped {
-		return t.tool.Off != "" || len(shownActions(t.tool, p)) == 0
+		return len(shownActions(t.tool, p)) == 0
 	}
 	return t.tool.Off != "" || t.action.Off != ""
+}
+
+// whyOff says why a target is off that is.
+func (t *target) whyOff() string {
+	if t.action != nil {
+		return cmp.Or(t.tool.Off, t.action.Off)
+	}
+	return cmp.Or(t.tool.Off, "all its actions are")
 }
 
 type templateTarget struct {
@@ -145,7 +154,11 @@ func (v *view) toolList() json.RawMessage {
 	return list.bytes()
 }
 
+// shownActions are the actions that a profile shows and that are on; none where the Tool is off.
 func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
+	if t.Off != "" {
+		return nil
+	}
 	var out []*tool.Action
 	for i := range t.Actions {
 		if a := &t.Actions[i]; a.Off == "" && !a.DirectOnly && p.shows(t, a.Name) {
