@@ -1,0 +1,476 @@
+package source_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/switches"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+	"collie/test/await"
+	"collie/test/catalogs"
+)
+
+// TestNothingUnreachable: whatever servers call their tools and whatever a profile shows, every action that is on and shown is found,
+// described with its exact schema and called by the names that a client sees; no other is, by any name.
+func TestNothingUnreachable(t *testing.T) {
+	t.Parallel()
+	recorded := catalogs.Servers()
+	views, on, others := map[tool.View]int{}, 0, 0
+	for seed := range await.Fewer(worlds) {
+		w := newWorld(t, rand.New(rand.NewPCG(uint64(seed), 14)), recorded) // the same worlds each time
+		for _, a := range w.actions {
+			if a.shown {
+				views[w.views[a.tool.Name]]++
+				on++
+				w.reaches(t, a)
+			} else {
+				others++
+				w.hides(t, a)
+			}
+		}
+		w.listsNoOther(t)
+		if t.Failed() {
+			t.Fatalf("in world %d: profile %+v", seed, w.profile)
+		}
+	}
+	t.Logf("%d actions are shown %v, %d are not", on, views, others)
+	if len(views) != 3 || others == 0 {
+		t.Errorf("shown were %v, and %d actions were not: some case is missing", views, others)
+	}
+}
+
+// worlds is how many catalogs are tried.
+const worlds = 60
+
+// world is a catalog, and what one profile should see of it.
+type world struct {
+	catalog *source.Catalog
+	profile source.Profile
+	fakes   map[string]*tooltest.Fake // by tool
+	actions []*expected
+	views   map[string]tool.View // in which each tool is shown
+	listed  map[string]gjson.Result
+	gate    *gate.Stage
+}
+
+// expected is an action, and whether the profile shows it.
+type expected struct {
+	tool   *tool.Tool
+	action *tool.Action
+	shown  bool
+	names  []string // that it has where all are on and shown, or might be thought to have
+}
+
+var (
+	oddServers = []string{"a", "a__b", "b", "_", "__", "-", "A", "help", "x-1", strings.Repeat("s", 64), "git"}
+	oddActions = []string{
+		"c", "b__c", "a__b__c", "__", "a", "C", "读取", "写入", "чтение", "🙂", "🙃", "c.d", "c/d", "c d", `c"d`, "help", "collie_help", "action", "topic", "git_push",
+		strings.Repeat("long", 30), strings.Repeat("long", 30) + "er", strings.Repeat("长", 70), "collie_find", "collie_call", "a/c", "a.c", "é", "<b>&",
+	}
+	oddSchemas = []string{
+		`{"type":"object"}`, `{}`, `{"type":"object","properties":{"action":{"type":"string"}},"required":["action"]}`,
+		`{ "type" : "object", "properties":{"args":{"type":"object"},"n":{"type":"number","default":1.0e2}}, "additionalProperties":false}`,
+		`{"type":"object","properties":{"topic":{"enum":["a",null,1]},"ключ":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":["string","null"]}}}`,
+		`{"properties":{"name":{},"query":{"anyOf":[{"type":"string"},{"type":"array"}]}},"required":["name","name","away"],"type":"object"}`,
+	}
+	oddWords = []string{"read", "write", "issue", "calendar", "weather", "commit", "日历", "笔记", "the", "page", "invoice", "<b>", `"quoted"`}
+	oddAbout = []string{"", "", "what it is for", "日历和笔记", `"<\`}
+)
+
+// chance is true in one of n cases.
+func chance(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
+
+// pick returns about n of list, in another order.
+func pick[T any](r *rand.Rand, list []T, n int) []T {
+	out := slices.Clone(list)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out[:min(len(out), n)]
+}
+
+// odd makes a server that no author would write.
+func odd(r *rand.Rand, name string) tool.Tool {
+	t := tool.Tool{Name: name, Prefix: name + "__", About: oddAbout[r.IntN(len(oddAbout))], Description: "Server " + name}
+	if chance(r, 3) {
+		t.Prefix = ""
+	}
+	for _, name := range pick(r, oddActions, 1+r.IntN(12)) {
+		about := strings.Join(pick(r, oddWords, 4), " ")
+		schema := oddSchemas[r.IntN(len(oddSchemas))]
+		def := fmt.Sprintf(`{"name":%s,"description":%s,"inputSchema":%s,"annotations":{"destructiveHint":%t},"x-more":[1.0]}`,
+			quoted(name), quoted(about), schema, chance(r, 2))
+		if chance(r, 3) {
+			def = `{"title":"T", ` + def[1:]
+		}
+		t.Actions = append(t.Actions, tool.Action{
+			Name: name, Description: about, Definition: json.RawMessage(def), InputSchema: json.RawMessage(schema), DirectOnly: chance(r, 12),
+		})
+	}
+	return t
+}
+
+func quoted(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a text
+	}
+	return string(raw)
+}
+
+// newWorld makes a catalog of recorded and of odd servers, and a profile.
+func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
+	t.Helper()
+	var tools []tool.Tool
+	for _, s := range pick(r, recorded, r.IntN(3)) {
+		tools = append(tools, s.Tool())
+	}
+	for _, name := range pick(r, oddServers, 1+r.IntN(5)) {
+		if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name }) {
+			tools = append(tools, odd(r, name))
+		}
+	}
+	views := []tool.View{tool.Flat, tool.Grouped, tool.Search}
+	for i := range tools {
+		if chance(r, 8) {
+			tools[i].View = views[r.IntN(len(views))]
+		}
+	}
+	w := &world{fakes: map[string]*tooltest.Fake{}, views: map[string]tool.View{}, listed: map[string]gjson.Result{}, gate: gate.New(gate.Options{})}
+	w.profile = source.Profile{Default: append(views, tool.Auto, tool.Auto)[r.IntN(5)], Budget: []int{1, 2 << 10, 8 << 10, 64 << 10}[r.IntN(4)], Views: map[string]tool.View{}}
+	if chance(r, 6) {
+		w.profile.View = views[r.IntN(len(views))]
+	}
+	if chance(r, 4) {
+		w.profile.Views[tools[0].Name] = views[r.IntN(len(views))]
+	}
+
+	all := sourcesIn(tools)
+	everything := open(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Flat}}}, all...)
+	exposed := map[[2]string]string{}
+	for _, name := range names(t, everything, tool.ListTools, "") {
+		call, err := everything.Resolve(t.Context(), toolCall(name, "{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exposed[[2]string{call.Tool, call.Target}] = name
+	}
+
+	hides, keeps := rules(r, tools, 4), []rule(nil)
+	if chance(r, 4) {
+		keeps = rules(r, tools, 8)
+	}
+	w.profile.Hide, w.profile.Tools = patterns(hides), patterns(keeps)
+	for i := range tools {
+		tl := &tools[i]
+		if chance(r, 12) {
+			tl.Off = "the whole server is off"
+		}
+		tl.Actions = slices.Clone(tl.Actions)
+		for j := range tl.Actions {
+			a := &tl.Actions[j]
+			if chance(r, 8) {
+				a.Off = "switched off"
+			}
+			covers := func(r rule) bool { return r.covers(tl.Name, a.Name) }
+			w.actions = append(w.actions, &expected{
+				tool: tl, action: a,
+				shown: tl.Off == "" && a.Off == "" && !a.DirectOnly && !slices.ContainsFunc(hides, covers) && (len(keeps) == 0 || slices.ContainsFunc(keeps, covers)),
+				names: []string{tl.Name + "/" + a.Name, tl.Name + "." + a.Name, exposed[[2]string{tl.Name, a.Name}], tl.Prefix + a.Name, a.Name, tl.Name + "__" + a.Name},
+			})
+		}
+	}
+	all = sourcesIn(tools)
+	for _, s := range all {
+		w.fakes[s.Name()] = s.(*tooltest.Fake) //nolint:forcetypeassert // made so below
+	}
+	w.catalog = open(t, source.Options{Profiles: map[string]source.Profile{"": w.profile}}, all...)
+	for _, e := range list(t, w.catalog, tool.ListTools, "") {
+		name := e.Get("name").String()
+		if _, twice := w.listed[name]; twice || !callable.MatchString(name) {
+			t.Errorf("%q is listed twice, or no name that all clients take", name)
+		}
+		w.listed[name] = e
+	}
+	for _, tl := range w.catalog.Tools("") {
+		w.views[tl.Name] = tl.View
+	}
+	return w
+}
+
+var callable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// sourcesIn are sources of one tool each.
+func sourcesIn(tools []tool.Tool) []tool.Source {
+	var out []tool.Source
+	for _, t := range tools {
+		out = append(out, tooltest.NewFake(t.Name, tool.Offer{Tools: []tool.Tool{t}}))
+	}
+	return out
+}
+
+// rule covers actions; empty stands for any.
+type rule struct{ tool, action string }
+
+func (r rule) covers(tool, action string) bool {
+	return (r.tool == "" || r.tool == tool) && (r.action == "" || r.action == action)
+}
+
+// rules are up to n of them.
+func rules(r *rand.Rand, tools []tool.Tool, n int) []rule {
+	var out []rule
+	for range r.IntN(n + 1) {
+		t := tools[r.IntN(len(tools))]
+		a := t.Actions[r.IntN(len(t.Actions))].Name
+		out = append(out, []rule{{t.Name, a}, {t.Name, a}, {t.Name, a}, {t.Name, ""}, {"", a}}[r.IntN(5)])
+	}
+	return out
+}
+
+// patterns are rules as a profile has them.
+func patterns(rules []rule) []string {
+	var out []string
+	for _, r := range rules {
+		p := r.tool
+		if p == "" {
+			p = "*"
+		}
+		if r.action != "" {
+			p += "/" + r.action
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// call makes a call as the pipeline does, with the stages that refuse what is not to be called.
+func (w *world) call(t *testing.T, name, args string) (*tool.Call, tool.Result, error) {
+	t.Helper()
+	r := toolCall(name, args)
+	r.Origin = tool.MCPLocal
+	call, err := w.catalog.Resolve(t.Context(), r)
+	for _, check := range []tool.Check{switches.Check, w.gate.Check} {
+		if err == nil {
+			call, err = check(t.Context(), call)
+		}
+	}
+	if err != nil {
+		return nil, tool.Result{}, err
+	}
+	result, err := call.Source.Run(t.Context(), call)
+	return call, result, err
+}
+
+// text is the text that a call answers, "" where it is refused.
+func (w *world) text(t *testing.T, name, args string) string {
+	t.Helper()
+	_, r, err := w.call(t, name, args)
+	if err != nil {
+		return ""
+	}
+	return gjson.GetBytes(r.Raw, "content.0.text").String()
+}
+
+// is reports whether a call is one of the action.
+func (a *expected) is(c *tool.Call) bool {
+	return c != nil && c.Source.Name() == a.tool.Name && c.Action != nil && c.Action.Name == a.action.Name
+}
+
+const oddArgs = `{"n":1.0e2, "text":"\u00e9","deep":{"action":"x"}}`
+
+// called checks that a call of a name reaches the action with these arguments, and nothing changed.
+func (w *world) called(t *testing.T, a *expected, name, args string) {
+	t.Helper()
+	_, _, err := w.call(t, name, args)
+	calls := w.fakes[a.tool.Name].Calls()
+	if err != nil || len(calls) == 0 {
+		t.Errorf("%s of %s, called as %s %s: %v", a.action.Name, a.tool.Name, name, args, err)
+		return
+	}
+	got := calls[len(calls)-1]
+	same := string(got.Args) == oddArgs || string(got.Args) == strings.ReplaceAll(oddArgs, ", ", ",") // one argument was taken out
+	if !a.is(&got) || got.Tool != a.tool.Name || got.Target != a.action.Name || !same {
+		t.Errorf("%s of %s, called as %s %s, arrives as %s of %s with %s", a.action.Name, a.tool.Name, name, args, got.Target, got.Tool, got.Args)
+	}
+}
+
+// reaches checks that a client which knows only what it is shown can find, describe and call an action.
+func (w *world) reaches(t *testing.T, a *expected) {
+	t.Helper()
+	before := len(w.fakes[a.tool.Name].Calls())
+	made := 2
+	w.called(t, a, a.tool.Name+"/"+a.action.Name, oddArgs)
+	switch w.views[a.tool.Name] { //nolint:exhaustive // Auto is none of them
+	case tool.Flat:
+		name := ""
+		for exposed := range w.listed {
+			if call, err := w.catalog.Resolve(t.Context(), toolCall(exposed, "{}")); err == nil && a.is(call) {
+				name = exposed
+			}
+		}
+		described(t, a, name, w.listed[name].Raw)
+		w.called(t, a, name, oddArgs)
+	case tool.Grouped:
+		w.reachesGrouped(t, a)
+	case tool.Search:
+		name := w.find(t, a)
+		described(t, a, name, w.text(t, "collie_describe", `{"name":`+quoted(name)+`}`))
+		w.called(t, a, "collie_call", `{"name":`+quoted(name)+`,"args":`+oddArgs+`}`)
+		w.called(t, a, name, oddArgs)
+		made++
+	}
+	if n := len(w.fakes[a.tool.Name].Calls()) - before; n != made {
+		t.Errorf("%d calls of %s arrive at %s, want %d", n, a.action.Name, a.tool.Name, made)
+	}
+}
+
+// described checks a definition: it is the author's, but for the name.
+func described(t *testing.T, a *expected, name, definition string) {
+	t.Helper()
+	want, err := sjson.Set(string(a.action.Definition), "name", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name == "" || definition != want {
+		t.Errorf("%s of %s is described under the name %q as\n%.500s\nwant\n%.500s", a.action.Name, a.tool.Name, name, definition, want)
+	}
+}
+
+// reachesGrouped checks an action that is one of several in a tool.
+func (w *world) reachesGrouped(t *testing.T, a *expected) {
+	t.Helper()
+	entry := w.listed[a.tool.Name]
+	enum := entry.Get("inputSchema.properties.action.enum").Array()
+	if !slices.ContainsFunc(enum, func(v gjson.Result) bool { return v.String() == a.action.Name }) {
+		t.Errorf("%s is not among the actions of %s: %v", a.action.Name, a.tool.Name, enum)
+		return
+	}
+	help := enum[len(enum)-1].String()
+	page := w.text(t, a.tool.Name, `{"action":`+quoted(help)+`,"topic":`+quoted(a.action.Name)+`}`)
+	if !strings.Contains(page, "\n"+string(a.action.InputSchema)+"\n") {
+		t.Errorf("help for %s of %s is %.500q", a.action.Name, a.tool.Name, page)
+	}
+	args := `{"action":` + quoted(a.action.Name) + `,"args":` + oddArgs + `}`
+	if !entry.Get("inputSchema.properties.args").Exists() {
+		args = `{"action":` + quoted(a.action.Name) + `,` + oddArgs[1:]
+	}
+	w.called(t, a, a.tool.Name, args)
+}
+
+var found = regexp.MustCompile(`(?m)^([A-Za-z0-9_-]{1,64})\(`)
+
+// find asks for an action by its name, then in words of its description, and returns the name to call it by.
+func (w *world) find(t *testing.T, a *expected) string {
+	t.Helper()
+	words, _, _ := strings.Cut(a.action.Description, ".")
+	for _, question := range []string{a.action.Name, words, a.action.Name + " " + words} {
+		for _, name := range w.findings(t, a, question) {
+			if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err == nil && a.is(call) {
+				return name
+			}
+		}
+	}
+	t.Errorf("%s of %s is not found by its name, nor by %q", a.action.Name, a.tool.Name, words)
+	return ""
+}
+
+// findings are the names that a question about one server finds.
+func (w *world) findings(t *testing.T, a *expected, question string) []string {
+	t.Helper()
+	var out []string
+	text := w.text(t, "collie_find", `{"limit":20,"server":`+quoted(a.tool.Name)+`,"query":`+quoted(question)+`}`)
+	for _, m := range found.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// hides checks that a client cannot find, describe or call an action by whatever name it has or had.
+func (w *world) hides(t *testing.T, a *expected) {
+	t.Helper()
+	before := len(w.fakes[a.tool.Name].Calls())
+	for _, name := range append(a.names, a.tool.Name) {
+		means, _, err := w.call(t, name, `{"action":`+quoted(a.action.Name)+`}`)
+		if err == nil && a.is(means) {
+			t.Errorf("%s of %s is called as %s", a.action.Name, a.tool.Name, name)
+		}
+		if through, _, err := w.call(t, "collie_call", `{"name":`+quoted(name)+`,"args":{"action":`+quoted(a.action.Name)+`}}`); err == nil && a.is(through) {
+			t.Errorf("%s of %s is called as %s by collie_call", a.action.Name, a.tool.Name, name)
+		}
+		text := w.text(t, "collie_describe", `{"name":`+quoted(name)+`}`)
+		if means == nil && text != "" && w.fakes[name] == nil { // as a whole, tools are described that have others
+			t.Errorf("%s, which cannot be called, is described as %.200s", name, text)
+		}
+		if enum := gjson.Get(text, "inputSchema.properties.action.enum").Raw; gjson.Get(text, "name").String() == a.tool.Name && strings.Contains(enum, quoted(a.action.Name)+",") {
+			t.Errorf("%s is described as an action of %s", a.action.Name, a.tool.Name)
+		}
+	}
+	for _, call := range w.fakes[a.tool.Name].Calls()[before:] {
+		if a.is(&call) {
+			t.Errorf("a call arrives at %s of %s", a.action.Name, a.tool.Name)
+		}
+	}
+	for _, help := range []string{"help", "collie_help"} {
+		page := w.text(t, a.tool.Name, `{"action":"`+help+`","topic":`+quoted(a.action.Name)+`}`)
+		if strings.Contains(page, "# "+a.tool.Name+" "+a.action.Name+"\n") {
+			t.Errorf("there is help for %s of %s", a.action.Name, a.tool.Name)
+		}
+	}
+	if r, err := run(t.Context(), w.catalog, tool.Request{Kind: tool.KindRead, Name: "collie://help/" + a.tool.Name + "/" + a.action.Name}); err == nil {
+		t.Errorf("%s of %s has a help page: %s", a.action.Name, a.tool.Name, r.Raw)
+	}
+	for _, name := range w.findings(t, a, a.action.Name+" "+a.action.Description) {
+		if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err != nil || a.is(call) {
+			t.Errorf("%s of %s is found as %s: %v", a.action.Name, a.tool.Name, name, err)
+		}
+	}
+}
+
+// listsNoOther checks that the list has what is shown, and no more.
+func (w *world) listsNoOther(t *testing.T) {
+	t.Helper()
+	want, searched := map[string]bool{}, false
+	flat := 0
+	for _, a := range w.actions {
+		switch view := w.views[a.tool.Name]; {
+		case !a.shown:
+		case view == tool.Flat:
+			flat++
+		case view == tool.Grouped:
+			want[a.tool.Name] = true
+		default:
+			searched = true
+		}
+	}
+	n := len(want) + flat
+	if searched {
+		n += len([]string{"collie_find", "collie_describe", "collie_call"})
+	}
+	if len(w.listed) != n {
+		t.Errorf("%d tools are listed, want %d", len(w.listed), n)
+	}
+	for name := range want {
+		var on []string
+		for _, a := range w.actions {
+			if a.shown && a.tool.Name == name {
+				on = append(on, a.action.Name)
+			}
+		}
+		var got []string
+		for _, v := range w.listed[name].Get("inputSchema.properties.action.enum").Array() {
+			got = append(got, v.String())
+		}
+		if len(got) != len(on)+1 || !slices.Equal(got[:len(on)], on) {
+			t.Errorf("the actions of %s are %v, want %v and help", name, got, on)
+		}
+	}
+}
