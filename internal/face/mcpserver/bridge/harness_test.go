@@ -78,7 +78,9 @@ func newGateway(tb testing.TB, name string) *gateway {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	catalog := source.New([]tool.Source{g.fake}, source.Options{Quiet: time.Millisecond, Instructions: "Read me."})
+	catalog := source.New([]tool.Source{g.fake}, source.Options{
+		Quiet: time.Millisecond, Instructions: "Read me.", Profiles: map[string]source.Profile{"p": {}}, // see g.at
+	})
 	stopping := make(chan struct{})
 	g.stop = sync.OnceFunc(func() { close(stopping) })
 	g.face = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log}), mcpserver.Options{Version: "9", Stopping: stopping})
