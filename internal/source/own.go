@@ -196,9 +196,17 @@ func toolPage(t *tool.Tool, actions []*tool.Action) string {
 	return b.String()
 }
 
+// actionPage has of a definition what a grouped tool cannot declare of each of its actions.
 func actionPage(t *tool.Tool, a *tool.Action) string {
-	return fmt.Sprintf("# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
 		t.Name, a.Name, strings.TrimSpace(a.Description), signature(a), a.InputSchema)
+	for _, member := range []string{"outputSchema", "annotations"} {
+		if raw := gjson.GetBytes(a.Definition, member).Raw; raw != "" {
+			fmt.Fprintf(&b, "\n%s:\n\n```json\n%s\n```\n", member, raw)
+		}
+	}
+	return b.String()
 }
 
 func textResult(text string) tool.Result {

@@ -39,17 +39,24 @@ func open(t *testing.T) *world {
 	offer.Templates = []tool.Template{tooltest.Template("s://item/{id}")}
 	offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
 	offer.Subscribes, offer.Logs, offer.Completes = true, true, true
-	w := &world{fake: tooltest.NewFake("s", offer), pending: t.TempDir()}
-	w.fake.Hang("hang")
-	w.fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
-	w.fake.On("s://item/1", func(context.Context, *tool.Call) (tool.Result, error) {
+	fake := tooltest.NewFake("s", offer)
+	fake.Hang("hang")
+	fake.On("fail", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Failed("no"), nil })
+	fake.On("s://item/1", func(context.Context, *tool.Call) (tool.Result, error) {
 		return tool.Result{}, &tool.ProtocolError{Code: -5, Message: "own", Raw: json.RawMessage(`{"code":-5,"message":"own","x":1.0}`)}
 	})
+	return serve(t, fake, nil)
+}
+
+// serve is a face over a real pipeline to a source, with these profiles.
+func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile) *world {
+	t.Helper()
+	w := &world{fake: fake, pending: t.TempDir()}
 	log, err := audit.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := source.New([]tool.Source{w.fake}, source.Options{Quiet: time.Millisecond, Instructions: "Read me."})
+	catalog := source.New([]tool.Source{w.fake}, source.Options{Quiet: time.Millisecond, Instructions: "Read me.", Profiles: profiles})
 	stopping := make(chan struct{})
 	w.stop = sync.OnceFunc(func() { close(stopping) })
 	w.server = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log, Gate: gate.Options{Dir: w.pending}}), mcpserver.Options{Version: "9", Stopping: stopping})
