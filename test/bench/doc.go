@@ -12,7 +12,7 @@
 // The built-in notes are measured over a generated vault of 100,000 blocks: their handler by
 // itself, and the program over it.
 //
-// What collie_find finds is counted over the questions of test/catalogs.
+// What collie_find finds is counted over the questions of test/catalogs, and what lists take in each view over its tools.
 //
 // It also starts Collie before servers that are slow to start, with and without a tool cache,
 // stops it, and kills servers under it.

@@ -30,6 +30,7 @@ var (
 	perSecond    = unit{" /s", "%.0f"}
 	mebibytes    = unit{" MiB", "%.1f"}
 	kibibytes    = unit{" KiB", "%.0f"}
+	inBytes      = unit{" bytes", "%.0f"}
 	megabytes    = unit{" MB", "%.1f"}
 	number       = unit{"", "%.1f"}
 )

@@ -95,6 +95,7 @@ func measure(ctx context.Context, p plan, collie, only string, log io.Writer) ([
 		{"vault", b.vault},
 		{"the program itself", b.program},
 		{"finding", b.finding},
+		{"sizes of views", b.views},
 		{"one client, lean server", func(ctx context.Context) error { return b.latency(ctx, b.lean) }},
 		{"many clients, lean server", func(ctx context.Context) error { return b.throughput(ctx, b.lean, p.leanSessions) }},
 		{"big results, lean server", func(ctx context.Context) error { return b.bigResults(ctx, b.lean) }},
