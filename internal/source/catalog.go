@@ -320,20 +320,34 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 // "name@grouped" and "name@search" are the profile with every Tool in that view, for those who want to compare.
 func (c *Catalog) profile(name string) (string, Profile) {
 	profiles := *c.profiles.Load()
-	if p, ok := profiles[name]; ok {
-		return name, p
+	base, v, ok := SplitProfile(name, func(name string) bool { _, ok := profiles[name]; return ok })
+	switch p := profiles[base]; {
+	case !ok:
+		return nobody, Profile{Hide: []string{"*"}}
+	case v != "":
+		p.View, p.Views = v, nil
+		return base + "@" + string(v), p
+	default:
+		return base, p
+	}
+}
+
+// SplitProfile parts the name of a profile, as a client gives it, into that of the profile, which is empty for the default one,
+// and the view that all of it is asked for in, if any. known says which names there are, and ok whether it is one of them.
+func SplitProfile(name string, known func(name string) bool) (base string, view tool.View, ok bool) {
+	if known(name) {
+		return name, "", true
 	}
 	if name == "" || name == "default" {
-		return "", profiles[""]
+		return "", "", true
 	}
 	if i := strings.LastIndexByte(name, '@'); i >= 0 {
 		if v := tool.View(name[i+1:]); v == tool.Flat || v == tool.Grouped || v == tool.Search {
-			base, p := c.profile(name[:i])
-			p.View, p.Views = v, nil
-			return base + "@" + string(v), p
+			base, _, ok := SplitProfile(name[:i], known)
+			return base, v, ok
 		}
 	}
-	return nobody, Profile{Hide: []string{"*"}}
+	return "", "", false
 }
 
 // nobody is the profile that sees nothing. No settings can have it: their names are text.
