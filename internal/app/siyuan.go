@@ -15,11 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/config"
 	"collie/internal/process"
 	secretadmin "collie/internal/secret/admin"
+	"collie/internal/source"
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
@@ -91,6 +93,8 @@ type Notes struct {
 	warnings []string
 	err      error // why there is no source though something is configured
 	enabled  bool  // siyuan.enabled
+
+	ceilings atomic.Pointer[map[string]access.Ceiling] // by profile, as the catalog names them
 }
 
 // chooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
@@ -158,6 +162,8 @@ func runForToken(ctx context.Context, env config.Env, line string) (string, erro
 func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	ceilings := ceilings(cfg)
+	n.ceilings.Store(&ceilings) // before a list shows a profile that is new
 	raw := fmt.Sprintf("%s\x00%t\x00%t\x00%s", cfg.SiYuan.Raw, cfg.SiYuan.Enabled, cfg.Vault.Enabled, cfg.Vault.File)
 	var choice connection.Choice
 	var warnings []string
@@ -231,6 +237,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	n.safety, n.client = coordinator, client
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, DefaultLevel: at.level, NewLevel: level,
+		Ceiling:   n.ceiling,
 		Verify:    notesadmin.VerifyWorkspace(choice),
 		SwitchTTL: switchTTL(set.ConfigTTL, n.env), MaxResult: set.MaxResultKB << 10,
 		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
@@ -386,6 +393,46 @@ func (n *Notes) sources() []tool.Source {
 		return nil
 	}
 	return []tool.Source{n.source}
+}
+
+// ceiling is what the callers of a profile are allowed at most in each notebook: nothing where there is no such profile.
+func (n *Notes) ceiling(profile string) access.Ceiling {
+	all := *n.ceilings.Load()
+	base, _, ok := source.SplitProfile(profile, func(name string) bool { _, ok := all[name]; return ok })
+	if !ok {
+		return access.Ceiling{}
+	}
+	return all[base]
+}
+
+// ceilings are the levels of the settings' profiles, and of those that need no settings, which have the levels of the default one.
+func ceilings(cfg *config.Config) map[string]access.Ceiling {
+	out := map[string]access.Ceiling{"": ceiling(cfg.Profiles["default"].Notebooks)}
+	for _, name := range KnownProfiles(cfg) {
+		if p, own := cfg.Profiles[name]; name != "default" && own {
+			out[name] = ceiling(p.Notebooks)
+		} else if name != "default" {
+			out[name] = out[""]
+		}
+	}
+	return out
+}
+
+// ceiling is a profile's levels. What is not a level is none.
+func ceiling(levels map[string]string) access.Ceiling {
+	out := access.Ceiling{Listed: map[kernel.ID]access.Level{}, Others: access.Delete}
+	for id, text := range levels {
+		level, err := access.ParseLevel(text)
+		if err != nil {
+			level = access.None
+		}
+		if id == "*" {
+			out.Others = level
+		} else {
+			out.Listed[kernel.ID(id)] = level
+		}
+	}
+	return out
 }
 
 // profiles are what the views hide that need no settings, none without a source.

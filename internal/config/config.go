@@ -217,6 +217,8 @@ type Profile struct {
 	Budget      int64             // see [Context]; 0 means that one
 	Tools       Filter            // of tools
 	Actions     Filter            // of actions, written tool.action
+	// Notebooks are the levels that SiYuan notebooks have at most, by id, "*" for all others: none, r, rw or rwd.
+	Notebooks map[string]string
 }
 
 // ContextOf is the context of a profile by name.

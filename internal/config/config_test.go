@@ -135,6 +135,9 @@ func TestFindings(t *testing.T) {
 		"input without id":  {`{"inputs": [{"type": "promptString"}]}`, []string{`collie.json:1:13: inputs[0]: an input needs an "id", to which ${input:id} refers`}},
 		"half of TLS":       {`{"http": {"tlsCert": "c.pem"}}`, []string{`collie.json:1:10: http: tlsCert and tlsKey belong together; only one of them is set`}},
 		"bad view":          {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, search, got "tree"`}},
+		"notebook by name":  {`{"profiles": {"p": {"notebooks": {"Work": "r"}}}}`, []string{`collie.json:1:43: profiles.p.notebooks.Work: expected the id of a notebook such as "20210808180117-czj9bvb", or "*" for all others, got "Work"; collie siyuan permission list shows the ids`}},
+		"unknown level":     {`{"profiles": {"p": {"notebooks": {"*": "read"}}}}`, []string{`collie.json:1:40: profiles.p.notebooks.*: expected one of none, r, rw, rwd, got "read"`}},
+		"notebooks a list":  {`{"profiles": {"p": {"notebooks": []}}}`, []string{`collie.json:1:34: profiles.p.notebooks: expected an object of notebook ids, or "*", and levels, got array`}},
 		"duplicate key":     {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it stands in line 3 too`}},
 		"duplicate inside":  {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it stands in line 1 too`}},
 		"both shapes":       {`{"mcpServers": {"a": {"command": "x"}}, "servers": {"a": {"command": "x"}}}`, []string{`collie.json:1:58: servers.a: server "a" is defined under mcpServers and under servers; keep one of them`}},
@@ -152,6 +155,17 @@ func TestFindings(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A wrong level, or one of nobody knows which notebook, leaves none.
+func TestWrongNotebookLevelsAllowNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`[]`, `"r"`, `null`, `{"Work": "r"}`, `{"*": "rwd", "20240101120000-abcdefg": "R"}`, `{"20240101120000-ABCDEFG": "r"}`, `{"20240101120000-abcdefg": 1}`} {
+		c, err := load(t, write(t, `{"profiles": {"p": {"notebooks": `+text+`}}}`))
+		if got := c.Profiles["p"].Notebooks; err == nil || !cmp.Equal(got, map[string]string{"*": "none"}) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
 	}
 }
 
@@ -272,7 +286,7 @@ func TestSections(t *testing.T) {
 		"cache": {"maxStale": "7d", "file": "tools.json"},
 		"siyuan": {"enabled": false, "apiUrl": "http://h"},
 		"vault": {"file": "n.db"},
-		"profiles": {"core": {"view": "grouped", "views": {"fs": "flat"}, "tools": ["fs"], "actions": {"exclude": ["fs.rm"]}}},
+		"profiles": {"core": {"view": "grouped", "views": {"fs": "flat"}, "tools": ["fs"], "actions": {"exclude": ["fs.rm"]}, "notebooks": {"20240101120000-abcdefg": "r", "*": "none"}}},
 	}`)
 	c, err := load(t, file)
 	if err != nil {
@@ -297,6 +311,7 @@ func TestSections(t *testing.T) {
 	want := config.Profile{
 		View: "grouped", Views: map[string]string{"fs": "flat"},
 		Tools: config.Filter{Include: []string{"fs"}}, Actions: config.Filter{Exclude: []string{"fs.rm"}},
+		Notebooks: map[string]string{"20240101120000-abcdefg": "r", "*": "none"},
 	}
 	if diff := cmp.Diff(want, c.Profiles["core"]); diff != "" {
 		t.Errorf("profile (-want +got):\n%s", diff)

@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"collie/internal/jsonc"
+	"collie/internal/lazyregexp"
 )
 
 // fields is the whole file.
@@ -293,6 +294,31 @@ func (p *Profile) fields() fields {
 		"views":       {p.readViews, func() any { return p.Views }},
 		"tools":       filterField(&p.Tools),
 		"actions":     filterField(&p.Actions),
+		"notebooks":   {p.readNotebooks, func() any { return p.Notebooks }},
+	}
+}
+
+// notebookID is how SiYuan names a notebook for itself. Its title may become another one, and with it a level.
+var notebookID = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
+
+// readNotebooks reads levels. Where one is wrong, nothing may be read: nobody knows of which notebook.
+func (p *Profile) readNotebooks(d *decoder, n node) {
+	p.Notebooks = map[string]string{}
+	wrong := len(d.findings)
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, `an object of notebook ids, or "*", and levels`)
+	}
+	for _, m := range n.members() {
+		id, level := jsonc.Name(&m), ""
+		at := n.child(&m)
+		choiceField(&level, "none", "r", "rw", "rwd").set(d, at)
+		if id != "*" && !notebookID.MatchString(id) {
+			d.fail(at, "value", `expected the id of a notebook such as "20210808180117-czj9bvb", or "*" for all others, got %q; collie siyuan permission list shows the ids`, id)
+		}
+		p.Notebooks[id] = level
+	}
+	if len(d.findings) > wrong {
+		p.Notebooks = map[string]string{"*": "none"}
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	actions := shownActions(t, p)
 	if action == "" {
 		if t.Help != nil {
-			return t.Help(ctx, "")
+			return t.Help(ctx, call.Profile, "")
 		}
 		return toolPage(t, actions), nil
 	}
@@ -157,7 +157,7 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	for _, a := range actions {
 		if a.Name == action {
 			if t.Help != nil {
-				return t.Help(ctx, action)
+				return t.Help(ctx, call.Profile, action)
 			}
 			return actionPage(t, a), nil
 		}

@@ -175,9 +175,10 @@ type Tool struct {
 	Off string
 	// Actions in the order of their Source.
 	Actions []Action
-	// Help returns the page, in Markdown, of an action, or of the whole Tool where action is empty.
+	// Help returns the page, in Markdown, of an action, or of the whole Tool where action is empty, for a caller of a
+	// profile.
 	// It is not asked for what is switched off. Nil: pages are made of what is said here.
-	Help func(ctx context.Context, action string) (string, error) `json:"-"`
+	Help func(ctx context.Context, profile, action string) (string, error) `json:"-"`
 }
 
 // Resource is one entry of resources/list as its author wrote it.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
 const limit = 5 * time.Second
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+
+var idLike = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
 // world is a gateway with profiles and ways to ask it.
 type world struct {

@@ -22,7 +22,7 @@ const (
 )
 
 // help is the page of an action, or of a tool, with what the levels of now allow.
-func (s *Source) help(ctx context.Context, name, topic string) (string, error) {
+func (s *Source) help(ctx context.Context, profile, name, topic string) (string, error) {
 	i := slices.IndexFunc(s.tools, func(t action.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return "", unknownPage(helpURI + name)
@@ -37,15 +37,15 @@ func (s *Source) help(ctx context.Context, name, topic string) (string, error) {
 		return "", unknownPage(helpURI + name + "/" + topic)
 	}
 	page := guide.Page(a)
-	if counts, err := s.counts(ctx); err == nil { // a page is worth reading without a kernel too
+	if counts, err := s.counts(ctx, profile); err == nil { // a page is worth reading without a kernel too
 		page += "\n" + guide.Levels(a, counts) + "\n"
 	}
 	return page, nil
 }
 
-// counts are how many notebooks have each level, hidden ones left out.
-func (s *Source) counts(ctx context.Context) (map[access.Level]int, error) {
-	levels, err := s.levels.Snapshot(ctx, false)
+// counts are how many notebooks have each level for the callers of a profile, hidden ones left out.
+func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, error) {
+	levels, err := s.levelsOf(ctx, profile, false)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	}
 	switch c.Target {
 	case overviewURI:
-		return s.overview(ctx)
+		return s.overview(ctx, c.Profile)
 	case rulesURI:
 		if rules := s.switches.Current(ctx).UserRules; rules != "" {
 			return rules, nil
@@ -143,18 +143,18 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	if !cfg.ToolOn[name] {
 		return "", unknownPage(c.Target)
 	}
-	return s.help(ctx, name, topic)
+	return s.help(ctx, c.Profile, name, topic)
 }
 
 // overview is the pages of all tools that are on.
-func (s *Source) overview(ctx context.Context) (string, error) {
+func (s *Source) overview(ctx context.Context, profile string) (string, error) {
 	var b strings.Builder
 	cfg := s.switches.Last()
 	for _, t := range s.tools {
 		if !cfg.ToolOn[t.Name] {
 			continue
 		}
-		page, err := s.help(ctx, t.Name, "")
+		page, err := s.help(ctx, profile, t.Name, "")
 		if err != nil {
 			return "", err
 		}

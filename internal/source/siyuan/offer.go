@@ -16,7 +16,9 @@ func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}
 	for i := range s.tools {
 		t := offered(&s.tools[i], cfg)
-		t.Help = func(ctx context.Context, topic string) (string, error) { return s.help(ctx, t.Name, topic) }
+		t.Help = func(ctx context.Context, profile, topic string) (string, error) {
+			return s.help(ctx, profile, t.Name, topic)
+		}
 		offer.Tools = append(offer.Tools, t)
 	}
 	addGuide(offer)

@@ -106,7 +106,7 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 		return nil, switchedOff(a, cfg, why)
 	}
 	writes := a.Class != action.Reads
-	levels, err := s.levels.Snapshot(ctx, writes)
+	levels, err := s.levelsOf(ctx, c.Profile, writes)
 	if err != nil {
 		if cause := s.noKernel(ctx, err); cause != nil {
 			return nil, cause
@@ -116,6 +116,16 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	return action.NewRequest(a, action.Env{
 		Kernel: s.opts.Kernel, Levels: levels, Config: cfg, Workspace: workspace{s, c}, Call: c, Log: s.log,
 	}, c.Args), nil
+}
+
+// levelsOf are the levels of now for the callers of a profile. Whatever is done for a caller goes by them, never by
+// those of the workspace alone.
+func (s *Source) levelsOf(ctx context.Context, profile string, forWrite bool) (*access.Snapshot, error) {
+	levels, err := s.levels.Snapshot(ctx, forWrite)
+	if err != nil || s.opts.Ceiling == nil {
+		return levels, err
+	}
+	return levels.Under(s.opts.Ceiling(profile)), nil
 }
 
 // Ready is nil: what is offered is known from the start; see [tool.Refresher].

@@ -28,6 +28,9 @@ type Options struct {
 	// DefaultLevel is the level of a notebook that no file lists, and NewLevel of one that is
 	// created; the zero values mean Read.
 	DefaultLevel, NewLevel access.Level
+	// Ceiling is what the callers of a profile are allowed at most, asked at each call; nil allows all of them what
+	// the workspace does.
+	Ceiling func(profile string) access.Ceiling
 	// Verify is called before the first request that is not in vain, and before those that come
 	// 10 s after it said yes, and refuses a kernel that is not the one that was meant; nil
 	// accepts every kernel.

@@ -82,6 +82,9 @@ func mistaken(what What, subject string) string {
 	return ""
 }
 
+// heldByProfile is what can be done where a [Ceiling] is lower than what is needed.
+const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
+
 // denied is the error for a notebook whose level is too low. name is the notebook's, empty where
 // it is not known.
 func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {

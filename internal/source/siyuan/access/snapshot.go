@@ -17,6 +17,7 @@ type Snapshot struct {
 	listed   map[kernel.ID]Level // what the files say
 	fallback Level               // of a notebook that no file lists
 	list     func(context.Context) ([]kernel.Notebook, error)
+	ceiling  *Ceiling // that the levels are under; nil for none
 
 	notebooks  *latest[[]kernel.Notebook]
 	staleSince time.Time
@@ -55,7 +56,11 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return denied(notebook, s.known(notebook), have, need)
+	e := denied(notebook, s.known(notebook), have, need)
+	if s.Most(notebook) < need {
+		e.Hint = heldByProfile
+	}
+	return e
 }
 
 // known is the name of a notebook, if the notebooks have been read; a refusal asks for nothing.
@@ -95,24 +100,15 @@ func (s *Snapshot) Visible(ctx context.Context) ([]kernel.Notebook, error) {
 	return out, nil
 }
 
-// Restricted reports whether anything has to be filtered: some notebook, listed in a file or
-// in the workspace, has level none.
+// Restricted reports whether anything has to be filtered: some notebook that is listed has level none, or
+// those that are not listed have.
 func (s *Snapshot) Restricted(ctx context.Context) (bool, error) {
 	for _, l := range s.listed {
 		if l == None {
 			return true, nil
 		}
 	}
-	if s.fallback > None {
-		return false, nil
-	}
-	all, err := s.All(ctx)
-	for _, n := range all {
-		if !s.Readable(n.ID) {
-			return true, nil
-		}
-	}
-	return false, err
+	return s.fallback == None, nil
 }
 
 // Everywhere returns nil if every notebook has the level, for what touches the whole
@@ -123,7 +119,7 @@ func (s *Snapshot) Everywhere(ctx context.Context, need Level) error {
 		return err
 	}
 	low := []string{}
-	hidden := false
+	hidden := s.fallback == None // of notebooks that lsNotebooks leaves out
 	for _, l := range s.listed { // a hidden one that lsNotebooks leaves out counts too; others are gone
 		hidden = hidden || l == None
 	}
@@ -138,10 +134,14 @@ func (s *Snapshot) Everywhere(ctx context.Context, need Level) error {
 		return nil
 	}
 	slices.Sort(low)
-	return &tool.Error{
+	e := &tool.Error{
 		Op: "check", Kind: tool.Denied,
 		Message: fmt.Sprintf("this touches the whole workspace, so every notebook must allow to %s", need.Verb()),
 		Hint:    "a person can allow it: collie siyuan permission set NOTEBOOK " + need.String(),
 		Facts:   map[string]any{"notebooks": low, "required_permission": need.Verb()},
 	}
+	if s.ceiling != nil {
+		e.Hint = heldByProfile
+	}
+	return e
 }

@@ -146,6 +146,6 @@ func replay(t *testing.T) (s *scene, missing func() bool) {
 	client := kernel.New(server.URL, kernel.Options{Token: kerneltest.Token})
 	t.Cleanup(client.Close)
 	s.Kit = &actiontest.Kit{Client: client, Levels: map[kernel.ID]access.Level{}, Default: access.Delete}
-	s.Levels[s.id("hidden")] = access.None
+	s.hide()
 	return s, func() bool { return unknown.Swap(false) }
 }

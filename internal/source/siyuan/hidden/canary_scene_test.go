@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/test/await"
@@ -88,7 +87,7 @@ func newScene(t *testing.T) *scene {
 	s.databases()
 	s.cards()
 	s.edits()
-	s.Levels[s.id("hidden")] = access.None
+	s.hide()
 	return s
 }
 

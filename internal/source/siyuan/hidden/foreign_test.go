@@ -33,6 +33,7 @@ type foreign struct {
 	target       string // a hidden block
 	database     string // that a hidden block shows
 	asset        string // that a hidden note shows
+	most         string // level of the open notebook for the profile of the caller, which hides the other; empty where no profile does
 }
 
 // What no workspace has, of the same form as what is hidden.
@@ -64,7 +65,7 @@ func newForeign(t testing.TB) *foreign {
 	w.mine = w.blocks(w.doc)[0]
 	w.levels("rwd")
 	w.allOn()
-	w.source = siyuan.New(siyuan.Options{Kernel: w.client, Safety: safety.Open(safety.Options{Dir: t.TempDir()})})
+	w.source = siyuan.New(siyuan.Options{Kernel: w.client, Safety: safety.Open(safety.Options{Dir: t.TempDir()}), Ceiling: w.ceiling})
 	t.Cleanup(w.source.Close)
 	return w
 }
@@ -89,7 +90,11 @@ func (w *foreign) allOn() {
 
 // levels hides the one notebook and gives the other a level.
 func (w *foreign) levels(level string) {
-	w.File("/data/storage/petal/collie/notebookPermissions", fmt.Appendf(nil, `{%q:%q,%q:"none"}`, w.open, level, w.hidden))
+	hidden := "none"
+	if byProfile(w.t) {
+		w.most, level, hidden = level, "rwd", "rwd"
+	}
+	w.File("/data/storage/petal/collie/notebookPermissions", fmt.Appendf(nil, `{%q:%q,%q:%q}`, w.open, level, w.hidden, hidden))
 }
 
 func (w *foreign) blocks(doc string) []string {
@@ -114,7 +119,7 @@ func (w *foreign) do(name string, args map[string]any) (gjson.Result, error) {
 		w.t.Fatal(err)
 	}
 	res, err := w.source.Run(w.t.Context(), &tool.Call{
-		Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal},
+		Request: tool.Request{Kind: tool.KindCall, Origin: tool.MCPLocal, Profile: "work"},
 		Tool:    tl, Action: &tool.Action{Name: act}, Args: raw,
 	})
 	return gjson.GetBytes(res.Raw, "content.0.text"), err

@@ -71,6 +71,7 @@ func setLevel(ctx context.Context, r *action.Request, n *created) {
 		level = r.Levels.Of(n.ID) // that of notebooks nobody listed
 		n.Warnings = append(n.Warnings, fmt.Sprintf("its level was not written, so it has that of notebooks without one: %v", err))
 	}
+	level = min(level, r.Levels.Most(n.ID)) // of this caller
 	n.Permission = level.String()
 	if level < access.Write {
 		n.PermissionHint = fmt.Sprintf("a person can allow more: collie siyuan permission set %s rw", n.ID)

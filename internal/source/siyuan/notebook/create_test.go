@@ -31,6 +31,17 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestCreateUnderAProfile: what is said of a new notebook is what the caller may do in it.
+func TestCreateUnderAProfile(t *testing.T) {
+	t.Parallel()
+	k := actiontest.New(t)
+	k.Ceiling = &access.Ceiling{}
+	got := k.Must(t, act(t, "create"), `{"name":"New"}`)
+	if got.Get("permission").String() != "none" {
+		t.Errorf("got %s", got.Raw)
+	}
+}
+
 func TestCreateWithoutIcon(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

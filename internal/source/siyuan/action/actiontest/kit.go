@@ -28,6 +28,8 @@ type Kit struct {
 	// Levels of notebooks; those that are not here have Default, which New makes Delete.
 	Levels  map[kernel.ID]access.Level
 	Default access.Level
+	// Ceiling is what the caller's profile allows at most; nil allows all.
+	Ceiling *access.Ceiling
 	Config  access.Config
 	Files   action.LocalFiles
 	Uploads action.Uploads
@@ -64,6 +66,9 @@ func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Reque
 		return true
 	})
 	levels := access.NewSnapshot(maps.Clone(k.Levels), k.Default, k.Client.Notebooks)
+	if k.Ceiling != nil {
+		levels = levels.Under(*k.Ceiling)
+	}
 	config := k.Config
 	return action.NewRequest(a, action.Env{
 		Kernel: k.Client, Levels: levels, Config: &config, Workspace: workspace{k},
