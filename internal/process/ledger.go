@@ -72,7 +72,7 @@ type Ledger struct {
 // before the first Add or Sweep. log hears of writes that fail and of files that cannot be read; nil discards.
 // The caller closes it.
 func OpenLedger(in store, log *slog.Logger) *Ledger {
-	start, _ := startTime(os.Getpid()) // 0 makes others take us for gone, no worse than no ledger
+	start, _ := startTime(os.Getpid()) // 0 where it cannot be read: others may then take us for gone
 	l := &Ledger{
 		store: in, log: loggerOr(log),
 		self:  gateway{Pid: os.Getpid(), StartTime: start, Boot: bootID()},

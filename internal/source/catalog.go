@@ -316,7 +316,7 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 }
 
 // profile returns the profile that a name means, and the name to keep its view by; "default" is the one without a name. A
-// profile nobody configured, or configures any more, sees nothing: who is held to it would see everything. "name@flat",
+// profile that is not, or no longer, configured sees nothing, or a client held to it would suddenly see everything. "name@flat",
 // "name@grouped" and "name@search" are the profile with every Tool in that view, for those who want to compare.
 func (c *Catalog) profile(name string) (string, Profile) {
 	profiles := *c.profiles.Load()

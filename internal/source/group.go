@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// helpAction asks a grouped Tool for help; nestedHelp does where an action has that name.
+	// helpAction asks a grouped Tool for help; nestedHelp does where the Tool is nested, see nested.
 	helpAction = "help"
 	nestedHelp = "collie_help"
 	// maxSignatures bounds the signature lines of one grouped tool, in bytes; what does not

@@ -51,7 +51,7 @@ func (t *target) isOff(p *Profile) bool {
 	return t.tool.Off != "" || t.action.Off != ""
 }
 
-// whyOff says why a target is off that is.
+// whyOff says why a target that is off is off; call it only for such.
 func (t *target) whyOff() string {
 	if t.action != nil {
 		return cmp.Or(t.tool.Off, t.action.Off)

@@ -15,7 +15,8 @@ const Limit = 3 * time.Minute
 // look is how long lies between two looks at a condition.
 const look = 2 * time.Millisecond
 
-// Until waits until ok, and fails the test with what where that does not become true, and with what instead says.
+// Until waits until ok returns true. After [Limit] it fails the test; the message is what, the thing waited for, and the text
+// of each instead, which says how things are.
 func Until(tb testing.TB, what string, ok func() bool, instead ...func() string) {
 	tb.Helper()
 	if becomes(Limit, ok) {

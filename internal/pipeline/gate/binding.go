@@ -35,7 +35,7 @@ func callerID(c *tool.Call) string {
 	return c.Caller.ID()
 }
 
-// canonical is args without what means nothing: space, the order of members, the way a string
+// canonical is args without differences that mean nothing: space, the order of members, the way a string
 // is escaped. Numbers keep their digits. Arguments that can be understood in two ways, since a
 // name stands in them twice, are the same only byte for byte.
 func canonical(args json.RawMessage) []byte {

@@ -8,8 +8,8 @@ type Options struct {
 	ReadOnly bool
 	// Readers is how many views may run at once; 0 means 4.
 	Readers int
-	// CheckTrees has a transaction panic at its end that leaves a tree unlike the file, which others would then see. It is
-	// for tests.
+	// CheckTrees makes a transaction panic at its end if it leaves a tree in memory that differs from the file: later
+	// transactions would see that tree. It is for tests.
 	CheckTrees bool
 }
 

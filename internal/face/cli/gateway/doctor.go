@@ -25,7 +25,7 @@ func DoctorCommand(shared *root.Program) *cobra.Command {
 	}
 }
 
-// health is what a check found.
+// health is the verdict of a check.
 type health string
 
 const (

@@ -125,8 +125,7 @@ func checked(r *action.Request, cells []input, where func(i int) at) ([]input, e
 	return cells, nil
 }
 
-// planned holds cells against the database, which would take anything, and returns
-// them as the kernel wants them.
+// planned checks cells against the database, since the kernel would store anything, and returns the writes to send.
 func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
 	m, err := maskOf(ctx, r, db)
 	if err != nil {
