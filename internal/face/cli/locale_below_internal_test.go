@@ -71,7 +71,7 @@ func below(t *testing.T) map[string]string {
 				}
 			case *ast.KeyValueExpr:
 				if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Op" {
-					return false
+					return false // operations sees to it
 				}
 			case *ast.CallExpr:
 				return !unseen.MatchString(called(x))
@@ -92,11 +92,101 @@ func below(t *testing.T) map[string]string {
 	return out
 }
 
-// What the packages below say to people is in the catalog.
+// opsElsewhere are packages whose errors no terminal shows: those that answer browsers, and those of tests.
+var opsElsewhere = regexp.MustCompile(`^(face/web|.*test)(/|$)`)
+
+// operations are what errors anywhere say was being done, with their places: the literals and constants given as the Op of
+// a tool.Error, and those handed to a parameter called op.
+func operations(t *testing.T) map[string]string {
+	t.Helper()
+	top := filepath.Join("..", "..")
+	set, files := sources(t, top)
+	constants := constantsOf(files)
+	takes := map[string]int{} // which parameter is op, by the package's folder and the function's name
+	for path, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				if at := opParameter(fn.Type); at >= 0 {
+					takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name] = at
+				}
+			}
+		}
+	}
+	out := map[string]string{}
+	for path, f := range files {
+		dir := filepath.Dir(path)
+		if opsElsewhere.MatchString(filepath.ToSlash(strings.TrimPrefix(dir, top+string(filepath.Separator)))) {
+			continue
+		}
+		says := func(e ast.Expr) {
+			if _, isSum := e.(*ast.BinaryExpr); isSum && !allConstant(e, constants[dir]) {
+				return
+			}
+			if text, ok := folded(e, constants[dir]); ok && text != "" {
+				out[text] = set.Position(e.Pos()).String()
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.CompositeLit:
+				if name, ok := x.Type.(*ast.SelectorExpr); !ok || name.Sel.Name != "Error" {
+					break
+				}
+				for _, e := range x.Elts {
+					if kv, ok := e.(*ast.KeyValueExpr); ok && kv.Key.(*ast.Ident).Name == "Op" {
+						says(kv.Value)
+					}
+				}
+			case *ast.ValueSpec:
+				for i, name := range x.Names {
+					if name.Name == "op" && i < len(x.Values) {
+						says(x.Values[i])
+					}
+				}
+			case *ast.CallExpr:
+				name := called(x)
+				if pkg, _, ok := strings.Cut(name, "."); !ok || takes[name] == 0 && pkg != filepath.Base(dir) {
+					name = filepath.Base(dir) + "." + name[strings.LastIndex(name, ".")+1:]
+				}
+				if at, ok := takes[name]; ok && at < len(x.Args) {
+					says(x.Args[at])
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// opParameter is the place among a function's parameters of one that is called op and is a string; -1 if there is none.
+func opParameter(f *ast.FuncType) int {
+	at := 0
+	for _, p := range f.Params.List {
+		for _, name := range p.Names {
+			if last, ok := p.Type.(*ast.Ident); ok && name.Name == "op" && last.Name == "string" {
+				return at
+			}
+			at++
+		}
+		if len(p.Names) == 0 {
+			at++
+		}
+	}
+	return -1
+}
+
+// What the packages below say to people is in the catalog, and what every error says was being done.
 func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
 	t.Parallel()
 	have := catalog(t)
 	texts := below(t)
+	p, _, _ := newProgram("")
+	root := p.tree()
+	for op, place := range operations(t) {
+		if !strings.Contains(op, " ") || !isTyped(root, op) { // the name of a command stays as it is typed
+			texts[op] = place
+		}
+	}
 	for _, text := range slices.Sorted(maps.Keys(texts)) {
 		if _, ok := have[text]; !ok {
 			t.Errorf("%s: locale/zh.po lacks it; add, with the Chinese text:\nmsgid %q\nmsgstr \"\"", texts[text], text)

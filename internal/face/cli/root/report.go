@@ -106,7 +106,7 @@ func (p *Program) Report(err error) int {
 // in the catalog too, where people meet them often.
 func inLanguage(e *tool.Error) *tool.Error {
 	out := *e
-	out.Message, out.Hint = locale.Sentence(e.Message), locale.Sentence(e.Hint)
+	out.Op, out.Message, out.Hint = locale.T(e.Op), locale.Sentence(e.Message), locale.Sentence(e.Hint)
 	if e.Err != nil {
 		out.Err = errors.New(locale.Sentence(e.Err.Error()))
 	}
