@@ -91,6 +91,10 @@ func TestProfileIsAsTheFile(t *testing.T) {
 						} else if err != nil {
 							answer = err.Error()
 						}
+						if tl.Name == "block" && a.Name == "recent_updated" {
+							// What changed in one second goes by ids, and three samples of it are shown.
+							answer = sample.ReplaceAllString(answer, "")
+						}
 						out[tl.Name+"."+a.Name] = unordered(answer)
 					}
 				}
@@ -112,6 +116,8 @@ func TestProfileIsAsTheFile(t *testing.T) {
 		})
 	}
 }
+
+var sample = regexp.MustCompile(`"excerpt":"[^"]*"`)
 
 var clock = regexp.MustCompile(`\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?`)
 
