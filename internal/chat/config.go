@@ -1,0 +1,37 @@
+package chat
+
+import "time"
+
+// Config says how turns of a session are answered. Each field is taken from the turn, else the session, else the
+// settings, else the default of [Defaults]; the zero value of a field says nothing.
+type Config struct {
+	Engine         string   `json:"engine,omitempty"` // chat, react, direct or auto
+	Provider       string   `json:"provider,omitempty"`
+	Model          string   `json:"model,omitempty"`
+	FallbackModels []string `json:"fallbackModels,omitempty"` // MODEL or PROVIDER/MODEL, in order
+	SystemPrompt   string   `json:"systemPrompt,omitempty"`
+	Temperature    *float64 `json:"temperature,omitempty"`
+	MaxOutput      int      `json:"maxOutputTokens,omitempty"`
+	Reasoning      string   `json:"reasoning,omitempty"` // off, low, medium, high
+	// Tools are patterns of exposed names that the model sees; none means all of the profile.
+	Tools   []string `json:"tools,omitempty"`
+	Deny    []string `json:"denyTools,omitempty"`
+	Profile string   `json:"profile,omitempty"`
+	// Allow are the actions, TOOL.ACTION, that a person allowed beforehand for this session.
+	Allow          []string `json:"allow,omitempty"`
+	MaxSteps       int      `json:"maxSteps,omitempty"`
+	MaxTurnSeconds int      `json:"maxTurnSeconds,omitempty"` // running, not waiting for a person
+	MaxTurnCost    int64    `json:"maxTurnCostMicros,omitempty"`
+	ContextPolicy  string   `json:"contextPolicy,omitempty"`   // compact, truncate or fail
+	ResultLimit    int      `json:"toolResultLimit,omitempty"` // bytes a model sees of one result
+	BusyPolicy     string   `json:"busyPolicy,omitempty"`      // queue, reject or steer
+	Language       string   `json:"language,omitempty"`
+}
+
+// Defaults are what holds where nobody says otherwise.
+func Defaults() Config {
+	return Config{
+		Engine: "auto", MaxSteps: 25, MaxTurnSeconds: int((15 * time.Minute).Seconds()), ContextPolicy: "compact",
+		ResultLimit: 64 << 10, BusyPolicy: "queue",
+	}
+}
