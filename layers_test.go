@@ -61,6 +61,9 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
+	"llm":  "",
+	"chat": "llm tool",
+
 	"face/httpserver":        "tool",
 	"face/httpserver/tokens": "tool atomicfile",
 	"face/mcpserver":         "tool mcp pipeline process",

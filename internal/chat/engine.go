@@ -84,6 +84,8 @@ type Sink interface {
 	Usage(provider, model, key string, u llm.Usage)
 	// Blob keeps data for the session and returns its handle, for what a model gets only part of.
 	Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error)
+	// ReadBlob returns what Blob kept for this session under handle; that of another session is not found.
+	ReadBlob(ctx context.Context, handle string) ([]byte, error)
 }
 
 // ToolCall is a call that a model, or a person by a slash command, asks for.
