@@ -80,8 +80,10 @@ type Sink interface {
 	// Summarize stores a summary that stands, for models, in place of all of the path but its last keep
 	// messages, and returns the path that is left.
 	Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error)
-	// Usage adds what one step cost.
-	Usage(provider, model, key string, u llm.Usage)
+	// Steered returns what the person has said since the turn began, once, for the step behind this one.
+	Steered(step int) []llm.Message
+	// Usage adds what one step has used. cost is in millionths of a dollar, less than 0 where no price is known.
+	Usage(provider, model, key string, u llm.Usage, cost int64)
 	// Blob keeps data for the session and returns its handle, for what a model gets only part of.
 	Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error)
 	// ReadBlob returns what Blob kept for this session under handle; that of another session is not found.

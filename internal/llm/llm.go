@@ -115,7 +115,7 @@ type EventKind string
 
 // The kinds of event. A stream is start, then any of the others, then exactly one finish or an error.
 const (
-	EventStart     EventKind = "start"          // Model, ID
+	EventStart     EventKind = "start"          // Model, ID, Provider, Key
 	EventText      EventKind = "text"           // Index, Text
 	EventReasoning EventKind = "reasoning"      // Index, Text, Opaque
 	EventToolStart EventKind = "toolcall.start" // Index, ID, Name
@@ -130,18 +130,20 @@ const (
 // Event is a piece of an answer. Index counts the parts of the answer from 0, so that pieces of
 // one part have one Index.
 type Event struct {
-	Kind   EventKind
-	Index  int
-	ID     string
-	Name   string
-	Model  string
-	Text   string
-	Args   string
-	Code   string
-	Opaque json.RawMessage
-	Usage  Usage
-	Finish Finish
-	Retry  Retry
+	Kind  EventKind
+	Index int
+	ID    string
+	Name  string
+	Model string
+	// Provider and Key say who answers: the provider's name, and the label of the key.
+	Provider, Key string
+	Text          string
+	Args          string
+	Code          string
+	Opaque        json.RawMessage
+	Usage         Usage
+	Finish        Finish
+	Retry         Retry
 }
 
 // Finish says why an answer ended.
