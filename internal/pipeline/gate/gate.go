@@ -12,6 +12,9 @@
 //     made again by the same caller ([tool.Caller.ID]), then runs. The code itself opens nothing:
 //     whoever makes calls may know it.
 //
+// A model that answers in a conversation (origin chat) asks for every action that is not declared to
+// read only, by the first way alone: no code is given to it.
+//
 // The stage also keeps actions that are for people alone ([tool.Action.DirectOnly]) from
 // everybody else, whether they are dangerous or not.
 package gate
@@ -70,7 +73,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action.DirectOnly && c.Origin != tool.Direct {
 		return c, forPeople(c)
 	}
-	if c.Kind != tool.KindCall || !c.Action.Asks(c.Args) {
+	if c.Kind != tool.KindCall || !asks(c) {
 		return c, nil
 	}
 	plan, bound, err := bind(ctx, c)
@@ -86,6 +89,9 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, declined(c, a.how)
 	case c.Origin == tool.Direct:
 		return c, unasked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+	case c.Origin == tool.Chat:
+		return c, unasked(c, "this may change something, and no person is there to allow it",
+			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
 		return c, unasked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
@@ -93,6 +99,12 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, err
 	}
 	return with(c, bound), nil // the person has agreed before, to what is planned now
+}
+
+// asks reports whether a person confirms c. What a model wants of its own accord is confirmed unless the action is
+// declared to read only: whether it is dangerous, nobody has said.
+func asks(c *tool.Call) bool {
+	return c.Action.Asks(c.Args) || c.Origin == tool.Chat && !c.Action.ReadOnly
 }
 
 // bind is what c would touch, as far as its Source says.

@@ -365,3 +365,32 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 		})
 	}
 }
+
+// What a model wants of its own accord is confirmed unless it is declared to read, and waits for nobody.
+func TestModelsAskForAllButReads(t *testing.T) {
+	t.Parallel()
+	s := gate.New(gate.Options{Dir: t.TempDir()})
+	call := func(caller tool.Caller, readOnly bool) *tool.Call {
+		c := removal(caller)
+		a := tooltest.Action("remove")
+		a.ReadOnly = readOnly
+		c.Origin, c.Action = tool.Chat, &a
+		return c
+	}
+	mustRun(t, s, call(nil, true))
+	e := refusal(t, s, call(nil, false), tool.Unconfirmed)
+	if e.Facts["confirmationCode"] != nil || !strings.Contains(e.Hint, "notebook.remove") {
+		t.Errorf("the refusal gives a code or does not name what to allow: %+v", e)
+	}
+	mute := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	mute.mute = true
+	refusal(t, s, call(mute, false), tool.Unconfirmed)
+	yes := says(tool.CanConfirm, `{"confirm":true}`)
+	yes.mute = true
+	mustRun(t, s, call(yes, false))
+	if len(yes.asked) != 1 {
+		t.Errorf("the person was asked %d times", len(yes.asked))
+	}
+	no := says(tool.CanConfirm, `{"confirm":false}`)
+	refusal(t, s, call(no, false), tool.Declined)
+}
