@@ -1,0 +1,90 @@
+// Package agent answers turns of a conversation: engine chat asks a model once, engine react lets it
+// call tools until it has an answer, engine direct runs what a person typed without any model. Tools
+// are those of the pipeline, listed anew for each step, and there is no other way to one: a call of
+// a model has origin chat, and asks the person of the turn before it changes anything.
+//
+// The entry point is [New]. What an engine does reaches the conversation through a [chat.Sink].
+package agent
+
+import (
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/pipeline"
+	"collie/internal/tool"
+)
+
+// Models gives the model that a name means.
+type Models interface {
+	// Model returns the model of ref, MODEL or PROVIDER/MODEL, empty for the only or first one there is,
+	// with others to fall back to. An error is an [*llm.Error].
+	Model(ref string, fallbacks []string) (llm.Model, Info, error)
+}
+
+// Info is what is known of a model.
+type Info struct {
+	Provider, Name string
+	Context        int  // tokens that fit
+	Tools          bool // it can call tools
+	Images         bool // it takes pictures
+	// Cost is what usage of a model costs in millionths of a dollar, less than 0 where no price is known.
+	Cost func(provider, model string, u llm.Usage) int64
+}
+
+// Options of an [Agent]. Pipeline and Models are required.
+type Options struct {
+	Pipeline *pipeline.Pipeline
+	Models   Models
+	Now      func() time.Time // nil: [time.Now]
+	Logger   *slog.Logger     // nil discards
+}
+
+// Agent has the engines. It is safe for concurrent use and needs no closing.
+type Agent struct {
+	opts  Options
+	tools atomic.Pointer[listed]
+}
+
+// New returns an Agent.
+func New(opts Options) *Agent {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Agent{opts: opts}
+}
+
+// The names of the engines.
+const (
+	EngineChat   = "chat"
+	EngineReact  = "react"
+	EngineDirect = "direct"
+	EngineAuto   = "auto"
+)
+
+// Engine returns the engine that answers text in a session with cfg, and its name. With auto, text
+// that begins with one slash is a command, which is direct; all else is react, which is one request
+// to the model where there are no tools. An engine that does not exist is a [tool.Error].
+func (a *Agent) Engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
+	switch cfg.Engine {
+	case EngineAuto, "":
+		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
+			return EngineDirect, (*direct)(a), nil
+		}
+		return EngineReact, (*react)(a), nil
+	case EngineChat, EngineReact:
+		return cfg.Engine, (*react)(a), nil
+	case EngineDirect:
+		return EngineDirect, (*direct)(a), nil
+	}
+	return "", nil, &tool.Error{
+		Op: "turn", Kind: tool.Invalid, Subject: "engine", Message: "there is no engine " + strings.ToValidUTF8(cfg.Engine, "?"),
+		Hint: "use chat, react, direct or auto",
+	}
+}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+	"collie/internal/tool"
+)
+
+// caller is the way back from a call of a turn: to its person, and to the conversation. What the
+// gate asks is answered by what the person allowed beforehand, else by the person, else by nobody.
+type caller struct {
+	turn *chat.Turn
+	sink chat.Sink
+	call string // id of the call in the conversation
+	wait *stopwatch
+}
+
+var _ tool.Caller = (*caller)(nil)
+
+// ID tells the calls of one session from others.
+func (c *caller) ID() string { return c.turn.Session }
+
+// Supports is what the person of the turn can do.
+func (c *caller) Supports(what tool.Capability) bool {
+	switch what {
+	case tool.CanElicit:
+		return c.turn.Ask != nil
+	case tool.CanConfirm:
+		return c.turn.Ask != nil || len(c.turn.Config.Allow) > 0
+	case tool.WantsProgress:
+		return true
+	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson:
+	}
+	return false
+}
+
+// Capabilities says the same to servers.
+func (c *caller) Capabilities() json.RawMessage {
+	if c.turn.Ask == nil {
+		return json.RawMessage(`{}`)
+	}
+	return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
+}
+
+// Notify shows progress. What else servers tell is in their logs.
+func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
+	if method != "notifications/progress" {
+		return
+	}
+	p := gjson.ParseBytes(params)
+	c.sink.Progress(c.call, p.Get("progress").Float(), p.Get("total").Float(), p.Get("message").String())
+}
+
+// Ask puts a question to the person, and stops the clock of the turn meanwhile.
+func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == tool.MethodConfirm {
+		q := gjson.ParseBytes(params)
+		if allowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
+			return json.RawMessage(`{"confirm":true}`), nil
+		}
+	}
+	if c.turn.Ask == nil {
+		return nil, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "nobody is there to be asked"}
+	}
+	asked, err := c.sink.Asking(ctx, c.call)
+	if err != nil {
+		return nil, err
+	}
+	c.wait.pause()
+	defer func() {
+		c.wait.resume()
+		asked()
+	}()
+	return c.turn.Ask.Ask(ctx, method, params)
+}
+
+// allowed reports whether a person allowed name, which is TOOL.ACTION, by that or by TOOL.*.
+func allowed(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(a string) bool {
+		return a == name || len(a) > 2 && a[len(a)-2:] == ".*" && len(name) >= len(a) && name[:len(a)-1] == a[:len(a)-1]
+	})
+}

@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"collie/internal/llm"
+)
+
+const (
+	mostCompactions = 3
+	spareTokens     = 2048    // for the answer, where no limit is set for it
+	oldResult       = 1 << 10 // bytes that are left of an older result where nothing else can go
+)
+
+// The policies for a conversation that is too long.
+const (
+	policyTruncate = "truncate"
+	policyFail     = "fail"
+)
+
+// fit shortens the conversation until req, which is made anew of it, fits in the context of the model as far as can be
+// estimated.
+func (r *run) fit(ctx context.Context, req *llm.Request) error {
+	if r.info.Context <= 0 {
+		return nil
+	}
+	spare := max(spareTokens, req.MaxOutput)
+	room := r.info.Context - min(spare, r.info.Context/2)
+	for {
+		n := estimate(req.System, req.Tools, req.Messages)
+		if n <= room {
+			return nil
+		}
+		tooLong := &llm.Error{
+			Class: llm.ClassContext, Provider: r.info.Provider, Model: r.info.Name,
+			Message: fmt.Sprintf("the conversation is about %d tokens long, %d fit", n, room),
+			Hint:    "begin a new session, or choose a model with a longer context",
+		}
+		if err := r.shortenConversation(ctx, tooLong); err != nil {
+			return err
+		}
+		*req = *r.ask(req.NoTools)
+	}
+}
+
+// shortenConversation takes something away as the policy says, and returns tooLong where nothing is left to take.
+func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
+	switch {
+	case r.turn.Config.ContextPolicy == policyFail:
+		return tooLong
+	case r.turn.Config.ContextPolicy == policyTruncate:
+		if r.dropOldest() {
+			return nil
+		}
+	case r.compact < mostCompactions && len(r.before) > 1:
+		r.compact++
+		if err := r.summarize(ctx); err != nil {
+			return err
+		}
+		return nil
+	}
+	if r.shortenResults() {
+		return nil
+	}
+	return tooLong
+}
+
+// dropOldest leaves out the oldest message and what belongs to it, but never what is answered.
+func (r *run) dropOldest() bool {
+	for i := 1; i < len(r.before); i++ {
+		if r.before[i].Role == llm.RoleUser {
+			r.before = r.before[i:]
+			return true
+		}
+	}
+	return false
+}
+
+// shortenResults cuts the results of all steps but the last.
+func (r *run) shortenResults() (done bool) {
+	last := len(r.since) - 1
+	for i := range r.since {
+		if r.since[i].Role != llm.RoleTool || i == last {
+			continue
+		}
+		for j := range r.since[i].Parts {
+			if p := &r.since[i].Parts[j]; len(p.Text) > oldResult+64 {
+				p.Text = p.Text[:cut(p.Text, oldResult)] + "\n[the rest is left out: the conversation had become too long]"
+				p.Files = nil
+				done = true
+			}
+		}
+	}
+	return done
+}
+
+// summarize puts a summary in place of all that stands before what is answered.
+func (r *run) summarize(ctx context.Context) error {
+	old := r.before[:len(r.before)-1]
+	text := summary(old)
+	if room := r.info.Context; room > 0 && tokens(text) > room/2 {
+		text = text[len(text)-cut(text, room):] // about half of the room; what was said last matters most
+	}
+	req := &llm.Request{
+		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,
+		System:   "You shorten conversations. Keep facts, decisions, names, paths, ids and what is still open; leave out how they were found. Write in the language of the conversation.",
+		Messages: []llm.Message{said("Shorten this conversation to what is needed to go on with it:\n\n" + strings.ToValidUTF8(text, ""))},
+	}
+	var short strings.Builder
+	var used llm.Usage
+	who := llm.Event{Provider: r.info.Provider, Model: r.info.Name}
+	for e, err := range r.model.Stream(ctx, req) {
+		if err != nil {
+			return err
+		}
+		switch e.Kind {
+		case llm.EventText:
+			short.WriteString(e.Text)
+		case llm.EventUsage:
+			used = e.Usage
+		case llm.EventStart:
+			who = e
+		default:
+		}
+	}
+	r.count(who, used)
+	left, err := r.sink.Summarize(ctx, 1, short.String())
+	if err != nil {
+		return err
+	}
+	r.sink.Notice("compacted", "the earlier part of the conversation was summarized for the model; nothing of it is lost")
+	r.before = conversation(left)
+	return nil
+}
+
+// summary is a conversation as text.
+func summary(messages []llm.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case llm.PartText:
+				fmt.Fprintf(&b, "%s: %s\n\n", m.Role, p.Text)
+			case llm.PartToolCall:
+				fmt.Fprintf(&b, "call %s %s\n", p.Name, p.Args)
+			case llm.PartToolResult:
+				fmt.Fprintf(&b, "result: %s\n\n", p.Text[:cut(p.Text, oldResult)])
+			case llm.PartReasoning, llm.PartFile, llm.PartNotice:
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"crypto/sha256"
+
+	"collie/internal/llm"
+)
+
+// How often the same may happen before the model is told, and before the turn ends.
+const (
+	tellAfter    = 3  // identical calls that failed or found nothing, in a row
+	stopAfter    = 5  // the same
+	sameInWindow = 5  // identical calls with identical results among the last steps
+	window       = 10 // steps
+)
+
+// repeats notices a model that goes round in circles.
+type repeats struct {
+	last   [32]byte // the call that failed last
+	failed int
+	steps  [][][32]byte // of each step, its calls with their results
+}
+
+// add takes the calls of one step. advice is for the model; stop says that the turn is to end.
+func (r *repeats) add(calls []*call, results []llm.Part) (advice string, stop bool) {
+	var step [][32]byte
+	for i, c := range calls {
+		asked := sha256.Sum256([]byte(c.name + "\x00" + string(c.args)))
+		step = append(step, sha256.Sum256([]byte(string(asked[:])+results[i].Text)))
+		empty := results[i].IsError || results[i].Text == "" || results[i].Text == "[]" || results[i].Text == "{}"
+		switch {
+		case !empty:
+			r.failed = 0
+		case asked == r.last:
+			r.failed++
+		default:
+			r.failed = 1
+		}
+		r.last = asked
+		if r.failed >= stopAfter {
+			return "", true
+		}
+		if r.failed == tellAfter {
+			advice = "The same call has failed or found nothing three times. Change its arguments, use another tool, or answer with what is known."
+		}
+	}
+	r.steps = append(r.steps, step)
+	if len(r.steps) > window {
+		r.steps = r.steps[1:]
+	}
+	seen := map[[32]byte]int{}
+	for _, s := range r.steps {
+		for _, h := range s {
+			if seen[h]++; seen[h] > sameInWindow {
+				return "", true
+			}
+		}
+	}
+	return advice, false
+}

@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/llm"
+)
+
+// mostKept bounds what is kept of a result whose model sees only the beginning.
+const mostKept = 10 << 20
+
+// seen is a tool result as a model sees it: all content in order, text as it is. Pictures go along where the
+// model takes them; what it cannot take is named with its type and size. structuredContent is shown
+// where no text says the same.
+func seen(raw json.RawMessage, images bool) (text string, files []llm.File) {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, format, args...)
+	}
+	result := gjson.ParseBytes(raw)
+	result.Get("content").ForEach(func(_, c gjson.Result) bool {
+		switch c.Get("type").String() {
+		case "text":
+			line("%s", c.Get("text").String())
+		case "image", "audio":
+			kind, mime := c.Get("type").String(), c.Get("mimeType").String()
+			data, err := base64.StdEncoding.DecodeString(c.Get("data").String())
+			switch {
+			case err != nil:
+				line("[%s, %s, whose data is not base64]", kind, mime)
+			case kind == "image" && images:
+				files = append(files, llm.File{MIME: mime, Size: int64(len(data)), Data: data})
+			default:
+				line("[%s, %s, %d bytes, which this model cannot see]", kind, mime, len(data))
+			}
+		case "resource":
+			r := c.Get("resource")
+			if t := r.Get("text"); t.Exists() {
+				line("[%s]\n%s", r.Get("uri").String(), t.String())
+				break
+			}
+			line("[%s, %s, %d bytes]", r.Get("uri").String(), r.Get("mimeType").String(), base64.StdEncoding.DecodedLen(len(r.Get("blob").String())))
+		case "resource_link":
+			line("[%s: %s]", c.Get("name").String(), c.Get("uri").String())
+		default:
+			line("%s", c.Raw)
+		}
+		return true
+	})
+	if s := result.Get("structuredContent"); s.Exists() && !says(result, s.Raw) {
+		line("%s", s.Raw)
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD"), files
+}
+
+// says reports whether a text of result is the JSON of structured content, as servers repeat it.
+func says(result gjson.Result, structured string) bool {
+	found := false
+	result.Get("content").ForEach(func(_, c gjson.Result) bool {
+		t := strings.TrimSpace(c.Get("text").String())
+		found = c.Get("type").String() == "text" && strings.HasPrefix(t, structured[:1]) && gjson.Valid(t)
+		return !found
+	})
+	return found
+}
+
+// cut is the end of what fits in limit bytes of text: behind the last whole line or element if that is not
+// far, else behind the last whole rune.
+func cut(text string, limit int) int {
+	if len(text) <= limit {
+		return len(text)
+	}
+	at := limit
+	for at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	if near := strings.LastIndexAny(text[:at], "\n,"); near > at-at/8 {
+		return near + 1
+	}
+	return at
+}
