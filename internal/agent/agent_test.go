@@ -1,0 +1,564 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/agent"
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// script is a model that answers as a test says, request by request. The last answer is repeated.
+type script struct {
+	answers []func(r *llm.Request) []llm.Event
+	errs    []error
+
+	mu   sync.Mutex
+	seen []*llm.Request
+}
+
+func (s *script) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event, error] {
+	s.mu.Lock()
+	i := min(len(s.seen), len(s.answers)-1)
+	s.seen = append(s.seen, r)
+	s.mu.Unlock()
+	return func(yield func(llm.Event, error) bool) {
+		if i < len(s.errs) && s.errs[i] != nil {
+			yield(llm.Event{}, s.errs[i])
+			return
+		}
+		for _, e := range s.answers[i](r) {
+			if ctx.Err() != nil {
+				yield(llm.Event{}, &llm.Error{Class: llm.ClassCanceled, Err: ctx.Err()})
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func says(text string) func(*llm.Request) []llm.Event {
+	return func(*llm.Request) []llm.Event {
+		return []llm.Event{
+			{Kind: llm.EventStart, Model: "m", Provider: "p", Key: "k"}, {Kind: llm.EventText, Text: text},
+			{Kind: llm.EventUsage, Usage: llm.Usage{Input: 10, Output: 2}}, {Kind: llm.EventFinish, Finish: llm.FinishStop},
+		}
+	}
+}
+
+// calls is an answer that calls tools: name, arguments, name, arguments …
+func calls(pairs ...string) func(*llm.Request) []llm.Event {
+	return func(*llm.Request) []llm.Event {
+		var out []llm.Event
+		for i := 0; i < len(pairs); i += 2 {
+			out = append(out, llm.Event{Kind: llm.EventToolStart, Index: i, ID: "same", Name: pairs[i]},
+				llm.Event{Kind: llm.EventToolArgs, Index: i, Text: pairs[i+1]},
+				llm.Event{Kind: llm.EventToolEnd, Index: i, ID: "same", Name: pairs[i], Args: pairs[i+1]})
+		}
+		return append(out, llm.Event{Kind: llm.EventFinish, Finish: llm.FinishToolCalls})
+	}
+}
+
+// world is an agent over a real pipeline with one fake server, and the sink of a conversation.
+type world struct {
+	t     *testing.T
+	fake  *tooltest.Fake
+	agent *agent.Agent
+	model *script
+	info  agent.Info
+
+	mu       sync.Mutex
+	text     string
+	states   map[string]chat.CallState // by name of the tool and number of its call
+	results  []llm.Part
+	order    []string
+	notices  []string
+	blobs    map[string][]byte
+	asking   int
+	steered  []llm.Message
+	left     []llm.Message
+	summary  string
+	proposed map[string]string
+}
+
+func newWorld(t *testing.T, answers ...func(*llm.Request) []llm.Event) *world {
+	t.Helper()
+	read, write := tooltest.Action("read", `"properties":{"path":{"type":"string"}}`), tooltest.Action("write")
+	read.ReadOnly = true
+	w := &world{
+		t: t, fake: tooltest.NewFake("files", tooltest.Offer("files", read, write)), model: &script{answers: answers},
+		info: agent.Info{Provider: "p", Name: "m", Tools: true}, states: map[string]chat.CallState{}, blobs: map[string][]byte{}, proposed: map[string]string{},
+	}
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	catalog := source.New([]tool.Source{w.fake}, source.Options{})
+	t.Cleanup(catalog.Close)
+	w.agent = agent.New(agent.Options{Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Models: w})
+	return w
+}
+
+func (w *world) Model(string, []string) (llm.Model, agent.Info, error) { return w.model, w.info, nil }
+
+// run answers text as cfg says.
+func (w *world) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
+	w.t.Helper()
+	_, engine, err := w.agent.Engine(&cfg, text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return engine.Run(ctx, &chat.Turn{
+		ID: "t", Session: "s", Config: cfg, Principal: "me", Ask: ask,
+		Path: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}},
+	}, w)
+}
+
+func (w *world) Emit(_ int, e llm.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.Kind == llm.EventText {
+		w.text += e.Text
+	}
+}
+
+func (w *world) Proposed(_ int, c chat.ToolCall) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.proposed[c.ID] != "" {
+		w.t.Errorf("two calls have the id %s", c.ID)
+	}
+	w.proposed[c.ID] = c.Name
+	w.order = append(w.order, "proposed "+c.Name)
+}
+
+func (w *world) Executing(_ context.Context, id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.order = append(w.order, "executing "+w.proposed[id])
+	return nil
+}
+
+func (w *world) Progress(string, float64, float64, string) {}
+
+func (w *world) Answered(id string, state chat.CallState, p llm.Part, _ int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.Call != id {
+		w.t.Errorf("the result of %s is that of %s", id, p.Call)
+	}
+	w.states[fmt.Sprint(w.proposed[id], len(w.results))] = state
+	w.results = append(w.results, p)
+}
+
+func (w *world) Asking(context.Context, string) (func(), error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asking++
+	return func() {}, nil
+}
+
+func (w *world) Notice(code, _ string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notices = append(w.notices, code)
+}
+
+func (w *world) Summarize(_ context.Context, _ int, summary string) ([]llm.Message, error) {
+	w.summary = summary
+	return w.left, nil
+}
+
+func (w *world) Steered(int) []llm.Message { out := w.steered; w.steered = nil; return out }
+
+func (w *world) Usage(_, _, _ string, _ llm.Usage, _ int64) {}
+
+func (w *world) Blob(_ context.Context, _, _ string, data []byte) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := fmt.Sprint("blob", len(w.blobs))
+	w.blobs[h] = data
+	return h, nil
+}
+
+func (w *world) ReadBlob(_ context.Context, h string) ([]byte, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if data, ok := w.blobs[h]; ok {
+		return data, nil
+	}
+	return nil, fmt.Errorf("no blob %q", h)
+}
+
+// person answers everything alike.
+type person string
+
+func (p person) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(p), nil
+}
+
+// last is the text of the result that the model was last told of.
+func (w *world) last() string { return w.results[len(w.results)-1].Text }
+
+// wellFormed fails unless each call in what models were sent has exactly one result, behind it.
+func (w *world) wellFormed() {
+	w.t.Helper()
+	for n, r := range w.model.seen {
+		for i, m := range r.Messages {
+			if m.Role != llm.RoleAssistant {
+				continue
+			}
+			var want, got []string
+			for _, p := range m.Parts {
+				if p.Kind == llm.PartToolCall {
+					want = append(want, p.Call)
+				}
+			}
+			if len(want) == 0 {
+				continue
+			}
+			if i+1 < len(r.Messages) {
+				for _, p := range r.Messages[i+1].Parts {
+					got = append(got, p.Call)
+				}
+			}
+			if !slices.Equal(want, got) {
+				w.t.Errorf("request %d: calls %v, results %v", n, want, got)
+			}
+		}
+	}
+}
+
+func TestAnswersWithATool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calls("files__read", `{"path":"a"}`), says("It says a."))
+	out, err := w.run(t.Context(), chat.Config{}, "what is in a?", nil)
+	if err != nil || out.Finish != llm.FinishStop || out.Steps != 2 || w.text != "It says a." {
+		t.Fatalf("%+v, %v, text %q", out, err, w.text)
+	}
+	if got := w.fake.Calls(); len(got) != 1 || got[0].Origin != tool.Chat || got[0].Principal != "me" {
+		t.Errorf("the server got %+v", got)
+	}
+	if r := w.model.seen[1].Messages; len(r) != 3 || r[2].Role != llm.RoleTool || !strings.Contains(r[2].Parts[0].Text, `"path":"a"`) {
+		t.Errorf("the model was told %+v", r)
+	}
+	w.wellFormed()
+}
+
+// Whatever becomes of a call, the model is told of it once and goes on.
+func TestFailuresAreResults(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calls(
+		"files__read", `{"path":"a"`, // its end is missing
+		"files__read", `path=a`,
+		"files__read", ``,
+		"files__raed", `{}`,
+		"files__read", `{"path":7}`,
+		"files__write", `{}`,
+	), says("done"))
+	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	w.wellFormed()
+	parts := w.model.seen[1].Messages[2].Parts
+	for i, want := range []string{`"path":"a"`, "not a JSON object", "{}", "did you mean files__read", "path", "allow it beforehand as files.write"} {
+		if !strings.Contains(parts[i].Text, want) {
+			t.Errorf("result %d is %q, want %q in it", i, parts[i].Text, want)
+		}
+	}
+	for _, c := range w.fake.Calls() {
+		if c.Target == "write" {
+			t.Error("a write ran without a person")
+		}
+	}
+}
+
+func TestAPersonIsAskedBeforeAnythingChanges(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ask   chat.Asker
+		allow []string
+		asked int
+		want  chat.CallState
+	}{
+		"nobody": {nil, nil, 0, chat.CallRefused}, "yes": {person(`{"confirm":true}`), nil, 1, chat.CallDone},
+		"no": {person(`{"confirm":false}`), nil, 1, chat.CallRefused}, "allowed": {nil, []string{"files.write"}, 0, chat.CallDone},
+		"all of it": {nil, []string{"files.*"}, 0, chat.CallDone}, "another": {nil, []string{"files.writes", "file.*", "*"}, 0, chat.CallRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, calls("files__write", `{}`), says("ok"))
+			if _, err := w.run(t.Context(), chat.Config{Allow: tt.allow}, "write it", tt.ask); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.states["files__write0"]; got != tt.want || w.asking != tt.asked {
+				t.Errorf("the call is %s after %d questions, want %s after %d: %s", got, w.asking, tt.want, tt.asked, w.last())
+			}
+		})
+	}
+}
+
+func TestReadsRunTogetherAndWritesOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calls("files__read", `{"path":"1"}`, "files__write", `{"n":1}`, "files__read", `{"path":"2"}`, "files__write", `{"n":2}`), says("ok"))
+	var mu sync.Mutex
+	reading, writing, both := 0, 0, make(chan struct{})
+	w.fake.On("read", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+		mu.Lock()
+		if reading++; reading == 2 {
+			close(both)
+		}
+		mu.Unlock()
+		select {
+		case <-both: // only where both are there at once
+		case <-ctx.Done():
+		}
+		return tooltest.Text("r"), nil
+	})
+	w.fake.On("write", func(_ context.Context, c *tool.Call) (tool.Result, error) {
+		mu.Lock()
+		writing++
+		alone := writing == 1
+		mu.Unlock()
+		if !alone {
+			t.Error("two writes run at once")
+		}
+		mu.Lock()
+		writing--
+		mu.Unlock()
+		return tooltest.Text(string(c.Args)), nil
+	})
+	if _, err := w.run(t.Context(), chat.Config{Allow: []string{"files.*"}}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range w.model.seen[1].Messages[2].Parts {
+		got = append(got, p.Text)
+	}
+	if want := []string{"r", `{"n":1}`, "r", `{"n":2}`}; !slices.Equal(got, want) {
+		t.Errorf("results %q, want %q", got, want)
+	}
+}
+
+func TestALongResultIsCutAndReadOn(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("狗", 100_000)
+	w := newWorld(t, calls("files__read", `{}`), func(r *llm.Request) []llm.Event {
+		return calls("tool_output", `{"handle":"blob0","offset":299997}`)(r)
+	}, calls("tool_output", `{"handle":"blob1"}`), says("ok"))
+	w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Text(long), nil })
+	if _, err := w.run(t.Context(), chat.Config{ResultLimit: 1000}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	first := w.results[0].Text
+	if len(first) > 1200 || !strings.HasPrefix(first, "狗") || strings.ContainsRune(first, '\uFFFD') || !strings.Contains(first, `handle "blob0" and offset 999`) {
+		t.Errorf("cut to %q", first)
+	}
+	if string(w.blobs["blob0"]) != long || w.results[1].Text != "狗" || !w.results[2].IsError {
+		t.Errorf("read on: %q, %q", w.results[1].Text, w.results[2].Text)
+	}
+}
+
+func TestATurnThatGoesInCirclesEnds(t *testing.T) {
+	t.Parallel()
+	t.Run("failing", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, calls("files__read", `{"path":7}`))
+		out, err := w.run(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
+		if err != nil || out.Steps != 6 || !slices.Contains(w.notices, "repeating") {
+			t.Errorf("%+v, %v, %v", out, err, w.notices)
+		}
+		if !w.model.seen[5].NoTools {
+			t.Error("the last step may call tools")
+		}
+	})
+	t.Run("steps", func(t *testing.T) {
+		t.Parallel()
+		n := 0
+		w := newWorld(t, func(r *llm.Request) []llm.Event {
+			if r.NoTools {
+				return says("that is all")(r)
+			}
+			n++
+			return calls("files__read", fmt.Sprintf(`{"path":"%d"}`, n))(r)
+		})
+		out, err := w.run(t.Context(), chat.Config{MaxSteps: 4}, "go", nil)
+		if err != nil || out.Steps != 4 || w.text != "that is all" || !slices.Contains(w.notices, "max_steps") {
+			t.Errorf("%+v, %v, %q, %v", out, err, w.text, w.notices)
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		t.Parallel()
+		n := 0
+		w := newWorld(t, func(r *llm.Request) []llm.Event {
+			n++
+			return calls("files__write", fmt.Sprintf(`{"n":%d}`, n))(r)
+		})
+		out, err := w.run(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
+		if err != nil || out.Steps != 4 || !slices.Contains(w.notices, "refused") {
+			t.Errorf("%+v, %v, %v", out, err, w.notices)
+		}
+	})
+}
+
+// The clock of a turn stands while a person thinks.
+func TestTurnsAreBoundedInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, calls("files__write", `{}`), calls("files__read", `{}`), says("never"))
+		w.fake.Hang("read")
+		slow := asker(func(context.Context) { <-time.NewTimer(2 * time.Minute).C })
+		begun := time.Now()
+		_, err := w.run(t.Context(), chat.Config{MaxTurnSeconds: 10}, "go", slow)
+		if tool.KindOf(err) != tool.Timeout || time.Since(begun) < 2*time.Minute+10*time.Second || time.Since(begun) > 2*time.Minute+13*time.Second {
+			t.Errorf("ended after %v with %v", time.Since(begun), err)
+		}
+		if w.states["files__write0"] != chat.CallDone {
+			t.Errorf("calls are %v", w.states)
+		}
+	})
+}
+
+type asker func(context.Context)
+
+func (a asker) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	a(ctx)
+	return json.RawMessage(`{"confirm":true}`), nil
+}
+
+func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
+	t.Parallel()
+	tooLong := &llm.Error{Class: llm.ClassContext}
+	t.Run("summary", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, says("unused"), says("they spoke of dogs"), says("woof"))
+		w.model.errs = []error{tooLong}
+		cfg := chat.Config{Tools: []string{"none"}}
+		w.left = []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "summary"}}}}
+		_, engine, err := w.agent.Engine(&cfg, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := func(role llm.Role, s string) llm.Message {
+			return llm.Message{Role: role, Parts: []llm.Part{{Kind: llm.PartText, Text: s}}}
+		}
+		_, err = engine.Run(t.Context(), &chat.Turn{Session: "s", Config: cfg, Path: []llm.Message{
+			text(llm.RoleUser, "dogs?"), text(llm.RoleAssistant, "yes"), text(llm.RoleUser, "more"),
+		}}, w)
+		if err != nil || w.summary != "they spoke of dogs" || w.text != "woof" || !slices.Contains(w.notices, "compacted") {
+			t.Errorf("%v, summary %q, text %q, %v", err, w.summary, w.text, w.notices)
+		}
+	})
+	t.Run("nothing left", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, says("unused"))
+		w.model.errs = []error{tooLong}
+		if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err == nil || w.model.seen == nil || len(w.model.seen) != 1 {
+			t.Errorf("%v after %d requests", err, len(w.model.seen))
+		}
+	})
+	t.Run("results", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, calls("files__read", `{"path":"1"}`), calls("files__read", `{"path":"2"}`), says("ok"))
+		w.info.Context = 9000
+		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tooltest.Text(strings.Repeat("words ", 3000)), nil
+		})
+		if _, err := w.run(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
+			t.Fatal(err)
+		}
+		m := w.model.seen[2].Messages
+		if len(m[2].Parts[0].Text) > 1200 || len(m[4].Parts[0].Text) < 18000 {
+			t.Errorf("the older result has %d bytes, the newer %d", len(m[2].Parts[0].Text), len(m[4].Parts[0].Text))
+		}
+		w.wellFormed()
+	})
+}
+
+func TestToolsAreThoseOfTheMoment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.model.answers = []func(*llm.Request) []llm.Event{
+		func(r *llm.Request) []llm.Event {
+			w.fake.Publish(tooltest.Offer("files", tooltest.Action("new")), tool.ToolsChanged)
+			return calls("files__read", `{}`)(r)
+		}, says("ok"),
+	}
+	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	names := func(r *llm.Request) (out []string) {
+		for _, l := range r.Tools {
+			out = append(out, l.Name)
+		}
+		return out
+	}
+	if got := names(w.model.seen[0]); !slices.Equal(got, []string{"files__read", "files__write", "tool_output"}) {
+		t.Errorf("first step: %v", got)
+	}
+	if got := names(w.model.seen[1]); !slices.Equal(got, []string{"files__new", "tool_output"}) {
+		t.Errorf("second step: %v", got)
+	}
+}
+
+// Many tools are shown behind a search, few as they are.
+func TestManyToolsStandBehindASearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, says("ok"))
+	var many []tool.Action
+	for i := range 100 {
+		many = append(many, tooltest.Action(fmt.Sprint("act", i)))
+	}
+	w.fake.Publish(tooltest.Offer("files", many...), tool.ToolsChanged)
+	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.model.seen[0].Tools); n != 4 {
+		t.Errorf("%d tools are shown, want the three of the search and tool_output", n)
+	}
+	if _, err := w.run(t.Context(), chat.Config{Tools: []string{"files__act1*"}}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.model.seen[1].Tools); n != 12 {
+		t.Errorf("%d tools are selected, want 11 and tool_output", n)
+	}
+	if _, err := w.run(t.Context(), chat.Config{Engine: "chat"}, "go", nil); err != nil || len(w.model.seen[2].Tools) != 0 {
+		t.Errorf("%v: the engine chat shows %d tools", err, len(w.model.seen[2].Tools))
+	}
+}
+
+func TestCancelledTurnsEndSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, calls("files__read", `{}`, "files__write", `{}`, "files__write", `{"n":2}`), says("never"))
+		w.fake.Hang("read")
+		w.fake.Hang("write")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(fmt.Errorf("enough")) })
+		begun := time.Now()
+		_, err := w.run(ctx, chat.Config{Allow: []string{"files.*"}}, "go", nil)
+		if err == nil || err.Error() != "enough" || time.Since(begun) > 4*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		if len(w.results) != 3 || w.states["files__write2"] != chat.CallSkipped && w.states["files__write1"] != chat.CallSkipped {
+			t.Errorf("results %+v", w.states)
+		}
+	})
+}
