@@ -61,9 +61,10 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"llm":   "",
-	"chat":  "llm tool",
-	"agent": "tool pipeline chat llm",
+	"llm":         "",
+	"llm/keypool": "llm",
+	"chat":        "llm tool",
+	"agent":       "tool pipeline chat llm",
 
 	"face/httpserver":        "tool",
 	"face/httpserver/tokens": "tool atomicfile",
