@@ -1,0 +1,163 @@
+package keypool
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// weighted draws keys with weights.
+func weighted(t *rapid.T, most int) []Key {
+	var keys []Key
+	for i, w := range rapid.SliceOfN(rapid.IntRange(1, 20), 2, most).Draw(t, "weights") {
+		keys = append(keys, Key{Label: string(rune('A' + i)), Weight: w})
+	}
+	return keys
+}
+
+func poolOf(keys ...Key) (*Pool, *provider) {
+	p := New(Options{})
+	p.Apply([]Provider{{"p", keys}})
+	pr := p.providers["p"]
+	pr.expire(0)
+	return p, pr
+}
+
+func (pr *provider) counters() (sum int, all []int) {
+	for _, t := range pr.turns {
+		sum += t.counter
+		all = append(all, t.counter)
+	}
+	return sum, all
+}
+
+func TestTurnsAreSmooth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		keys := weighted(t, 12)
+		_, pr := poolOf(keys...)
+		total := 0
+		for _, k := range keys {
+			total += k.Weight
+		}
+		counts := make([]int, len(keys))
+		for n := 1; n <= 2*total; n++ {
+			k := pr.pick(&Request{Provider: "p"}, 0)
+			sum, all := pr.counters()
+			if sum != 0 {
+				t.Fatalf("after %d picks the counters are %v", n, all)
+			}
+			for i := range pr.keys {
+				if pr.keys[i] == k {
+					counts[i]++
+				}
+				if off := float64(counts[i]) - float64(n*keys[i].Weight)/float64(total); off > 1.5 || off < -1.5 {
+					t.Fatalf("after %d picks key %d of %d was chosen %d times", n, i, keys[i].Weight, counts[i])
+				}
+			}
+			if n%total != 0 {
+				continue
+			}
+			for i := range keys {
+				if counts[i] != n/total*keys[i].Weight || pr.turns[i].counter != 0 {
+					t.Fatalf("after %d picks: %v, counters %v", n, counts, all)
+				}
+			}
+		}
+	})
+}
+
+// sequence is who is picked next, n times.
+func sequence(pr *provider, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString(pr.pick(&Request{}, 0).Label)
+	}
+	return b.String()
+}
+
+func TestHeavyKeyDoesNotBurst(t *testing.T) {
+	t.Parallel()
+	_, pr := poolOf(Key{Label: "A", Weight: 5}, Key{Label: "B", Weight: 1}, Key{Label: "C", Weight: 1})
+	if got := sequence(pr, 14); got != "AABACAAAABACAA" {
+		t.Error(got)
+	}
+}
+
+// What cannot be used is never chosen, and has no turns to catch up when it can be used again.
+func TestUnavailableKeysWait(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		keys := weighted(t, 8)
+		_, pr := poolOf(keys...)
+		for range rapid.IntRange(0, 30).Draw(t, "before") {
+			pr.pick(&Request{}, 0)
+		}
+		out := pr.keys[rapid.IntRange(0, len(keys)-1).Draw(t, "out")]
+		out.Disabled, pr.troubled = true, true
+		pr.expire(0)
+		for range rapid.IntRange(1, 50).Draw(t, "while") {
+			if pr.pick(&Request{}, 0) == out || pr.counter(out) != 0 {
+				t.Fatalf("key %s, counter %d", out.Label, pr.counter(out))
+			}
+		}
+		out.Disabled = false
+		pr.expire(0)
+		total := 0
+		for _, k := range keys {
+			total += k.Weight
+		}
+		got := 0
+		for range total {
+			if pr.pick(&Request{}, 0) == out {
+				got++
+			}
+		}
+		if got > out.Weight+1 {
+			t.Fatalf("a key of %d of %d came back and was chosen %d times", out.Weight, total, got)
+		}
+	})
+}
+
+func TestSameHistorySameSequence(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		keys := weighted(t, 12)
+		_, a := poolOf(keys...)
+		p, b := poolOf(keys...)
+		n := rapid.IntRange(1, 100).Draw(t, "n")
+		if x, y := sequence(a, n), sequence(b, n); x != y {
+			t.Fatalf("%s and %s", x, y)
+		}
+		_, before := b.counters()
+		p.Apply([]Provider{{"p", append(keys, Key{Label: "new", Weight: 3})}})
+		_, after := p.providers["p"].counters()
+		for i := range before {
+			if before[i] != after[i] {
+				t.Fatalf("a further key makes %v of %v", after, before)
+			}
+		}
+		if after[len(before)] != 0 {
+			t.Fatal("the new key does not begin at 0")
+		}
+	})
+}
+
+// The latest conversations are remembered, the one that was silent longest goes first.
+func TestBindingsAreBounded(t *testing.T) {
+	t.Parallel()
+	p, _ := poolOf(Key{Label: "A", Weight: 1})
+	bind := func(n, now int64) {
+		id := session{byte(n), byte(n >> 8), byte(n >> 16)}
+		p.bind(p.bindings.all[id], id, "p", "A", now)
+	}
+	for n := range int64(maxBindings) {
+		bind(n, n+1)
+	}
+	bind(0, maxBindings+1) // which is the newest then
+	bind(maxBindings, maxBindings+2)
+	if len(p.bindings.all) != maxBindings || p.bindings.all[session{0}] == nil || p.bindings.all[session{1}] != nil {
+		t.Errorf("%d bindings, the first there: %v, the second: %v", len(p.bindings.all), p.bindings.all[session{0}] != nil, p.bindings.all[session{1}] != nil)
+	}
+}

@@ -1,0 +1,236 @@
+package keypool_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/keypool"
+	"collie/internal/llm/keypool/keypooltest"
+	"collie/test/await"
+)
+
+// memory is a store.
+type memory struct {
+	mu       sync.Mutex
+	keys     map[[2]string]keypool.KeyState
+	bindings map[[2]string]keypool.Binding
+	saves    int
+	broken   bool
+}
+
+func newMemory() *memory {
+	return &memory{keys: map[[2]string]keypool.KeyState{}, bindings: map[[2]string]keypool.Binding{}}
+}
+
+func (m *memory) Load(context.Context) (s keypool.Saved, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.keys {
+		s.Keys = append(s.Keys, k)
+	}
+	for _, b := range m.bindings {
+		s.Bindings = append(s.Bindings, b)
+	}
+	return s, nil
+}
+
+func (m *memory) Save(_ context.Context, s keypool.Saved) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saves++
+	if m.broken {
+		return errors.New("disk full")
+	}
+	for _, k := range s.Keys {
+		if m.keys[[2]string{k.Provider, k.Label}] = k; k.Gone {
+			delete(m.keys, [2]string{k.Provider, k.Label})
+		}
+	}
+	for _, b := range s.Bindings {
+		if m.bindings[[2]string{b.Provider, b.Session}] = b; b.Gone {
+			delete(m.bindings, [2]string{b.Provider, b.Session})
+		}
+	}
+	return nil
+}
+
+func (m *memory) breaks(broken bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = broken
+}
+
+func (m *memory) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.saves
+}
+
+func TestMemoryStore(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	keypooltest.TestStore(t, func() keypool.Store { return m })
+}
+
+func TestRestartWhileAKeyRests(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	one := newBench(t, keypool.Options{Store: m}, keys("ABC")...)
+	bound := one.take("s")
+	var other string
+	for _, l := range "ABC" {
+		if string(l) != bound.Label {
+			other = string(l)
+		}
+	}
+	for l := one.take(""); ; l = one.take("") {
+		if l.Label == other {
+			one.fail(l, llm.ClassRateLimit)
+			one.wait(time.Minute)
+		}
+		if one.status(other).Level == 2 {
+			break
+		}
+	}
+	one.wait(-time.Minute) // of its two minutes nothing is over
+	if err := one.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	two := newBench(t, keypool.Options{Store: m}, keys("ABC")...)
+	two.now = one.now.Add(30 * time.Second)
+	before, after := one.status(other), two.status(other)
+	if after.State != keypool.Cooling || after.Level != 2 || !after.Until.Equal(before.Until) || after.Errors != 2 {
+		t.Errorf("before %+v\nafter %+v", before, after)
+	}
+	if l := two.take("s"); l.Label != bound.Label || !l.Bound {
+		t.Errorf("the conversation moved from %v to %v", bound, l)
+	}
+	for range 20 {
+		if two.take("").Label == other {
+			t.Fatal("a key is used while it rests")
+		}
+	}
+	// The level outlives the rest and the process.
+	two.now = after.Until
+	for l := two.take(""); ; l = two.take("") {
+		if l.Label == other {
+			two.fail(l, llm.ClassRateLimit)
+			break
+		}
+	}
+	if s := two.status(other); s.Level != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestRefusedKeyAfterRestart(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	secret := "old"
+	o := keypool.Options{Store: m, Secret: func(context.Context, string) (string, error) { return secret, nil }}
+	one := newBench(t, o, keys("A")...)
+	one.fail(one.take(""), llm.ClassCredential)
+	if err := one.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if e := newBench(t, o, keys("A")...).none(); e.Class != llm.ClassCredential {
+		t.Errorf("the same secret: %+v", e)
+	}
+	secret = "new"
+	newBench(t, o, keys("A")...).take("")
+}
+
+// A clock that is set back makes no rest longer than a quarter of an hour.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	one := newBench(t, keypool.Options{Store: m}, keys("A")...)
+	one.fail(one.take(""), llm.ClassRateLimit)
+	if err := one.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	two := newBench(t, keypool.Options{Store: m}, keys("A")...)
+	two.wait(-1000 * time.Hour)
+	if e := two.none(); e.RetryAfter != time.Minute {
+		t.Errorf("it rests for %v", e.RetryAfter)
+	}
+	one.wait(-5 * time.Hour)
+	if e := one.none(); e.RetryAfter > 15*time.Minute {
+		t.Errorf("it rests for %v", e.RetryAfter)
+	}
+}
+
+func TestKeyThatIsTakenOut(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	b := newBench(t, keypool.Options{Store: m}, keys("AB")...)
+	b.fail(b.take(""), llm.ClassRateLimit)
+	late := b.take("")
+	if err := b.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("C")}})
+	b.fail(late, llm.ClassCredential)
+	b.MarkKeySuccess(late)
+	if err := b.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for place := range m.keys {
+		if place[1] != "C" {
+			t.Errorf("%v is still kept", place)
+		}
+	}
+	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("A")}})
+	if s := b.status("A"); s.State != keypool.Active {
+		t.Errorf("a new key of an old name: %+v", s)
+	}
+}
+
+func TestChangesAreGathered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		b := newBench(t, keypool.Options{Store: m, Now: time.Now}, keys("AB")...)
+		for range 100 {
+			b.MarkKeySuccess(b.take("s"))
+		}
+		if m.count() != 0 {
+			t.Error("saved at once")
+		}
+		await.Sleep(time.Second)
+		synctest.Wait()
+		if m.count() != 1 || len(m.bindings) != 1 {
+			t.Errorf("%d saves of %d conversations", m.count(), len(m.bindings))
+		}
+		await.Sleep(time.Hour)
+		synctest.Wait()
+		if m.count() != 1 {
+			t.Errorf("saved %d times, though nothing changed", m.count())
+		}
+		m.breaks(true)
+		b.MarkKeySuccess(b.take("s"))
+		await.Sleep(time.Second)
+		synctest.Wait()
+		m.breaks(false)
+		await.Sleep(10 * time.Second)
+		synctest.Wait()
+		if m.count() != 3 {
+			t.Errorf("%d saves after a failure", m.count())
+		}
+		for place, k := range m.keys {
+			if want := b.status(place[1]).Successes; k.Successes != want {
+				t.Errorf("%v: %d successes are kept of %d", place, k.Successes, want)
+			}
+		}
+		b.MarkKeySuccess(b.take("s"))
+		if err := b.Close(t.Context()); err != nil || m.count() != 4 {
+			t.Errorf("closed after %d saves: %v", m.count(), err)
+		}
+	})
+}
