@@ -1,0 +1,253 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"collie/internal/llm"
+)
+
+// Failure is what a provider said went wrong, read from any of the shapes in which they say it.
+type Failure struct {
+	Status  int // of HTTP, or what the body says in its place
+	Code    string
+	Message string
+	// details are all other words of the error, where some providers hide what matters.
+	details string
+}
+
+// failed reads the body of an error. ok is false where it is not an error that anybody would recognize.
+func failed(body []byte) (f Failure, ok bool) {
+	body = bytes.TrimSpace(body)
+	if len(body) > 0 && body[0] == '[' { // Gemini, asked without alt=sse
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) != nil || len(list) == 0 {
+			return f, false
+		}
+		body = list[0]
+	}
+	var outer map[string]json.RawMessage
+	if json.Unmarshal(body, &outer) != nil {
+		return f, false
+	}
+	inner := outer
+	switch e := outer["error"]; {
+	case len(e) > 0 && e[0] == '{':
+		inner = nil
+		if json.Unmarshal(e, &inner) != nil {
+			return f, false
+		}
+	case len(e) > 0 && e[0] == '"':
+		f.Message = text(e)
+	default:
+		if text(outer["type"]) != "error" && text(outer["object"]) != "error" && len(outer["message"]) == 0 && len(outer["detail"]) == 0 {
+			return f, false
+		}
+	}
+	if f.Message == "" {
+		f.Message = text(inner["message"])
+	}
+	if f.Message == "" {
+		f.Message = text(inner["detail"])
+	}
+	for _, field := range []string{"code", "status", "type"} { // the first that is a word
+		var n int
+		if json.Unmarshal(inner[field], &n) == nil && n >= 400 && n < 600 {
+			f.Status = n
+			continue
+		}
+		if word := text(inner[field]); word != "" && f.Code == "" && word != "error" {
+			f.Code = word
+		}
+	}
+	f.details = text(inner["type"]) + " " + string(inner["details"]) + " " + string(inner["metadata"])
+	return f, f.Message != "" || f.Code != ""
+}
+
+// text returns a JSON string, or other JSON as it is written.
+func text(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// classify puts the answer of a provider that refused into a class. model is the one that was asked for.
+func classify(status int, header http.Header, body []byte, model string, now time.Time) *llm.Error {
+	f, ok := failed(body)
+	if !ok {
+		f = Failure{Message: excerpt(body)}
+	}
+	if status >= 400 || f.Status == 0 {
+		f.Status = status
+	}
+	e := f.Error(model)
+	e.RetryAfter = retryAfter(header, f.Message+" "+f.details, now)
+	return e
+}
+
+// InStream returns the error that a frame reports, nil where it reports none.
+func InStream(data []byte) *llm.Error {
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return nil // as almost always
+	}
+	var outer struct {
+		Type  string          `json:"type"`
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &outer) == nil && outer.Type != "error" && (len(outer.Error) == 0 || string(outer.Error) == "null") {
+		return nil
+	}
+	f, ok := failed(data)
+	if !ok {
+		return nil
+	}
+	e := f.Error("")
+	e.RetryAfter = retryAfter(nil, f.Message+" "+f.details, time.Time{})
+	return e
+}
+
+// Error returns the error of a failure, its class decided by words before numbers.
+func (f Failure) Error(model string) *llm.Error {
+	e := &llm.Error{Status: f.Status, Code: f.Code, Message: cut(f.Message)}
+	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
+	named := model != "" && strings.Contains(words, strings.ToLower(model))
+	e.Class = f.class(words, named)
+	switch e.Class {
+	case llm.ClassRateLimit, llm.ClassOverloaded:
+		e.Scoped = named
+	case llm.ClassModelAccess:
+		e.Scoped = true
+		e.Hint = "see which models the key may use, or take another one"
+	case llm.ClassCredential:
+		e.Hint = "the provider does not accept this key; set it again"
+	case llm.ClassQuota:
+		e.Hint = "look at the plan and the balance at the provider"
+	case llm.ClassContext:
+		e.Hint = "make the conversation shorter, or take a model with a longer context"
+	case llm.ClassCaller:
+		if f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed || f.Status/100 == 3 {
+			e.Hint = "is the baseURL of the provider the right one?"
+		}
+	}
+	return e
+}
+
+// signs are words that decide about a class, the first that is found, whatever the status is. A "+" stands
+// between words that all must be there.
+var signs = []struct {
+	class llm.Class
+	words []string
+}{
+	{llm.ClassRegion, []string{
+		"unsupported_country", "country+not supported", "location is not supported", "region is not supported",
+		"not available in your region", "not available in your country",
+	}},
+	{llm.ClassCredential, []string{
+		"invalid_api_key", "authentication_error", "api_key_invalid", "api key not valid", "incorrect api key", "invalid api key",
+		"invalid x-api-key", "api key expired", "no auth credentials", "user not found+cookie", "unregistered callers", "reported as leaked",
+	}},
+	{llm.ClassNoTools, []string{
+		"does not support tools", "does not support function", "does not support tool", "tools are not supported", "tools is not supported",
+		"tool use is not supported", "tool calling is not supported", "function calling is not supported", "function calling is not enabled",
+		"support tool use", "requires --enable-auto-tool-choice", "tools param requires --jinja",
+	}},
+	{llm.ClassContext, []string{
+		"context_length_exceeded", "exceed_context_size", "maximum context length", "prompt is too long", "context window", "exceeds the context",
+		"context length exceeded", "exceed context limit", "input token count+exceeds", "exceeds the available context", "greater than the context length",
+		"maximum prompt length", "exceeds the maximum number of tokens", "reduce the length of the messages", "input length and `max_tokens` exceed",
+		"input is too long", "exceeded model token limit",
+	}},
+	{llm.ClassQuota, []string{
+		"insufficient_quota", "billing_hard_limit", "billing_error", "billing_not_active", "insufficient_balance", "insufficient balance", "credit balance",
+		"insufficient credits", "requires more credits", "out of credits", "purchase credits", "used all available credits", "spending limit", "payment required",
+		"resource_exhausted+perday", "check your plan and billing+limit: 0",
+	}},
+	{llm.ClassModelAccess, []string{
+		"model_not_found", "model_not_available", "does not have access to model", "model+does not exist", "is not found for api version",
+		"try pulling it", "not a valid model id", "unknown model", "model not found", "no such model", "deployment+does not exist",
+	}},
+	{llm.ClassOverloaded, []string{"overloaded_error"}},
+	{llm.ClassRateLimit, []string{
+		"rate_limit", "rate limit", "too many requests", "resource_exhausted", "throttl", "tokens per min", "requests per min",
+	}},
+}
+
+// class decides by words first, which may be of any status, then by the status.
+func (f Failure) class(words string, named bool) llm.Class {
+	for _, s := range signs {
+		for _, sign := range s.words {
+			if !contains(words, sign) {
+				continue
+			}
+			switch {
+			case s.class == llm.ClassContext && f.Status == http.StatusTooManyRequests:
+			case s.class == llm.ClassRateLimit && f.Status != 0 && f.Status != 400 && f.Status != 403 && f.Status != 429 && f.Status != 200 && f.Status < 500:
+			default:
+				return s.class
+			}
+		}
+	}
+	switch s := f.Status; {
+	case s == http.StatusTooManyRequests:
+		return llm.ClassRateLimit
+	case s == 529:
+		return llm.ClassOverloaded
+	case s == http.StatusPaymentRequired:
+		return llm.ClassQuota
+	case s == http.StatusUnauthorized:
+		return llm.ClassCredential
+	case (s == http.StatusForbidden || s == http.StatusNotFound) && named,
+		s == http.StatusNotFound && contains(words, "not_found_error+model"):
+		return llm.ClassModelAccess
+	case s == http.StatusForbidden:
+		return llm.ClassPermission
+	case s >= 500 || s == http.StatusRequestTimeout:
+		return llm.ClassTransient
+	case s >= 300:
+		return llm.ClassCaller
+	case contains(words, "server_error"), contains(words, "api_error"), contains(words, "internal"), contains(words, "overloaded"), contains(words, "timeout"), contains(words, "unavailable"):
+		return llm.ClassTransient
+	case contains(words, "permission_error"):
+		return llm.ClassPermission
+	case contains(words, "invalid_request"), contains(words, "invalid_argument"):
+		return llm.ClassCaller
+	}
+	return llm.ClassUnknown
+}
+
+// contains says whether all parts of sign stand in words.
+func contains(words, sign string) bool {
+	for part := range strings.SplitSeq(sign, "+") {
+		if !strings.Contains(words, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// messageLimit is what is kept of a provider's message, in bytes.
+const messageLimit = 2 << 10
+
+func cut(message string) string {
+	if len(message) > messageLimit {
+		message = message[:messageLimit] + "…"
+	}
+	return strings.ToValidUTF8(message, "\ufffd")
+}
+
+// excerpt is what is told of a body that is not an error of an API.
+func excerpt(body []byte) string {
+	text := strings.Join(strings.Fields(string(body)), " ")
+	if len(text) > 200 {
+		text = text[:200] + "…"
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
+}

@@ -1,0 +1,387 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"collie/internal/llm"
+)
+
+// Waits of a request. There is none for a whole answer, which may take as long as it keeps coming.
+const (
+	connectWait     = 10 * time.Second
+	headerWait      = 60 * time.Second
+	localHeaderWait = 300 * time.Second // a model that is loaded first
+	idleWait        = 120 * time.Second
+	drainWait       = 50 * time.Millisecond
+)
+
+// errorLimit is what is read of an answer that is an error, listLimit of a list of models.
+const (
+	errorLimit = 64 << 10
+	listLimit  = 8 << 20
+)
+
+var (
+	errHeaders = errors.New("the provider took the request and did not begin to answer")
+	errIdle    = errors.New("the answer stopped coming")
+)
+
+// Client sends requests to providers. It is safe for concurrent use.
+type Client struct {
+	http                      *http.Client
+	header, localHeader, idle time.Duration
+}
+
+// Options are what a Client can do without.
+type Options struct {
+	// Transport is how requests travel; one of the Client's own where nil, through the proxy that the environment names.
+	Transport http.RoundTripper
+	// Header and Idle are waits for the first byte and for the next one, where they should not be 60 s (300 s
+	// for a model on this network) and 120 s.
+	Header, Idle time.Duration
+}
+
+// NewClient returns a Client.
+func NewClient(o Options) *Client {
+	if o.Transport == nil {
+		o.Transport = &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: connectWait, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   connectWait,
+			ForceAttemptHTTP2:     true,
+			DisableCompression:    true, // packed text is held back until there is enough of it
+			MaxIdleConnsPerHost:   16,
+			IdleConnTimeout:       90 * time.Second,
+			ExpectContinueTimeout: time.Second,
+		}
+	}
+	c := &Client{header: headerWait, localHeader: localHeaderWait, idle: idleWait}
+	if o.Header > 0 {
+		c.header, c.localHeader = o.Header, o.Header
+	}
+	if o.Idle > 0 {
+		c.idle = o.Idle
+	}
+	// A redirect could lead the key and the conversation elsewhere.
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c
+}
+
+// Stream makes one attempt with one key and yields the events of the answer, a finish event last. An error ends it, which is
+// an [*llm.Error] without secrets; what was yielded before it stands. Ids of calls are unlike those in d. Leaving the loop,
+// or ending ctx, closes the connection.
+func (c *Client) Stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		ended, err := c.stream(ctx, codec, ep, d, func(e llm.Event) bool { return yield(e, nil) })
+		if err != nil && !ended {
+			yield(llm.Event{}, ep.explain(ctx, d.Model, err))
+		}
+	}
+}
+
+// stream calls emit for each event, and returns true if that ended it.
+func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft, emit func(llm.Event) bool) (bool, error) {
+	path, body, err := codec.Encode(d)
+	if err != nil {
+		return false, caller(err)
+	}
+	resp, err := c.open(ctx, codec, ep, http.MethodPost, path, body, d.Model)
+	if err != nil {
+		return false, err
+	}
+	defer resp.close()
+	if err := resp.streams(codec); err != nil {
+		return false, err
+	}
+	decoder := codec.Decode(d.Names)
+	ids := newIDs(d)
+	frames := NewFrames(resp, codec.Lines)
+	var events []llm.Event
+	for {
+		frame, err := frames.Next()
+		switch {
+		case err == nil:
+			if events, err = decoder.Feed(frame, events[:0]); err != nil && frame.last && !json.Valid(frame.Data) {
+				err = io.ErrUnexpectedEOF
+			}
+		case errors.Is(err, io.EOF):
+			events, err = decoder.End(events[:0])
+			if err == nil && !finished(events) {
+				err = io.ErrUnexpectedEOF
+			}
+		default:
+			return false, resp.cause(err)
+		}
+		for _, e := range events {
+			if e.Kind == llm.EventStart {
+				e.Provider, e.Key = ep.Provider, ep.KeyLabel
+			}
+			if !emit(ids.own(e)) {
+				return true, nil
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+		if finished(events) {
+			resp.drain()
+			return false, nil
+		}
+	}
+}
+
+// finished says whether an answer has ended with these events.
+func finished(events []llm.Event) bool {
+	return len(events) > 0 && events[len(events)-1].Kind == llm.EventFinish
+}
+
+// List returns the models that a provider lists for a key.
+func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed, error) {
+	list, err := c.list(ctx, codec, ep)
+	if err != nil {
+		return nil, ep.explain(ctx, "", err)
+	}
+	return list, nil
+}
+
+func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed, error) {
+	resp, err := c.open(ctx, codec, ep, http.MethodGet, codec.Models, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.close()
+	body, err := io.ReadAll(io.LimitReader(resp, listLimit))
+	if err != nil {
+		return nil, resp.cause(err)
+	}
+	list, err := codec.List(body)
+	if err != nil {
+		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
+	}
+	return list, nil
+}
+
+// response is an answer that is being read. Its bytes have to keep coming.
+type response struct {
+	*http.Response
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	watch  *time.Timer
+	idle   time.Duration
+}
+
+// open sends a request and returns its answer, if that is one.
+func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, path string, body []byte, model string) (*response, error) {
+	u, err := codec.address(ep.BaseURL, path)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, &llm.Error{Class: llm.ClassCaller, Message: fmt.Sprintf("baseURL %q is not a URL of http or https", ep.BaseURL), Err: err}
+	}
+	r := &response{idle: c.idle}
+	r.ctx, r.cancel = context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(r.ctx, method, u.String(), bytes.NewReader(body))
+	if err != nil {
+		r.cancel(nil)
+		return nil, caller(err)
+	}
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
+	req.Header.Set("User-Agent", "collie")
+	codec.Authorize(req.Header, ep.Key)
+	for name, value := range ep.Header {
+		req.Header.Set(name, value)
+	}
+	wait := c.header
+	if local(u) {
+		wait = c.localHeader
+	}
+	r.watch = time.AfterFunc(wait, func() { r.cancel(errHeaders) })
+	r.Response, err = c.http.Do(req)
+	if err != nil {
+		defer r.close()
+		return nil, r.cause(err)
+	}
+	r.watch.Stop()
+	r.watch = time.AfterFunc(r.idle, func() { r.cancel(errIdle) })
+	if r.StatusCode/100 != 2 {
+		defer r.close()
+		said, _ := io.ReadAll(io.LimitReader(r, errorLimit)) // as much as can be had
+		e := classify(r.StatusCode, r.Header, said, model, time.Now())
+		if e.Message == "" {
+			e.Message = r.Status
+		}
+		return nil, e
+	}
+	return r, nil
+}
+
+// Read implements [io.Reader].
+func (r *response) Read(p []byte) (int, error) {
+	n, err := r.Body.Read(p)
+	if n > 0 {
+		r.watch.Reset(r.idle)
+	}
+	return n, err
+}
+
+// streams says what an answer is, where it is not the stream that was asked for.
+func (r *response) streams(codec *Codec) error {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch kind {
+	case "text/event-stream":
+		if !codec.Lines {
+			return nil
+		}
+	case "application/x-ndjson", "application/jsonl", "application/ndjson":
+		if codec.Lines {
+			return nil
+		}
+	case "", "text/plain", "application/octet-stream": // servers that do not care
+		return nil
+	case "application/json":
+		if codec.Lines {
+			return nil
+		}
+	}
+	said, _ := io.ReadAll(io.LimitReader(r, errorLimit))
+	if f, ok := failed(said); ok {
+		return f.Error("")
+	}
+	return &llm.Error{
+		Class: llm.ClassUnknown, Status: r.StatusCode,
+		Message: fmt.Sprintf("the answer is of type %q and no stream: %s", kind, excerpt(said)), Hint: "is the baseURL of the provider the right one?",
+	}
+}
+
+// drain lets the connection serve again, if the answer ends at once.
+func (r *response) drain() {
+	r.watch.Reset(drainWait)
+	_, _ = io.CopyN(io.Discard, r.Body, 4<<10)
+}
+
+func (r *response) close() {
+	if r.watch != nil {
+		r.watch.Stop()
+	}
+	r.cancel(nil)
+	if r.Response != nil {
+		_ = r.Body.Close()
+	}
+}
+
+// cause returns why r ended, where it was for a wait of ours.
+func (r *response) cause(err error) error {
+	if why := context.Cause(r.ctx); errors.Is(why, errHeaders) || errors.Is(why, errIdle) {
+		return why
+	}
+	return err
+}
+
+// explain returns err as the error of a request to ep, without its key.
+func (ep Endpoint) explain(ctx context.Context, model string, err error) *llm.Error {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		e = &llm.Error{Class: llm.ClassTransient, Err: err, Message: err.Error()}
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			e.Message = u.Err.Error()
+		}
+		switch {
+		case errors.Is(err, errTooLong):
+			e.Class = llm.ClassUnknown
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			e.Message = "the answer was cut off"
+		case isTLS(err):
+			e.Class, e.Hint = llm.ClassUnknown, "the certificate of the provider is not trusted on this machine"
+		}
+	}
+	if ctx.Err() != nil {
+		e = &llm.Error{Class: llm.ClassCanceled, Message: "cancelled", Err: context.Cause(ctx)}
+	}
+	e.Provider, e.Model, e.Key = ep.Provider, model, ep.KeyLabel
+	if ep.Key != "" {
+		e.Message = strings.ReplaceAll(e.Message, ep.Key, "…")
+		if e.Err != nil && strings.Contains(e.Err.Error(), ep.Key) {
+			e.Err = nil
+		}
+	}
+	return e
+}
+
+// caller is the class of what a codec cannot say.
+func caller(err error) error {
+	if _, ok := errors.AsType[*llm.Error](err); ok {
+		return err
+	}
+	return &llm.Error{Class: llm.ClassCaller, Message: err.Error(), Err: err}
+}
+
+func isTLS(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "x509:") || strings.Contains(err.Error(), "tls:"))
+}
+
+// local says whether u is on this machine or in this network.
+func local(u *url.URL) bool {
+	host := u.Hostname()
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".local") || !strings.Contains(host, ".")
+}
+
+// ids gives calls ids that the conversation does not have.
+type ids struct {
+	taken map[string]bool
+	ours  map[int]string // by part
+}
+
+func newIDs(d *Draft) ids {
+	i := ids{taken: map[string]bool{}, ours: map[int]string{}}
+	for _, m := range d.Messages {
+		for _, p := range m.Parts {
+			i.taken[p.Call] = true
+		}
+	}
+	return i
+}
+
+// own returns e with the id of its call, which is the provider's where that will do.
+func (i ids) own(e llm.Event) llm.Event {
+	switch e.Kind {
+	case llm.EventToolStart:
+		if !Legal(e.ID, maxID) || i.taken[e.ID] {
+			e.ID = "call_" + rand.Text()
+		}
+		i.taken[e.ID] = true
+		i.ours[e.Index] = e.ID
+	case llm.EventToolEnd:
+		e.ID = i.ours[e.Index]
+	}
+	return e
+}
+
+// maxID is how long the id of a call may be for all providers.
+const maxID = 40
+
+// Legal says whether text is made of 1 to limit letters, digits, _ and -, which all providers take for names and ids.
+func Legal(text string, limit int) bool {
+	for _, c := range []byte(text) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= limit
+}

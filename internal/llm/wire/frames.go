@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits of what one frame may hold, in bytes.
+const (
+	lineLimit  = 8 << 20
+	eventLimit = 16 << 20
+)
+
+// errTooLong is the cause where a frame is over a limit.
+var errTooLong = errors.New("longer than any answer should be")
+
+// Frame is one server-sent event, or one line of JSON lines.
+type Frame struct {
+	Event string // its name, if it has one
+	Data  []byte
+	last  bool // the stream ended behind it
+}
+
+// Frames cuts r into frames, whichever pieces it comes in, each byte looked at once.
+type Frames struct {
+	r     io.Reader
+	lines bool // JSON lines
+
+	buf    []byte // buf[lo:hi] is read and not used
+	lo, hi int
+	skipLF bool // the last line ended with \r, so \n belongs to it
+	begun  bool
+	err    error // of r
+	data   []byte
+}
+
+// NewFrames reads server-sent events from r, as the WHATWG HTML standard has them, or JSON lines.
+func NewFrames(r io.Reader, lines bool) *Frames {
+	return &Frames{r: r, lines: lines, buf: make([]byte, 8<<10)}
+}
+
+// Next returns the next frame that has data, which is valid until the call after. A last event that lacks
+// its blank line counts. The error is io.EOF at a clean end.
+func (f *Frames) Next() (Frame, error) {
+	f.data = f.data[:0]
+	var name string
+	has := false
+	for {
+		line, err := f.line()
+		switch {
+		case errors.Is(err, io.EOF) && has && !f.lines:
+			return Frame{name, f.data, true}, nil
+		case err != nil:
+			return Frame{}, err
+		case f.lines && len(bytes.TrimSpace(line)) > 0:
+			return Frame{Data: line, last: f.err != nil && f.lo == f.hi}, nil
+		case f.lines:
+			continue
+		case len(line) == 0 && has:
+			return Frame{Event: name, Data: f.data}, nil
+		case len(line) == 0:
+			name = ""
+			continue
+		}
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "event":
+			name = string(value)
+		case "data":
+			if has {
+				f.data = append(f.data, '\n')
+			}
+			has = true
+			if f.data = append(f.data, value...); len(f.data) > eventLimit {
+				return Frame{}, fmt.Errorf("an event of over %d MiB: %w", eventLimit>>20, errTooLong)
+			}
+		}
+	}
+}
+
+// line returns the next line without its end. One that the end of r cuts off counts, if that end is clean.
+func (f *Frames) line() ([]byte, error) {
+	scan := 0
+	for {
+		if f.skipLF && f.lo < f.hi {
+			if f.skipLF = false; f.buf[f.lo] == '\n' {
+				f.lo++
+			}
+		}
+		rest := f.buf[f.lo:f.hi]
+		if at := bytes.IndexAny(rest[scan:], "\r\n"); at >= 0 {
+			line := rest[:scan+at]
+			f.lo += scan + at + 1
+			f.skipLF = rest[scan+at] == '\r'
+			return f.begin(line), nil
+		}
+		if scan = len(rest); scan > lineLimit {
+			return nil, fmt.Errorf("a line of over %d MiB: %w", lineLimit>>20, errTooLong)
+		}
+		if f.err != nil {
+			f.lo = f.hi
+			if scan > 0 && errors.Is(f.err, io.EOF) {
+				return f.begin(rest), nil
+			}
+			return nil, f.err
+		}
+		f.fill()
+	}
+}
+
+// begin takes the byte order mark from the first line.
+func (f *Frames) begin(line []byte) []byte {
+	if !f.begun {
+		f.begun = true
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return line
+}
+
+// fill reads once, into a buffer that has room.
+func (f *Frames) fill() {
+	if f.lo > 0 {
+		f.hi = copy(f.buf, f.buf[f.lo:f.hi])
+		f.lo = 0
+	}
+	if f.hi == len(f.buf) {
+		f.buf = append(f.buf, make([]byte, len(f.buf))...)
+	}
+	n, err := f.r.Read(f.buf[f.hi:])
+	f.hi += n
+	f.err = err
+}

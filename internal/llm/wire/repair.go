@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Repair returns arguments as a JSON object, where that needs no guess: none at all are an empty object, commas too
+// many go, and what was not closed is closed. Other text is returned as it is.
+func Repair(args string) string {
+	trimmed := strings.TrimSpace(args)
+	switch {
+	case trimmed == "" || trimmed == "null":
+		return "{}"
+	case json.Valid([]byte(trimmed)):
+		return trimmed
+	}
+	if fixed := closed(trimmed); json.Valid([]byte(fixed)) {
+		return fixed
+	}
+	return args
+}
+
+// Object returns arguments as a JSON object, for APIs that take nothing else: text that is none is a field in one.
+func Object(args string) json.RawMessage {
+	args = Repair(args)
+	if strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
+		return json.RawMessage(args)
+	}
+	raw, _ := json.Marshal(map[string]string{"unreadable_arguments": args})
+	return raw
+}
+
+// closed returns text without commas before its closing brackets, and with those that it lacks.
+func closed(text string) string {
+	var out, open []byte
+	quoted := false
+	drop := func() {
+		for len(out) > 0 && strings.IndexByte(" \t\r\n,", out[len(out)-1]) >= 0 {
+			out = out[:len(out)-1]
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quoted && c == '\\' && i+1 < len(text):
+			out = append(out, c)
+			i++
+			c = text[i]
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			open = append(open, '}')
+		case c == '[':
+			open = append(open, ']')
+		case c == '}' || c == ']':
+			drop()
+			if len(open) == 0 || open[len(open)-1] != c {
+				return text
+			}
+			open = open[:len(open)-1]
+		}
+		out = append(out, c)
+	}
+	if quoted {
+		return text // half a text is not one
+	}
+	drop()
+	for i := len(open) - 1; i >= 0; i-- {
+		out = append(out, open[i])
+	}
+	return string(out)
+}

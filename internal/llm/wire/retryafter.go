@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"collie/internal/lazyregexp"
+)
+
+// retryLimit is the longest wait that is believed.
+const retryLimit = 7 * 24 * time.Hour
+
+// inText is how some providers say it within their message or the details beside that.
+var inText = lazyregexp.New(`"retryDelay"\s*:\s*"([0-9.]+s)"|try again in ((?:[0-9.]+(?:ms|h|m|s))+)|retry in ([0-9.]+s)`)
+
+// retryAfter returns how long a provider asks to wait, in whichever of their forms, the longest where there are
+// several; 0 where it does not, or asks for what cannot be meant.
+func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration) {
+	at := func(d time.Duration) {
+		if d > wait && d <= retryLimit {
+			wait = d
+		}
+	}
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		at(seconds(ms / 1000))
+	}
+	if v := h.Get("Retry-After"); v != "" {
+		if s, err := strconv.ParseFloat(v, 64); err == nil {
+			at(seconds(s))
+		} else if t, err := http.ParseTime(v); err == nil {
+			at(t.Sub(now))
+		}
+	}
+	for _, found := range inText.FindAllStringSubmatch(words, -1) {
+		d, _ := time.ParseDuration(found[1] + found[2] + found[3])
+		at(d)
+	}
+	if wait > 0 {
+		return wait
+	}
+	// Without a word about it, what has run out says when it is there again.
+	for name := range h {
+		left, ok := remaining(strings.ToLower(name))
+		if n, err := strconv.ParseFloat(h.Get(left), 64); !ok || err == nil && n > 0 {
+			continue
+		}
+		at(reset(h.Get(name), now))
+	}
+	return wait
+}
+
+// remaining returns the header that says how much of what resets at header is left.
+func remaining(header string) (string, bool) {
+	switch {
+	case strings.HasPrefix(header, "x-ratelimit-reset"):
+		return strings.Replace(header, "reset", "remaining", 1), true
+	case strings.HasPrefix(header, "anthropic-ratelimit-") && strings.HasSuffix(header, "-reset"):
+		return strings.TrimSuffix(header, "reset") + "remaining", true
+	}
+	return "", false
+}
+
+// reset reads when a limit is over: a time, a duration, seconds, or the Unix time in seconds or milliseconds.
+func reset(v string, now time.Time) time.Duration {
+	if t, err := time.Parse(time.RFC3339, v); err == nil {
+		return t.Sub(now)
+	}
+	if d, err := time.ParseDuration(v); err == nil {
+		return d
+	}
+	n, err := strconv.ParseFloat(v, 64)
+	switch {
+	case err != nil:
+		return 0
+	case n > 1e11:
+		return time.UnixMilli(int64(n)).Sub(now)
+	case n > 1e8:
+		return time.Unix(int64(n), 0).Sub(now)
+	}
+	return seconds(n)
+}
+
+// seconds returns s as a duration; 0 where it is beyond what is believed.
+func seconds(s float64) time.Duration {
+	if !(s > 0) || s > retryLimit.Seconds() {
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}
