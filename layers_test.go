@@ -61,10 +61,15 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"llm":         "",
-	"llm/keypool": "llm",
-	"chat":        "llm tool",
-	"agent":       "tool pipeline chat llm",
+	"llm":           "",
+	"llm/keypool":   "llm",
+	"chat":          "llm tool",
+	"agent":         "tool pipeline chat llm",
+	"llm/wire":      "llm",
+	"llm/*":         "llm llm/wire", // a codec, which never sees another
+	"llm/codec":     "llm/wire llm/openai llm/anthropic",
+	"llm/models":    "llm",
+	"llm/transform": "llm llm/wire llm/models",
 
 	"face/httpserver":        "tool",
 	"face/httpserver/tokens": "tool atomicfile",

@@ -1,0 +1,139 @@
+// Package models knows what is public about models: how long their context is, what they can do, what they cost at
+// their maker. A file of the user's goes before the table; what neither knows has a short context, no price, and can be
+// tried with everything.
+package models
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"collie/internal/llm"
+)
+
+// UnknownContext is the context of a model that nobody knows, in tokens.
+const UnknownContext = 32 << 10
+
+// Model is what is known of a model. Limits are in tokens.
+type Model struct {
+	// ID is how its maker calls it. Longer names that begin with it, as those with a date, mean it too.
+	ID      string `json:"id"`
+	Context int    `json:"context,omitempty"`
+	Output  int    `json:"output,omitempty"`
+	Tools   bool   `json:"tools,omitempty"`
+	Images  bool   `json:"images,omitempty"`
+	PDF     bool   `json:"pdf,omitempty"`
+	// Reasoning says that it can be asked to think, or always does.
+	Reasoning bool `json:"reasoning,omitempty"`
+	// Price at Host; nil where it is not known, or nobody pays.
+	Price *Price `json:"price,omitempty"`
+	// Host is the provider whose price that is; prices of a user's file hold everywhere.
+	Host string `json:"host,omitempty"`
+	// Date says when the row was written, Page where the maker publishes the price.
+	Date string `json:"date,omitempty"`
+	Page string `json:"page,omitempty"`
+	// Known is false for a model of which nothing is known.
+	Known bool `json:"-"`
+}
+
+// Price is in US dollars for a million tokens, which is millionths of a dollar for a token.
+type Price struct {
+	Input      float64 `json:"input"`
+	Cached     float64 `json:"cached,omitempty"`     // read from the cache; as Input where 0
+	CacheWrite float64 `json:"cacheWrite,omitempty"` // as Input where 0
+	Output     float64 `json:"output"`
+	// Long is the price of requests with more input than LongFrom.
+	LongFrom int64  `json:"longFrom,omitempty"`
+	Long     *Price `json:"long,omitempty"`
+}
+
+// Cost returns what u costs in millionths of a dollar.
+func (p *Price) Cost(u llm.Usage) int64 {
+	if p.Long != nil && u.Input > p.LongFrom {
+		return p.Long.Cost(u)
+	}
+	or := func(price float64) float64 {
+		if price == 0 {
+			return p.Input
+		}
+		return price
+	}
+	plain := max(u.Input-u.Cached-u.CacheWrite, 0)
+	return int64(math.Round(float64(plain)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
+}
+
+// Table is what is known of models. It is not changed once made, and safe for concurrent use.
+type Table struct {
+	own []Model
+}
+
+// New returns a Table in which the rows of own, a user's, go before those of the program.
+func New(own []Model) (*Table, error) {
+	for i, m := range own {
+		switch {
+		case m.ID == "":
+			return nil, fmt.Errorf("models[%d].id: the name of a model was expected", i)
+		case m.Context < 0 || m.Output < 0:
+			return nil, fmt.Errorf("models[%d]: context and output are numbers of tokens, not negative", i)
+		}
+	}
+	return &Table{own: slices.Clone(own)}, nil
+}
+
+// Find returns what is known of a model at a provider with such a base URL. Of the rows that fit the one with the longest
+// name is it; a price is only there if it is that provider's.
+func (t *Table) Find(baseURL, model string) Model {
+	if m, ok := longest(t.own, model); ok {
+		return m
+	}
+	m, ok := longest(table, model)
+	if !ok {
+		return Model{ID: model, Context: UnknownContext, Tools: true, Images: true}
+	}
+	if u, err := url.Parse(baseURL); err != nil || m.Host == "" || u.Hostname() != m.Host {
+		m.Price = nil
+	}
+	return m
+}
+
+// longest returns the row with the longest ID that begins name, up to a sign that parts words. What more than a date stands
+// behind it may be another model, at another price.
+func longest(rows []Model, name string) (best Model, ok bool) {
+	name = plain(name)
+	for _, m := range rows {
+		rest, fits := strings.CutPrefix(name, plain(m.ID))
+		if fits && (rest == "" || strings.ContainsAny(rest[:1], "-:@")) && len(m.ID) > len(best.ID) {
+			if best, ok = m, true; !dated(rest) {
+				best.Price = nil
+			}
+		}
+	}
+	best.Known = ok
+	if ok && best.Context == 0 {
+		best.Context = UnknownContext
+	}
+	return best, ok
+}
+
+// plain writes a name as all who sell a model write it: without who made it, and with dashes for dots.
+func plain(name string) string {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return strings.ReplaceAll(strings.ToLower(name), ".", "-")
+}
+
+// dated says whether what stands behind a name is a date, or that it is the latest: no words, and no next version.
+func dated(rest string) bool {
+	if rest == "" {
+		return true
+	}
+	parts := strings.Split(rest, "-")[1:]
+	for i, p := range parts {
+		number := strings.Trim(p, "0123456789") == ""
+		if !number && p != "latest" && p != "preview" || number && i == 0 && len(p) < 3 {
+			return false
+		}
+	}
+	return len(parts) > 0 && rest[0] == '-'
+}

@@ -1,0 +1,226 @@
+package transform
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+// tidy leaves out what no model sees, and what belongs to another provider.
+func tidy(c *chain, d *wire.Draft) {
+	messages := make([]llm.Message, 0, len(d.Messages))
+	for _, m := range d.Messages {
+		parts := make([]llm.Part, 0, len(m.Parts))
+		for _, p := range m.Parts {
+			if p.Kind == llm.PartNotice || p.Kind == llm.PartFile && p.File == nil {
+				continue
+			}
+			if p.Provider != c.provider {
+				p.Opaque = nil
+			}
+			parts = append(parts, p)
+		}
+		if len(parts) > 0 {
+			messages = append(messages, llm.Message{Role: m.Role, Parts: parts})
+		}
+	}
+	d.Messages = messages
+}
+
+// pair gives each call exactly one result, in the message behind it and in the order of the calls.
+func pair(_ *chain, d *wire.Draft) {
+	results := map[string]llm.Part{}
+	for _, m := range d.Messages {
+		for _, p := range m.Parts {
+			if p.Kind == llm.PartToolResult {
+				if _, ok := results[p.Call]; !ok {
+					results[p.Call] = p
+				}
+			}
+		}
+	}
+	var messages []llm.Message
+	for _, m := range d.Messages {
+		if m.Role == llm.RoleTool {
+			continue
+		}
+		messages = append(messages, m)
+		answers := llm.Message{Role: llm.RoleTool}
+		for _, p := range m.Parts {
+			if p.Kind != llm.PartToolCall {
+				continue
+			}
+			r, ok := results[p.Call]
+			if !ok {
+				r = llm.Part{Kind: llm.PartToolResult, Call: p.Call, Text: "The call was not made.", IsError: true}
+			}
+			r.Name = p.Name
+			answers.Parts = append(answers.Parts, r)
+		}
+		if len(answers.Parts) > 0 {
+			messages = append(messages, answers)
+		}
+	}
+	d.Messages = messages
+}
+
+// maxID is how long the id of a call may be.
+const maxID = 40
+
+// callIDs makes ids legal that came from elsewhere.
+func callIDs(_ *chain, d *wire.Draft) {
+	for _, m := range d.Messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Call != "" && !wire.Legal(p.Call, maxID) {
+				p.Call = "call_" + digest(p.Call)
+			}
+		}
+	}
+}
+
+// digest tells texts apart in few letters.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// systemAsUser puts the system prompt before what the user says first.
+func systemAsUser(_ *chain, d *wire.Draft) {
+	if d.System == "" {
+		return
+	}
+	said := llm.Part{Kind: llm.PartText, Text: d.System + "\n\n"}
+	d.System = ""
+	if len(d.Messages) > 0 && d.Messages[0].Role == llm.RoleUser {
+		first := llm.Message{Role: llm.RoleUser, Parts: append([]llm.Part{said}, d.Messages[0].Parts...)}
+		if len(first.Parts) > 1 && first.Parts[1].Kind == llm.PartText {
+			first.Parts[1].Text = said.Text + first.Parts[1].Text
+			first.Parts = first.Parts[1:]
+		}
+		d.Messages[0] = first
+		return
+	}
+	d.Messages = append([]llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{said}}}, d.Messages...)
+}
+
+// withoutPictures says where pictures stood, for a model that sees none.
+func withoutPictures(_ *chain, d *wire.Draft) {
+	for _, m := range d.Messages {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if p.Kind == llm.PartFile && wire.FileKind(p.File) == wire.FileImage {
+				*p = llm.Part{Kind: llm.PartText, Text: unseen(p.File)}
+			}
+			for j := range p.Files {
+				p.Text = strings.TrimPrefix(p.Text+"\n"+unseen(&p.Files[j]), "\n")
+			}
+			p.Files = nil
+		}
+	}
+}
+
+func unseen(f *llm.File) string {
+	return "[a picture, " + f.MIME + " " + f.Name + ", that this model cannot see]"
+}
+
+// picturesBehind moves pictures of results into a message of the user behind them.
+func picturesBehind(_ *chain, d *wire.Draft) {
+	var messages []llm.Message
+	for _, m := range d.Messages {
+		messages = append(messages, m)
+		if m.Role != llm.RoleTool {
+			continue
+		}
+		shown := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "These are the pictures of the results above."}}}
+		for i := range m.Parts {
+			for j := range m.Parts[i].Files {
+				shown.Parts = append(shown.Parts, llm.Part{Kind: llm.PartFile, File: &m.Parts[i].Files[j]})
+			}
+			m.Parts[i].Files = nil
+		}
+		if len(shown.Parts) > 1 {
+			messages = append(messages, shown)
+		}
+	}
+	d.Messages = messages
+}
+
+// lowerSchemas writes the schemas of tools as the provider takes them.
+func lowerSchemas(c *chain, d *wire.Draft) {
+	d.Tools = slices.Clone(d.Tools)
+	for i := range d.Tools {
+		d.Tools[i].Schema = c.lower(d.Tools[i].Schema)
+	}
+}
+
+// maxName is how long the name of a tool may be.
+const maxName = 64
+
+// nameTools gives tools names that the provider takes, each another one, and the same ones in every request that has the same
+// tools: signs it does not know become _, and where that makes two alike, or one too long, a digest tells them apart.
+func nameTools(_ *chain, d *wire.Draft) {
+	d.Names = map[string]string{}
+	theirs := map[string]string{}
+	taken := map[string]int{}
+	for _, t := range d.Tools {
+		taken[sanitize(t.Name)]++
+	}
+	name := func(ours string) string {
+		if n, ok := theirs[ours]; ok {
+			return n
+		}
+		n := sanitize(ours)
+		if len(n) > maxName || n != ours && taken[n] > 1 {
+			n = n[:min(len(n), maxName-17)] + "_" + digest(ours)
+		}
+		theirs[ours] = n
+		if n != ours {
+			d.Names[n] = ours
+		}
+		return n
+	}
+	for i := range d.Tools {
+		d.Tools[i].Name = name(d.Tools[i].Name)
+	}
+	for _, m := range d.Messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Name != "" {
+				p.Name = name(p.Name)
+			}
+		}
+	}
+}
+
+// sanitize returns name with _ for what not all providers take; some want it to begin with a letter.
+func sanitize(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if wire.Legal(string(r), 1) {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" || name[0] == '-' || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
+// limitOutput sets what has to be set, and lowers what is beyond the model.
+func limitOutput(c *chain, d *wire.Draft) {
+	limit := c.model.Output
+	switch {
+	case d.MaxOutput > 0 && limit > 0:
+		d.MaxOutput = min(d.MaxOutput, limit)
+	case d.MaxOutput == 0 && limit > 0:
+		d.MaxOutput = min(limit, usualOutput)
+	case d.MaxOutput == 0:
+		d.MaxOutput = 4096
+	}
+}
+
+// usualOutput is the limit where nobody asks for one, for APIs that must have it.
+const usualOutput = 32_000

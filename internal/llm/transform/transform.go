@@ -1,0 +1,249 @@
+// Package transform makes requests ready for one model of one provider: an ordered chain of steps, compiled once for each
+// provider, model and options, and kept for ten minutes.
+package transform
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/models"
+	"collie/internal/llm/wire"
+)
+
+// How long a chain is kept, and how many.
+const (
+	keptFor = 10 * time.Minute
+	keptMax = 256
+)
+
+// Options say for whom a chain is.
+type Options struct {
+	Provider string // its name in settings, which parts that go back to it bear
+	Kind     string // of its API
+	BaseURL  string // where it is, which tells compatible servers apart
+	Model    models.Model
+	ID       string // of the model, as it is asked for
+	// Extra are fields of the body that settings give, over all others.
+	Extra map[string]json.RawMessage
+}
+
+// Chains makes and keeps chains. It is safe for concurrent use.
+type Chains struct {
+	now func() time.Time
+
+	mu       sync.Mutex
+	kept     map[string]kept
+	compiled int
+}
+
+type kept struct {
+	chain *chain
+	until time.Time
+}
+
+// New returns an empty Chains that reads the time from now.
+func New(now func() time.Time) *Chains {
+	return &Chains{now: now, kept: map[string]kept{}}
+}
+
+// Compiled returns how many chains were compiled since the start.
+func (c *Chains) Compiled() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.compiled
+}
+
+// Clear forgets all chains, and returns how many there were.
+func (c *Chains) Clear() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := len(c.kept)
+	clear(c.kept)
+	return n
+}
+
+// Draft makes r ready. It changes nothing of r, and keeps nothing.
+func (c *Chains) Draft(o Options, r *llm.Request) (*wire.Draft, error) {
+	if r.Model == "" && o.ID == "" {
+		return nil, &llm.Error{Class: llm.ClassCaller, Provider: o.Provider, Message: "no model is named"}
+	}
+	ch := c.chain(o)
+	d := &wire.Draft{
+		Model: o.ID, System: r.System, Messages: r.Messages, Tools: r.Tools, NoTools: r.NoTools, MaxOutput: r.MaxOutput, Temperature: r.Temperature,
+		Effort: r.Effort, Stop: r.Stop, Session: r.Session, Style: ch.style, Extra: o.Extra,
+	}
+	for _, step := range ch.steps {
+		step(ch, d)
+	}
+	return d, nil
+}
+
+// chain returns that of o, compiled if it is not there.
+func (c *Chains) chain(o Options) *chain {
+	key := o.key()
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, ok := c.kept[key]; ok && now.Before(k.until) {
+		return k.chain
+	}
+	if len(c.kept) >= keptMax {
+		c.evict(now)
+	}
+	ch := compile(o)
+	c.compiled++
+	c.kept[key] = kept{ch, now.Add(keptFor)}
+	return ch
+}
+
+// evict drops what is over its time, or else the oldest.
+func (c *Chains) evict(now time.Time) {
+	oldest := ""
+	for key, k := range c.kept {
+		if !now.Before(k.until) {
+			delete(c.kept, key)
+		} else if oldest == "" || k.until.Before(c.kept[oldest].until) {
+			oldest = key
+		}
+	}
+	if len(c.kept) >= keptMax {
+		delete(c.kept, oldest)
+	}
+}
+
+// key tells chains apart. Extra goes past the chain.
+func (o Options) key() string {
+	return fmt.Sprintf("%q %q %q %q %+v", o.Provider, o.Kind, o.BaseURL, o.ID, o.Model)
+}
+
+// chain is what is done to requests of one model.
+type chain struct {
+	provider string
+	model    models.Model
+	style    wire.Style
+	schemas  dialect
+	steps    []func(*chain, *wire.Draft)
+
+	mu      sync.Mutex
+	lowered map[string]json.RawMessage // schemas, by the original
+}
+
+// compile decides what has to be done. The order matters: parts are put right before messages are joined, and names
+// come after the tools that bear them are known.
+func compile(o Options) *chain {
+	ch := &chain{provider: o.Provider, model: o.Model, lowered: map[string]json.RawMessage{}}
+	ch.style, ch.schemas = style(o)
+	ch.steps = []func(*chain, *wire.Draft){tidy, pair, callIDs}
+	if ch.style.SystemRole == "user" {
+		ch.steps = append(ch.steps, systemAsUser)
+	}
+	if !o.Model.Images {
+		ch.steps = append(ch.steps, withoutPictures)
+	} else if !ch.style.ResultImages {
+		ch.steps = append(ch.steps, picturesBehind)
+	}
+	ch.steps = append(ch.steps, lowerSchemas, nameTools, limitOutput)
+	return ch
+}
+
+// style returns how a model wants things. Servers that speak the API of another one are told by their hosts.
+func style(o Options) (wire.Style, dialect) {
+	s := wire.Style{SystemRole: "system", OutputField: "max_tokens", Sampling: true}
+	u, _ := url.Parse(o.BaseURL)
+	host := ""
+	if u != nil {
+		host = u.Hostname()
+	}
+	name := strings.ToLower(o.ID)
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	switch o.Kind {
+	case "anthropic":
+		s.CacheMarks, s.ResultImages = true, true
+		switch {
+		case newClaude(name):
+			s.Thinking = wire.ThinkAdaptive
+		case o.Model.Reasoning || !o.Model.Known:
+			s.Thinking = wire.ThinkBudget
+		}
+		return s, whole
+	case "gemini":
+		s.ResultImages = strings.HasPrefix(name, "gemini-3")
+		switch {
+		case strings.HasPrefix(name, "gemini-3"):
+			s.Thinking, s.ThinkOff = wire.ThinkEffort, "low"
+		case strings.HasPrefix(name, "gemini-2.5"):
+			s.Thinking, s.ThinkOff = wire.ThinkBudget, "0"
+			if strings.HasPrefix(name, "gemini-2.5-pro") {
+				s.ThinkOff = "128" // it always thinks
+			}
+		}
+		return s, openAPI
+	case "ollama":
+		s.Context = min(o.Model.Context, ollamaContext)
+		if o.Model.Reasoning {
+			s.Thinking = wire.ThinkSwitch
+			if strings.HasPrefix(name, "gpt-oss") {
+				s.Thinking, s.ThinkOff = wire.ThinkEffort, "low"
+			}
+		}
+		return s, inlined
+	}
+	if o.Model.Reasoning {
+		s.Thinking = wire.ThinkEffort
+	}
+	switch {
+	case host == "" || host == "api.openai.com":
+		s.OutputField = "max_completion_tokens"
+		if o.Model.Reasoning {
+			s.SystemRole, s.Sampling = "developer", false
+			s.ThinkOff = openAIOff(name)
+		}
+		s.ResultImages = o.Kind == "responses"
+		return s, whole
+	case host == "openrouter.ai":
+		s.Thinking = wire.ThinkNested
+		s.CacheMarks = strings.Contains(o.ID, "anthropic/")
+		s.KeepReasoning = "reasoning"
+	case host == "api.deepseek.com", host == "api.moonshot.ai", host == "api.moonshot.cn", host == "api.z.ai", host == "open.bigmodel.cn",
+		host == "api.minimax.io", host == "api.minimaxi.com":
+		s.Thinking, s.KeepReasoning = "", "reasoning_content"
+		if o.Model.Reasoning && slices.Contains([]string{"api.z.ai", "open.bigmodel.cn"}, host) {
+			s.Thinking = wire.ThinkSwitch
+		}
+	case host == "api.x.ai" && strings.HasPrefix(name, "grok-4"), host == "api.mistral.ai":
+		s.Thinking = "" // they take no effort
+	case strings.HasPrefix(name, "gemma"):
+		s.SystemRole = "user"
+	}
+	return s, inlined
+}
+
+// ollamaContext is the context that a local model is loaded with at most: memory is needed for all of it.
+const ollamaContext = 32 << 10
+
+// newClaude says whether a model of Anthropic's decides itself how much it thinks.
+func newClaude(name string) bool {
+	for _, old := range []string{"claude-2", "claude-3", "-4-0", "-4-1", "-4-5", "-4-2025", "haiku-4"} {
+		if strings.Contains(name, old) {
+			return false
+		}
+	}
+	return strings.HasPrefix(name, "claude-") && !slices.Contains([]string{"claude-opus-4", "claude-sonnet-4"}, name)
+}
+
+// openAIOff is the effort that comes next to none.
+func openAIOff(name string) string {
+	switch {
+	case strings.HasPrefix(name, "gpt-5.") && !strings.Contains(name, "pro"):
+		return "none"
+	case strings.HasPrefix(name, "gpt-5") && !strings.Contains(name, "pro"):
+		return "minimal"
+	}
+	return "low"
+}
