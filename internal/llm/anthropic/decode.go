@@ -1,0 +1,172 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+type event struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		ID    string `json:"id"`
+		Model string `json:"model"`
+		Usage usage  `json:"usage"`
+	} `json:"message"`
+	Block struct {
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		Input     json.RawMessage `json:"input"`
+	} `json:"content_block"`
+	Delta struct {
+		Type      string `json:"type"`
+		Text      string `json:"text"`
+		Thinking  string `json:"thinking"`
+		Signature string `json:"signature"`
+		JSON      string `json:"partial_json"`
+		Stop      string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage usage `json:"usage"`
+}
+
+// usage is cumulative. A count that is missing has not changed.
+type usage struct {
+	Input  *int64 `json:"input_tokens"`
+	Read   *int64 `json:"cache_read_input_tokens"`
+	Write  *int64 `json:"cache_creation_input_tokens"`
+	Output *int64 `json:"output_tokens"`
+}
+
+type decoder struct {
+	answer wire.Answer
+	stop   string
+	signed map[int]string          // signatures of thoughts, by block
+	whole  map[int]json.RawMessage // inputs that come with the start of a call
+	input  int64                   // without what the cache has
+	usage  llm.Usage
+}
+
+func newDecoder(names map[string]string) wire.Decoder {
+	return &decoder{answer: wire.Answer{Names: names}, signed: map[int]string{}, whole: map[int]json.RawMessage{}}
+}
+
+func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
+	err := d.feed(f)
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) feed(f wire.Frame) error {
+	if e := wire.InStream(f.Data); e != nil {
+		return e
+	}
+	var e event
+	if err := json.Unmarshal(f.Data, &e); err != nil {
+		return wire.Garbled(err)
+	}
+	key := strconv.Itoa(e.Index)
+	switch e.Type {
+	case "message_start":
+		d.answer.Start(e.Message.Model, e.Message.ID)
+		d.count(e.Message.Usage)
+	case "content_block_start":
+		return d.begin(e, key)
+	case "content_block_delta":
+		switch e.Delta.Type {
+		case "text_delta":
+			d.answer.Text(e.Delta.Text)
+		case "thinking_delta":
+			d.answer.Reasoning(e.Delta.Thinking, nil)
+		case "signature_delta":
+			d.signed[e.Index] += e.Delta.Signature
+		case "input_json_delta":
+			return d.answer.Args(key, e.Delta.JSON)
+		}
+	case "content_block_stop":
+		if s := d.signed[e.Index]; s != "" {
+			delete(d.signed, e.Index)
+			d.answer.Reasoning("", opaque{Signature: s})
+		}
+		if whole := d.whole[e.Index]; whole != nil {
+			delete(d.whole, e.Index)
+			if err := d.answer.ArgsIfNone(key, string(whole)); err != nil {
+				return err
+			}
+		}
+		d.answer.Close()
+		d.answer.EndCall(key, nil)
+	case "message_delta":
+		d.count(e.Usage)
+		if e.Delta.Stop != "" {
+			d.stop = e.Delta.Stop
+		}
+	case "message_stop":
+		d.end()
+	}
+	return nil
+}
+
+// begin opens a block. What the API runs by itself is not a call of ours, and nothing asks for it.
+func (d *decoder) begin(e event, key string) error {
+	d.answer.Close()
+	switch b := e.Block; b.Type {
+	case "text":
+		d.answer.Text(b.Text)
+	case "thinking":
+		d.answer.Reasoning(b.Thinking, nil)
+		if b.Signature != "" {
+			d.signed[e.Index] = b.Signature
+		}
+	case "redacted_thinking":
+		d.answer.Reasoning("", opaque{Redacted: b.Data})
+	case "tool_use":
+		d.answer.Call(key, b.ID, b.Name)
+		if len(b.Input) > len("{}") { // compatible servers send all of it here
+			d.whole[e.Index] = b.Input
+		}
+	}
+	return nil
+}
+
+func (d *decoder) count(u usage) {
+	for _, c := range []struct{ from, to *int64 }{
+		{u.Input, &d.input}, {u.Read, &d.usage.Cached}, {u.Write, &d.usage.CacheWrite}, {u.Output, &d.usage.Output},
+	} {
+		if c.from != nil {
+			*c.to = *c.from
+		}
+	}
+	d.usage.Input = d.input + d.usage.Cached + d.usage.CacheWrite
+	d.answer.Usage(d.usage)
+}
+
+// End implements [wire.Decoder]: some compatible servers leave out message_stop.
+func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
+	if d.stop == "" {
+		return d.answer.Take(out), fmt.Errorf("no message_stop: %w", io.ErrUnexpectedEOF)
+	}
+	d.end()
+	return d.answer.Take(out), nil
+}
+
+func (d *decoder) end() {
+	finish := llm.FinishStop
+	switch d.stop {
+	case "tool_use":
+		finish = llm.FinishToolCalls
+	case "max_tokens", "model_context_window_exceeded":
+		finish = llm.FinishLength
+	case "refusal":
+		finish = llm.FinishRefusal
+	}
+	d.answer.Finish(finish)
+}

@@ -1,0 +1,216 @@
+// Package anthropic speaks the Messages API of Anthropic.
+package anthropic
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+// version is the one that the API is asked for.
+const version = "2023-06-01"
+
+// Codec returns the API.
+func Codec() *wire.Codec {
+	return &wire.Codec{
+		Kind: "anthropic", Base: "https://api.anthropic.com", Version: "/v1",
+		Authorize: func(h http.Header, key string) {
+			h.Set("Anthropic-Version", version)
+			if key != "" {
+				h.Set("X-Api-Key", key)
+			}
+		},
+		Encode: encode, Decode: newDecoder,
+		Models: "/models?limit=1000", List: list,
+	}
+}
+
+type object = map[string]any
+
+type message struct {
+	Role    string   `json:"role"`
+	Content []object `json:"content"`
+}
+
+// opaque is what goes back with thoughts: the signature of those that can be read, or those that cannot.
+type opaque struct {
+	Signature string `json:"signature,omitempty"`
+	Redacted  string `json:"redacted,omitempty"`
+}
+
+func encode(d *wire.Draft) (string, []byte, error) {
+	body := object{"model": d.Model, "stream": true, "max_tokens": d.MaxOutput}
+	var messages []message
+	for _, m := range d.Messages {
+		content, err := blocks(m)
+		if err != nil {
+			return "", nil, err
+		}
+		role := "user"
+		if m.Role == llm.RoleAssistant {
+			role = "assistant"
+		}
+		switch last := len(messages) - 1; {
+		case len(content) == 0:
+		case last >= 0 && messages[last].Role == role:
+			messages[last].Content = append(messages[last].Content, content...)
+		default:
+			messages = append(messages, message{role, content})
+		}
+	}
+	var tools []object
+	for _, t := range d.Tools {
+		tools = append(tools, object{"name": t.Name, "description": t.Description, "input_schema": t.Schema})
+	}
+	var system []object
+	if d.System != "" {
+		system = []object{{"type": "text", "text": d.System}}
+	}
+	if d.Style.CacheMarks {
+		mark(tools, system, messages)
+	}
+	body["messages"] = messages
+	if system != nil {
+		body["system"] = system
+	}
+	if tools != nil {
+		body["tools"] = tools
+		if d.NoTools {
+			body["tool_choice"] = object{"type": "none"}
+		}
+	}
+	if len(d.Stop) > 0 {
+		body["stop_sequences"] = d.Stop
+	}
+	thinks := think(body, d)
+	if d.Temperature != nil && d.Style.Sampling && !thinks {
+		body["temperature"] = min(*d.Temperature, 1) // others go up to 2
+	}
+	raw, err := wire.Merge(body, d.Extra)
+	return "/messages", raw, err
+}
+
+// budgets are how many tokens an effort is where the API wants a number.
+var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
+
+// think asks for thoughts, and says whether it did.
+func think(body object, d *wire.Draft) bool {
+	if d.Effort == "" || d.Effort == llm.EffortOff {
+		return false
+	}
+	switch d.Style.Thinking {
+	case wire.ThinkBudget:
+		budget := budgets[d.Effort]
+		body["thinking"] = object{"type": "enabled", "budget_tokens": budget}
+		if d.MaxOutput <= budget {
+			body["max_tokens"] = d.MaxOutput + budget // the thoughts count
+		}
+	case wire.ThinkAdaptive:
+		body["thinking"] = object{"type": "adaptive"}
+		body["output_config"] = object{"effort": d.Effort}
+	default:
+		return false
+	}
+	return true
+}
+
+// mark asks to cache all up to the last tool, the system prompt and the last two messages of the user. Four marks
+// are what a request may have.
+func mark(tools, system []object, messages []message) {
+	set := func(list []object) {
+		if len(list) == 0 {
+			return
+		}
+		last := list[len(list)-1]
+		if kind := last["type"]; kind != "thinking" && kind != "redacted_thinking" {
+			last["cache_control"] = object{"type": "ephemeral"}
+		}
+	}
+	set(tools)
+	set(system)
+	for i, left := len(messages)-1, 2; i >= 0 && left > 0; i-- {
+		if messages[i].Role == "user" {
+			set(messages[i].Content)
+			left--
+		}
+	}
+}
+
+// blocks writes what stands in a message. Results of tools come first, as the API wants them.
+func blocks(m llm.Message) (content []object, err error) {
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case llm.PartText:
+			if p.Text != "" {
+				content = append(content, object{"type": "text", "text": p.Text})
+			}
+		case llm.PartReasoning:
+			var o opaque
+			switch _ = json.Unmarshal(p.Opaque, &o); {
+			case o.Redacted != "":
+				content = append(content, object{"type": "redacted_thinking", "data": o.Redacted})
+			case o.Signature != "":
+				content = append(content, object{"type": "thinking", "thinking": p.Text, "signature": o.Signature})
+			}
+		case llm.PartToolCall:
+			content = append(content, object{"type": "tool_use", "id": p.Call, "name": p.Name, "input": wire.Object(p.Args)})
+		case llm.PartToolResult:
+			inner := []object{}
+			if p.Text != "" {
+				inner = append(inner, object{"type": "text", "text": p.Text})
+			}
+			for i := range p.Files {
+				b, err := file(&p.Files[i])
+				if err != nil {
+					return nil, err
+				}
+				inner = append(inner, b)
+			}
+			b := object{"type": "tool_result", "tool_use_id": p.Call, "content": inner}
+			if p.IsError {
+				b["is_error"] = true
+			}
+			content = append(content, b)
+		case llm.PartFile:
+			b, err := file(p.File)
+			if err != nil {
+				return nil, err
+			}
+			content = append(content, b)
+		}
+	}
+	return content, nil
+}
+
+func file(f *llm.File) (object, error) {
+	source := object{"type": "base64", "media_type": f.MIME, "data": f.Data}
+	switch wire.FileKind(f) {
+	case wire.FileImage:
+		return object{"type": "image", "source": source}, nil
+	case wire.FilePDF:
+		return object{"type": "document", "source": source, "title": f.Name}, nil
+	case wire.FileText:
+		return object{"type": "text", "text": wire.FileAsText(f)}, nil
+	}
+	return nil, wire.RefuseFile(f)
+}
+
+func list(body []byte) ([]wire.Listed, error) {
+	var answer struct {
+		Data []struct {
+			ID     string `json:"id"`
+			Input  int    `json:"max_input_tokens"`
+			Output int    `json:"max_tokens"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	var list []wire.Listed
+	for _, m := range answer.Data {
+		list = append(list, wire.Listed{ID: m.ID, Context: m.Input, Output: m.Output})
+	}
+	return list, nil
+}

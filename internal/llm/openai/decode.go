@@ -1,0 +1,234 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+type chunk struct {
+	ID      string `json:"id"`
+	Model   string `json:"model"`
+	Choices []struct {
+		Delta   delta  `json:"delta"`
+		Message delta  `json:"message"` // of servers that do not stream although asked to
+		Finish  string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *usage `json:"usage"`
+}
+
+type delta struct {
+	Content          content           `json:"content"`
+	Refusal          string            `json:"refusal"`
+	ReasoningContent string            `json:"reasoning_content"`
+	Reasoning        string            `json:"reasoning"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []piece           `json:"tool_calls"`
+}
+
+// piece is a piece of a call. Some servers send the index for none, the id with each, or the arguments as an object.
+type piece struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+// args returns the text of the arguments.
+func (p piece) args() string {
+	var text string
+	if json.Unmarshal(p.Function.Args, &text) == nil {
+		return text
+	}
+	return string(p.Function.Args)
+}
+
+// content is a text, or a list of parts of which some are thoughts.
+type content struct{ text, thought string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *content) UnmarshalJSON(raw []byte) error {
+	if len(raw) == 0 || raw[0] != '[' {
+		return json.Unmarshal(raw, &c.text)
+	}
+	var list []struct {
+		Text     string  `json:"text"`
+		Thinking content `json:"thinking"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	for _, p := range list {
+		c.text += p.Text
+		c.thought += p.Thinking.text
+	}
+	return nil
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Details    struct {
+		Cached int64 `json:"cached_tokens"`
+		Write  int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	Hit     int64 `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Outputs struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+type decoder struct {
+	answer  wire.Answer
+	tags    wire.ThinkTags
+	finish  llm.Finish
+	details []json.RawMessage
+	last    string         // the key of the call that was added to last
+	byIndex map[int]string // keys of calls
+	calls   int
+}
+
+func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
+	err := d.feed(f)
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) feed(f wire.Frame) error {
+	if string(f.Data) == "[DONE]" {
+		return d.end()
+	}
+	if e := wire.InStream(f.Data); e != nil {
+		return e
+	}
+	var c chunk
+	if err := json.Unmarshal(f.Data, &c); err != nil {
+		return wire.Garbled(err)
+	}
+	d.answer.Start(c.Model, c.ID)
+	if u := c.Usage; u != nil {
+		d.answer.Usage(llm.Usage{
+			Input: u.Prompt, Cached: max(u.Details.Cached, u.Hit), CacheWrite: u.Details.Write, Output: u.Completion, Reasoning: u.Outputs.Reasoning,
+		})
+	}
+	if len(c.Choices) == 0 {
+		return nil
+	}
+	one := c.Choices[0]
+	if err := d.add(one.Delta); err != nil {
+		return err
+	}
+	if err := d.add(one.Message); err != nil {
+		return err
+	}
+	d.reason(one.Finish)
+	return nil
+}
+
+func (d *decoder) add(in delta) error {
+	thought := in.ReasoningContent
+	if thought == "" {
+		thought = in.Reasoning
+	}
+	d.answer.Reasoning(thought+in.Content.thought, nil)
+	d.details = append(d.details, in.ReasoningDetails...)
+	d.tags.Add(&d.answer, in.Content.text)
+	if in.Refusal != "" {
+		d.finish = llm.FinishRefusal
+		d.answer.Text(in.Refusal)
+	}
+	for _, p := range in.ToolCalls {
+		if err := d.piece(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piece adds a piece of a call, to the one it belongs to: a new id with a name begins one, whatever the index says; else the
+// index decides; without any it is the last.
+func (d *decoder) piece(p piece) error {
+	if d.byIndex == nil {
+		d.byIndex = map[int]string{}
+	}
+	key, known := d.last, d.calls > 0
+	if p.Index != nil {
+		key, known = d.byIndex[*p.Index], d.byIndex[*p.Index] != ""
+	}
+	if p.ID != "" {
+		id := "id " + p.ID
+		switch {
+		case d.answer.Has(id):
+			key, known = id, true
+		case known && p.Function.Name == "" && p.Index != nil: // a new id on each piece
+		default:
+			key, known = id, false
+		}
+	} else if p.Index == nil && p.Function.Name != "" {
+		known = false
+	}
+	if !known {
+		if p.ID == "" {
+			key = "call " + strconv.Itoa(d.calls)
+		}
+		d.calls++
+		d.settle()
+		d.answer.Call(key, p.ID, p.Function.Name)
+		if p.Index != nil {
+			d.byIndex[*p.Index] = key
+		}
+	}
+	d.last = key
+	return d.answer.Args(key, p.args())
+}
+
+// settle writes what belongs to thoughts that are over.
+func (d *decoder) settle() {
+	d.tags.End(&d.answer)
+	if len(d.details) > 0 {
+		raw, _ := json.Marshal(d.details)
+		d.details = nil
+		d.answer.Reasoning("", opaque{Details: raw})
+	}
+}
+
+func (d *decoder) reason(word string) {
+	switch strings.ToLower(word) {
+	case "":
+		return
+	case "length", "max_tokens", "model_length":
+		d.finish = llm.FinishLength
+	case "content_filter", "sensitive":
+		d.finish = llm.FinishFiltered
+	case "tool_calls", "function_call":
+		d.finish = llm.FinishToolCalls
+	default:
+		if d.finish == "" {
+			d.finish = llm.FinishStop
+		}
+	}
+}
+
+// End implements [wire.Decoder]: some servers leave out what marks the end.
+func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
+	if d.finish == "" {
+		return d.answer.Take(out), fmt.Errorf("no finish_reason: %w", io.ErrUnexpectedEOF)
+	}
+	err := d.end()
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) end() error {
+	d.settle()
+	if d.finish == "" || d.finish == llm.FinishToolCalls && !d.answer.Called() {
+		d.finish = llm.FinishStop
+	}
+	d.answer.Finish(d.finish)
+	return nil
+}

@@ -1,0 +1,263 @@
+// Package openai speaks the chat completions of OpenAI, and of all the servers that are compatible with
+// them, each in its own way: decoding is as lenient as what is meant stays plain.
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+// Codec returns the API.
+func Codec() *wire.Codec {
+	return &wire.Codec{
+		Kind: "openai", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
+		Authorize: Bearer, Encode: encode,
+		Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
+		Models: "/models", List: List,
+	}
+}
+
+// Bearer sends a key as OpenAI does.
+func Bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+}
+
+type object = map[string]any
+
+type message struct {
+	Role       string `json:"role"`
+	Content    any    `json:"content"`
+	ToolCalls  []call `json:"tool_calls,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	// reasoning goes into the field that the provider has for it.
+	reasoning string
+	details   json.RawMessage
+	field     string
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (m message) MarshalJSON() ([]byte, error) {
+	type plain message
+	extra := map[string]json.RawMessage{}
+	if m.reasoning != "" && m.field != "" {
+		extra[m.field], _ = json.Marshal(m.reasoning)
+	}
+	if m.details != nil {
+		extra["reasoning_details"] = m.details
+	}
+	return wire.Merge(plain(m), extra)
+}
+
+type call struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name string `json:"name"`
+	Args string `json:"arguments"`
+}
+
+// opaque is what a provider wants back with its thoughts.
+type opaque struct {
+	Details json.RawMessage `json:"reasoning_details,omitempty"`
+}
+
+func encode(d *wire.Draft) (string, []byte, error) {
+	body := object{"model": d.Model, "stream": true, "stream_options": object{"include_usage": true}}
+	var messages []message
+	if d.System != "" {
+		messages = append(messages, message{Role: d.Style.SystemRole, Content: d.System})
+	}
+	for _, m := range d.Messages {
+		var err error
+		if messages, err = add(messages, m, d); err != nil {
+			return "", nil, err
+		}
+	}
+	if d.Style.CacheMarks {
+		mark(messages)
+	}
+	body["messages"] = messages
+	if len(d.Tools) > 0 {
+		var tools []object
+		for _, t := range d.Tools {
+			tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+		}
+		body["tools"] = tools
+		if d.NoTools {
+			body["tool_choice"] = "none"
+		}
+	}
+	if d.MaxOutput > 0 {
+		body[d.Style.OutputField] = d.MaxOutput
+	}
+	if d.Temperature != nil && d.Style.Sampling {
+		body["temperature"] = *d.Temperature
+	}
+	if len(d.Stop) > 0 {
+		body["stop"] = d.Stop
+	}
+	think(body, d)
+	raw, err := wire.Merge(body, d.Extra)
+	return "/chat/completions", raw, err
+}
+
+// think asks for thoughts in the words of the provider.
+func think(body object, d *wire.Draft) {
+	effort := string(d.Effort)
+	if effort == "" {
+		return
+	}
+	off := d.Effort == llm.EffortOff
+	if off {
+		effort = d.Style.ThinkOff
+	}
+	switch d.Style.Thinking {
+	case wire.ThinkEffort:
+		if effort != "" {
+			body["reasoning_effort"] = effort
+		}
+	case wire.ThinkNested:
+		if off {
+			body["reasoning"] = object{"enabled": false}
+		} else {
+			body["reasoning"] = object{"effort": effort}
+		}
+	case wire.ThinkSwitch:
+		body["thinking"] = object{"type": map[bool]string{true: "disabled", false: "enabled"}[off]}
+	}
+}
+
+// add writes one message, which may take several there.
+func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
+	switch m.Role {
+	case llm.RoleUser:
+		content, err := parts(m.Parts)
+		if err != nil {
+			return nil, err
+		}
+		return append(to, message{Role: "user", Content: content}), nil
+	case llm.RoleTool:
+		for _, p := range m.Parts {
+			text := p.Text
+			if p.IsError && !strings.HasPrefix(text, "Error") {
+				text = "Error: " + text
+			}
+			to = append(to, message{Role: "tool", ToolCallID: p.Call, Content: text})
+		}
+		return to, nil
+	}
+	out := message{Role: "assistant", field: d.Style.KeepReasoning}
+	var text strings.Builder
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case llm.PartText:
+			text.WriteString(p.Text)
+		case llm.PartReasoning:
+			out.reasoning += p.Text
+			var o opaque
+			if json.Unmarshal(p.Opaque, &o) == nil && o.Details != nil {
+				out.details = o.Details
+			}
+		case llm.PartToolCall:
+			out.ToolCalls = append(out.ToolCalls, call{ID: p.Call, Type: "function", Function: function{p.Name, string(wire.Object(p.Args))}})
+		}
+	}
+	if text.Len() > 0 || len(out.ToolCalls) == 0 {
+		out.Content = text.String()
+	}
+	return append(to, out), nil
+}
+
+// parts writes content, as one text where it is one.
+func parts(list []llm.Part) (any, error) {
+	if len(list) == 1 && list[0].Kind == llm.PartText {
+		return list[0].Text, nil
+	}
+	var out []object
+	for _, p := range list {
+		if p.Kind == llm.PartText {
+			out = append(out, object{"type": "text", "text": p.Text})
+			continue
+		}
+		if p.Kind != llm.PartFile {
+			continue
+		}
+		switch kind, f := wire.FileKind(p.File), p.File; kind {
+		case wire.FileImage:
+			out = append(out, object{"type": "image_url", "image_url": object{"url": DataURL(f)}})
+		case wire.FileText:
+			out = append(out, object{"type": "text", "text": wire.FileAsText(f)})
+		case wire.FilePDF:
+			out = append(out, object{"type": "file", "file": object{"filename": f.Name, "file_data": DataURL(f)}})
+		default:
+			return nil, wire.RefuseFile(f)
+		}
+	}
+	return out, nil
+}
+
+// DataURL writes a file as a URL.
+func DataURL(f *llm.File) string {
+	return "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
+}
+
+// mark asks providers behind a router to cache: the system prompt and the last two messages of the user.
+func mark(messages []message) {
+	left := 2
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := &messages[i]
+		text, ok := m.Content.(string)
+		switch {
+		case !ok || text == "":
+			continue
+		case m.Role == "user" && left > 0:
+			left--
+		case m.Role != "system":
+			continue
+		}
+		m.Content = []object{{"type": "text", "text": text, "cache_control": object{"type": "ephemeral"}}}
+	}
+}
+
+// List reads a list of models, of OpenAI and of servers that say more.
+func List(body []byte) ([]wire.Listed, error) {
+	var answer struct {
+		Data []struct {
+			ID            string `json:"id"`
+			ContextLength int    `json:"context_length"` // OpenRouter and others
+			MaxModelLen   int    `json:"max_model_len"`  // vLLM
+			MaxContext    int    `json:"max_context_length"`
+			Meta          struct {
+				Context int `json:"n_ctx"` // llama.cpp
+				Train   int `json:"n_ctx_train"`
+			} `json:"meta"`
+			TopProvider struct {
+				Output int `json:"max_completion_tokens"`
+			} `json:"top_provider"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	var list []wire.Listed
+	for _, m := range answer.Data {
+		l := wire.Listed{ID: m.ID, Output: m.TopProvider.Output}
+		for _, n := range []int{m.Meta.Train, m.Meta.Context, m.MaxContext, m.MaxModelLen, m.ContextLength} {
+			if n > 0 {
+				l.Context = n
+			}
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}

@@ -1,0 +1,116 @@
+package wire_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/codec"
+	"collie/internal/llm/models"
+	"collie/internal/llm/transform"
+	"collie/internal/llm/wire"
+	"collie/test/fakellm/provider"
+)
+
+// heard is what an answer comes to.
+type heard struct {
+	Text, Thought string
+	Calls         []llm.Event
+	Usage         llm.Usage
+	Finish        llm.Finish
+	Opaque        []json.RawMessage
+	Model         string
+	Err           *llm.Error
+}
+
+// listen reads an answer to its end.
+func listen(t *testing.T, c *wire.Client, kind, url string, r *llm.Request) (h heard) {
+	t.Helper()
+	table, err := models.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := transform.New(time.Now).Draft(transform.Options{Provider: "fake", Kind: kind, BaseURL: url, ID: r.Model, Model: table.Find(url, r.Model)}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drink(t.Context(), c, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: url, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+}
+
+func drink(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpoint, d *wire.Draft) (h heard) {
+	for e, err := range c.Stream(ctx, api, ep, d) {
+		if err != nil {
+			h.Err, _ = err.(*llm.Error) //nolint:errorlint // the contract is this very type
+			break
+		}
+		switch e.Kind {
+		case llm.EventStart:
+			h.Model = e.Model
+		case llm.EventText:
+			h.Text += e.Text
+		case llm.EventReasoning:
+			h.Thought += e.Text
+			if e.Opaque != nil {
+				h.Opaque = append(h.Opaque, e.Opaque)
+			}
+		case llm.EventToolEnd:
+			h.Calls = append(h.Calls, e)
+		case llm.EventUsage:
+			h.Usage = e.Usage
+		case llm.EventFinish:
+			h.Finish = e.Finish
+		}
+	}
+	return h
+}
+
+// TestConversation has each API think, say, call two tools at once and answer from what they gave.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	for _, kind := range codec.Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{
+				{Think: "Let me see, 让我看看.", Say: "I look it up.", Call: []provider.Call{
+					{Tool: "files__read", Args: json.RawMessage(`{"path":"/晚饭"}`)}, {Tool: "files__read", Args: json.RawMessage(`{"path":"/cups"}`)},
+				}, Chunk: 3},
+				{Say: "Noodles, 面条.", Usage: &provider.Usage{Input: 70, Output: 7, Cached: 10}},
+			}}}}, provider.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := httptest.NewServer(fake)
+			defer server.Close()
+			r := &llm.Request{
+				Model: "fake-1", System: "Be kind.", MaxOutput: 100,
+				Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "What is for dinner?"}}}},
+				Tools:    []llm.Tool{{Name: "files__read", Description: "Read a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
+			}
+			client := wire.NewClient(wire.Options{})
+			first := listen(t, client, kind, server.URL, r)
+			if first.Err != nil || first.Text != "I look it up." || first.Thought != "Let me see, 让我看看." || first.Finish != llm.FinishToolCalls || len(first.Calls) != 2 {
+				t.Fatalf("heard %+v (%v; %q)", first, first.Err, fake.Faults())
+			}
+			answer := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Kind: llm.PartText, Text: first.Text}}}
+			results := llm.Message{Role: llm.RoleTool}
+			for i, c := range first.Calls {
+				if c.Name != "files__read" || c.ID == "" || c.Args != []string{`{"path":"/晚饭"}`, `{"path":"/cups"}`}[i] {
+					t.Errorf("call %d is %+v", i, c)
+				}
+				answer.Parts = append(answer.Parts, llm.Part{Kind: llm.PartToolCall, Call: c.ID, Name: c.Name, Args: c.Args})
+				results.Parts = append(results.Parts, llm.Part{Kind: llm.PartToolResult, Call: c.ID, Text: "result"})
+			}
+			r.Messages = append(r.Messages, answer, results)
+			second := listen(t, client, kind, server.URL, r)
+			if second.Err != nil || second.Text != "Noodles, 面条." || second.Finish != llm.FinishStop {
+				t.Fatalf("heard %+v (%v; %q)", second, second.Err, fake.Faults())
+			}
+			if want := (llm.Usage{Input: 70, Cached: 10, Output: 7}); second.Usage != want {
+				t.Errorf("usage is %+v, want %+v", second.Usage, want)
+			}
+		})
+	}
+}
