@@ -37,6 +37,9 @@ type Config struct {
 	Vault     Vault
 	Profiles  map[string]Profile
 	Context   Context
+	Providers []Provider       // in the order of the files
+	Models    map[string]Model // by MODEL or PROVIDER/MODEL
+	Agent     Agent
 
 	// Servers in the order of the files. An entry that a later file defines again stands in
 	// its first place.
@@ -277,5 +280,9 @@ func defaults(p Paths) *Config {
 		Vault:     Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
 		Profiles:  map[string]Profile{},
 		Context:   Context{Budget: 16 << 10},
+		Models:    map[string]Model{},
+		Agent: Agent{
+			Engine: "auto", MaxSteps: 25, MaxTurnSeconds: 900, ContextPolicy: "compact", ResultLimit: 64 << 10, BusyPolicy: "queue",
+		},
 	}
 }

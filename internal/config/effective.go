@@ -17,7 +17,7 @@ import (
 // JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole
 // numbers keep all their digits). Server entries are in it as their author wrote them, those of
 // a project that is not trusted excepted; a password in cache.shared or telemetry.endpoint reads
-// "***".
+// "***", and so does a key of a provider, or a value of its headers, that does not refer elsewhere.
 func (c *Config) JSON() json.RawMessage {
 	return canonical(c.fields().values())
 }
@@ -34,7 +34,7 @@ func (c *Config) Digest() string {
 	}
 	sum := sha256.Sum256(canonical(map[string]any{
 		"settings": c.fields().values(), "dirs": dirs, "inputs": c.Inputs, "shared": c.Cache.Shared,
-		"endpoint": c.Telemetry.Endpoint,
+		"endpoint": c.Telemetry.Endpoint, "providers": c.Providers, // whose secrets the settings hide
 	}))
 	return hex.EncodeToString(sum[:])
 }

@@ -33,6 +33,9 @@ func (c *Config) fields() fields {
 		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
 		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
 		"profiles":   {c.readProfiles, c.profileValues},
+		"providers":  {c.readProviders, c.providerValues},
+		"models":     {c.readModels, c.modelValues},
+		"agent":      section(c.Agent.fields()),
 		"context":    section(fields{"view": choiceField(&c.Context.View, "flat", "grouped", "search", "auto"), "budget": sizeField(&c.Context.Budget)}),
 	}
 }

@@ -76,7 +76,7 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 }
 
 // reloaded are the sections, and the single settings, that a running gateway takes up.
-var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "context", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
+var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
 
 // OnRecord puts a change on record that has been made: what goes wrong is only a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {

@@ -1,0 +1,318 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"collie/internal/jsonc"
+)
+
+// Provider is a provider of language models.
+type Provider struct {
+	Name string
+	// Kind is the API it speaks: openai (chat completions, which most others speak too), responses, anthropic, gemini or ollama.
+	Kind    string
+	BaseURL string // empty means that of the kind's maker
+	// Headers go out with every request; values may be ${NAME} and ${secret:NAME}.
+	Headers map[string]string
+	// Keys share the requests; none for a provider that wants none.
+	Keys []ProviderKey
+}
+
+// ProviderKey is one key of a provider.
+type ProviderKey struct {
+	Label string // unique in its provider
+	// Secret is ${secret:NAME}, env:NAME or file:PATH; anything else is the key itself, which is never shown.
+	Secret  string
+	Weight  int      // share of the requests, 0 to 1,000; default 1; 0: only conversations that use it already
+	Models  []string // patterns of the models it may be used for; empty means all
+	Enabled bool     // default true
+}
+
+// Model overrides what is known of a model, by MODEL or PROVIDER/MODEL; nil and 0 leave it as it is.
+type Model struct {
+	Context, Output                           int // tokens
+	Tools, Images, Reasoning                  *bool
+	InputPrice, CachedInputPrice, OutputPrice *float64 // US dollars for a million tokens
+}
+
+// Agent is how conversations are answered that say nothing else.
+type Agent struct {
+	Engine         string   // auto (default), chat, react or direct
+	Provider       string   // empty (default): the only one, or the one that Model names
+	Model          string   // MODEL or PROVIDER/MODEL
+	FallbackModels []string // asked in this order when Model cannot be
+	SystemPrompt   string
+	Temperature    *float64 // 0 to 2; nil (default) leaves it to the provider
+	MaxOutput      int      // tokens; 0 (default) leaves it to the provider
+	Reasoning      string   // off, low, medium or high; empty (default) leaves it to the provider
+	Tools          []string // patterns of tools that models see; empty (default) means all of the profile
+	DenyTools      []string
+	Profile        string
+	MaxSteps       int    // calls of a model in one turn; default 25
+	MaxTurnSeconds int    // running, not waiting for a person; default 900
+	ContextPolicy  string // compact (default), truncate or fail, where a conversation gets too long
+	ResultLimit    int64  // bytes that a model sees of one result; default 64 KiB
+	BusyPolicy     string // queue (default), reject or steer, where a turn runs already
+	Language       string // of answers; empty (default) means that of the question
+}
+
+// kinds are the APIs of providers.
+var kinds = []string{"openai", "responses", "anthropic", "gemini", "ollama"}
+
+// ProviderKinds are the APIs that a provider can speak.
+func ProviderKinds() []string { return slices.Clone(kinds) }
+
+func (a *Agent) fields() fields {
+	return fields{
+		"engine":          choiceField(&a.Engine, "auto", "chat", "react", "direct"),
+		"provider":        stringField(&a.Provider, "openai"),
+		"model":           stringField(&a.Model, "gpt-5"),
+		"fallbackModels":  listField(&a.FallbackModels, "anthropic/claude-haiku-4-5"),
+		"systemPrompt":    stringField(&a.SystemPrompt, "concise"),
+		"temperature":     numberField(&a.Temperature, 2),
+		"maxOutputTokens": wholeField(&a.MaxOutput, 1<<24),
+		"reasoning":       choiceField(&a.Reasoning, "off", "low", "medium", "high"),
+		"tools":           listField(&a.Tools, "files__*"),
+		"denyTools":       listField(&a.DenyTools, "shell__*"),
+		"profile":         stringField(&a.Profile, "work"),
+		"maxSteps":        countField(&a.MaxSteps),
+		"maxTurnSeconds":  countField(&a.MaxTurnSeconds),
+		"contextPolicy":   choiceField(&a.ContextPolicy, "compact", "truncate", "fail"),
+		"resultLimit":     sizeField(&a.ResultLimit),
+		"busyPolicy":      choiceField(&a.BusyPolicy, "queue", "reject", "steer"),
+		"language":        stringField(&a.Language, "zh"),
+	}
+}
+
+// numberField is a number from 0 to most, or nothing.
+func numberField(p **float64, most float64) field {
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() != '0' {
+			d.mistyped(n, fmt.Sprintf("a number from 0 to %v", most))
+			return
+		}
+		v, err := strconv.ParseFloat(string(n.value.Value.(hujson.Literal)), 64)
+		if err != nil || v < 0 || v > most {
+			d.fail(n, "value", "expected a number from 0 to %v, got %s", most, n.value.Value)
+			return
+		}
+		*p = &v
+	}, func() any {
+		if *p == nil {
+			return nil
+		}
+		return **p
+	}}
+}
+
+// wholeField is a whole number from 0 to most.
+func wholeField(p *int, most int) field {
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() != '0' {
+			d.mistyped(n, fmt.Sprintf("a whole number from 0 to %d", most))
+			return
+		}
+		v, err := strconv.Atoi(string(n.value.Value.(hujson.Literal)))
+		if err != nil || v < 0 || v > most {
+			d.fail(n, "value", "expected a whole number from 0 to %d, got %s", most, n.value.Value)
+			return
+		}
+		*p = v
+	}, func() any { return *p }}
+}
+
+// switchField is true, false or nothing.
+func switchField(p **bool) field {
+	return field{func(d *decoder, n node) {
+		var v bool
+		before := len(d.findings)
+		if boolField(&v).set(d, n); len(d.findings) == before {
+			*p = &v
+		}
+	}, func() any {
+		if *p == nil {
+			return nil
+		}
+		return **p
+	}}
+}
+
+func (m *Model) fields() fields {
+	const dear = 1e6
+	return fields{
+		"context":   wholeField(&m.Context, 1<<30),
+		"output":    wholeField(&m.Output, 1<<30),
+		"tools":     switchField(&m.Tools),
+		"images":    switchField(&m.Images),
+		"reasoning": switchField(&m.Reasoning),
+		"price": section(fields{
+			"input": numberField(&m.InputPrice, dear), "cachedInput": numberField(&m.CachedInputPrice, dear), "output": numberField(&m.OutputPrice, dear),
+		}),
+	}
+}
+
+func (c *Config) readModels(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of models by name")
+		return
+	}
+	ms := n.members()
+	for i := range ms {
+		var m Model
+		at := n.child(&ms[i])
+		m.fields().read(d, at)
+		if (m.InputPrice == nil) != (m.OutputPrice == nil) {
+			d.fail(at, "value", "price.input and price.output belong together; only one of them is set")
+		}
+		c.Models[jsonc.Name(&ms[i])] = m
+	}
+}
+
+func (c *Config) modelValues() any {
+	out := map[string]any{}
+	for name, m := range c.Models {
+		out[name] = m.fields().values()
+	}
+	return out
+}
+
+func (p *Provider) fields() fields {
+	return fields{
+		"kind":    choiceField(&p.Kind, kinds...),
+		"baseURL": webField(&p.BaseURL, "http://127.0.0.1:11434"),
+		"headers": {p.readHeaders, p.headerValues},
+		"keys":    {p.readKeys, p.keyValues},
+	}
+}
+
+func (c *Config) readProviders(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of providers by name")
+		return
+	}
+	ms := n.members()
+	for i := range ms {
+		p := Provider{Name: jsonc.Name(&ms[i])}
+		at := n.child(&ms[i])
+		if !plainName(p.Name) {
+			d.report(at, ms[i].Name.StartOffset, "value", SeverityError, "the name of a provider has no blanks and no /, got %q", p.Name)
+			continue
+		}
+		before := len(d.findings)
+		p.fields().read(d, at)
+		if p.Kind == "" {
+			if len(d.findings) == before {
+				d.fail(at, "value", `a provider needs a "kind": one of %s`, strings.Join(kinds, ", "))
+			}
+			continue
+		}
+		if j := slices.IndexFunc(c.Providers, func(o Provider) bool { return o.Name == p.Name }); j >= 0 {
+			c.Providers[j] = p
+		} else {
+			c.Providers = append(c.Providers, p)
+		}
+	}
+}
+
+// plainName reports whether a name can stand before a / and in a table.
+func plainName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, " \t\r\n/")
+}
+
+func (p *Provider) readHeaders(d *decoder, n node) {
+	if n.value.Value.Kind() != '{' {
+		d.mistyped(n, "an object of headers and values")
+		return
+	}
+	p.Headers = map[string]string{}
+	ms := n.members()
+	for i := range ms {
+		var value string
+		stringField(&value, "${secret:NAME}").set(d, n.child(&ms[i]))
+		if strings.ContainsAny(value, "\r\n") {
+			d.fail(n.child(&ms[i]), "value", "the value of a header has no line breaks")
+			continue
+		}
+		p.Headers[jsonc.Name(&ms[i])] = value
+	}
+}
+
+func (p *Provider) headerValues() any {
+	if len(p.Headers) == 0 {
+		return nil
+	}
+	out := map[string]any{}
+	for name, value := range p.Headers {
+		out[name] = ShownSecret(value)
+	}
+	return out
+}
+
+// ShownSecret is what people may see of a secret as it is written: a reference as it is, anything else as ***.
+func ShownSecret(written string) string {
+	switch {
+	case written == "", strings.HasPrefix(written, "env:"), strings.HasPrefix(written, "file:"),
+		strings.HasPrefix(written, "${") && strings.HasSuffix(written, "}"):
+		return written
+	}
+	return "***"
+}
+
+func (p *Provider) readKeys(d *decoder, n node) {
+	a, ok := n.value.Value.(*hujson.Array)
+	if !ok {
+		d.mistyped(n, `a list of keys such as [{"label": "main", "secret": "${secret:NAME}"}]`)
+		return
+	}
+	p.Keys = []ProviderKey{}
+	for i := range a.Elements {
+		at := node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))}
+		k := ProviderKey{Weight: 1, Enabled: true}
+		before := len(d.findings)
+		k.fields().read(d, at)
+		switch {
+		case len(d.findings) > before && hasErrors(d.findings[before:]):
+		case !plainName(k.Label):
+			d.fail(at, "value", `a key needs a "label" without blanks and /, by which it is named`)
+		case k.Secret == "":
+			d.fail(at, "value", `a key needs a "secret", such as "${secret:NAME}", "env:NAME" or "file:PATH"`)
+		case strings.ContainsAny(k.Secret, ", \t\r\n") && ShownSecret(k.Secret) == "***":
+			d.fail(at, "value", "a secret is one key, without blanks and commas; several are several entries")
+		case slices.ContainsFunc(p.Keys, func(o ProviderKey) bool { return o.Label == k.Label }):
+			d.fail(at, "value", "there are two keys with the label %q", k.Label)
+		default:
+			p.Keys = append(p.Keys, k)
+		}
+	}
+}
+
+func (k *ProviderKey) fields() fields {
+	return fields{
+		"label":   stringField(&k.Label, "main"),
+		"secret":  {stringField(&k.Secret, "${secret:NAME}").set, func() any { return ShownSecret(k.Secret) }},
+		"weight":  wholeField(&k.Weight, 1000),
+		"models":  listField(&k.Models, "gpt-*"),
+		"enabled": boolField(&k.Enabled),
+	}
+}
+
+func (p *Provider) keyValues() any {
+	out := []any{}
+	for i := range p.Keys {
+		out = append(out, p.Keys[i].fields().values())
+	}
+	return out
+}
+
+func (c *Config) providerValues() any {
+	out := map[string]any{}
+	for i := range c.Providers {
+		out[c.Providers[i].Name] = c.Providers[i].fields().values()
+	}
+	return out
+}
