@@ -1,5 +1,5 @@
 // Fakellm is a provider of models that follows a script, for tests of what talks to models. It
-// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions) and Gemini.
+// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions), Gemini and Ollama.
 //
 //	go run ./test/fakellm -addr 127.0.0.1:8099 -script script.json -record requests.jsonl
 //

@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -10,6 +11,9 @@ import (
 
 // usualChunk is how many characters a piece of a stream holds where the script says nothing.
 const usualChunk = 16
+
+// results stands in what a turn says for what the tools gave that were called before it.
+const results = "$RESULTS"
 
 // answer is a turn made ready for one request.
 type answer struct {
@@ -21,6 +25,8 @@ type answer struct {
 	usage Usage
 	chunk int
 	pace  time.Duration
+	split int
+	raw   *Raw
 }
 
 // called is a call under the name that the client knows.
@@ -33,8 +39,8 @@ type called struct {
 
 func newAnswer(r *Request, t Turn, calls []called) answer {
 	a := answer{
-		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: t.Say, calls: calls, stop: t.Stop,
-		chunk: t.Chunk, pace: time.Duration(t.Pace),
+		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: r.fill(t.Say), calls: calls, stop: t.Stop,
+		chunk: t.Chunk, pace: time.Duration(t.Pace), split: t.Split, raw: t.Raw,
 	}
 	if a.chunk <= 0 {
 		a.chunk = usualChunk
@@ -50,6 +56,38 @@ func newAnswer(r *Request, t Turn, calls []called) answer {
 	}
 	a.usage = Usage{Input: tokens(string(r.Body)), Output: tokens(text.String())}
 	return a
+}
+
+// fill puts what tools gave last into text.
+func (r *Request) fill(text string) string {
+	if !strings.Contains(text, results) || len(r.Messages) == 0 {
+		return text
+	}
+	var given []string
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == Model {
+			break
+		}
+		for _, res := range slices.Backward(m.Results) {
+			given = append(given, res.plain())
+		}
+	}
+	slices.Reverse(given)
+	return strings.ReplaceAll(text, results, strings.Join(given, "\n"))
+}
+
+// plain returns what a result says, out of the object that Gemini has around it.
+func (r Result) plain() string {
+	var around struct {
+		Output, Error *string
+	}
+	switch _ = json.Unmarshal([]byte(r.Text), &around); {
+	case around.Output != nil:
+		return *around.Output
+	case around.Error != nil:
+		return *around.Error
+	}
+	return r.Text
 }
 
 // resolve finds the tools that the script calls.

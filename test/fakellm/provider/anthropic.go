@@ -36,6 +36,7 @@ type block struct {
 	ToolUseID string          `json:"tool_use_id"`
 	Content   blocks          `json:"content"`
 	IsError   bool            `json:"is_error"`
+	Signature string          `json:"signature"`
 }
 
 // blocks is content, which may be written as one text.
@@ -63,6 +64,23 @@ func (b blocks) text() string {
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+// check says what the real one refuses: thoughts without a signature, and results behind other content.
+func (b blocks) check(role string) error {
+	behind := false
+	for i, one := range b {
+		switch {
+		case one.Type == "thinking" && one.Signature == "":
+			return fmt.Errorf("%d.thinking.signature: Field required", i)
+		case one.Type == "thinking" && role != "assistant", one.Type == "tool_use" && role != "assistant", one.Type == "tool_result" && role != "user":
+			return fmt.Errorf("%d: `%s` blocks can not be in `%s` messages", i, one.Type, role)
+		case one.Type == "tool_result" && behind:
+			return fmt.Errorf("%d: `tool_result` blocks must come before other content", i)
+		}
+		behind = behind || one.Type != "tool_result"
+	}
+	return nil
 }
 
 func anthropicRead(r *Request) error {
@@ -97,6 +115,9 @@ func anthropicRead(r *Request) error {
 		r.Tools = append(r.Tools, Tool{Name: t.Name, Description: t.Description, Schema: t.Schema, Strict: t.Strict})
 	}
 	for i, m := range body.Messages {
+		if err := m.Content.check(m.Role); err != nil {
+			return fmt.Errorf("messages.%d.content.%w", i, err)
+		}
 		switch m.Role {
 		case "user":
 			r.Messages = append(r.Messages, anthropicMessage(User, m.Content))

@@ -8,6 +8,7 @@
 //	responses    POST …/responses                            OpenAI
 //	completions  POST …/chat/completions                     OpenAI, and what is compatible
 //	gemini       POST …/models/M:generateContent, …:streamGenerateContent, …:countTokens
+//	ollama       POST …/api/chat, GET …/api/tags
 //
 // and lists models. What stands before these paths is the client's own matter: any base URL leads
 // here. It is written from the vendors' public documentation of their APIs; the stories of
@@ -21,7 +22,7 @@
 // clients may talk at once. A [Turn] says which tools the model calls, by the names that the servers gave them:
 // clients put prefixes before those, which the fake finds in what the request offers. A turn
 // may fail first, a [Failure] an attempt: with a status, with an error inside a stream, with a stream that
-// is cut or stays silent.
+// is cut or stays silent. A [Raw] is an answer byte for byte, in pieces of any size.
 //
 // Clients also ask beside the conversation, for a title or whether a topic is new. A
 // request without tools, in a conversation whose turns call some, is such an aside: it gets

@@ -14,6 +14,7 @@ const (
 	Responses   = "responses"
 	Completions = "completions"
 	Gemini      = "gemini"
+	Ollama      = "ollama"
 )
 
 // Script is all that the model does.
@@ -42,12 +43,16 @@ type When struct {
 	Model  string `json:"model,omitempty"`  // exactly
 	Key    string `json:"key,omitempty"`    // exactly
 	Prompt string `json:"prompt,omitempty"` // stands in a message of the user
+	Path   string `json:"path,omitempty"`   // ends so
+	// Header and Body are values that headers and fields of the body have, fields by paths like messages.0.role; -1 is the last.
+	Header map[string]string `json:"header,omitempty"`
+	Body   map[string]string `json:"body,omitempty"`
 }
 
 // Turn is one answer of the model: what it thinks, then says, then calls.
 type Turn struct {
 	Think string `json:"think,omitempty"`
-	Say   string `json:"say,omitempty"`
+	Say   string `json:"say,omitempty"` // $RESULTS in it is what the tools gave that were called before
 	Call  []Call `json:"call,omitempty"`
 	// Stop is why the answer ends: empty for its natural end, [StopLength] or [StopFilter].
 	Stop string `json:"stop,omitempty"`
@@ -57,6 +62,10 @@ type Turn struct {
 	Chunk int `json:"chunk,omitempty"`
 	// Pace is the time between two pieces of a stream.
 	Pace Duration `json:"pace,omitempty"`
+	// Split is how many bytes of a stream are sent at once; each piece at once where it is 0.
+	Split int `json:"split,omitempty"`
+	// Raw is sent in place of all that.
+	Raw *Raw `json:"raw,omitempty"`
 	// Fail is what the first attempts get instead, one each.
 	Fail []Failure `json:"fail,omitempty"`
 }
@@ -125,9 +134,9 @@ func ParseScript(data []byte) (Script, error) {
 func (s Script) check() error {
 	for i, c := range s.Conversations {
 		switch c.When.API {
-		case "", Anthropic, Responses, Completions, Gemini:
+		case "", Anthropic, Responses, Completions, Gemini, Ollama:
 		default:
-			return fmt.Errorf("conversations[%d].when.api: %q is none of %s, %s, %s, %s", i, c.When.API, Anthropic, Responses, Completions, Gemini)
+			return fmt.Errorf("conversations[%d].when.api: %q is none of %s, %s, %s, %s, %s", i, c.When.API, Anthropic, Responses, Completions, Gemini, Ollama)
 		}
 		for j, t := range c.Turns {
 			if err := t.check(); err != nil {
@@ -143,6 +152,11 @@ func (t Turn) check() error {
 	case "", StopLength, StopFilter:
 	default:
 		return fmt.Errorf("stop: %q is neither %q nor %q", t.Stop, StopLength, StopFilter)
+	}
+	if t.Raw != nil {
+		if err := t.Raw.check(); err != nil {
+			return err
+		}
 	}
 	for i, c := range t.Call {
 		if c.Tool == "" {
@@ -167,6 +181,25 @@ func (t Turn) check() error {
 func (w When) fits(r *Request) bool {
 	if w.API != "" && w.API != r.API || w.Model != "" && w.Model != r.Model || w.Key != "" && w.Key != r.Key {
 		return false
+	}
+	if !strings.HasSuffix(r.Path, w.Path) {
+		return false
+	}
+	for name, value := range w.Header {
+		if r.Header.Get(name) != value {
+			return false
+		}
+	}
+	if len(w.Body) > 0 {
+		var body any
+		if json.Unmarshal(r.Body, &body) != nil {
+			return false
+		}
+		for path, want := range w.Body {
+			if value, ok := at(body, path); !ok || value != want {
+				return false
+			}
+		}
 	}
 	if w.Prompt == "" {
 		return true

@@ -71,6 +71,8 @@ type dialect struct {
 	problem func(p problem) any
 	// broken is the piece of a stream that tells of an error.
 	broken func(p problem) frame
+	// lines says that pieces are lines of JSON and not events.
+	lines bool
 	// end is what a stream ends with, after its last piece.
 	end string
 }
@@ -129,6 +131,8 @@ func route(r *Request, hr *http.Request) *dialect {
 	case hr.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
 		r.Lists = true
 		d = listing(hr)
+	case hr.Method == http.MethodGet && strings.HasSuffix(path, "/api/tags"):
+		r.Lists, d = true, &ollama
 	case hr.Method != http.MethodPost:
 		return nil
 	case strings.HasSuffix(path, "/messages/count_tokens"):
@@ -139,6 +143,8 @@ func route(r *Request, hr *http.Request) *dialect {
 		d = &responses
 	case strings.HasSuffix(path, "/chat/completions"):
 		d = &completions
+	case strings.HasSuffix(path, "/api/chat"):
+		d = &ollama
 	case isGemini:
 		d, r.Model = &gemini, model
 		r.Stream, r.Counts = method == "streamGenerateContent", method == "countTokens"
@@ -174,7 +180,7 @@ func key(hr *http.Request) string {
 // serve answers what an API was asked.
 func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *dialect) {
 	out := &writer{ResponseWriter: w, request: hr, asked: r, dialect: d}
-	if r.Key == "" {
+	if r.Key == "" && d != &ollama {
 		out.refuse(http.StatusUnauthorized, "a key is wanted")
 		return
 	}
@@ -196,6 +202,8 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *d
 	}
 	a, failure, err := s.choose(r)
 	switch {
+	case err == nil && failure == nil && a.raw != nil:
+		out.raw(a.raw)
 	case err != nil:
 		out.refuse(http.StatusBadRequest, err.Error())
 	case failure != nil && failure.Status != 0:
@@ -203,7 +211,7 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *d
 	case r.Stream && d == &gemini && hr.URL.Query().Get("alt") != "sse":
 		out.json(http.StatusOK, chunks(d.frames(r, a)))
 	case r.Stream:
-		out.stream(d.frames(r, a), a.pace, failure)
+		out.stream(d.frames(r, a), a, failure)
 	case failure != nil:
 		out.breakOff(*failure)
 	default:

@@ -65,10 +65,13 @@ func (w *writer) breakOff(f Failure) {
 }
 
 // stream sends the pieces, up to where the failure is.
-func (w *writer) stream(frames []frame, pace time.Duration, f *Failure) {
+func (w *writer) stream(frames []frame, a answer, f *Failure) {
 	if f == nil || f.After > 0 || !f.Cut {
 		w.asked.Status = http.StatusOK
 		w.Header().Set("Content-Type", "text/event-stream")
+		if w.dialect.lines {
+			w.Header().Set("Content-Type", "application/x-ndjson")
+		}
 		w.Header().Set("Cache-Control", "no-cache")
 		w.WriteHeader(http.StatusOK)
 	}
@@ -76,10 +79,10 @@ func (w *writer) stream(frames []frame, pace time.Duration, f *Failure) {
 		if f != nil && i == f.After {
 			break
 		}
-		if i > 0 && !w.wait(pace) {
+		if i > 0 && !w.wait(a.pace) {
 			return
 		}
-		w.send(one)
+		w.send(one, a.split)
 	}
 	if f != nil {
 		w.breakStream(*f)
@@ -95,7 +98,7 @@ func (w *writer) breakStream(f Failure) {
 		_ = http.NewResponseController(w.ResponseWriter).Flush()
 		<-w.request.Context().Done()
 	case !f.Cut:
-		w.send(w.dialect.broken(f.problem()))
+		w.send(w.dialect.broken(f.problem()), 0)
 		return
 	}
 	panic(http.ErrAbortHandler)
@@ -116,15 +119,19 @@ func (w *writer) wait(pace time.Duration) bool {
 	}
 }
 
-// send writes one server-sent event.
-func (w *writer) send(one frame) {
+// send writes one piece, split bytes at a time.
+func (w *writer) send(one frame, split int) {
 	data, err := json.Marshal(one.data)
 	if err != nil {
 		panic(err)
 	}
-	if one.event != "" {
-		_, _ = fmt.Fprintf(w, "event: %s\n", one.event)
+	if w.dialect.lines {
+		_ = w.bytes(append(data, '\n'), split)
+		return
 	}
-	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
+	text := fmt.Sprintf("data: %s\n\n", data)
+	if one.event != "" {
+		text = "event: " + one.event + "\n" + text
+	}
+	_ = w.bytes([]byte(text), split)
 }
