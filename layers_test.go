@@ -67,7 +67,7 @@ var layers = map[string]string{
 	"agent":         "tool pipeline chat llm",
 	"llm/wire":      "llm",
 	"llm/*":         "llm llm/wire", // a codec, which never sees another
-	"llm/codec":     "llm/wire llm/openai llm/anthropic",
+	"llm/codec":     "llm/wire llm/openai llm/responses llm/anthropic llm/gemini llm/ollama",
 	"llm/models":    "llm",
 	"llm/transform": "llm llm/wire llm/models",
 

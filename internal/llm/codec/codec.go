@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	"collie/internal/llm/anthropic"
+	"collie/internal/llm/gemini"
+	"collie/internal/llm/ollama"
 	"collie/internal/llm/openai"
+	"collie/internal/llm/responses"
 	"collie/internal/llm/wire"
 )
 
-var all = []*wire.Codec{openai.Codec(), anthropic.Codec()}
+var all = []*wire.Codec{openai.Codec(), responses.Codec(), anthropic.Codec(), gemini.Codec(), ollama.Codec()}
 
 // For returns the API of a kind; nil for a kind that nobody knows.
 func For(kind string) *wire.Codec {

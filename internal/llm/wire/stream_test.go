@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func TestConversation(t *testing.T) {
 				{Think: "Let me see, 让我看看.", Say: "I look it up.", Call: []provider.Call{
 					{Tool: "files__read", Args: json.RawMessage(`{"path":"/晚饭"}`)}, {Tool: "files__read", Args: json.RawMessage(`{"path":"/cups"}`)},
 				}, Chunk: 3},
-				{Say: "Noodles, 面条.", Usage: &provider.Usage{Input: 70, Output: 7, Cached: 10}},
+				{Say: "$RESULTS: 面条.", Split: 1, Usage: &provider.Usage{Input: 70, Output: 7, Cached: 10}},
 			}}}}, provider.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -94,21 +95,28 @@ func TestConversation(t *testing.T) {
 			if first.Err != nil || first.Text != "I look it up." || first.Thought != "Let me see, 让我看看." || first.Finish != llm.FinishToolCalls || len(first.Calls) != 2 {
 				t.Fatalf("heard %+v (%v; %q)", first, first.Err, fake.Faults())
 			}
-			answer := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Kind: llm.PartText, Text: first.Text}}}
+			answer := llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Kind: llm.PartReasoning, Text: first.Thought}, {Kind: llm.PartText, Text: first.Text}}}
+			if len(first.Opaque) > 0 {
+				answer.Parts[0].Provider, answer.Parts[0].Opaque = "fake", first.Opaque[0]
+			}
 			results := llm.Message{Role: llm.RoleTool}
 			for i, c := range first.Calls {
 				if c.Name != "files__read" || c.ID == "" || c.Args != []string{`{"path":"/晚饭"}`, `{"path":"/cups"}`}[i] {
 					t.Errorf("call %d is %+v", i, c)
 				}
 				answer.Parts = append(answer.Parts, llm.Part{Kind: llm.PartToolCall, Call: c.ID, Name: c.Name, Args: c.Args})
-				results.Parts = append(results.Parts, llm.Part{Kind: llm.PartToolResult, Call: c.ID, Text: "result"})
+				results.Parts = append(results.Parts, llm.Part{Kind: llm.PartToolResult, Call: c.ID, Text: "noodles " + strconv.Itoa(i)})
 			}
 			r.Messages = append(r.Messages, answer, results)
 			second := listen(t, client, kind, server.URL, r)
-			if second.Err != nil || second.Text != "Noodles, 面条." || second.Finish != llm.FinishStop {
+			if second.Err != nil || second.Text != "noodles 0\nnoodles 1: 面条." || second.Finish != llm.FinishStop {
 				t.Fatalf("heard %+v (%v; %q)", second, second.Err, fake.Faults())
 			}
-			if want := (llm.Usage{Input: 70, Cached: 10, Output: 7}); second.Usage != want {
+			want := llm.Usage{Input: 70, Cached: 10, Output: 7}
+			if kind == "ollama" {
+				want.Cached = 0 // it does not say
+			}
+			if second.Usage != want {
 				t.Errorf("usage is %+v, want %+v", second.Usage, want)
 			}
 		})

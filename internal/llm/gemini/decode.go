@@ -1,0 +1,127 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+type chunk struct {
+	ID         string `json:"responseId"`
+	Model      string `json:"modelVersion"`
+	Candidates []struct {
+		Content struct {
+			Parts []part `json:"parts"`
+		} `json:"content"`
+		Finish  string `json:"finishReason"`
+		Message string `json:"finishMessage"`
+	} `json:"candidates"`
+	Feedback struct {
+		Block string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *struct {
+		Prompt   int64 `json:"promptTokenCount"`
+		Tool     int64 `json:"toolUsePromptTokenCount"`
+		Cached   int64 `json:"cachedContentTokenCount"`
+		Answer   int64 `json:"candidatesTokenCount"`
+		Thoughts int64 `json:"thoughtsTokenCount"`
+	} `json:"usageMetadata"`
+}
+
+type part struct {
+	Text      string `json:"text"`
+	Thought   bool   `json:"thought"`
+	Signature string `json:"thoughtSignature"`
+	Call      *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"functionCall"`
+}
+
+type decoder struct {
+	answer wire.Answer
+	finish llm.Finish
+	calls  int
+}
+
+func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
+	err := d.feed(f)
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) feed(f wire.Frame) error {
+	if e := wire.InStream(f.Data); e != nil {
+		return e
+	}
+	var c chunk
+	if err := json.Unmarshal(f.Data, &c); err != nil {
+		return wire.Garbled(err)
+	}
+	d.answer.Start(c.Model, c.ID)
+	if u := c.Usage; u != nil {
+		d.answer.Usage(llm.Usage{Input: u.Prompt + u.Tool, Cached: u.Cached, Output: u.Answer + u.Thoughts, Reasoning: u.Thoughts})
+	}
+	if c.Feedback.Block != "" {
+		d.finish = llm.FinishFiltered
+	}
+	if len(c.Candidates) == 0 {
+		return nil
+	}
+	one := c.Candidates[0]
+	for _, p := range one.Content.Parts {
+		if err := d.part(p); err != nil {
+			return err
+		}
+	}
+	return d.reason(one.Finish, one.Message)
+}
+
+func (d *decoder) part(p part) error {
+	var signed any
+	if p.Signature != "" {
+		signed = opaque{p.Signature}
+	}
+	switch {
+	case p.Call != nil:
+		d.calls++
+		return d.answer.Whole(strconv.Itoa(d.calls), p.Call.ID, p.Call.Name, string(p.Call.Args), signed)
+	case p.Thought:
+		d.answer.Reasoning(p.Text, signed)
+	default:
+		d.answer.Text(p.Text)
+		d.answer.Reasoning("", signed) // comes back as a part of its own
+	}
+	return nil
+}
+
+func (d *decoder) reason(word, message string) error {
+	switch word {
+	case "", "FINISH_REASON_UNSPECIFIED":
+	case "STOP":
+		d.finish = llm.FinishStop
+	case "MAX_TOKENS":
+		d.finish = llm.FinishLength
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER":
+		if !d.answer.Called() {
+			return &llm.Error{Class: llm.ClassTransient, Code: word, Message: fmt.Sprintf("the model failed: %s %s", word, message)}
+		}
+		d.finish = llm.FinishStop
+	default: // SAFETY, RECITATION, LANGUAGE, BLOCKLIST, PROHIBITED_CONTENT, SPII, …
+		d.finish = llm.FinishFiltered
+	}
+	return nil
+}
+
+// End implements [wire.Decoder]: the end of the stream is the end of the answer.
+func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
+	if d.finish == "" {
+		return d.answer.Take(out), fmt.Errorf("no finishReason: %w", io.ErrUnexpectedEOF)
+	}
+	d.answer.Finish(d.finish)
+	return d.answer.Take(out), nil
+}

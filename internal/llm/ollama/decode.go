@@ -1,0 +1,80 @@
+package ollama
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+type line struct {
+	Model   string `json:"model"`
+	Message struct {
+		Content  string `json:"content"`
+		Thinking string `json:"thinking"`
+		Calls    []struct {
+			ID       string `json:"id"`
+			Function struct {
+				Name string          `json:"name"`
+				Args json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done   bool   `json:"done"`
+	Reason string `json:"done_reason"`
+	Prompt int64  `json:"prompt_eval_count"`
+	Answer int64  `json:"eval_count"`
+}
+
+type decoder struct {
+	answer wire.Answer
+	tags   wire.ThinkTags
+	calls  int
+}
+
+func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
+	err := d.feed(f)
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) feed(f wire.Frame) error {
+	if e := wire.InStream(f.Data); e != nil {
+		return e
+	}
+	var l line
+	if err := json.Unmarshal(f.Data, &l); err != nil {
+		return wire.Garbled(err)
+	}
+	d.answer.Start(l.Model, "")
+	d.answer.Reasoning(l.Message.Thinking, nil)
+	d.tags.Add(&d.answer, l.Message.Content)
+	for _, c := range l.Message.Calls {
+		d.tags.End(&d.answer)
+		d.calls++
+		if err := d.answer.Whole(strconv.Itoa(d.calls), c.ID, c.Function.Name, string(c.Function.Args), nil); err != nil {
+			return err
+		}
+	}
+	if !l.Done {
+		return nil
+	}
+	d.tags.End(&d.answer)
+	d.answer.Usage(llm.Usage{Input: l.Prompt, Output: l.Answer})
+	switch l.Reason {
+	case "length":
+		d.answer.Finish(llm.FinishLength)
+	case "load", "unload":
+		return &llm.Error{Class: llm.ClassTransient, Message: "the model was loaded or unloaded and did not answer"}
+	default:
+		d.answer.Finish(llm.FinishStop)
+	}
+	return nil
+}
+
+// End implements [wire.Decoder]: the last line says that it is the last.
+func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
+	return d.answer.Take(out), fmt.Errorf("no line with done: %w", io.ErrUnexpectedEOF)
+}

@@ -1,0 +1,134 @@
+// Package ollama speaks the own API of Ollama, which says how long the context of a model is loaded.
+package ollama
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+// Codec returns the API.
+func Codec() *wire.Codec {
+	return &wire.Codec{
+		Kind: "ollama", Base: "http://127.0.0.1:11434", Version: "/api", Lines: true,
+		Authorize: func(h http.Header, key string) {
+			if key != "" {
+				h.Set("Authorization", "Bearer "+key)
+			}
+		},
+		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
+		Models: "/tags", List: list,
+	}
+}
+
+type object = map[string]any
+
+type message struct {
+	Role     string   `json:"role"`
+	Content  string   `json:"content"`
+	Thinking string   `json:"thinking,omitempty"`
+	Images   [][]byte `json:"images,omitempty"`
+	Calls    []object `json:"tool_calls,omitempty"`
+	ToolName string   `json:"tool_name,omitempty"`
+	CallID   string   `json:"tool_call_id,omitempty"`
+}
+
+func encode(d *wire.Draft) (string, []byte, error) {
+	body := object{"model": d.Model, "stream": true}
+	messages := []message{}
+	if d.System != "" {
+		messages = append(messages, message{Role: "system", Content: d.System})
+	}
+	for _, m := range d.Messages {
+		var err error
+		if messages, err = add(messages, m); err != nil {
+			return "", nil, err
+		}
+	}
+	body["messages"] = messages
+	if len(d.Tools) > 0 && !d.NoTools { // there is no other way to forbid them
+		var tools []object
+		for _, t := range d.Tools {
+			tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
+		}
+		body["tools"] = tools
+	}
+	switch off := d.Effort == llm.EffortOff; {
+	case d.Effort == "":
+	case d.Style.Thinking == wire.ThinkSwitch:
+		body["think"] = !off
+	case d.Style.Thinking == wire.ThinkEffort && off:
+		body["think"] = d.Style.ThinkOff
+	case d.Style.Thinking == wire.ThinkEffort:
+		body["think"] = d.Effort
+	}
+	options := object{}
+	if d.Style.Context > 0 {
+		options["num_ctx"] = d.Style.Context
+	}
+	if d.MaxOutput > 0 {
+		options["num_predict"] = d.MaxOutput
+	}
+	if d.Temperature != nil {
+		options["temperature"] = *d.Temperature
+	}
+	if len(d.Stop) > 0 {
+		options["stop"] = d.Stop
+	}
+	body["options"] = options
+	raw, err := wire.Merge(body, d.Extra)
+	return "/chat", raw, err
+}
+
+// add writes one message, or one for each result of tools.
+func add(to []message, m llm.Message) ([]message, error) {
+	out := message{Role: string(m.Role)}
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case llm.PartText:
+			out.Content += p.Text
+		case llm.PartReasoning:
+			out.Thinking += p.Text
+		case llm.PartToolCall:
+			out.Calls = append(out.Calls, object{"id": p.Call, "function": object{"name": p.Name, "arguments": wire.Object(p.Args)}})
+		case llm.PartToolResult:
+			text := p.Text
+			if p.IsError && !strings.HasPrefix(text, "Error") {
+				text = "Error: " + text
+			}
+			to = append(to, message{Role: "tool", Content: text, ToolName: p.Name, CallID: p.Call})
+		case llm.PartFile:
+			switch wire.FileKind(p.File) {
+			case wire.FileImage:
+				out.Images = append(out.Images, p.File.Data)
+			case wire.FileText:
+				out.Content += "\n" + wire.FileAsText(p.File)
+			default:
+				return nil, wire.RefuseFile(p.File)
+			}
+		}
+	}
+	if m.Role == llm.RoleTool {
+		return to, nil
+	}
+	return append(to, out), nil
+}
+
+func list(body []byte) ([]wire.Listed, error) {
+	var answer struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	var list []wire.Listed
+	for _, m := range answer.Models {
+		list = append(list, wire.Listed{ID: m.Name})
+	}
+	return list, nil
+}

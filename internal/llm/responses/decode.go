@@ -1,0 +1,163 @@
+package responses
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"collie/internal/llm"
+	"collie/internal/llm/wire"
+)
+
+type event struct {
+	Type     string          `json:"type"`
+	ItemID   string          `json:"item_id"`
+	Delta    string          `json:"delta"`
+	Args     string          `json:"arguments"`
+	Item     json.RawMessage `json:"item"`
+	Response response        `json:"response"`
+	Summary  int             `json:"summary_index"`
+}
+
+type response struct {
+	ID         string          `json:"id"`
+	Model      string          `json:"model"`
+	Error      json.RawMessage `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Usage *struct {
+		Input   int64 `json:"input_tokens"`
+		Output  int64 `json:"output_tokens"`
+		Details struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		Outputs struct {
+			Reasoning int64 `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+type item struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Args      string `json:"arguments"`
+	Encrypted string `json:"encrypted_content"`
+}
+
+type decoder struct {
+	answer  wire.Answer
+	refused bool
+	summary int // the piece of thoughts that was written last
+}
+
+func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
+	err := d.feed(f)
+	return d.answer.Take(out), err
+}
+
+func (d *decoder) feed(f wire.Frame) error {
+	var e event
+	if err := json.Unmarshal(f.Data, &e); err != nil {
+		return wire.Garbled(err)
+	}
+	switch e.Type {
+	case "response.created":
+		d.answer.Start(e.Response.Model, e.Response.ID)
+	case "response.output_text.delta":
+		d.answer.Text(e.Delta)
+	case "response.refusal.delta":
+		d.refused = true
+		d.answer.Text(e.Delta)
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		if e.Summary > d.summary { // its own paragraph
+			d.summary = e.Summary
+			e.Delta = "\n\n" + e.Delta
+		}
+		d.answer.Reasoning(e.Delta, nil)
+	case "response.function_call_arguments.delta":
+		return d.answer.Args(e.ItemID, e.Delta)
+	case "response.function_call_arguments.done":
+		return d.answer.ArgsIfNone(e.ItemID, e.Args)
+	case "response.output_item.added", "response.output_item.done":
+		return d.item(e)
+	case "response.completed", "response.incomplete":
+		return d.end(e)
+	case "response.failed":
+		if err := wire.InStream(append(append([]byte(`{"error":`), orNull(e.Response.Error)...), '}')); err != nil {
+			return err
+		}
+		return &llm.Error{Class: llm.ClassTransient, Message: "the response failed, and the provider does not say why"}
+	case "", "error":
+		if err := wire.InStream(f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orNull(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return []byte("null")
+	}
+	return raw
+}
+
+// item begins or ends an item. Thoughts go back whole, as far as they are encrypted.
+func (d *decoder) item(e event) error {
+	var it item
+	if err := json.Unmarshal(e.Item, &it); err != nil {
+		return wire.Garbled(err)
+	}
+	done := e.Type == "response.output_item.done"
+	switch {
+	case it.Type == "function_call":
+		if !d.answer.Has(it.ID) {
+			d.answer.Call(it.ID, it.CallID, it.Name)
+		}
+		if done {
+			if err := d.answer.ArgsIfNone(it.ID, it.Args); err != nil {
+				return err
+			}
+			d.answer.EndCall(it.ID, nil)
+		}
+	case it.Type == "reasoning" && !done:
+		d.summary = 0
+		d.answer.Close()
+	case it.Type == "reasoning" && it.Encrypted != "":
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(e.Item, &fields); err != nil {
+			return wire.Garbled(err)
+		}
+		delete(fields, "status") // which requests must not have
+		d.answer.Reasoning("", fields)
+	case it.Type == "message" && !done:
+		d.answer.Close()
+	}
+	return nil
+}
+
+func (d *decoder) end(e event) error {
+	d.answer.Start(e.Response.Model, e.Response.ID)
+	if u := e.Response.Usage; u != nil {
+		d.answer.Usage(llm.Usage{Input: u.Input, Cached: u.Details.Cached, Output: u.Output, Reasoning: u.Outputs.Reasoning})
+	}
+	finish := llm.FinishStop
+	switch reason := e.Response.Incomplete.Reason; {
+	case reason == "content_filter":
+		finish = llm.FinishFiltered
+	case e.Type == "response.incomplete":
+		finish = llm.FinishLength
+	case d.refused:
+		finish = llm.FinishRefusal
+	}
+	d.answer.Finish(finish)
+	return nil
+}
+
+// End implements [wire.Decoder]: without its last event an answer is not whole.
+func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
+	return d.answer.Take(out), fmt.Errorf("no response.completed: %w", io.ErrUnexpectedEOF)
+}
