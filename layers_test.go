@@ -24,6 +24,7 @@ var layers = map[string]string{
 	"secret/admin": "config secret source/upstream/signin",
 	"sqlguard":     "sqliteconn",
 	"siyuanapi":    "",
+	"rawjson":      "", "arguments": "tool rawjson",
 
 	"vault":           "atomicfile",
 	"vault/tree":      "siyuanapi",
@@ -91,11 +92,10 @@ var layers = map[string]string{
 
 	"face/cli":          "app config units tool pipeline process face/cli/locale",
 	"face/cli/home":     "atomicfile config process tool face/cli/locale",
-	"face/cli/rawjson":  "",
 	"face/cli/locale":   "",
 	"face/cli/output":   "config face/cli/locale",
-	"face/cli/remote":   "app config tool face/cli/home face/cli/locale face/cli/rawjson", // the gateway that runs, asked over its API
-	"face/cli/root":     "app config units tool process face/cli/home face/cli/locale face/cli/rawjson face/cli/output face/cli/remote",
+	"face/cli/remote":   "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
+	"face/cli/root":     "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
 	"face/cli/gateway":  "app config tool process face/httpserver/... face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
 	"face/cli/mcp":      "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients":  "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
@@ -109,7 +109,7 @@ var layers = map[string]string{
 }
 
 // commandGround is what the groups of commands stand on.
-const commandGround = "secret/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/rawjson face/cli/output face/cli/remote face/cli/root"
+const commandGround = "rawjson arguments secret/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
 
 // everywhere stands beside the standard library: these know nothing of what this program does.
 const everywhere = "sorting lazyregexp"

@@ -14,7 +14,7 @@ import (
 // spoken are the packages below whose texts people read at the terminal, however they are passed on: findings, problems, steps and
 // errors. Of the other packages what an error says and advises is in the catalog.
 var spoken = []string{
-	"app", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
+	"app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
 	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
 	"source/upstream/hosts", "source/upstream/hosts/admin", "source/upstream/session", "source/upstream/signin",
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",

@@ -14,7 +14,7 @@ import (
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
+	"collie/internal/rawjson"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
 )

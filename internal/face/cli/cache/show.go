@@ -15,8 +15,8 @@ import (
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	serveradmin "collie/internal/source/upstream/admin"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/arguments"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
 )
@@ -111,7 +113,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	if params, _ := allParameters(&target); err == nil {
+	if params, _ := arguments.Of(target.action, target.schema); err == nil {
 		args, err = p.withNotebooks(ctx, b, &target, params, args)
 	}
 	if err != nil {
@@ -135,7 +137,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
 			e.OutcomeUnknown = false
 		}
-		params, _ := allParameters(&target)
+		params, _ := arguments.Of(target.action, target.schema)
 		return inFlags(err, command, params, target.ours())
 	}
 	if target.ours() {
@@ -197,22 +199,26 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 func (p commands) arguments(
 	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
-	f := &flagReader{command: command, globals: hasFlag(c, target.words), file: os.ReadFile, stdin: stdin}
-	f.params, f.positional = allParameters(target)
+	f := &arguments.Reader{Command: command, Globals: hasFlag(c, target.words), File: os.ReadFile, Stdin: stdin, Sprintf: locale.Sprintf}
+	f.Params, f.Positional = arguments.Of(target.action, target.schema)
 	tokens = append(target.values, tokens...)
 	var start json.RawMessage
 	if c.Flag("args").Changed {
-		text, err := f.text("args", args)
+		text, err := f.Text("args", args)
 		if err != nil {
-			return nil, err
+			return nil, root.AsUsage(err)
 		}
 		start = json.RawMessage(strings.TrimSpace(text))
 		if !json.Valid(start) || start[0] != '{' {
 			return nil, root.Usage("--args is not a JSON object; it looks like '{\"key\": \"value\"}'")
 		}
 	}
-	return f.read(tokens, start)
+	out, err := f.Read(tokens, start)
+	return out, root.AsUsage(err)
 }
+
+// errStdinTwice is the answer to a second -.
+var errStdinTwice = errors.New("stdin can be read once")
 
 // stdinOnce reads all of stdin, the first time.
 func (p commands) stdinOnce() func() ([]byte, error) {
@@ -251,7 +257,7 @@ func gaveUp(ctx, outer context.Context, err error) error {
 
 // inFlags names the arguments at fault as the person typed them, /parentId is --parent-id,
 // and where the flags of command are shown, unless an action of ours has said more.
-func inFlags(err error, command string, params []parameter, ours bool) error {
+func inFlags(err error, command string, params []arguments.Parameter, ours bool) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(e.Fields) == 0 {
 		return err
@@ -266,8 +272,8 @@ func inFlags(err error, command string, params []parameter, ours bool) error {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(field.Path, "/"), "/")
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		for j := range params {
-			if params[j].name == name {
-				out.Fields[i].Path = strings.TrimSuffix("--"+params[j].flag+"/"+rest, "/")
+			if params[j].Name == name {
+				out.Fields[i].Path = strings.TrimSuffix("--"+params[j].Flag+"/"+rest, "/")
 			}
 		}
 	}

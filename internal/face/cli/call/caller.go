@@ -13,9 +13,9 @@ import (
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 

@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
+	"collie/internal/arguments"
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 
@@ -54,64 +55,47 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 	if len(inv.words) == 1 && target.tool != nil && target.action == nil { // collie fs --<TAB>
 		return nil, done
 	}
-	f := &flagReader{command: "collie", globals: hasFlag(c, target.words)}
-	f.params, f.positional = allParameters(&target)
-	if q := f.waiting(inv.rest); q != nil {
+	f := &arguments.Reader{Command: "collie", Globals: hasFlag(c, target.words)}
+	f.Params, f.Positional = arguments.Of(target.action, target.schema)
+	if q := f.Waiting(inv.rest); q != nil {
 		return p.completeValue(ctx, b, q, typed)
 	}
 	if strings.HasPrefix(typed, "-") {
 		return flagsLeft(f, inv.rest, typed), done
 	}
-	if i := len(target.values); i < len(f.positional) {
-		if q, err := f.param(f.positional[i]); err == nil && q != nil {
+	if i := len(target.values); i < len(f.Positional) {
+		if q, err := f.Param(f.Positional[i]); err == nil && q != nil {
 			return p.completeValue(ctx, b, q, typed)
 		}
 	}
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// waiting is the parameter whose flag is the last of tokens and has no value yet; nil if there is
-// none.
-func (f *flagReader) waiting(tokens []string) *parameter {
-	if len(tokens) == 0 {
-		return nil
-	}
-	name, isFlag := strings.CutPrefix(tokens[len(tokens)-1], "--")
-	if !isFlag || strings.Contains(name, "=") {
-		return nil
-	}
-	s, err := f.find(name)
-	if err != nil || s.param == nil || s.param.is("boolean") {
-		return nil
-	}
-	return s.param
-}
-
 // flagsLeft are the flags that may still be given, each with what it is.
-func flagsLeft(f *flagReader, tokens []string, typed string) []string {
+func flagsLeft(f *arguments.Reader, tokens []string, typed string) []string {
 	var out []string
-	for i := range f.params {
-		q := &f.params[i]
-		flag := "--" + q.flag
+	for i := range f.Params {
+		q := &f.Params[i]
+		flag := "--" + q.Flag
 		if needsJSON(q) {
 			flag += "-json"
 		}
-		if strings.HasPrefix(flag, typed) && (!slices.Contains(tokens, flag) || q.is("array")) {
-			out = append(out, cobra.CompletionWithDesc(flag, output.OneLine(output.FirstLine(q.description))))
+		if strings.HasPrefix(flag, typed) && (!slices.Contains(tokens, flag) || q.Is("array")) {
+			out = append(out, cobra.CompletionWithDesc(flag, output.OneLine(output.FirstLine(q.Description))))
 		}
 	}
 	return out
 }
 
 // completeValue completes what a parameter may be: one of its values, or a notebook by its name.
-func (p commands) completeValue(ctx context.Context, b root.Backend, q *parameter, typed string) ([]string, cobra.ShellCompDirective) {
+func (p commands) completeValue(ctx context.Context, b root.Backend, q *arguments.Parameter, typed string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	add := func(word, about string) {
 		if strings.HasPrefix(word, typed) {
 			out = append(out, cobra.CompletionWithDesc(word, about))
 		}
 	}
-	for _, v := range q.enum {
+	for _, v := range q.Enum {
 		add(v.String(), "")
 	}
 	if isNotebook(q) {
@@ -215,8 +199,8 @@ func (p commands) notebooks(ctx context.Context, b root.Backend) []notebook {
 }
 
 // isNotebook reports whether a parameter of one of our tools is the id of a notebook.
-func isNotebook(q *parameter) bool {
-	switch q.name {
+func isNotebook(q *arguments.Parameter) bool {
+	switch q.Name {
 	case "notebook", "toNotebook", "targetNotebook":
 		return true
 	}

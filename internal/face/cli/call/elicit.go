@@ -13,10 +13,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/arguments"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 )
 
 // questions asks a person what a server wants to know (MCP elicitation, 2025-06-18 and
@@ -93,7 +94,7 @@ func (q *questions) yes(ctx context.Context, usual bool) error {
 
 // form asks for each field of a schema and returns the object they make.
 func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
-	fields := parameters(schema)
+	fields := arguments.Parameters(schema)
 	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
 	if err := q.yes(ctx, true); err != nil {
 		return nil, err
@@ -101,55 +102,55 @@ func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawM
 	props := rawjson.Member(gjson.ParseBytes(schema), "properties")
 	content := rawjson.Object{}
 	for i := range fields {
-		value, err := q.field(ctx, &fields[i], rawjson.Member(props, fields[i].name))
+		value, err := q.field(ctx, &fields[i], rawjson.Member(props, fields[i].Name))
 		if err != nil {
 			return nil, err
 		}
 		if value != nil {
-			content.Add(rawjson.Quote(fields[i].name), value)
+			content.Add(rawjson.Quote(fields[i].Name), value)
 		}
 	}
 	return content.Bytes(), nil
 }
 
 // field asks for one value until it fits; nil is one that was left out.
-func (q *questions) field(ctx context.Context, p *parameter, schema gjson.Result) (json.RawMessage, error) {
+func (q *questions) field(ctx context.Context, p *arguments.Parameter, schema gjson.Result) (json.RawMessage, error) {
 	choices := choicesOf(p, schema)
 	q.describe(p, choices)
 	for {
-		q.say("%s: ", output.Harmless(p.name))
+		q.say("%s: ", output.Harmless(p.Name))
 		line, err := q.in.Next(ctx)
 		if err != nil {
 			return nil, err
 		}
 		line = strings.TrimSpace(line)
 		switch {
-		case line == "" && p.def.Exists():
-			return json.RawMessage(p.def.Raw), nil
-		case line == "" && !p.required:
+		case line == "" && p.Default.Exists():
+			return json.RawMessage(p.Default.Raw), nil
+		case line == "" && !p.Required:
 			return nil, nil
 		case line == "":
 			q.say("  it is needed\n")
 			continue
 		}
-		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.format, line) {
+		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.Format, line) {
 			return value, nil
 		}
 		q.say("  expected %s\n", expected(p, choices))
 	}
 }
 
-func (q *questions) describe(p *parameter, choices []choice) {
+func (q *questions) describe(p *arguments.Parameter, choices []choice) {
 	facts := []string{expected(p, nil)}
-	if !p.required {
+	if !p.Required {
 		facts = append(facts, "optional")
 	}
-	if p.def.Exists() {
-		facts = append(facts, "default "+output.Harmless(p.def.String()))
+	if p.Default.Exists() {
+		facts = append(facts, "default "+output.Harmless(p.Default.String()))
 	}
-	q.say("  %s (%s)", output.Harmless(p.name), strings.Join(facts, ", "))
-	if p.description != "" {
-		q.say("  %s", output.OneLine(p.description))
+	q.say("  %s (%s)", output.Harmless(p.Name), strings.Join(facts, ", "))
+	if p.Description != "" {
+		q.say("  %s", output.OneLine(p.Description))
 	}
 	q.say("\n")
 	for i, c := range choices {
@@ -169,10 +170,10 @@ type choice struct {
 
 // choicesOf reads enum with enumNames, and oneOf or anyOf of const with title, of a field
 // or of its items.
-func choicesOf(p *parameter, schema gjson.Result) []choice {
+func choicesOf(p *arguments.Parameter, schema gjson.Result) []choice {
 	var out []choice
 	titles := rawjson.List(rawjson.Member(schema, "enumNames"))
-	for i, v := range p.enum {
+	for i, v := range p.Enum {
 		c := choice{v, v.String()}
 		if i < len(titles) {
 			c.title = titles[i].String()
@@ -181,7 +182,7 @@ func choicesOf(p *parameter, schema gjson.Result) []choice {
 	}
 	for _, s := range []gjson.Result{schema, rawjson.Member(schema, "items")} {
 		for _, o := range append(rawjson.List(rawjson.Member(s, "oneOf")), rawjson.List(rawjson.Member(s, "anyOf"))...) {
-			if v := rawjson.Member(o, "const"); v.Exists() && len(p.enum) == 0 {
+			if v := rawjson.Member(o, "const"); v.Exists() && len(p.Enum) == 0 {
 				title := rawjson.Member(o, "title").String()
 				if title == "" {
 					title = v.String()
@@ -194,13 +195,13 @@ func choicesOf(p *parameter, schema gjson.Result) []choice {
 }
 
 // fieldValue makes JSON of a line.
-func fieldValue(line string, p *parameter, choices []choice) (json.RawMessage, bool) {
-	if !p.is("array") {
-		return oneValue(line, p.types, choices)
+func fieldValue(line string, p *arguments.Parameter, choices []choice) (json.RawMessage, bool) {
+	if !p.Is("array") {
+		return oneValue(line, p.Types, choices)
 	}
 	var items []string
-	for _, item := range splitItems(line) {
-		raw, ok := oneValue(strings.TrimSpace(item), p.items, choices)
+	for _, item := range arguments.SplitItems(line) {
+		raw, ok := oneValue(strings.TrimSpace(item), p.Items, choices)
 		if !ok {
 			return nil, false
 		}
@@ -256,18 +257,18 @@ func inFormat(format, text string) bool {
 	return err == nil
 }
 
-func expected(p *parameter, choices []choice) string {
+func expected(p *arguments.Parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:
 		return locale.T("one of the choices above")
-	case p.is("boolean"):
+	case p.Is("boolean"):
 		return "y or n"
-	case p.is("integer"):
+	case p.Is("integer"):
 		return locale.T("a whole number")
-	case p.is("number"):
+	case p.Is("number"):
 		return "a number"
-	case formats[p.format] != "":
-		return locale.T(formats[p.format])
+	case formats[p.Format] != "":
+		return locale.T(formats[p.Format])
 	}
-	return p.typeName()
+	return p.TypeName()
 }

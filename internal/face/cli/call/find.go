@@ -9,12 +9,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/arguments"
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
@@ -109,12 +110,12 @@ func anyOn(t *tool.Tool) bool {
 // suchAs names the flag that somebody most likely meant: the first that is required, else the
 // first.
 func suchAs(a *tool.Action) string {
-	params := parameters(a.InputSchema)
+	params := arguments.Parameters(a.InputSchema)
 	if len(params) == 0 {
 		return ""
 	}
-	i := max(0, slices.IndexFunc(params, func(p parameter) bool { return p.required }))
-	return locale.Sprintf(", such as --%s", params[i].flag)
+	i := max(0, slices.IndexFunc(params, func(p arguments.Parameter) bool { return p.Required }))
+	return locale.Sprintf(", such as --%s", params[i].Flag)
 }
 
 // ownWords parts the name TOOL.ACTION of an action of ours, as results and the audit show it.
@@ -143,7 +144,7 @@ func findAction(t *tool.Tool, name string) *tool.Action {
 		if a.Name == name {
 			return a
 		}
-		if root.Plain(a.Name) == root.Plain(name) {
+		if arguments.Plain(a.Name) == arguments.Plain(name) {
 			if like != nil {
 				return nil
 			}

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"collie/internal/arguments"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 
@@ -73,7 +74,7 @@ func (g page) claim() string {
 }
 
 func (p commands) page(g page) error {
-	params, positional := allParameters(g.target)
+	params, positional := arguments.Of(g.target.action, g.target.schema)
 	words := g.target.words
 	head := strings.Join(words, " ")
 	if g.title != "" && g.title != words[len(words)-1] {
@@ -124,30 +125,30 @@ func facts(g page) []string {
 	return out
 }
 
-func flagRow(words []string, q *parameter) []string {
-	flag := "--" + q.flag
+func flagRow(words []string, q *arguments.Parameter) []string {
+	flag := "--" + q.Flag
 	if needsJSON(q) {
 		flag += "-json"
 	}
 	need := ""
-	if q.required && q.in == "" {
+	if q.Required && q.In == "" {
 		need = "required"
 	}
-	about := strings.Join(strings.Fields(q.description), " ")
+	about := strings.Join(strings.Fields(q.Description), " ")
 	var more []string
-	if len(q.enum) > 0 {
-		more = append(more, locale.Sprintf("one of %s", rawjson.JoinValues(q.enum, 12)))
+	if len(q.Enum) > 0 {
+		more = append(more, locale.Sprintf("one of %s", rawjson.JoinValues(q.Enum, 12)))
 	}
-	if q.def.Exists() {
-		more = append(more, locale.Sprintf("default %s", q.def.Raw))
+	if q.Default.Exists() {
+		more = append(more, locale.Sprintf("default %s", q.Default.Raw))
 	}
-	if isOwnFlag(words, q.flag) {
-		more = append(more, "write -- --"+q.flag)
+	if isOwnFlag(words, q.Flag) {
+		more = append(more, "write -- --"+q.Flag)
 	}
 	if len(more) > 0 {
 		about = strings.TrimSpace(about + " (" + strings.Join(more, "; ") + ")")
 	}
-	return []string{flag, q.typeName(), need, about}
+	return []string{flag, q.TypeName(), need, about}
 }
 
 // ownFlags are the flags of the command line itself: an action's flag of such a name stands
@@ -163,7 +164,7 @@ func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !for
 
 // example is a command line that calls an action with all it needs. Those in positional need no
 // flag.
-func example(words []string, params []parameter, positional []string) string {
+func example(words []string, params []arguments.Parameter, positional []string) string {
 	line := "collie " + strings.Join(words, " ")
 	if len(words) == 1 {
 		line = "collie call " + words[0]
@@ -171,15 +172,15 @@ func example(words []string, params []parameter, positional []string) string {
 	var behind strings.Builder
 	for i := range params {
 		q := &params[i]
-		if !q.required || q.in != "" {
+		if !q.Required || q.In != "" {
 			continue
 		}
-		if len(positional) > 0 && positional[0] == q.name && !needsJSON(q) {
+		if len(positional) > 0 && positional[0] == q.Name && !needsJSON(q) {
 			_, value, _ := strings.Cut(exampleFlag(q), " ")
 			line, positional = line+" "+output.First(value, "true"), positional[1:]
 			continue
 		}
-		if isOwnFlag(words, q.flag) && !needsJSON(q) {
+		if isOwnFlag(words, q.Flag) && !needsJSON(q) {
 			behind.WriteString(" " + exampleFlag(q))
 			continue
 		}
@@ -191,28 +192,28 @@ func example(words []string, params []parameter, positional []string) string {
 	return line
 }
 
-func exampleFlag(q *parameter) string {
-	flag := "--" + q.flag
+func exampleFlag(q *arguments.Parameter) string {
+	flag := "--" + q.Flag
 	switch {
-	case q.is("boolean"):
+	case q.Is("boolean"):
 		return flag
-	case slices.Contains(q.types, "boolean"): // or a text
+	case slices.Contains(q.Types, "boolean"): // or a text
 		return flag + " true"
-	case needsJSON(q) && q.def.Exists():
-		return flag + "-json " + output.ShellQuote(q.def.Raw)
-	case needsJSON(q) && q.is("object"):
+	case needsJSON(q) && q.Default.Exists():
+		return flag + "-json " + output.ShellQuote(q.Default.Raw)
+	case needsJSON(q) && q.Is("object"):
 		return flag + "-json '{}'"
 	case needsJSON(q):
 		return flag + "-json '[]'"
-	case len(q.enum) > 0:
-		return flag + " " + output.ShellQuote(q.enum[0].String())
-	case q.def.Exists() && !q.def.IsArray() && q.def.String() != "":
-		return flag + " " + output.ShellQuote(q.def.String())
-	case q.is("integer"), q.is("number"):
+	case len(q.Enum) > 0:
+		return flag + " " + output.ShellQuote(q.Enum[0].String())
+	case q.Default.Exists() && !q.Default.IsArray() && q.Default.String() != "":
+		return flag + " " + output.ShellQuote(q.Default.String())
+	case q.Is("integer"), q.Is("number"):
 		return flag + " 1"
-	case q.is("array") && len(q.items) == 1 && (q.items[0] == "integer" || q.items[0] == "number"):
+	case q.Is("array") && len(q.Items) == 1 && (q.Items[0] == "integer" || q.Items[0] == "number"):
 		return flag + " 1,2"
-	case q.is("array"):
+	case q.Is("array"):
 		return flag + " a,b"
 	}
 	return flag + " '…'"

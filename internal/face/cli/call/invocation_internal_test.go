@@ -91,3 +91,33 @@ func TestTakenFlags(t *testing.T) {
 		}
 	}
 }
+
+// Behind the tool of a server the flags that name a kernel are that tool's own.
+func TestKernelFlagsOfOthers(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]struct{ url, rest string }{
+		"--url http://k fs ls":       {"http://k", ""},
+		"fs ls --url http://k":       {"http://k", ""},
+		"fetch get --url http://k":   {"", "--url http://k"},
+		"file__export --token x":     {"", ""},
+		"other tool --token=x":       {"", "--token=x"},
+		"fs/ls --connection home /a": {"", "/a"},
+	} {
+		p, _, _ := newProgram("")
+		c, _, err := p.Root(Command(p.Program)).Find([]string{"call"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inv, err := split(c, strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := strings.Join(inv.rest, " ")
+		if strings.HasPrefix(line, "fs/ls") {
+			rest = strings.Join(inv.words[1:], " ")
+		}
+		if p.Kernel.URL != want.url || rest != want.rest {
+			t.Errorf("%s: url %q, rest %q", line, p.Kernel.URL, rest)
+		}
+	}
+}

@@ -8,8 +8,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/face/cli/rawjson"
+	"collie/internal/arguments"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 
@@ -23,28 +24,28 @@ func isNodeID(text string) bool {
 
 // withNotebooks puts ids where a person has named notebooks. Whoever calls over MCP gives ids:
 // names change and may be the same.
-func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *found, params []parameter, args json.RawMessage) (json.RawMessage, error) {
+func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *found, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
 	if !target.ours() {
 		return args, nil
 	}
 	var known []notebook
 	for i := range params {
 		q := &params[i]
-		given := rawjson.Member(gjson.ParseBytes(args), q.name)
+		given := rawjson.Member(gjson.ParseBytes(args), q.Name)
 		name := given.String()
-		if !isNotebook(q) || given.Type != gjson.String || name == "" || name == q.def.String() || isNodeID(name) {
+		if !isNotebook(q) || given.Type != gjson.String || name == "" || name == q.Default.String() || isNodeID(name) {
 			continue
 		}
 		if known == nil {
 			known = p.notebooks(ctx, b)
 		}
-		id, err := idOf(name, q.flag, known)
+		id, err := idOf(name, q.Flag, known)
 		if err != nil {
 			return nil, err
 		}
 		out := rawjson.Object{}
 		rawjson.EachMember(args, func(member string, key, value json.RawMessage) {
-			if member == q.name {
+			if member == q.Name {
 				value = rawjson.Quote(id)
 			}
 			out.Add(key, value)

@@ -9,7 +9,7 @@ import (
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
+	"collie/internal/rawjson"
 )
 
 // list is the items of a list, one a line: those that are objects as a table.

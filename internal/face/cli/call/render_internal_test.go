@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"collie/internal/arguments"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/tool"
@@ -101,7 +102,7 @@ func TestErrorsNameFlags(t *testing.T) {
 	t.Parallel()
 	err := inFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{
 		{Path: "/parentID", Message: "is missing"}, {Path: "/tags/0", Message: "is short"}, {Path: "", Message: "whole"},
-	}}, "collie notes add", parameters(json.RawMessage(notes)), false)
+	}}, "collie notes add", arguments.Parameters(json.RawMessage(`{"properties":{"parentID":{"type":"string"},"tags":{"type":"array"}}}`)), false)
 	var out bytes.Buffer
 	p := commands{&root.Program{Output: output.Output{Err: &out}}}
 	p.Report(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/face/cli/locale"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"collie/internal/arguments"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/remote"
@@ -270,8 +271,8 @@ func actionRows(t *tool.Tool) []actionRow {
 // signature is an action with the flags it needs, and … where it takes others.
 func signature(a *tool.Action) string {
 	s, more := a.Name, false
-	for _, q := range parameters(a.InputSchema) {
-		if !q.required {
+	for _, q := range arguments.Parameters(a.InputSchema) {
+		if !q.Required {
 			more = true
 			continue
 		}
@@ -284,17 +285,17 @@ func signature(a *tool.Action) string {
 }
 
 // flagForm is a flag with a word for its value.
-func flagForm(q *parameter) string {
+func flagForm(q *arguments.Parameter) string {
 	switch {
-	case q.is("boolean"):
-		return "--" + q.flag
+	case q.Is("boolean"):
+		return "--" + q.Flag
 	case needsJSON(q):
-		return "--" + q.flag + "-json <" + q.typeName() + ">"
+		return "--" + q.Flag + "-json <" + q.TypeName() + ">"
 	}
-	return "--" + q.flag + " <" + q.typeName() + ">"
+	return "--" + q.Flag + " <" + q.TypeName() + ">"
 }
 
 // needsJSON reports whether a parameter has no other form than JSON.
-func needsJSON(q *parameter) bool {
-	return q.is("object") || q.is("array") && len(q.items) == 1 && (q.items[0] == "object" || q.items[0] == "array")
+func needsJSON(q *arguments.Parameter) bool {
+	return q.Is("object") || q.Is("array") && len(q.Items) == 1 && (q.Items[0] == "object" || q.Items[0] == "array")
 }

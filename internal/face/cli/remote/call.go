@@ -12,7 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/face/cli/locale"
-	"collie/internal/face/cli/rawjson"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 

@@ -19,7 +19,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
-	"collie/internal/face/cli/rawjson"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 

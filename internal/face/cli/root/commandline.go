@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/arguments"
 	"collie/internal/face/cli/output"
 	"collie/internal/lazyregexp"
 )
@@ -93,12 +94,12 @@ func argument(text string) (v gjson.Result, rest string) {
 }
 
 func flagOf(key string, v gjson.Result) string {
-	flag := " --" + Kebab(key)
+	flag := " --" + arguments.Kebab(key)
 	switch v.Type {
 	case gjson.True:
 		return flag
 	case gjson.False:
-		return " --no-" + Kebab(key)
+		return " --no-" + arguments.Kebab(key)
 	case gjson.JSON:
 		return flag + "-json " + output.ShellQuote(v.Raw)
 	}

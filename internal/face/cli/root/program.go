@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"collie/internal/app"
+	"collie/internal/arguments"
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
@@ -139,6 +140,14 @@ func (e *UsageError) Error() string { return e.message }
 
 // Usage makes a [UsageError].
 func Usage(format string, args ...any) error { return &UsageError{locale.Sprintf(format, args...)} }
+
+// AsUsage makes a [UsageError] of a mistake in the words of a command line; other errors stay what they are.
+func AsUsage(err error) error {
+	if mistake, ok := errors.AsType[*arguments.Error](err); ok {
+		return &UsageError{mistake.Error()}
+	}
+	return err
+}
 
 // Load reads the settings. Warnings are shown; errors are what Load returns.
 func (p *Program) Load() (*config.Config, error) {

@@ -15,8 +15,8 @@ import (
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/rawjson"
 	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 )
 
 // commands are the commands of this folder, all of one program.

@@ -1,4 +1,4 @@
-package call
+package arguments
 
 import (
 	"encoding/json"
@@ -7,21 +7,20 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/face/cli/rawjson"
-	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
 
 // called reports whether a parameter has that name or alias; name is plain.
-func (p *parameter) called(name string) bool {
-	return root.Plain(p.name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return root.Plain(a) == name })
+func (p *Parameter) called(name string) bool {
+	return Plain(p.Name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return Plain(a) == name })
 }
 
 // placeAll takes the values that have no flag, in order, for the parameters that may do without
 // one. A list takes all that follow. Where the values are too few to reach one that is required,
 // those before it that are not are passed over: collie fs search tea looks for tea, everywhere.
-func (f *flagReader) placeAll(start json.RawMessage) error {
-	slots := f.positional
+func (f *Reader) placeAll(start json.RawMessage) error {
+	slots := f.Positional
 	for f.reach(slots, start) > len(f.placed) {
 		i := slices.IndexFunc(slots, func(name string) bool { return !f.wants(name, start) })
 		if i < 0 {
@@ -31,17 +30,17 @@ func (f *flagReader) placeAll(start json.RawMessage) error {
 	}
 	for _, value := range f.placed {
 		if len(slots) == 0 {
-			return root.Usage("unexpected argument %q; %s takes %s without a flag; what has spaces in it needs quotes", value, f.command,
-				strings.Join(f.positional, " and "))
+			return f.usage("unexpected argument %q; %s takes %s without a flag; what has spaces in it needs quotes", value, f.Command,
+				strings.Join(f.Positional, " and "))
 		}
-		p, err := f.param(slots[0])
+		p, err := f.Param(slots[0])
 		if err != nil {
 			return err
 		}
 		if err := f.place(p, slots[0], value); err != nil {
 			return err
 		}
-		if !p.is("array") {
+		if !p.Is("array") {
 			slots = slots[1:]
 		}
 	}
@@ -49,7 +48,7 @@ func (f *flagReader) placeAll(start json.RawMessage) error {
 }
 
 // reach is how many values the last of slots that is required needs.
-func (f *flagReader) reach(slots []string, start json.RawMessage) int {
+func (f *Reader) reach(slots []string, start json.RawMessage) int {
 	for i := len(slots) - 1; i >= 0 && len(f.placed) > 0; i-- {
 		if f.wants(slots[i], start) {
 			return i + 1
@@ -59,29 +58,29 @@ func (f *flagReader) reach(slots []string, start json.RawMessage) int {
 }
 
 // wants reports whether a parameter is required and has no value yet.
-func (f *flagReader) wants(name string, start json.RawMessage) bool {
-	p, err := f.param(name)
-	return err == nil && p != nil && p.required && f.given[p.name] == nil && !rawjson.Member(gjson.ParseBytes(start), p.name).Exists()
+func (f *Reader) wants(name string, start json.RawMessage) bool {
+	p, err := f.Param(name)
+	return err == nil && p != nil && p.Required && f.given[p.Name] == nil && !rawjson.Member(gjson.ParseBytes(start), p.Name).Exists()
 }
 
-func (f *flagReader) place(p *parameter, name, value string) error {
-	if p.is("boolean") {
+func (f *Reader) place(p *Parameter, name, value string) error {
+	if p.Is("boolean") {
 		return f.setBool(spelling{param: p}, name, value, true)
 	}
 	return f.set(p, name, value)
 }
 
-// allParameters are the parameters of an action, and of one of ours also what it understands beside its
-// schema: other names, and the members of an argument that is an object.
-func allParameters(target *found) (params []parameter, positional []string) {
-	params = parameters(target.schema)
-	a := target.action
+// Of are the parameters of an action, whose schema it has or which is given where nothing else of it is known, and which of
+// them need no flag. An action of ours understands more than its schema: other names, and the members of an argument that
+// is an object.
+func Of(a *tool.Action, schema json.RawMessage) (params []Parameter, positional []string) {
+	params = Parameters(schema)
 	if a == nil || !a.Strict {
 		return params, nil
 	}
 	for alias, name := range a.Aliases {
-		i := slices.IndexFunc(params, func(p parameter) bool { return p.name == name })
-		if i >= 0 && !slices.ContainsFunc(params, func(p parameter) bool { return p.called(root.Plain(alias)) }) {
+		i := slices.IndexFunc(params, func(p Parameter) bool { return p.Name == name })
+		if i >= 0 && !slices.ContainsFunc(params, func(p Parameter) bool { return p.called(Plain(alias)) }) {
 			params[i].aliases = append(params[i].aliases, alias)
 		}
 	}
@@ -90,17 +89,17 @@ func allParameters(target *found) (params []parameter, positional []string) {
 
 // withMembers adds to params the members of those that may be an object, as far as their names
 // are free.
-func withMembers(a *tool.Action, params []parameter) []parameter {
+func withMembers(a *tool.Action, params []Parameter) []Parameter {
 	top := gjson.ParseBytes(a.InputSchema)
 	out := params
 	for _, p := range params {
-		schema := rawjson.Member(rawjson.Member(top, "properties"), p.name)
+		schema := rawjson.Member(rawjson.Member(top, "properties"), p.Name)
 		for _, branch := range append(rawjson.List(rawjson.Member(schema, "anyOf")), schema) {
 			rawjson.Member(deref(top, branch), "properties").ForEach(func(k, v gjson.Result) bool {
-				free := !slices.ContainsFunc(out, func(q parameter) bool { return q.called(root.Plain(k.String())) })
+				free := !slices.ContainsFunc(out, func(q Parameter) bool { return q.called(Plain(k.String())) })
 				if free {
 					q := newParameter(top, k.String(), v)
-					q.in, q.flag = p.name, root.Kebab(q.name)
+					q.In, q.Flag = p.Name, Kebab(q.Name)
 					out = append(out, q)
 				}
 				return true

@@ -1,4 +1,4 @@
-package call
+package arguments
 
 import (
 	"encoding/json"
@@ -7,68 +7,67 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/face/cli/rawjson"
-	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 )
 
-// parameter is one argument of an action, as its schema describes it.
-type parameter struct {
-	name        string
-	flag        string   // without the dashes
-	types       []string // JSON types it may have, null left out; none means any
-	items       []string // the same for the items of an array
-	required    bool
-	enum        []gjson.Result
-	def         gjson.Result // default
-	description string
-	format      string   // of a text
-	aliases     []string // other names
-	in          string   // the argument that it is a member of; empty at the top
+// Parameter is one argument of an action, as its schema describes it.
+type Parameter struct {
+	Name        string
+	Flag        string   // without the dashes
+	Types       []string // JSON types it may have, null left out; none means any
+	Items       []string // the same for the items of an array
+	Required    bool
+	Enum        []gjson.Result
+	Default     gjson.Result
+	Description string
+	Format      string // of a text
+	In          string // the argument that it is a member of; empty at the top
+	aliases     []string
 }
 
-// is reports whether a parameter has that one type.
-func (p *parameter) is(typ string) bool { return len(p.types) == 1 && p.types[0] == typ }
+// Is reports whether a parameter has that one type.
+func (p *Parameter) Is(typ string) bool { return len(p.Types) == 1 && p.Types[0] == typ }
 
-// typeName is the type in a word, for help and errors.
-func (p *parameter) typeName() string {
+// TypeName is the type in a word, for help and errors.
+func (p *Parameter) TypeName() string {
 	switch {
-	case len(p.types) == 0:
+	case len(p.Types) == 0:
 		return "any"
-	case p.is("array") && len(p.items) == 1:
-		return p.items[0] + "[]"
+	case p.Is("array") && len(p.Items) == 1:
+		return p.Items[0] + "[]"
 	}
-	return strings.Join(p.types, "|")
+	return strings.Join(p.Types, "|")
 }
 
 // maxRefs bounds how many $ref are followed to one schema.
 const maxRefs = 16
 
-// parameters are the arguments an input schema describes, in its order. What the schema
+// Parameters are the arguments an input schema describes, in its order. What the schema
 // says in allOf, anyOf and oneOf at its top counts as well: an action takes the arguments
 // of all its branches.
-func parameters(schema json.RawMessage) []parameter {
+func Parameters(schema json.RawMessage) []Parameter {
 	root := gjson.ParseBytes(schema)
-	var out []parameter
+	var out []Parameter
 	collect(root, root, 0, &out)
 	required := map[string]bool{}
 	for _, r := range rawjson.Member(deref(root, root), "required").Array() {
 		required[r.String()] = true
 	}
 	for i := range out {
-		out[i].required = required[out[i].name]
+		out[i].Required = required[out[i].Name]
 	}
 	nameFlags(out)
 	return out
 }
 
-func collect(root, schema gjson.Result, depth int, out *[]parameter) {
+func collect(root, schema gjson.Result, depth int, out *[]Parameter) {
 	schema = deref(root, schema)
 	if depth > maxRefs || !schema.IsObject() {
 		return
 	}
 	if props := rawjson.Member(schema, "properties"); props.IsObject() {
 		props.ForEach(func(k, v gjson.Result) bool {
-			known := slices.ContainsFunc(*out, func(p parameter) bool { return p.name == k.String() })
+			known := slices.ContainsFunc(*out, func(p Parameter) bool { return p.Name == k.String() })
 			if !known && k.String() != "" {
 				*out = append(*out, newParameter(root, k.String(), v))
 			}
@@ -82,19 +81,19 @@ func collect(root, schema gjson.Result, depth int, out *[]parameter) {
 	}
 }
 
-func newParameter(root gjson.Result, name string, schema gjson.Result) parameter {
-	p := parameter{name: name, description: rawjson.Member(schema, "description").String(), def: rawjson.Member(schema, "default")}
+func newParameter(root gjson.Result, name string, schema gjson.Result) Parameter {
+	p := Parameter{Name: name, Description: rawjson.Member(schema, "description").String(), Default: rawjson.Member(schema, "default")}
 	s := deref(root, schema)
-	if p.description == "" {
-		p.description = rawjson.Member(s, "description").String()
+	if p.Description == "" {
+		p.Description = rawjson.Member(s, "description").String()
 	}
-	p.types, p.format = typesOf(root, s, 0), rawjson.Member(s, "format").String()
-	if p.is("array") {
-		p.items = typesOf(root, deref(root, rawjson.Member(s, "items")), 0)
+	p.Types, p.Format = typesOf(root, s, 0), rawjson.Member(s, "format").String()
+	if p.Is("array") {
+		p.Items = typesOf(root, deref(root, rawjson.Member(s, "items")), 0)
 	}
-	p.enum = rawjson.List(rawjson.Member(s, "enum"))
-	if len(p.enum) == 0 && p.is("array") {
-		p.enum = rawjson.List(rawjson.Member(deref(root, rawjson.Member(s, "items")), "enum"))
+	p.Enum = rawjson.List(rawjson.Member(s, "enum"))
+	if len(p.Enum) == 0 && p.Is("array") {
+		p.Enum = rawjson.List(rawjson.Member(deref(root, rawjson.Member(s, "items")), "enum"))
 	}
 	return p
 }
@@ -162,15 +161,15 @@ func deref(root, schema gjson.Result) gjson.Result {
 
 // nameFlags gives each parameter its flag: its name in kebab case, or the name as it is
 // where two would be the same.
-func nameFlags(params []parameter) {
+func nameFlags(params []Parameter) {
 	count := map[string]int{}
 	for i := range params {
-		count[root.Plain(params[i].name)]++
+		count[Plain(params[i].Name)]++
 	}
 	for i := range params {
 		p := &params[i]
-		if p.flag = root.Kebab(p.name); count[root.Plain(p.name)] > 1 || root.Plain(p.flag) == "" {
-			p.flag = p.name
+		if p.Flag = Kebab(p.Name); count[Plain(p.Name)] > 1 || Plain(p.Flag) == "" {
+			p.Flag = p.Name
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package call
+package arguments
 
 import (
 	"encoding/json"
@@ -14,8 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"collie/internal/face/cli/rawjson"
-	"collie/internal/face/cli/root"
+	"collie/internal/rawjson"
 )
 
 // notes is a schema with every shape that flags have to deal with.
@@ -43,19 +42,25 @@ const notes = `{
 	"$defs": {"options": {"type": "object", "properties": {"deep": {"type": "boolean"}}}}
 }`
 
-func reader(schema string) *flagReader {
+func reader(schema string) *Reader {
 	files := map[string]string{"long.md": "# a\n<b>\n", "bad": "\xff"}
 	stdin := func() ([]byte, error) { return []byte("from stdin\n"), nil }
-	return &flagReader{
-		command: "collie t a", params: parameters(json.RawMessage(schema)), stdin: stdin,
-		globals: func(name string) bool { return name == "json" || name == "timeout" },
-		file: func(name string) ([]byte, error) {
+	return &Reader{
+		Command: "collie t a", Params: Parameters(json.RawMessage(schema)), Stdin: stdin,
+		Globals: func(name string) bool { return name == "json" || name == "timeout" },
+		File: func(name string) ([]byte, error) {
 			if text, ok := files[name]; ok {
 				return []byte(text), nil
 			}
 			return nil, fs.ErrNotExist
 		},
 	}
+}
+
+// mistake reports whether err is about the words.
+func mistake(err error) bool {
+	_, ok := errors.AsType[*Error](err)
+	return ok
 }
 
 func TestFlagsBecomeArguments(t *testing.T) {
@@ -112,7 +117,7 @@ func TestFlagsBecomeArguments(t *testing.T) {
 		t.Run(tt.line, func(t *testing.T) {
 			t.Parallel()
 			want, problem, fails := strings.Cut(tt.want, "|")
-			got, err := reader(notes).read(strings.Fields(tt.line), nil)
+			got, err := reader(notes).Read(strings.Fields(tt.line), nil)
 			if fails {
 				if err == nil || !strings.Contains(err.Error(), problem) {
 					t.Errorf("read(%q) = %s, %v, want an error with %q", tt.line, got, err, problem)
@@ -157,8 +162,8 @@ func TestFlagsThatDoNotFit(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
 			t.Parallel()
-			got, err := reader(notes).read(strings.Fields(tt.line), nil)
-			if !root.IsUsage(err) || !strings.Contains(err.Error(), tt.want) {
+			got, err := reader(notes).Read(strings.Fields(tt.line), nil)
+			if !mistake(err) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("read(%q) = %s, %v, want a usage error with %q", tt.line, got, err, tt.want)
 			}
 		})
@@ -167,7 +172,7 @@ func TestFlagsThatDoNotFit(t *testing.T) {
 
 func TestFlagsOfAnActionWithoutAny(t *testing.T) {
 	t.Parallel()
-	_, err := reader(`{"type":"object"}`).read([]string{"--x"}, nil)
+	_, err := reader(`{"type":"object"}`).Read([]string{"--x"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "--args") {
 		t.Errorf("error is %v, want one that points to --args", err)
 	}
@@ -176,11 +181,11 @@ func TestFlagsOfAnActionWithoutAny(t *testing.T) {
 func TestSpellingsThatClash(t *testing.T) {
 	t.Parallel()
 	const schema = `{"properties":{"a_b":{"type":"string"},"aB":{"type":"string"}}}`
-	got, err := reader(schema).read([]string{"--a_b", "1", "--aB", "2"}, nil)
+	got, err := reader(schema).Read([]string{"--a_b", "1", "--aB", "2"}, nil)
 	if err != nil || string(got) != `{"a_b":"1","aB":"2"}` {
 		t.Errorf("exact spellings give %s, %v", got, err)
 	}
-	if _, err := reader(schema).read([]string{"--a-b", "1"}, nil); err == nil || !strings.Contains(err.Error(), "--a_b or --aB") {
+	if _, err := reader(schema).Read([]string{"--a-b", "1"}, nil); err == nil || !strings.Contains(err.Error(), "--a_b or --aB") {
 		t.Errorf("error is %v, want both names", err)
 	}
 }
@@ -194,20 +199,10 @@ func TestFlagsIntoArgs(t *testing.T) {
 		{`{"parentID":"a","parentID":"c"}`, "--parent-id b", `{"parentID":"b"}`},
 	}
 	for _, tt := range tests {
-		got, err := reader(notes).read(strings.Fields(tt.line), json.RawMessage(tt.start))
+		got, err := reader(notes).Read(strings.Fields(tt.line), json.RawMessage(tt.start))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s with %q = %s, %v, want %s", tt.start, tt.line, got, err, tt.want)
 		}
-	}
-}
-
-func TestStdinTwice(t *testing.T) {
-	t.Parallel()
-	p := commands{&root.Program{In: strings.NewReader("x")}}
-	f := reader(notes)
-	f.stdin = p.stdinOnce()
-	if _, err := f.read([]string{"--parent-id", "-", "--av-id", "-"}, nil); err == nil || !strings.Contains(err.Error(), errStdinTwice.Error()) {
-		t.Errorf("error is %v, want %v", err, errStdinTwice)
 	}
 }
 
@@ -216,14 +211,14 @@ func TestStdinTwice(t *testing.T) {
 func TestAnyValueFindsItsWay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,5}(_[a-z]{2,5}){0,2}`), 1, 6, root.Plain).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,5}(_[a-z]{2,5}){0,2}`), 1, 6, Plain).Draw(t, "names")
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "json" || n == "timeout" || strings.HasPrefix(n, "no_") })
 		want := map[string]any{}
 		var schema []string
 		var flags [][]string
 		for _, name := range names {
 			typ := rapid.SampledFrom([]string{"string", "integer", "boolean", "array", "object"}).Draw(t, "type")
-			spelt := "--" + rapid.SampledFrom([]string{name, root.Kebab(name), strings.ToUpper(name), strings.ReplaceAll(name, "_", "")}).Draw(t, "spelling")
+			spelt := "--" + rapid.SampledFrom([]string{name, Kebab(name), strings.ToUpper(name), strings.ReplaceAll(name, "_", "")}).Draw(t, "spelling")
 			text := rapid.StringMatching(`[^@\-][a-zA-Z <>&"\\'é笔=,]*`)
 			switch typ {
 			case "string":
@@ -264,7 +259,7 @@ func TestAnyValueFindsItsWay(t *testing.T) {
 		for _, f := range rapid.Permutation(flags).Draw(t, "order") {
 			tokens = append(tokens, f...)
 		}
-		raw, err := reader(`{"properties":{`+strings.Join(schema, ",")+`}}`).read(tokens, nil)
+		raw, err := reader(`{"properties":{`+strings.Join(schema, ",")+`}}`).Read(tokens, nil)
 		if err != nil {
 			t.Fatalf("read(%q): %v", tokens, err)
 		}
@@ -296,9 +291,9 @@ func FuzzFlags(f *testing.F) {
 	f.Add(`nonsense`, "--x")
 	f.Fuzz(func(t *testing.T, schema, line string) {
 		r := reader(schema)
-		got, err := r.read(strings.Split(line, "\n"), nil)
+		got, err := r.Read(strings.Split(line, "\n"), nil)
 		if err != nil {
-			if _, ok := errors.AsType[*root.UsageError](err); !ok {
+			if !mistake(err) {
 				t.Fatalf("error is %T: %v", err, err)
 			}
 			return
@@ -307,8 +302,8 @@ func FuzzFlags(f *testing.F) {
 			t.Fatalf("arguments are not a JSON object: %s", got)
 		}
 		known := map[string]bool{}
-		for _, p := range r.params {
-			known[p.name] = true
+		for _, p := range r.Params {
+			known[p.Name] = true
 		}
 		rawjson.EachMember(got, func(name string, _, _ json.RawMessage) {
 			if !known[name] {
@@ -338,8 +333,8 @@ func TestParameters(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, p := range parameters(json.RawMessage(tt.schema)) {
-			got = append(got, p.flag+" "+p.typeName())
+		for _, p := range Parameters(json.RawMessage(tt.schema)) {
+			got = append(got, p.Flag+" "+p.TypeName())
 		}
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("parameters of %s\n are %q,\nwant %q", tt.schema, got, tt.want)

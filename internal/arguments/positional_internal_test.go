@@ -1,19 +1,18 @@
-package call
+package arguments
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"collie/internal/face/cli/root"
 	"collie/internal/tool"
 )
 
 // readerOf is a flag reader for an action of ours.
-func readerOf(t *testing.T, a tool.Action) *flagReader {
+func readerOf(t *testing.T, a tool.Action) *Reader {
 	t.Helper()
 	r := reader("{}")
-	r.params, r.positional = allParameters(&found{tool: &tool.Tool{Name: "t"}, action: &a, schema: a.InputSchema})
+	r.Params, r.Positional = Of(&a, a.InputSchema)
 	return r
 }
 
@@ -47,7 +46,7 @@ func TestOwnArguments(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			got, err := readerOf(t, a).read(strings.Fields(line), nil)
+			got, err := readerOf(t, a).Read(strings.Fields(line), nil)
 			wanted, message, fails := strings.Cut(want, "|")
 			switch {
 			case fails && (err == nil || !strings.Contains(err.Error(), message)):
@@ -67,7 +66,7 @@ func TestForeignArgumentsNeedFlags(t *testing.T) {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 	})
 	for _, line := range []string{"/a", "--p /a"} {
-		if got, err := r.read(strings.Fields(line), nil); err == nil {
+		if got, err := r.Read(strings.Fields(line), nil); err == nil {
 			t.Errorf("%s: %s", line, got)
 		}
 	}
@@ -78,38 +77,8 @@ func TestKebabOfSeveral(t *testing.T) {
 	for name, want := range map[string]string{
 		"blockIDs": "block-ids", "avID": "av-id", "IDs": "ids", "srcIDsAll": "src-ids-all", "HTTPServer": "http-server", "isDocs": "is-docs",
 	} {
-		if got := root.Kebab(name); got != want {
+		if got := Kebab(name); got != want {
 			t.Errorf("kebab(%q) is %q, want %q", name, got, want)
-		}
-	}
-}
-
-// Behind the tool of a server the flags that name a kernel are that tool's own.
-func TestKernelFlagsOfOthers(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]struct{ url, rest string }{
-		"--url http://k fs ls":       {"http://k", ""},
-		"fs ls --url http://k":       {"http://k", ""},
-		"fetch get --url http://k":   {"", "--url http://k"},
-		"file__export --token x":     {"", ""},
-		"other tool --token=x":       {"", "--token=x"},
-		"fs/ls --connection home /a": {"", "/a"},
-	} {
-		p, _, _ := newProgram("")
-		c, _, err := p.Root(Command(p.Program)).Find([]string{"call"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		inv, err := split(c, strings.Fields(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rest := strings.Join(inv.rest, " ")
-		if strings.HasPrefix(line, "fs/ls") {
-			rest = strings.Join(inv.words[1:], " ")
-		}
-		if p.Kernel.URL != want.url || rest != want.rest {
-			t.Errorf("%s: url %q, rest %q", line, p.Kernel.URL, rest)
 		}
 	}
 }
@@ -131,8 +100,8 @@ func TestTheRequiredComesFirst(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			r := readerOf(t, a)
-			r.command = "collie t search"
-			got, err := r.read(strings.Fields(line), nil)
+			r.Command = "collie t search"
+			got, err := r.Read(strings.Fields(line), nil)
 			wanted, message, fails := strings.Cut(want, "|")
 			switch {
 			case fails && (err == nil || !strings.Contains(err.Error(), message)):
@@ -142,7 +111,7 @@ func TestTheRequiredComesFirst(t *testing.T) {
 			}
 		})
 	}
-	if got, err := readerOf(t, a).read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
+	if got, err := readerOf(t, a).Read([]string{"/Work"}, json.RawMessage(`{"query":"tea"}`)); err != nil || string(got) != `{"query":"tea","path":"/Work"}` {
 		t.Errorf("with --args: got %s, %v", got, err)
 	}
 }

@@ -1,0 +1,285 @@
+// Package arguments maps the words of a command line to the arguments of an action, as a terminal and a conversation
+// write them: --flag value, --flag=value, key=value, values without a flag, and what is in a file or on stdin. What may be
+// written follows from the action's schema. The entry point is [Reader].
+package arguments
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/rawjson"
+	"collie/internal/tool"
+)
+
+// Reader maps the words of one command line to the arguments of one action. A zero field does without what it is for.
+type Reader struct {
+	Command string // "collie TOOL ACTION", for messages
+	Params  []Parameter
+	// Positional are the names of the parameters that values without a flag are for, in order.
+	Positional []string
+	Globals    func(name string) bool               // reports whether the command line itself has a flag
+	File       func(name string) ([]byte, error)    // reads @NAME; nil: there are no files
+	Stdin      func() ([]byte, error)               // reads -; nil: there is no input
+	Sprintf    func(format string, a ...any) string // says what is wrong in the language of the person; nil: English
+
+	given  map[string]*given // by name of the parameter
+	placed []string          // the values without a flag
+}
+
+// Error is a mistake in the words.
+type Error struct{ message string }
+
+// Error says what is wrong, and what is expected.
+func (e *Error) Error() string { return e.message }
+
+func (f *Reader) usage(format string, a ...any) error { return &Error{f.sprintf(format, a...)} }
+
+func (f *Reader) sprintf(format string, a ...any) string {
+	if f.Sprintf != nil {
+		return f.Sprintf(format, a...)
+	}
+	return fmt.Sprintf(format, a...)
+}
+
+// didYouMean is a question to end an error with, empty if no known name is near.
+func (f *Reader) didYouMean(name string, known []string) string {
+	if near, ok := tool.Nearest(name, known); ok {
+		return f.sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// given is what the command line says of one parameter.
+type given struct {
+	plain []json.RawMessage // the values in order; one, unless it is an array
+	json  json.RawMessage   // of --key-json, which wins
+}
+
+// spelling is how a flag was meant.
+type spelling struct {
+	param  *Parameter
+	json   bool // --key-json
+	negate bool // --no-key
+}
+
+// Read maps tokens to arguments. start, a JSON object or nil, is what the flags are put
+// into: a flag replaces the member of its name, the others are added in the order of the
+// schema. All that is wrong is wrong before anything is called.
+func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
+	f.given, f.placed = map[string]*given{}, nil
+	for _, t := range tokens {
+		if !utf8.ValidString(t) {
+			return nil, f.usage("the argument %q is not UTF-8 text", t)
+		}
+	}
+	for len(tokens) > 0 {
+		rest, err := f.one(tokens)
+		if err != nil {
+			return nil, err
+		}
+		tokens = rest
+	}
+	if err := f.placeAll(start); err != nil {
+		return nil, err
+	}
+	return f.assemble(start), nil
+}
+
+// one reads the flag that tokens begin with and returns what follows it.
+func (f *Reader) one(tokens []string) (rest []string, err error) {
+	token, rest := tokens[0], tokens[1:]
+	if token == "--" { // flags of the command line end here, those of the action go on
+		f.Globals = nil
+		return rest, nil
+	}
+	name, ok := strings.CutPrefix(token, "--")
+	if (token == "-" || !strings.HasPrefix(token, "-")) && len(f.Positional) > 0 {
+		f.placed = append(f.placed, token)
+		return rest, nil
+	}
+	if !ok || name == "" {
+		return nil, f.usage("unexpected argument %q; %s takes flags only, see %s --help", token, f.Command, f.Command)
+	}
+	name, value, inline := strings.Cut(name, "=")
+	s, err := f.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if s.param.Is("boolean") && !s.json {
+		return rest, f.setBool(s, name, value, inline)
+	}
+	if !inline {
+		if len(rest) == 0 || rest[0] == "--" || f.isFlag(rest[0]) {
+			return nil, f.usage("--%s needs a value: %s", name, f.form(s.param))
+		}
+		value, rest = rest[0], rest[1:]
+	}
+	if s.json {
+		return rest, f.setJSON(s.param, name, value)
+	}
+	return rest, f.set(s.param, name, value)
+}
+
+// find returns what a flag means: a parameter by its exact name, else by any spelling of it,
+// else with --no- before or -json behind it.
+func (f *Reader) find(name string) (spelling, error) {
+	if p, err := f.Param(name); p != nil || err != nil {
+		return spelling{param: p}, err
+	}
+	low := strings.ToLower(name)
+	if strings.HasSuffix(low, "-json") {
+		if p, err := f.Param(name[:len(name)-len("-json")]); p != nil || err != nil {
+			return spelling{param: p, json: true}, err
+		}
+	}
+	if strings.HasPrefix(low, "no-") {
+		if p, err := f.Param(name[len("no-"):]); err != nil || p != nil && p.Is("boolean") {
+			return spelling{param: p, negate: true}, err
+		}
+	}
+	return spelling{}, f.unknown(name)
+}
+
+// Param returns the parameter of a name or a spelling of it, nil if there is none.
+func (f *Reader) Param(name string) (*Parameter, error) {
+	var like []*Parameter
+	for i := range f.Params {
+		p := &f.Params[i]
+		if p.Name == name {
+			return p, nil
+		}
+		if want := Plain(name); want != "" && p.called(want) {
+			like = append(like, p)
+		}
+	}
+	switch len(like) {
+	case 0:
+		return nil, nil //nolint:nilnil // the documented answer for none
+	case 1:
+		return like[0], nil
+	}
+	names := make([]string, len(like))
+	for i, p := range like {
+		names[i] = "--" + p.Flag
+	}
+	return nil, f.usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
+}
+
+// unknown is the error for a flag that the action does not have.
+func (f *Reader) unknown(name string) error {
+	if len(f.Params) == 0 {
+		return f.usage("unknown flag --%s: %s has no flags; --args '{…}' passes what its schema does not name", name, f.Command)
+	}
+	flags := make([]string, len(f.Params))
+	for i := range f.Params {
+		flags[i] = f.Params[i].Flag
+	}
+	msg := f.sprintf("unknown flag --%s", name)
+	if near := f.didYouMean("--"+name, prefixed("--", flags)); near != "" {
+		msg += near
+	}
+	return f.usage("%s\n  flags of %s: %s", msg, f.Command, strings.Join(prefixed("--", flags), ", "))
+}
+
+func prefixed(prefix string, list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = prefix + s
+	}
+	return out
+}
+
+// isFlag reports whether a token can only be a flag, so that it is nobody's value.
+func (f *Reader) isFlag(token string) bool {
+	name, ok := strings.CutPrefix(token, "--")
+	if !ok || name == "" {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "=")
+	if f.Globals != nil && f.Globals(name) {
+		return true
+	}
+	s, err := f.find(name)
+	return err == nil && s.param != nil
+}
+
+// assemble puts the values into start.
+func (f *Reader) assemble(start json.RawMessage) json.RawMessage {
+	if len(f.given) == 0 && start != nil {
+		return start
+	}
+	out := rawjson.Object{}
+	written := map[string]bool{}
+	rawjson.EachMember(start, func(name string, key, value json.RawMessage) {
+		if g := f.given[name]; g != nil {
+			if written[name] {
+				return
+			}
+			value = f.value(name, g)
+		}
+		written[name] = true
+		out.Add(key, value)
+	})
+	for i := range f.Params {
+		p := &f.Params[i]
+		switch g := f.given[p.Name]; {
+		case g == nil || written[p.Name]:
+		case p.In == "":
+			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
+		case !written[p.In]:
+			written[p.In] = true
+			out.Add(rawjson.Quote(p.In), f.members(p.In))
+		}
+	}
+	return out.Bytes()
+}
+
+// members is the object that the flags of its members make.
+func (f *Reader) members(in string) json.RawMessage {
+	out := rawjson.Object{}
+	for i := range f.Params {
+		p := &f.Params[i]
+		if g := f.given[p.Name]; g != nil && p.In == in {
+			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
+		}
+	}
+	return out.Bytes()
+}
+
+func (f *Reader) value(name string, g *given) json.RawMessage {
+	if g.json != nil {
+		return g.json
+	}
+	i := slices.IndexFunc(f.Params, func(p Parameter) bool { return p.Name == name })
+	if !f.Params[i].Is("array") {
+		return g.plain[0]
+	}
+	out := []byte{'['}
+	for i, item := range g.plain {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, item...)
+	}
+	return append(out, ']')
+}
+
+// Waiting is the parameter whose flag is the last of tokens and has no value yet; nil if there is
+// none.
+func (f *Reader) Waiting(tokens []string) *Parameter {
+	if len(tokens) == 0 {
+		return nil
+	}
+	name, isFlag := strings.CutPrefix(tokens[len(tokens)-1], "--")
+	if !isFlag || strings.Contains(name, "=") {
+		return nil
+	}
+	s, err := f.find(name)
+	if err != nil || s.param == nil || s.param.Is("boolean") {
+		return nil
+	}
+	return s.param
+}

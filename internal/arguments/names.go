@@ -1,0 +1,42 @@
+package arguments
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Plain is a name without what its spellings differ in: notebookID, notebook_id and
+// notebook-id are one.
+func Plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// pluralAt reports whether the letter at i is the s of several, as in blockIDs.
+func pluralAt(runes []rune, i int) bool {
+	return runes[i] == 's' && (i+1 == len(runes) || !unicode.IsLower(runes[i+1]))
+}
+
+// Kebab is a name in lower case with a dash between its words: avID becomes av-id.
+func Kebab(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		switch {
+		case r == '_' || r == ' ':
+			r = '-'
+		case unicode.IsUpper(r) && i > 0:
+			before := runes[i-1]
+			ends := i+1 < len(runes) && unicode.IsLower(runes[i+1]) && unicode.IsUpper(before) && !pluralAt(runes, i+1)
+			if unicode.IsLower(before) || unicode.IsDigit(before) || ends {
+				b.WriteByte('-')
+			}
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

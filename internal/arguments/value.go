@@ -1,0 +1,179 @@
+package arguments
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/rawjson"
+)
+
+func (f *Reader) setBool(s spelling, name, value string, inline bool) error {
+	truth := !s.negate
+	if inline {
+		switch strings.ToLower(value) {
+		case "true":
+		case "false":
+			truth = !truth
+		default:
+			return f.usage("--%s is %q, expected true or false", name, value)
+		}
+	}
+	return f.add(s.param, name, json.RawMessage(fmt.Sprint(truth)))
+}
+
+// setJSON takes a value as it is written.
+func (f *Reader) setJSON(p *Parameter, name, value string) error {
+	text, err := f.Text(name, value)
+	if err != nil {
+		return err
+	}
+	raw := json.RawMessage(strings.TrimSpace(text))
+	if !json.Valid(raw) {
+		return f.usage("--%s is not valid JSON", name)
+	}
+	if p.Is("array") && raw[0] != '[' {
+		return f.usage("--%s must be a JSON array", name)
+	}
+	g := f.of(p)
+	if g.json != nil {
+		return f.usage("--%s is given twice", name)
+	}
+	g.json = raw
+	return nil
+}
+
+func (f *Reader) set(p *Parameter, name, value string) error {
+	switch {
+	case p.Is("array"):
+		return f.setArray(p, name, value)
+	case p.Is("string"):
+		text, err := f.Text(name, value)
+		if err != nil {
+			return err
+		}
+		return f.add(p, name, rawjson.Quote(text))
+	}
+	raw, ok := rawjson.Convert(value, p.Types)
+	if !ok {
+		return f.usage("--%s is %q, expected %s%s", name, value, f.form(p), f.jsonHint(p))
+	}
+	return f.add(p, name, raw)
+}
+
+// setArray takes one or several items: a comma separates, unless a backslash stands before
+// it.
+func (f *Reader) setArray(p *Parameter, name, value string) error {
+	if strings.HasPrefix(value, "[") && json.Valid([]byte(value)) {
+		return f.usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.Flag, value)
+	}
+	g := f.of(p)
+	if g.plain == nil {
+		g.plain = []json.RawMessage{}
+	}
+	if value == "" {
+		return nil
+	}
+	for _, item := range SplitItems(value) {
+		raw, ok := rawjson.Convert(item, p.Items)
+		if !ok {
+			return f.usage("--%s has the item %q, expected %s%s", name, item, f.form(p), f.jsonHint(p))
+		}
+		g.plain = append(g.plain, raw)
+	}
+	return nil
+}
+
+// SplitItems parts a list as it is typed: at commas, but not at those behind a backslash.
+func SplitItems(value string) []string {
+	var items []string
+	var item strings.Builder
+	for i := 0; i < len(value); i++ {
+		switch {
+		case value[i] == '\\' && i+1 < len(value) && value[i+1] == ',':
+			i++
+			item.WriteByte(',')
+		case value[i] == ',':
+			items = append(items, item.String())
+			item.Reset()
+		default:
+			item.WriteByte(value[i])
+		}
+	}
+	return append(items, item.String())
+}
+
+// add notes the one value of a parameter.
+func (f *Reader) add(p *Parameter, name string, raw json.RawMessage) error {
+	g := f.of(p)
+	if g.plain != nil {
+		return f.usage("--%s is given twice", name)
+	}
+	g.plain = []json.RawMessage{raw}
+	return nil
+}
+
+func (f *Reader) of(p *Parameter) *given {
+	g := f.given[p.Name]
+	if g == nil {
+		g = &given{}
+		f.given[p.Name] = g
+	}
+	return g
+}
+
+// text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
+// that begins with @.
+func (f *Reader) Text(name, value string) (string, error) {
+	var raw []byte
+	var err error
+	switch {
+	case value == "-" && f.Stdin != nil:
+		raw, err = f.Stdin()
+	case strings.HasPrefix(value, "@@"):
+		return value[1:], nil
+	case len(value) > 1 && value[0] == '@' && f.File != nil:
+		if raw, err = f.File(value[1:]); err != nil {
+			err = fmt.Errorf("%w; write @%s for a text that begins with @", err, value)
+		}
+	default:
+		raw = []byte(value)
+	}
+	if err != nil {
+		return "", f.usage("--%s: %v", name, err)
+	}
+	if !utf8.Valid(raw) {
+		return "", f.usage("--%s is not UTF-8 text", name)
+	}
+	return string(raw), nil
+}
+
+// form says what a value looks like.
+func (f *Reader) form(p *Parameter) string {
+	if len(p.Enum) > 0 {
+		return "one of " + rawjson.JoinValues(p.Enum, 12)
+	}
+	switch p.TypeName() {
+	case "string":
+		return f.sprintf("a text, @FILE or - for stdin")
+	case "integer":
+		return "a whole number"
+	case "number":
+		return "a number"
+	case "object":
+		return f.sprintf("a JSON object")
+	case "any":
+		return f.sprintf("a text or JSON")
+	}
+	return p.TypeName()
+}
+
+// jsonHint is advice for what has no plain form.
+func (f *Reader) jsonHint(p *Parameter) string {
+	if p.Is("array") && (slices.Contains(p.Items, "object") || slices.Contains(p.Items, "array")) {
+		return f.sprintf("; write --%s-json '[…]'", p.Flag)
+	}
+	return ""
+}
