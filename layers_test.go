@@ -64,6 +64,7 @@ var layers = map[string]string{
 
 	"llm":           "",
 	"llm/keypool":   "llm",
+	"llm/client":    "llm/...",
 	"chat":          "llm tool",
 	"agent":         "tool pipeline chat llm",
 	"llm/wire":      "llm",

@@ -28,6 +28,44 @@ func (p *Pool) MarkKeySuccess(l Lease) {
 	p.touch(k)
 }
 
+// MarkKeyValid tells that the provider takes the key of l, which says nothing about limits.
+func (p *Pool) MarkKeyValid(l Lease) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.key.unprobe(&l)
+	if l.key.invalid {
+		l.key.forget()
+		p.providers[l.Provider].trouble()
+		p.touch(l.key)
+	}
+}
+
+// LeaseOf gives out one key of a provider, whatever is known of it, so that it can be tried. An empty label means the first
+// one. The error is an [*llm.Error].
+func (p *Pool) LeaseOf(ctx context.Context, provider, label string) (Lease, error) {
+	p.mu.Lock()
+	pr := p.providers[provider]
+	var k *key
+	if pr != nil {
+		if k = pr.key(label); label == "" {
+			k = pr.keys[0]
+		}
+	}
+	if k == nil {
+		p.mu.Unlock()
+		return Lease{}, &llm.Error{
+			Class: llm.ClassNoProvider, Provider: provider, Key: label, Message: "there is no such key", Hint: "collie keys list shows them",
+		}
+	}
+	p.tick++
+	l := Lease{Provider: provider, Label: k.Label, key: k, tick: p.tick}
+	p.mu.Unlock()
+	if err := p.resolve(ctx, &l); err != nil {
+		return Lease{}, &llm.Error{Class: llm.ClassCredential, Provider: provider, Key: l.Label, Message: err.Error(), Err: err}
+	}
+	return l, nil
+}
+
 // MarkKeyError (markKeyError) tells how the request of l failed and returns what to do next. ctx bounds how
 // long the secret of a key is read again that the provider refused: where it is another one by now, the same key is to be used,
 // and l holds it.

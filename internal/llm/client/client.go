@@ -1,0 +1,384 @@
+// Package client asks the models of all providers that are set up. A model's name finds its provider, a key comes from
+// the key pool, and one request goes out: with other keys where one fails, again where a failure passes, and to
+// other models where a provider cannot answer, but never once anything of an answer has been seen.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/codec"
+	"collie/internal/llm/keypool"
+	"collie/internal/llm/models"
+	"collie/internal/llm/transform"
+	"collie/internal/llm/wire"
+)
+
+// Provider is a provider as the settings have it.
+type Provider struct {
+	Name    string
+	Kind    string // of its API, one of [codec.Kinds]
+	BaseURL string // empty: that of the kind
+	Headers map[string]string
+	Keys    []keypool.Key
+}
+
+// Override corrects what is known of a model; nil and 0 leave it.
+type Override struct {
+	Context, Output          int // tokens
+	Tools, Images, Reasoning *bool
+	Price                    *models.Price
+}
+
+// Options of [New]. Pool is required.
+type Options struct {
+	Pool *keypool.Pool
+	// Secret reads what the value of a header stands for; nil takes it as it is written.
+	Secret    func(ctx context.Context, written string) (string, error)
+	Transport http.RoundTripper
+	Now       func() time.Time
+	Jitter    func() float64 // from 0 to below 1
+	// MaxWait is how long a request waits at most until some key can be used; 0 means 20 s, less than 0 not at all.
+	MaxWait time.Duration
+}
+
+// Client is all providers. It is safe for concurrent use and needs no closing.
+type Client struct {
+	opts   Options
+	wire   *wire.Client
+	chains *transform.Chains
+	table  *models.Table
+	index  atomic.Pointer[index]
+}
+
+// index finds providers by name. It is not changed once made.
+type index struct {
+	byName    map[string]*provider
+	list      []*provider // in the order of the settings
+	overrides map[string]Override
+}
+
+type provider struct {
+	Provider
+	codec   *wire.Codec
+	headers func(ctx context.Context) (map[string]string, error)
+}
+
+// Info is what is known of a model at a provider.
+type Info struct {
+	Provider, Model string
+	Context, Output int // tokens; Output 0: not known
+	Tools, Images   bool
+	PDF, Reasoning  bool
+	Price           *models.Price // nil: not known, or nobody pays
+	// Known says that the context is the model's own and not a guess.
+	Known bool
+}
+
+// New returns a client without providers, which [Client.Apply] gives it.
+func New(o Options) (*Client, error) {
+	table, err := models.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	if o.MaxWait == 0 {
+		o.MaxWait = 20 * time.Second
+	}
+	if o.Secret == nil {
+		o.Secret = func(_ context.Context, written string) (string, error) { return written, nil }
+	}
+	c := &Client{opts: o, wire: wire.NewClient(wire.Options{Transport: o.Transport}), chains: transform.New(o.Now), table: table}
+	c.index.Store(&index{})
+	return c, nil
+}
+
+// Apply makes list the providers, and overrides, by MODEL or PROVIDER/MODEL, what is known of models besides the table.
+// Requests on their way go on as they began. The error names providers of an unknown kind, which are left out.
+func (c *Client) Apply(list []Provider, overrides map[string]Override) error {
+	x := &index{byName: make(map[string]*provider, len(list)), overrides: overrides}
+	var wrong []error
+	var keys []keypool.Provider
+	for _, p := range list {
+		api := codec.For(p.Kind)
+		if api == nil {
+			wrong = append(wrong, fmt.Errorf("providers.%s.kind is %q, expected one of %v", p.Name, p.Kind, codec.Kinds()))
+			continue
+		}
+		pr := &provider{Provider: p, codec: api, headers: c.headersOf(p)}
+		x.byName[p.Name] = pr
+		x.list = append(x.list, pr)
+		keys = append(keys, keypool.Provider{Name: p.Name, Keys: p.Keys})
+	}
+	c.opts.Pool.Apply(keys)
+	c.index.Store(x)
+	c.chains.Clear()
+	return errors.Join(wrong...)
+}
+
+// headersOf reads the values of headers at the first request that went well.
+func (c *Client) headersOf(p Provider) func(ctx context.Context) (map[string]string, error) {
+	var mu sync.Mutex
+	var read map[string]string
+	return func(ctx context.Context) (map[string]string, error) {
+		if len(p.Headers) == 0 {
+			return nil, nil //nolint:nilnil // none is none
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if read != nil {
+			return read, nil
+		}
+		out := make(map[string]string, len(p.Headers))
+		for name, written := range p.Headers {
+			value, err := c.opts.Secret(ctx, written)
+			if err != nil {
+				return nil, &llm.Error{Class: llm.ClassCaller, Provider: p.Name, Message: fmt.Sprintf("header %s: %v", name, err), Err: err}
+			}
+			out[name] = value
+		}
+		read = out
+		return read, nil
+	}
+}
+
+// target is one model of one provider.
+type target struct {
+	*provider
+	model string
+	known models.Model
+	info  Info
+}
+
+// Model returns the model that ref means, MODEL or PROVIDER/MODEL, with others to fall back to, in their order. Where only one
+// provider is set up, or only one is a model's maker, its name can be left out. An error is an [*llm.Error], of
+// [llm.ClassNoProvider] where nothing is set up.
+func (c *Client) Model(ref string, fallbacks []string) (llm.Model, Info, error) {
+	x := c.index.Load()
+	first, err := c.find(x, ref)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	m := &model{client: c, targets: []target{first}}
+	for _, f := range fallbacks {
+		t, err := c.find(x, f)
+		if err != nil {
+			return nil, Info{}, err
+		}
+		m.targets = append(m.targets, t)
+	}
+	return m, first.info, nil
+}
+
+// find is the model that ref means.
+func (c *Client) find(x *index, ref string) (target, error) {
+	if len(x.list) == 0 {
+		return target{}, &llm.Error{
+			Class: llm.ClassNoProvider, Message: "no provider of models is set up",
+			Hint: "collie provider add sets one up; collie provider import takes what other programs have",
+		}
+	}
+	if ref == "" {
+		return target{}, &llm.Error{
+			Class: llm.ClassNoProvider, Message: "no model is chosen",
+			Hint: "collie config set agent.model PROVIDER/MODEL chooses one; collie provider list --models shows them",
+		}
+	}
+	if name, rest, ok := strings.Cut(ref, "/"); ok && rest != "" && x.byName[name] != nil {
+		return c.target(x, x.byName[name], rest), nil
+	}
+	if len(x.list) == 1 {
+		return c.target(x, x.list[0], ref), nil
+	}
+	host := c.table.Find("", ref).Host
+	var found []*provider
+	for _, p := range x.list {
+		if _, described := x.overrides[p.Name+"/"+ref]; described || host != "" && p.host() == host {
+			found = append(found, p)
+		}
+	}
+	if len(found) == 1 {
+		return c.target(x, found[0], ref), nil
+	}
+	names := make([]string, len(x.list))
+	for i, p := range x.list {
+		names[i] = p.Name
+	}
+	return target{}, &llm.Error{
+		Class: llm.ClassModelAccess, Model: ref, Message: "it is not clear whose model that is", Hint: fmt.Sprintf("write PROVIDER/MODEL; the providers are %s", strings.Join(names, ", ")),
+	}
+}
+
+func (p *provider) base() string {
+	if p.BaseURL != "" {
+		return p.BaseURL
+	}
+	return p.codec.Base
+}
+
+func (p *provider) host() string {
+	u, err := url.Parse(p.base())
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// target joins what is known of a model.
+func (c *Client) target(x *index, p *provider, name string) target {
+	m := c.table.Find(p.base(), name)
+	for _, key := range []string{name, p.Name + "/" + name} {
+		o, ok := x.overrides[key]
+		if !ok {
+			continue
+		}
+		if o.Context > 0 {
+			m.Context, m.Known = o.Context, true
+		}
+		if o.Output > 0 {
+			m.Output = o.Output
+		}
+		if o.Price != nil {
+			m.Price = o.Price
+		}
+		set(&m.Tools, o.Tools)
+		set(&m.Images, o.Images)
+		set(&m.Reasoning, o.Reasoning)
+	}
+	return target{p, name, m, Info{
+		Provider: p.Name, Model: name, Context: m.Context, Output: m.Output, Tools: m.Tools, Images: m.Images, PDF: m.PDF,
+		Reasoning: m.Reasoning, Price: m.Price, Known: m.Known,
+	}}
+}
+
+func set(to, from *bool) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Cost is what usage of a model costs in millionths of a dollar, less than 0 where no price is known.
+func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
+	x := c.index.Load()
+	p := x.byName[provider]
+	if p == nil {
+		return -1
+	}
+	m := c.target(x, p, model).known
+	if m.Price == nil {
+		return -1
+	}
+	return m.Price.Cost(u)
+}
+
+// listTime bounds a list of models.
+const listTime = 15 * time.Second
+
+// List asks a provider for its models, all providers where name is empty. Beside what could be had, the error joins those of
+// providers that did not answer.
+func (c *Client) List(ctx context.Context, name string) ([]Info, error) {
+	x := c.index.Load()
+	var asked []*provider
+	for _, p := range x.list {
+		if name == "" || p.Name == name {
+			asked = append(asked, p)
+		}
+	}
+	if len(asked) == 0 {
+		_, err := c.find(&index{}, name)
+		if name != "" {
+			err = noProvider(name)
+		}
+		return nil, err
+	}
+	lists, errs := make([][]Info, len(asked)), make([]error, len(asked))
+	var all sync.WaitGroup
+	for i, p := range asked {
+		all.Go(func() { lists[i], errs[i] = c.list(ctx, x, p) })
+	}
+	all.Wait()
+	return slices.Concat(lists...), errors.Join(errs...)
+}
+
+func noProvider(name string) error {
+	return &llm.Error{
+		Class: llm.ClassNoProvider, Provider: name, Message: "there is no such provider",
+		Hint: "collie provider list shows them; collie provider add NAME adds one",
+	}
+}
+
+// list is the models of one provider, asked for with any key.
+func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error) {
+	l, err := c.opts.Pool.ResolveAPIKeyForRequest(ctx, &keypool.Request{Provider: p.Name})
+	if err != nil {
+		return nil, err
+	}
+	listed, err := c.listWith(ctx, p, l)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Info, len(listed))
+	for i, m := range listed {
+		t := c.target(x, p, m.ID)
+		if !t.info.Known && m.Context > 0 {
+			t.info.Context, t.info.Known = m.Context, true
+		}
+		out[i] = t.info
+	}
+	return out, nil
+}
+
+// listWith lists models with a key, and tells the pool when that is refused.
+func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]wire.Listed, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	headers, err := p.headers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := c.wire.List(ctx, p.codec, endpoint(p, l, headers))
+	e, failed := errors.AsType[*llm.Error](err)
+	switch {
+	case failed && e.Class == llm.ClassCredential:
+		c.opts.Pool.MarkKeyError(ctx, &l, e)
+	case failed || err != nil:
+		c.opts.Pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled}) // says nothing about conversations
+	default:
+		c.opts.Pool.MarkKeyValid(l)
+	}
+	return listed, err
+}
+
+func endpoint(p *provider, l keypool.Lease, headers map[string]string) wire.Endpoint {
+	return wire.Endpoint{Provider: p.Name, BaseURL: p.BaseURL, Header: headers, Key: l.Reveal(), KeyLabel: l.Label}
+}
+
+// Test asks a provider for its models with one key, whatever is known of that, and returns how many there are. A
+// key that works is used again if it was refused before.
+func (c *Client) Test(ctx context.Context, name, label string) (int, error) {
+	p := c.index.Load().byName[name]
+	if p == nil {
+		return 0, noProvider(name)
+	}
+	l, err := c.opts.Pool.LeaseOf(ctx, name, label)
+	if err != nil {
+		return 0, err
+	}
+	listed, err := c.listWith(ctx, p, l)
+	return len(listed), err
+}

@@ -1,0 +1,390 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/client"
+	"collie/internal/llm/keypool"
+	"collie/internal/llm/models"
+	"collie/test/await"
+)
+
+// reply is what a provider answers.
+type reply struct {
+	status int
+	header map[string]string
+	body   string
+	err    error
+}
+
+const (
+	start = `data: {"id":"1","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}` + "\n\n"
+	hello = `data: {"id":"1","model":"m-1","choices":[{"index":0,"delta":{"content":"hello"}}]}` + "\n\n"
+	done  = `data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}` + "\n\ndata: [DONE]\n\n"
+)
+
+var answer = reply{status: 200, body: start + hello + done}
+
+func refuse(status int, code string) reply {
+	return reply{status: status, body: fmt.Sprintf(`{"error":{"message":"no: %s","type":"%s","code":"%s"}}`, code, code, code)}
+}
+
+// world is providers without a network: replies by key, the last one for good.
+type world struct {
+	mu      sync.Mutex
+	replies map[string][]reply
+	asked   []string // keys, in order
+	bodies  []string
+}
+
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	raw, _ := io.ReadAll(r.Body)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	w.asked = append(w.asked, key)
+	w.bodies = append(w.bodies, string(raw))
+	list := w.replies[key]
+	if len(list) == 0 {
+		return nil, errors.New("no reply to " + key)
+	}
+	x := list[0]
+	if len(list) > 1 {
+		w.replies[key] = list[1:]
+	}
+	if x.err != nil {
+		return nil, x.err
+	}
+	h := http.Header{"Content-Type": {"text/event-stream"}}
+	if x.status != 200 || r.Method == http.MethodGet {
+		h.Set("Content-Type", "application/json")
+	}
+	for name, value := range x.header {
+		h.Set(name, value)
+	}
+	return &http.Response{StatusCode: x.status, Header: h, Body: io.NopCloser(strings.NewReader(x.body)), Request: r, Status: fmt.Sprint(x.status)}, nil
+}
+
+// heard is what a stream comes to.
+type heard struct {
+	text    string
+	retries []llm.Retry
+	notices []string
+	starts  []llm.Event
+	err     *llm.Error
+	took    time.Duration
+}
+
+// setup joins a client with providers "one" (keys k1 to k3) and "two" (key other).
+func setup(t *testing.T, w *world) (*client.Client, *keypool.Pool) {
+	t.Helper()
+	pool := keypool.New(keypool.Options{Jitter: func() float64 { return 0 }})
+	c, err := client.New(client.Options{Pool: pool, Transport: w, Jitter: func() float64 { return 0 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := func(labels ...string) (out []keypool.Key) {
+		for _, l := range labels {
+			out = append(out, keypool.Key{Label: l, Secret: l, Weight: 1})
+		}
+		return out
+	}
+	yes := true
+	err = c.Apply([]client.Provider{
+		{Name: "one", Kind: "openai", BaseURL: "http://one.example/v1", Keys: keys("k1", "k2", "k3")},
+		{Name: "two", Kind: "openai", BaseURL: "http://two.example/v1", Keys: keys("other")},
+	}, map[string]client.Override{"one/acme-9": {Context: 1234, Tools: &yes, Price: &models.Price{Input: 1, Output: 2}}, "zebra": {Output: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, pool
+}
+
+func listen(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request, fallbacks ...string) (h heard) {
+	t.Helper()
+	m, _, err := c.Model("one/acme-9", fallbacks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for e, err := range m.Stream(ctx, r) {
+		if err != nil {
+			h.err, _ = errors.AsType[*llm.Error](err)
+			if h.err == nil {
+				t.Fatalf("an error of another type: %v", err)
+			}
+			break
+		}
+		switch e.Kind {
+		case llm.EventText:
+			h.text += e.Text
+		case llm.EventRetry:
+			h.retries = append(h.retries, e.Retry)
+		case llm.EventNotice:
+			h.notices = append(h.notices, e.Code)
+		case llm.EventStart:
+			h.starts = append(h.starts, e)
+		default:
+		}
+	}
+	h.took = time.Since(began)
+	return h
+}
+
+// Of every class of failure: which keys are asked, how long it takes, what is said, and how it ends.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	all := func(x reply) map[string][]reply {
+		return map[string][]reply{"k1": {x}, "k2": {x}, "k3": {x}, "other": {answer}}
+	}
+	first := func(list ...reply) map[string][]reply {
+		return map[string][]reply{"k1": list, "k2": {answer}, "k3": {answer}, "other": {answer}}
+	}
+	for name, tc := range map[string]struct {
+		replies   map[string][]reply
+		fallbacks []string
+		asked     string
+		class     llm.Class // of the error; empty for the answer
+		took      time.Duration
+		state     keypool.State // of k1 afterwards
+	}{
+		"answer":                    {first(answer), nil, "k1", "", 0, keypool.Active},
+		"rate limit":                {first(refuse(429, "rate_limit_exceeded")), nil, "k1 k2", "", 0, keypool.Cooling},
+		"quota":                     {first(refuse(429, "insufficient_quota")), nil, "k1 k2", "", 0, keypool.Exhausted},
+		"credential":                {first(refuse(401, "invalid_api_key")), nil, "k1 k2", "", 0, keypool.Invalid},
+		"permission":                {first(refuse(403, "permission_error")), nil, "k1 k2", "", 0, keypool.Active},
+		"model access":              {first(refuse(404, "model_not_found")), nil, "k1 k2", "", 0, keypool.Active},
+		"overloaded key":            {first(refuse(529, "overloaded_error")), nil, "k1 k2", "", 0, keypool.Cooling},
+		"region":                    {first(refuse(403, "unsupported_country_region_territory")), nil, "k1 k2", "", 0, keypool.Active},
+		"region everywhere":         {all(refuse(403, "unsupported_country_region_territory")), nil, "k1 k2", llm.ClassRegion, 0, keypool.Active},
+		"transient":                 {first(refuse(500, "server_error"), answer), nil, "k1 k1", "", 500 * time.Millisecond, keypool.Active},
+		"transient twice":           {first(reply{err: io.ErrUnexpectedEOF}, refuse(503, "unavailable"), answer), nil, "k1 k1 k1", "", 2500 * time.Millisecond, keypool.Active},
+		"transient for good":        {all(refuse(500, "server_error")), nil, "k1 k1 k1", llm.ClassTransient, 2500 * time.Millisecond, keypool.Active},
+		"transient, then another":   {all(refuse(500, "server_error")), []string{"two/zebra"}, "k1 k1 k1 other", "", 2500 * time.Millisecond, keypool.Active},
+		"caller":                    {all(refuse(400, "invalid_request_error")), []string{"two/zebra"}, "k1", llm.ClassCaller, 0, keypool.Active},
+		"too long":                  {all(refuse(400, "context_length_exceeded")), []string{"two/zebra"}, "k1", llm.ClassContext, 0, keypool.Active},
+		"all limited":               {all(refuse(429, "rate_limit_exceeded")), nil, "k1 k2 k3", llm.ClassAllCooling, 0, keypool.Cooling},
+		"all limited, then another": {all(refuse(429, "rate_limit_exceeded")), []string{"two/zebra"}, "k1 k2 k3 other", "", 0, keypool.Cooling},
+		"all refused":               {all(refuse(401, "invalid_api_key")), nil, "k1 k2 k3", llm.ClassCredential, 0, keypool.Invalid},
+		"overloaded provider":       {all(refuse(529, "overloaded_error")), nil, "k1 k2 k2 k2 k2 k2", llm.ClassOverloaded, 15 * time.Second, keypool.Active},
+		"failure inside the stream": {first(reply{status: 200, body: start + `data: {"error":{"message":"slow down","code":"rate_limit_exceeded"}}` + "\n\n"}), nil, "k1 k2", "", 0, keypool.Cooling},
+		"waits for what is said": {map[string][]reply{
+			"k1": {{status: 429, header: map[string]string{"Retry-After": "3"}, body: "{}"}, answer}, "k2": {refuse(401, "invalid_api_key")}, "k3": {refuse(401, "invalid_api_key")},
+		}, nil, "k1 k2 k3 k1", "", 3 * time.Second, keypool.Active},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{replies: tc.replies}
+				c, pool := setup(t, w)
+				h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, tc.fallbacks...)
+				if got := strings.Join(w.asked, " "); got != tc.asked {
+					t.Errorf("asked with %s, want %s", got, tc.asked)
+				}
+				if tc.class == "" && (h.err != nil || h.text != "hello" || len(h.starts) != 1 || h.starts[0].Key != w.asked[len(w.asked)-1]) {
+					t.Errorf("heard %+v", h)
+				}
+				if tc.class != "" && (h.err == nil || h.err.Class != tc.class || h.text != "") {
+					t.Errorf("heard %+v, want %s", h, tc.class)
+				}
+				if len(h.retries) < strings.Count(tc.asked, " ") {
+					t.Errorf("%d retries are told: %+v", len(h.retries), h.retries)
+				}
+				if h.took < tc.took || h.took > tc.took+time.Second {
+					t.Errorf("it took %v, want %v", h.took, tc.took)
+				}
+				for _, s := range pool.List() {
+					if s.Label == "k1" && s.State != tc.state {
+						t.Errorf("k1 is %s, want %s", s.State, tc.state)
+					}
+				}
+			})
+		})
+	}
+}
+
+func hi() []llm.Message {
+	return []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "hi"}}}}
+}
+
+// What has been seen is never answered twice.
+func TestNoSecondTryOnceSeen(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"failure": start + hello + `data: {"error":{"message":"slow down","code":"rate_limit_exceeded"}}` + "\n\n",
+		"cut":     start + hello,
+	} {
+		w := &world{replies: map[string][]reply{"k1": {{status: 200, body: body}}, "k2": {answer}, "k3": {answer}, "other": {answer}}}
+		c, _ := setup(t, w)
+		h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, "two/zebra")
+		if h.text != "hello" || h.err == nil || len(w.asked) != 1 || len(h.retries) != 0 {
+			t.Errorf("%s: %+v after %v", name, h, w.asked)
+		}
+	}
+}
+
+func TestConversationMovesWithItsKey(t *testing.T) {
+	t.Parallel()
+	w := &world{replies: map[string][]reply{"k1": {refuse(429, "rate_limit_exceeded")}, "k2": {answer}, "k3": {answer}}}
+	c, _ := setup(t, w)
+	for range 5 {
+		if h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Session: "s"}); h.text != "hello" {
+			t.Fatalf("%+v", h)
+		}
+	}
+	if got := strings.Join(w.asked, " "); got != "k1 k2 k2 k2 k2 k2" {
+		t.Error(got)
+	}
+}
+
+func TestModelWithoutTools(t *testing.T) {
+	t.Parallel()
+	w := &world{replies: map[string][]reply{"k1": {{status: 400, body: `{"error":{"message":"acme-9 does not support tools"}}`}, answer}}}
+	c, _ := setup(t, w)
+	h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Tools: []llm.Tool{{Name: "t", Schema: []byte(`{"type":"object"}`)}}})
+	if h.text != "hello" || len(h.notices) != 1 || h.notices[0] != "model_without_tools" {
+		t.Errorf("%+v", h)
+	}
+	if !strings.Contains(w.bodies[0], `"tools"`) || strings.Contains(w.bodies[1], `"tools"`) {
+		t.Errorf("sent %q", w.bodies)
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{replies: map[string][]reply{"k1": {refuse(500, "server_error")}}}
+		c, _ := setup(t, w)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			await.Sleep(100 * time.Millisecond)
+			cancel()
+		}()
+		h := listen(ctx, t, c, &llm.Request{Messages: hi()})
+		if h.err == nil || h.err.Class != llm.ClassCanceled || h.took != 100*time.Millisecond {
+			t.Errorf("%+v", h)
+		}
+	})
+}
+
+func TestWhichModel(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t, &world{})
+	for ref, want := range map[string]string{
+		"one/acme-9": "one acme-9 1234", "two/acme-9": "two acme-9 32768", "two/vendor/m": "two vendor/m 32768", "acme-9": "one acme-9 1234",
+		"x": "", "": "",
+	} {
+		_, info, err := c.Model(ref, nil)
+		e, _ := errors.AsType[*llm.Error](err)
+		switch ref {
+		case "x":
+			if e == nil || e.Class != llm.ClassModelAccess || !strings.Contains(e.Hint, "one, two") {
+				t.Errorf("%q: %v", ref, err)
+			}
+		case "":
+			if e == nil || e.Class != llm.ClassNoProvider || e.Hint == "" {
+				t.Errorf("%q: %v", ref, err)
+			}
+		default:
+			if got := fmt.Sprintf("%s %s %d", info.Provider, info.Model, info.Context); err != nil || got != want {
+				t.Errorf("%q: %s, %v", ref, got, err)
+			}
+		}
+	}
+	if got := c.Cost("one", "acme-9", llm.Usage{Input: 10, Output: 5}); got != 20 {
+		t.Errorf("it costs %d", got)
+	}
+	if got := c.Cost("two", "acme-9", llm.Usage{Input: 10}); got >= 0 {
+		t.Errorf("a model without a price costs %d", got)
+	}
+	empty, err := client.New(client.Options{Pool: keypool.New(keypool.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := empty.Model("m", nil); err == nil || !strings.Contains(err.Error(), "no provider") {
+		t.Errorf("without providers: %v", err)
+	}
+	if err := empty.Apply([]client.Provider{{Name: "a", Kind: "azure"}}, nil); err == nil {
+		t.Error("an unknown kind is taken")
+	}
+}
+
+func TestKeysAreTested(t *testing.T) {
+	t.Parallel()
+	list := reply{status: 200, body: `{"object":"list","data":[{"id":"acme-9"},{"id":"n"}]}`}
+	w := &world{replies: map[string][]reply{"k1": {refuse(401, "invalid_api_key"), list}, "k2": {list}, "k3": {list}, "other": {list}}}
+	c, pool := setup(t, w)
+	if _, err := c.Test(t.Context(), "one", "k1"); err == nil || pool.List()[0].State != keypool.Invalid {
+		t.Errorf("a refused key: %v, %s", err, pool.List()[0].State)
+	}
+	if n, err := c.Test(t.Context(), "one", "k1"); n != 2 || err != nil || pool.List()[0].State != keypool.Active {
+		t.Errorf("a key that works: %d, %v, %s", n, err, pool.List()[0].State)
+	}
+	if _, err := c.Test(t.Context(), "one", "none"); err == nil {
+		t.Error("an unknown key works")
+	}
+	infos, err := c.List(t.Context(), "")
+	if err != nil || len(infos) != 4 || infos[0].Context != 1234 || infos[3].Provider != "two" {
+		t.Errorf("%+v, %v", infos, err)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	var got string
+	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
+		got = r.Header.Get("X-Team")
+		return &http.Response{StatusCode: 401, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	})
+	c, err := client.New(client.Options{
+		Pool: keypool.New(keypool.Options{}), Transport: transport,
+		Secret: func(_ context.Context, written string) (string, error) { return "read " + written, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply([]client.Provider{{Name: "a", Kind: "openai", Headers: map[string]string{"X-Team": "${T}"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Test(t.Context(), "a", ""); err == nil || got != "read ${T}" {
+		t.Errorf("%v, header %q", err, got)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Finding a provider takes as long among thousands as among ten.
+func BenchmarkFind(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			c, err := client.New(client.Options{Pool: keypool.New(keypool.Options{})})
+			if err != nil {
+				b.Fatal(err)
+			}
+			var list []client.Provider
+			for i := range n {
+				list = append(list, client.Provider{Name: fmt.Sprint("p", i), Kind: "openai"})
+			}
+			if err := c.Apply(list, nil); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, _, err := c.Model("p7/m", nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

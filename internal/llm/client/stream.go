@@ -1,0 +1,290 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/keypool"
+	"collie/internal/llm/transform"
+)
+
+// Pauses before a request goes out again.
+var (
+	transientWaits  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
+	overloadedWaits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+)
+
+// model is a model with its fallbacks.
+type model struct {
+	client  *Client
+	targets []target
+}
+
+// Stream implements [llm.Model].
+func (m *model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		s := &stream{client: m.client, request: *r, yield: yield}
+		var err *llm.Error
+		for i := range m.targets {
+			t := &m.targets[i]
+			if i > 0 {
+				s.retry(llm.Retry{Reason: err.Class, From: err.Key, Model: t.Name + "/" + t.model})
+			}
+			if err = s.ask(ctx, t); err == nil || s.left || s.seen || !elsewhere(err.Class) {
+				break
+			}
+		}
+		if err != nil && !s.left {
+			yield(llm.Event{}, err)
+		}
+	}
+}
+
+// elsewhere reports whether another model may answer what one could not.
+func elsewhere(c llm.Class) bool {
+	switch c {
+	case llm.ClassCaller, llm.ClassContext, llm.ClassCanceled, llm.ClassUnknown:
+		return false
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassCredential, llm.ClassPermission, llm.ClassModelAccess,
+		llm.ClassTransient, llm.ClassRegion, llm.ClassNoTools, llm.ClassAllCooling, llm.ClassNoProvider:
+	}
+	return true
+}
+
+// stream is one answer on its way.
+type stream struct {
+	client  *Client
+	request llm.Request
+	yield   func(llm.Event, error) bool
+
+	held    []llm.Event // what may still be taken back: nobody has seen it
+	notices []llm.Event
+	seen    bool // some of the answer
+	left    bool // whoever listened
+	sent    int  // requests
+}
+
+func (s *stream) emit(e llm.Event) {
+	if !s.left {
+		s.left = !s.yield(e, nil)
+	}
+}
+
+func (s *stream) retry(r llm.Retry) {
+	r.Attempt = s.sent + 1
+	s.emit(llm.Event{Kind: llm.EventRetry, Retry: r})
+}
+
+// ask asks one model until it answers or cannot.
+func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
+	pool := s.client.opts.Pool
+	take := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
+	a := &asking{stream: s, target: t, waitLeft: s.client.opts.MaxWait}
+	for {
+		lease, err := pool.ResolveAPIKeyForRequest(ctx, &take)
+		if err != nil {
+			e := asError(err)
+			if e.Class == llm.ClassAllCooling && e.RetryAfter <= a.waitLeft && take.Tried() < keypool.MaxKeys {
+				a.waitLeft -= e.RetryAfter
+				s.retry(llm.Retry{Wait: e.RetryAfter, Reason: e.Class, From: a.label})
+				if s.left || !pause(ctx, e.RetryAfter) {
+					return canceled(ctx, t)
+				}
+				take.Again()
+				continue
+			}
+			if a.last != nil && e.Class != llm.ClassAllCooling {
+				return a.last
+			}
+			e.Err = errorOf(a.last)
+			return e
+		}
+		if a.last != nil {
+			s.retry(llm.Retry{Reason: a.last.Class, From: a.label, To: lease.Label})
+		}
+		a.label = lease.Label
+		if e, over := a.use(ctx, lease); over {
+			return e
+		}
+	}
+}
+
+// errorOf is e as an error, nil for none.
+func errorOf(e *llm.Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
+// asking is the attempts at one model.
+type asking struct {
+	*stream
+	target   *target
+	label    string
+	last     *llm.Error
+	waitLeft time.Duration
+
+	transient, overloaded, regions int
+}
+
+// use sends the request with one key, again where that may help. over is false where another key is to be tried.
+func (a *asking) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over bool) {
+	pool := a.client.opts.Pool
+	for {
+		if a.left || ctx.Err() != nil {
+			pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled})
+			return canceled(ctx, a.target), true
+		}
+		e := a.attempt(ctx, l)
+		if e == nil {
+			return nil, true
+		}
+		if a.left {
+			e.Class = llm.ClassCanceled
+		}
+		next := pool.MarkKeyError(ctx, &l, e)
+		switch {
+		case a.seen || a.left:
+			return e, true
+		case e.Class == llm.ClassNoTools && len(a.request.Tools) > 0:
+			a.request.Tools = nil
+			a.notices = append(a.notices, llm.Event{
+				Kind: llm.EventNotice, Code: "model_without_tools", Text: "this model cannot call tools, so it answers without them",
+			})
+			continue
+		}
+		a.last = e
+		var waits []time.Duration
+		var count *int
+		switch next {
+		case keypool.Stop:
+			return e, true
+		case keypool.OtherKey:
+			a.regions += b2i(e.Class == llm.ClassRegion)
+			return e, a.regions > 1
+		case keypool.SameKey:
+			if e.Class == llm.ClassCredential { // which was another one when it was read again
+				continue
+			}
+			waits, count = transientWaits, &a.transient
+		case keypool.Overload:
+			waits, count = overloadedWaits, &a.overloaded
+		}
+		if *count == len(waits) {
+			return e, true
+		}
+		wait := max(waits[*count], min(e.RetryAfter, a.waitLeft))
+		wait += time.Duration(a.client.opts.Jitter() * float64(wait) / 4)
+		*count++
+		a.retry(llm.Retry{Wait: wait, Reason: e.Class, From: l.Label, To: l.Label})
+		if !a.left && !pause(ctx, wait) {
+			return canceled(ctx, a.target), true
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// attempt sends the request once.
+func (a *asking) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
+	t, c := a.target, a.client
+	headers, err := t.headers(ctx)
+	if err != nil {
+		return asError(err)
+	}
+	draft, err := c.chains.Draft(transform.Options{Provider: t.Name, Kind: t.Kind, BaseURL: t.BaseURL, Model: t.known, ID: t.model}, &a.request)
+	if err != nil {
+		return asError(err)
+	}
+	a.sent++
+	a.held = a.held[:0]
+	answered := false
+	for e, err := range c.wire.Stream(ctx, t.codec, endpoint(t.provider, l, headers), draft) {
+		if err != nil {
+			return asError(err)
+		}
+		if e.Kind == llm.EventStart {
+			e.Provider, e.Key = t.Name, l.Label
+			if e.Model == "" {
+				e.Model = t.model
+			}
+		}
+		if !a.seen && !shows(e) {
+			a.held = append(a.held, e)
+			continue
+		}
+		if !answered {
+			answered = true
+			c.opts.Pool.MarkKeySuccess(l)
+			a.show()
+		}
+		if a.emit(e); a.left {
+			return canceled(ctx, t)
+		}
+	}
+	return nil
+}
+
+// shows reports whether an event is a piece of the answer, after which there is no other try.
+func shows(e llm.Event) bool {
+	switch e.Kind {
+	case llm.EventText, llm.EventReasoning:
+		return e.Text != ""
+	case llm.EventToolStart, llm.EventToolArgs, llm.EventToolEnd, llm.EventFinish:
+		return true
+	case llm.EventStart, llm.EventUsage, llm.EventRetry, llm.EventNotice:
+	}
+	return false
+}
+
+// show lets go of what was held, with the notices behind the start.
+func (a *asking) show() {
+	a.seen = true
+	for i, e := range a.held {
+		if a.emit(e); i == 0 {
+			a.tell()
+		}
+	}
+	a.held = a.held[:0]
+	a.tell()
+}
+
+func (a *asking) tell() {
+	for _, n := range a.notices {
+		a.emit(n)
+	}
+	a.notices = nil
+}
+
+// asError is err as the error of a model.
+func asError(err error) *llm.Error {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e
+	}
+	return &llm.Error{Class: llm.ClassUnknown, Message: err.Error(), Err: err}
+}
+
+func canceled(ctx context.Context, t *target) *llm.Error {
+	return &llm.Error{Class: llm.ClassCanceled, Provider: t.Name, Model: t.model, Message: "cancelled", Err: context.Cause(ctx)}
+}
+
+// pause waits, and reports whether ctx is still on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
