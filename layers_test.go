@@ -66,7 +66,7 @@ var layers = map[string]string{
 	"llm/keypool":   "llm",
 	"llm/client":    "llm/...",
 	"chat":          "llm tool",
-	"agent":         "tool pipeline chat llm",
+	"agent":         "tool arguments pipeline chat llm",
 	"llm/wire":      "llm",
 	"llm/*":         "llm llm/wire", // a codec, which never sees another
 	"llm/codec":     "llm/wire llm/openai llm/responses llm/anthropic llm/gemini llm/ollama",

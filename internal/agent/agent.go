@@ -35,12 +35,14 @@ type Info struct {
 	Cost func(provider, model string, u llm.Usage) int64
 }
 
-// Options of an [Agent]. Pipeline and Models are required.
+// Options of an [Agent]. Pipeline, Models and Tools are required.
 type Options struct {
 	Pipeline *pipeline.Pipeline
 	Models   Models
-	Now      func() time.Time // nil: [time.Now]
-	Logger   *slog.Logger     // nil discards
+	// Tools lists what a profile sees, for people.
+	Tools  func(profile string) []tool.Tool
+	Now    func() time.Time // nil: [time.Now]
+	Logger *slog.Logger     // nil discards
 }
 
 // Agent has the engines. It is safe for concurrent use and needs no closing.

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -112,7 +113,7 @@ func newWorld(t *testing.T, answers ...func(*llm.Request) []llm.Event) *world {
 	t.Cleanup(func() { _ = log.Close() })
 	catalog := source.New([]tool.Source{w.fake}, source.Options{})
 	t.Cleanup(catalog.Close)
-	w.agent = agent.New(agent.Options{Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Models: w})
+	w.agent = agent.New(agent.Options{Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Models: w, Tools: catalog.Tools})
 	return w
 }
 
@@ -561,4 +562,50 @@ func TestCancelledTurnsEndSoon(t *testing.T) {
 			t.Errorf("results %+v", w.states)
 		}
 	})
+}
+
+// A slash command runs without a model: as the person's own where they typed it, else as a model's.
+func TestCommandsNeedNoModel(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, want string
+		person     bool
+	}{
+		{"/files read --path 'a b'", `{"path":"a b"}`, false},
+		{"/files read path=a", `{"path":"a"}`, true},
+		{"/files__read --path=a", `{"path":"a"}`, false},
+		{"/files write", `{}`, true},
+		{"/files write", "no person is there", false},
+		{"/files raed", "did you mean /files read?", true},
+		{"/flies read", "did you mean /files?", true},
+		{"/files", "which action", true},
+		{"/files read 'a", "quotes", true},
+		{"/files read --pth a", "--path", true},
+		{"/help", "/files: read, write", true},
+		{"/help files read", "--path (string)", true},
+		{"/help nothing", "there is no tool", true},
+	} {
+		w := newWorld(t, nil)
+		cfg := chat.Config{}
+		name, engine, err := w.agent.Engine(&cfg, tt.text)
+		if err != nil || name != agent.EngineDirect {
+			t.Fatalf("%q is answered by %s, %v", tt.text, name, err)
+		}
+		_, err = engine.Run(t.Context(), &chat.Turn{Person: tt.person, Path: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: tt.text}}}}}, w)
+		got := w.text
+		if e, ok := errors.AsType[*tool.Error](err); ok {
+			got = e.Error() + " " + e.Hint
+		}
+		if !strings.Contains(got, tt.want) || len(w.model.seen) > 0 {
+			t.Errorf("%q: %q, want %q in it; %d requests to a model", tt.text, got, tt.want, len(w.model.seen))
+		}
+		for _, c := range w.fake.Calls() {
+			if (c.Origin == tool.Direct) != tt.person {
+				t.Errorf("%q: the call has origin %s", tt.text, c.Origin)
+			}
+		}
+	}
+	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, "//files"); name != agent.EngineReact {
+		t.Errorf("two slashes are answered by %s", name)
+	}
 }

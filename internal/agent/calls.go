@@ -74,7 +74,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 
 // prepare reads the arguments of c and looks what it would do.
 func (r *run) prepare(ctx context.Context, c *call) {
-	c.args, c.err = arguments(c.written)
+	c.args, c.err = readArgs(c.written)
 	if c.err != nil {
 		c.args = json.RawMessage(`{}`)
 		return
@@ -94,9 +94,9 @@ func (r *run) prepare(ctx context.Context, c *call) {
 	}
 }
 
-// arguments are what a model wrote as arguments: an object, where nothing and null stand for an empty
+// readArgs reads what a model wrote as arguments: an object, where nothing and null stand for an empty
 // one. What does not parse is repaired once where only its end is wrong.
-func arguments(written string) (json.RawMessage, error) {
+func readArgs(written string) (json.RawMessage, error) {
 	text := strings.TrimSpace(written)
 	switch {
 	case text == "" || text == "null":
@@ -165,8 +165,12 @@ func withoutComma(out []byte) []byte {
 
 // request is c for the pipeline.
 func (r *run) request(c *call) tool.Request {
+	origin := tool.Chat
+	if r.typed {
+		origin = tool.Direct
+	}
 	return tool.Request{
-		Kind: tool.KindCall, Name: c.name, Args: c.args, Profile: r.set.profile, Origin: tool.Chat,
+		Kind: tool.KindCall, Name: c.name, Args: c.args, Profile: r.set.profile, Origin: origin,
 		Principal: r.turn.Principal, Client: "collie agent", Session: r.turn.Session,
 		Caller: &caller{turn: r.turn, sink: r.sink, call: c.id, wait: r.watch},
 	}

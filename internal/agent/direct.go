@@ -2,12 +2,239 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/google/uuid"
+	"github.com/kballard/go-shellquote"
+
+	"collie/internal/arguments"
 	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/tool"
 )
 
+// direct runs what a message says: /TOOL ACTION with arguments as at a terminal, and name=value beside
+// --name value. It asks no model. Typed by a person at a surface of theirs it is their own deed; the same
+// text from anybody else asks a person as a model's calls do.
 type direct Agent
 
+// Run is a [chat.Engine].
 func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
-	return chat.Outcome{}, nil
+	a := (*Agent)(e)
+	out := chat.Outcome{Finish: llm.FinishStop, Steps: 1}
+	text, files := lastSaid(t.Path)
+	words, err := shellquote.Split(strings.TrimPrefix(strings.TrimSpace(text), "/"))
+	if err != nil {
+		return out, usage("the quotes do not match", "close what is opened by ' or \"; \\ takes the next character as it is")
+	}
+	if len(words) == 0 || words[0] == "help" || words[0] == "tools" {
+		help, err := a.help(t, words)
+		if err == nil {
+			s.Emit(0, llm.Event{Kind: llm.EventText, Text: help})
+		}
+		return out, err
+	}
+	target, rest, err := a.find(t, words)
+	if err != nil {
+		return out, err
+	}
+	asJSON := false
+	rest = slices.DeleteFunc(rest, func(w string) bool { asJSON = asJSON || w == "--json"; return w == "--json" })
+	args, err := target.read(rest, files)
+	if err != nil {
+		return out, err
+	}
+	ctx, watch, stop := bounded(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
+	defer stop()
+	r := &run{agent: a, turn: t, sink: s, watch: watch, typed: t.Person, set: toolset{profile: t.Config.Profile, tools: []llm.Tool{{Name: target.name}}}}
+	c := &call{id: "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", ""), name: target.name, args: args}
+	s.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
+	s.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
+	s.Proposed(0, chat.ToolCall{ID: c.id, Name: c.name, Args: args})
+	r.make(ctx, c)
+	if c.err != nil {
+		return out, c.err
+	}
+	shown := c.result.Text
+	if asJSON {
+		shown = compact(shown)
+	}
+	s.Emit(0, llm.Event{Kind: llm.EventText, Index: 1, Text: shown})
+	return out, nil
+}
+
+// compact is text on one line, where it is JSON.
+func compact(text string) string {
+	var v any
+	if d := json.NewDecoder(strings.NewReader(text)); true {
+		d.UseNumber()
+		if d.Decode(&v) != nil || d.More() {
+			return text
+		}
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return text
+	}
+	return string(raw)
+}
+
+func usage(message, hint string) *tool.Error {
+	return &tool.Error{Op: "command", Kind: tool.Invalid, Message: message, Hint: hint}
+}
+
+// lastSaid is the text of what is answered, with its attachments.
+func lastSaid(path []llm.Message) (text string, files []llm.File) {
+	if len(path) == 0 {
+		return "", nil
+	}
+	var b strings.Builder
+	for _, p := range path[len(path)-1].Parts {
+		switch {
+		case p.Kind == llm.PartText:
+			b.WriteString(p.Text)
+		case p.File != nil:
+			files = append(files, *p.File)
+		}
+	}
+	return b.String(), files
+}
+
+// target is what a command names.
+type target struct {
+	name    string // as the pipeline takes it
+	command string // as the person writes it
+	action  *tool.Action
+}
+
+// find finds the action that words begin with, TOOL ACTION or the name that clients see, and returns what is
+// behind it.
+func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
+	tools := a.opts.Tools(t.Config.Profile)
+	var names []string
+	for i := range tools {
+		l := &tools[i]
+		names = append(names, l.Name)
+		if bare, ok := strings.CutPrefix(words[0], l.Prefix); ok && l.Prefix != "" {
+			if action := actionOf(l, bare); action != nil {
+				return target{l.Name + "/" + action.Name, "/" + words[0], action}, words[1:], nil
+			}
+		}
+		if arguments.Plain(l.Name) != arguments.Plain(words[0]) {
+			continue
+		}
+		if len(words) == 1 {
+			return target{}, nil, usage("which action of "+l.Name+"?", "/help "+l.Name+" lists them")
+		}
+		action := actionOf(l, words[1])
+		if action == nil {
+			e := usage(l.Name+" has no action "+words[1], "/help "+l.Name+" lists its actions")
+			if near, ok := tool.Nearest(words[1], actionNames(l)); ok {
+				e.Hint = "did you mean /" + l.Name + " " + near + "?"
+			}
+			return target{}, nil, e
+		}
+		return target{l.Name + "/" + action.Name, "/" + l.Name + " " + action.Name, action}, words[2:], nil
+	}
+	e := usage("there is no tool "+words[0], "/tools lists what there is; begin with // to send a slash to the model")
+	if near, ok := tool.Nearest(words[0], names); ok {
+		e.Hint = "did you mean /" + near + "?"
+	}
+	return target{}, nil, e
+}
+
+func actionNames(l *tool.Tool) []string {
+	names := make([]string, len(l.Actions))
+	for i := range l.Actions {
+		names[i] = l.Actions[i].Name
+	}
+	return names
+}
+
+// actionOf finds an action by any spelling of its name.
+func actionOf(l *tool.Tool, name string) *tool.Action {
+	names := actionNames(l)
+	has := func(name string) bool { return slices.Contains(names, name) }
+	i := slices.Index(names, name)
+	if i < 0 {
+		i = slices.IndexFunc(names, func(n string) bool { return arguments.Plain(n) == arguments.Plain(name) })
+	}
+	if i < 0 && len(l.Actions) > 0 && l.Actions[0].Strict {
+		i = slices.Index(names, tool.ActionName(name, has))
+	}
+	if i < 0 {
+		return nil
+	}
+	return &l.Actions[i]
+}
+
+// read maps words to the arguments of the action.
+func (g target) read(words []string, files []llm.File) (json.RawMessage, error) {
+	r := arguments.Reader{Command: g.command, File: func(name string) ([]byte, error) {
+		for _, f := range files {
+			if f.Name == name {
+				return f.Data, nil
+			}
+		}
+		return nil, fmt.Errorf("no attachment is called %s", name)
+	}}
+	r.Params, r.Positional = arguments.Of(g.action, g.action.InputSchema)
+	for i, w := range words {
+		if name, _, ok := strings.Cut(w, "="); ok && !strings.HasPrefix(w, "-") {
+			if p, err := r.Param(name); err == nil && p != nil {
+				words[i] = "--" + w
+			}
+		}
+	}
+	args, err := r.Read(words, nil)
+	if err != nil {
+		return nil, usage(strings.ReplaceAll(err.Error(), g.command+" --help", "/help "+strings.TrimPrefix(g.command, "/")), "/help "+strings.TrimPrefix(g.command, "/")+" shows what it takes")
+	}
+	return args, nil
+}
+
+// help answers /help, /help TOOL, /help TOOL ACTION and /tools.
+func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
+	tools := a.opts.Tools(t.Config.Profile)
+	var b strings.Builder
+	if len(words) < 2 {
+		b.WriteString("/TOOL ACTION runs an action, /help TOOL lists its actions, // begins a message with a slash.\n\n")
+		for i := range tools {
+			fmt.Fprintf(&b, "/%s: %s\n", tools[i].Name, strings.Join(actionNames(&tools[i]), ", "))
+		}
+		return b.String(), nil
+	}
+	i := slices.IndexFunc(tools, func(l tool.Tool) bool { return arguments.Plain(l.Name) == arguments.Plain(words[1]) })
+	if i < 0 {
+		_, _, err := a.find(t, words[1:])
+		return "", err
+	}
+	for j := range tools[i].Actions {
+		action := &tools[i].Actions[j]
+		if len(words) > 2 && actionOf(&tools[i], words[2]) != action {
+			continue
+		}
+		about, _, _ := strings.Cut(strings.TrimSpace(action.Description), "\n")
+		fmt.Fprintf(&b, "/%s %s: %s\n", tools[i].Name, action.Name, about)
+		if len(words) == 2 {
+			continue
+		}
+		params, _ := arguments.Of(action, action.InputSchema)
+		for _, p := range params {
+			need := ""
+			if p.Required {
+				need = ", required"
+			}
+			fmt.Fprintf(&b, "  --%s (%s%s) %s\n", p.Flag, p.TypeName(), need, strings.Join(strings.Fields(p.Description), " "))
+		}
+	}
+	if b.Len() == 0 {
+		_, _, err := a.find(t, words[1:])
+		return "", err
+	}
+	return b.String(), nil
 }

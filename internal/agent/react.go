@@ -26,6 +26,7 @@ type run struct {
 	model llm.Model
 	info  Info
 	watch *stopwatch
+	typed bool // the call is a person's own, and not a model's
 
 	set     toolset
 	before  []llm.Message // the conversation up to what is answered
