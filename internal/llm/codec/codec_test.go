@@ -1,0 +1,165 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/llm"
+	"collie/internal/llm/codec"
+	"collie/internal/llm/wire"
+)
+
+var update = flag.Bool("update", false, "write what streams are decoded to")
+
+// pieces gives its reader other pieces than it asks for.
+type pieces struct {
+	data []byte
+	size func() int
+}
+
+func (p *pieces) Read(to []byte) (int, error) {
+	if len(p.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to, p.data[:min(len(p.data), max(p.size(), 1))])
+	p.data = p.data[n:]
+	return n, nil
+}
+
+// decode returns what a stream comes to, a line of JSON for each event.
+func decode(c *wire.Codec, r io.Reader) string {
+	var out bytes.Buffer
+	lines := json.NewEncoder(&out)
+	lines.SetEscapeHTML(false)
+	frames, decoder := wire.NewFrames(r, c.Lines), c.Decode(map[string]string{"files__read": "files.read"})
+	for {
+		f, err := frames.Next()
+		var events []llm.Event
+		if errors.Is(err, io.EOF) {
+			events, err = decoder.End(nil)
+		} else if err == nil {
+			events, err = decoder.Feed(f, nil)
+		}
+		for _, e := range events {
+			_ = lines.Encode(short(e))
+			if e.Kind == llm.EventFinish {
+				return out.String()
+			}
+		}
+		if err != nil {
+			e, ok := errors.AsType[*llm.Error](err)
+			if !ok {
+				e = &llm.Error{Message: err.Error()}
+			}
+			_ = lines.Encode(map[string]any{"error": e.Class, "code": e.Code, "message": e.Message, "retryAfter": e.RetryAfter.String()})
+			return out.String()
+		}
+	}
+}
+
+// short leaves out what an event does not say.
+func short(e llm.Event) map[string]any {
+	m := map[string]any{"kind": e.Kind}
+	for name, text := range map[string]string{"id": e.ID, "name": e.Name, "model": e.Model, "text": e.Text, "args": e.Args, "finish": string(e.Finish), "opaque": string(e.Opaque)} {
+		if text != "" {
+			m[name] = text
+		}
+	}
+	switch e.Kind {
+	case llm.EventUsage:
+		m["usage"] = e.Usage
+	case llm.EventText, llm.EventReasoning, llm.EventToolStart, llm.EventToolArgs, llm.EventToolEnd:
+		m["index"] = e.Index
+	}
+	return m
+}
+
+// streams returns the recorded ones by the paths of their files.
+func streams(t testing.TB) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.stream"))
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d streams, %v", len(files), err)
+	}
+	all := map[string][]byte{}
+	for _, f := range files {
+		if all[f], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func kindOf(t testing.TB, file string) *wire.Codec {
+	t.Helper()
+	c := codec.For(filepath.Base(filepath.Dir(file)))
+	if c == nil {
+		t.Fatalf("%s: there is no such kind", file)
+	}
+	return c
+}
+
+// TestStreams holds what each recorded stream is decoded to, whole, byte by byte, and in any pieces.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	for file, data := range streams(t) {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			c := kindOf(t, file)
+			got := decode(c, bytes.NewReader(data))
+			golden := strings.TrimSuffix(file, ".stream") + ".events"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("decoded to\n%swant\n%s", got, want)
+			}
+			if one := decode(c, &pieces{bytes.Clone(data), func() int { return 1 }}); one != got {
+				t.Errorf("byte by byte decoded to\n%s", one)
+			}
+			for seed := range uint64(20) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				if other := decode(c, &pieces{bytes.Clone(data), func() int { return random.IntN(40) }}); other != got {
+					t.Fatalf("in the pieces of seed %d decoded to\n%s", seed, other)
+				}
+			}
+		})
+	}
+}
+
+// FuzzStreams: no bytes make a decoder fail otherwise than by an error, and the pieces they come in change nothing.
+func FuzzStreams(f *testing.F) {
+	for file, data := range streams(f) {
+		for i, kind := range codec.Kinds() {
+			if kind == kindOf(f, file).Kind {
+				f.Add(i, data, uint64(i))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind int, data []byte, seed uint64) {
+		kinds := codec.Kinds()
+		c := codec.For(kinds[(kind%len(kinds)+len(kinds))%len(kinds)])
+		random := rand.New(rand.NewPCG(seed, 1))
+		whole, split := decode(c, bytes.NewReader(data)), decode(c, &pieces{bytes.Clone(data), func() int { return random.IntN(20) }})
+		if whole != split {
+			t.Errorf("whole\n%sin pieces\n%s", whole, split)
+		}
+		if n := strings.Count(whole, `"kind":"finish"`) + strings.Count(whole, `"error":`); n == 0 {
+			t.Errorf("no end in\n%s", whole)
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/llm/codec"
+	"collie/internal/llm/wire"
+	"collie/test/fakellm/provider"
+)
+
+// begun are streams that begin well, by kind: a text, and then what spoils them.
+var begun = map[string]string{
+	"openai":    `data: {"id":"1","model":"m","choices":[{"delta":{"content":"Well"}}]}` + "\n\n",
+	"responses": `data: {"type":"response.created","response":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"response.output_text.delta","delta":"Well"}` + "\n\n",
+	"anthropic": `data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well"}}` + "\n\n",
+	"gemini":    `data: {"modelVersion":"m","candidates":[{"content":{"parts":[{"text":"Well"}]}}]}` + "\n\n",
+	"ollama":    `{"model":"m","message":{"content":"Well"},"done":false}` + "\n",
+}
+
+// inStream are errors inside streams.
+var inStream = map[string]string{
+	"openai":    `data: {"error":{"message":"it broke","type":"server_error"}}` + "\n\n",
+	"responses": `data: {"type":"response.failed","response":{"error":{"code":"server_error","message":"it broke"}}}` + "\n\n",
+	"anthropic": `event: error` + "\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"it broke"}}` + "\n\n",
+	"gemini":    `data: {"error":{"code":503,"message":"it broke","status":"UNAVAILABLE"}}` + "\n\n",
+	"ollama":    `{"error":"it broke: internal"}` + "\n",
+}
+
+// ask sends a request to a fake that answers raw, and reads the answer to its end.
+func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) heard {
+	t.Helper()
+	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{{Raw: raw}}}}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fake)
+	t.Cleanup(server.Close)
+	draft := &wire.Draft{
+		Model: "m", MaxOutput: 100, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "Hello?"}}}},
+		Style: wire.Style{SystemRole: "system", OutputField: "max_tokens"},
+	}
+	client := wire.NewClient(wire.Options{Header: 5 * time.Second, Idle: 100 * time.Millisecond})
+	return drink(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+}
+
+// TestSpoiled has every API spoil its answer in every way: each comes to a clear end, and the text before it stands.
+func TestSpoiled(t *testing.T) {
+	t.Parallel()
+	for _, kind := range codec.Kinds() {
+		good := begun[kind]
+		half := strings.TrimRight(good, "\n")
+		half = good + half[:len(half)-9]
+		huge := provider.Bytes{Text: strings.Repeat("x", 1<<20), Repeat: 64}
+		open := "data: {"
+		if kind == "ollama" {
+			open = "{"
+		}
+		spoiled := []struct {
+			name  string
+			raw   provider.Raw
+			text  string
+			class llm.Class
+			say   string
+		}{
+			{"stall", provider.Raw{Body: texts(good), Hang: true}, "Well", llm.ClassTransient, "stopped coming"},
+			{"reset", provider.Raw{Body: texts(good), Cut: true}, "Well", llm.ClassTransient, "cut off"},
+			{"reset before", provider.Raw{Cut: true}, "", llm.ClassTransient, ""},
+			{"half a frame", provider.Raw{Body: texts(half)}, "Well", llm.ClassTransient, "cut off"},
+			{"truncated", provider.Raw{Body: texts(good), Length: 10_000}, "Well", llm.ClassTransient, "cut off"},
+			{"no end", provider.Raw{Body: texts(good)}, "Well", llm.ClassTransient, "cut off"},
+			{"error in the stream", provider.Raw{Body: texts(good, inStream[kind])}, "Well", "", "it broke"},
+			{"error in place of the stream", provider.Raw{Header: map[string]string{"Content-Type": "application/json"}, Body: texts(`{"error":{"message":"it broke","code":500}}`)}, "", llm.ClassTransient, "it broke"},
+			{"wrong type", provider.Raw{Header: map[string]string{"Content-Type": "text/html"}, Body: texts("<html>Sign in</html>")}, "", llm.ClassUnknown, "Sign in"},
+			{"garbage", provider.Raw{Body: texts(good, open+"oops}\n\n", good)}, "Well", llm.ClassUnknown, "does not read"},
+			{"64 MiB", provider.Raw{Body: append(texts(good, open), huge)}, "Well", llm.ClassUnknown, "longer than"},
+			{"redirect", provider.Raw{Status: 302, Header: map[string]string{"Location": "http://example.com/"}}, "", llm.ClassCaller, ""},
+			{"echo of the key", provider.Raw{Status: 401, Body: texts(`{"error":{"message":"Incorrect API key provided: sk-secret-1"}}`)}, "", llm.ClassCredential, "Incorrect API key"},
+		}
+		for _, s := range spoiled {
+			t.Run(kind+" "+s.name, func(t *testing.T) {
+				t.Parallel()
+				h := ask(t, t.Context(), kind, &s.raw)
+				if h.Err == nil || h.Finish != "" {
+					t.Fatalf("ended with %q, error %v", h.Finish, h.Err)
+				}
+				if h.Text != s.text || s.class != "" && h.Err.Class != s.class || !strings.Contains(h.Err.Message, s.say) {
+					t.Errorf("said %q, then %s: %s", h.Text, h.Err.Class, h.Err.Message)
+				}
+				if strings.Contains(h.Err.Error(), "sk-secret") || h.Err.Provider != "fake" || h.Err.Key != "one" || h.Err.Model != "m" {
+					t.Errorf("the error is %+v", h.Err)
+				}
+			})
+		}
+	}
+}
+
+func texts(list ...string) (body []provider.Bytes) {
+	for _, text := range list {
+		body = append(body, provider.Bytes{Text: text})
+	}
+	return body
+}
+
+// TestMuchAtOnce: invalid UTF-8 becomes signs that stand for it, broken arguments are kept, and 200 calls at once are 200 calls.
+func TestMuchAtOnce(t *testing.T) {
+	t.Parallel()
+	h := ask(t, t.Context(), "openai", &provider.Raw{Body: []provider.Bytes{
+		{Text: `data: {"choices":[{"delta":{"content":"a`, Base64: []byte{0xff, 0xfe}}, {Text: `b"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"},
+	}})
+	if h.Err != nil || h.Text != "a\ufffd\ufffdb" {
+		t.Errorf("said %q, %v", h.Text, h.Err)
+	}
+	var calls strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&calls, `data: {"choices":[{"delta":{"tool_calls":[{"index":%d,"function":{"name":"t%d","arguments":"{\"n\":%d, oops"}}]}}]}`+"\n\n", i, i, i)
+	}
+	h = ask(t, t.Context(), "openai", &provider.Raw{Body: texts(calls.String()+`data: {"choices":[{"finish_reason":"tool_calls"}]}`+"\n\n", "data: [DONE]\n\n")})
+	if h.Err != nil || len(h.Calls) != 200 || h.Finish != llm.FinishToolCalls {
+		t.Fatalf("%d calls, %s, %v", len(h.Calls), h.Finish, h.Err)
+	}
+	ids := map[string]bool{}
+	for i, c := range h.Calls {
+		ids[c.ID] = true
+		if c.Name != fmt.Sprintf("t%d", i) || c.Args != fmt.Sprintf(`{"n":%d, oops`, i) {
+			t.Fatalf("call %d is %+v", i, c)
+		}
+	}
+	if len(ids) != 200 {
+		t.Errorf("%d ids for 200 calls", len(ids))
+	}
+}
+
+// TestLeaving: who leaves, or whose context ends, is told so, and the connection is closed.
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
+	h := ask(t, ctx, "openai", &provider.Raw{Body: texts(begun["openai"]), Hang: true})
+	if h.Err == nil || h.Err.Class != llm.ClassCanceled || !errors.Is(h.Err, why) {
+		t.Errorf("ended with %+v", h.Err)
+	}
+}
