@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -158,9 +159,7 @@ func (l *lowering) follow(s map[string]any, depth int) map[string]any {
 		}
 		merged := map[string]any{}
 		if target, ok := l.find(ref); ok && depth <= deepest {
-			for word, v := range target {
-				merged[word] = v
-			}
+			maps.Copy(merged, target)
 		}
 		for word, v := range s {
 			if word != "$ref" {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"collie/internal/llm"
@@ -147,9 +148,9 @@ func (a *Answer) Called() bool { return len(a.calls) > 0 }
 func (a *Answer) Has(key string) bool { return a.find(key) != nil }
 
 func (a *Answer) find(key string) *call {
-	for i := len(a.calls) - 1; i >= 0; i-- {
-		if a.calls[i].key == key {
-			return a.calls[i]
+	for _, c := range slices.Backward(a.calls) {
+		if c.key == key {
+			return c
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -65,9 +66,7 @@ var refusals = []struct {
 func answered(t *testing.T, status int, header http.Header, body string) *llm.Error {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for name, values := range header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), header)
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}))

@@ -210,7 +210,7 @@ func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, pa
 		wait = c.localHeader
 	}
 	r.watch = time.AfterFunc(wait, func() { r.cancel(errHeaders) })
-	r.Response, err = c.http.Do(req)
+	r.Response, err = c.http.Do(req) //nolint:bodyclose // close does
 	if err != nil {
 		defer r.close()
 		return nil, r.cause(err)

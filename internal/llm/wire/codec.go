@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -143,8 +144,6 @@ func Merge(body any, extra map[string]json.RawMessage) ([]byte, error) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	for name, value := range extra {
-		fields[name] = value
-	}
+	maps.Copy(fields, extra)
 	return json.Marshal(fields)
 }

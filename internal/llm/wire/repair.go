@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -67,8 +68,8 @@ func closed(text string) string {
 		return text // half a text is not one
 	}
 	drop()
-	for i := len(open) - 1; i >= 0; i-- {
-		out = append(out, open[i])
+	for _, c := range slices.Backward(open) {
+		out = append(out, c)
 	}
 	return string(out)
 }
