@@ -14,7 +14,7 @@ SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 RACE      = -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory,-gcflags=$(p)=-race=false)
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run test clean-tree flake cover size stories soak crash clients conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test clean-tree flake cover size stories soak crash clients sdkcompat conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ crash: ## kill processes that write into a vault five hundred times, and look fo
 
 clients: ## of the stories only the clients that people use, from npm
 	go test -tags stories -count=1 -v -timeout 10m ./test/clients
+
+sdkcompat: ## the fake model provider, as the official SDKs understand it; the first time they take minutes to build
+	go -C test/sdkcompat vet ./... && go -C test/sdkcompat test -count=1 -v -timeout 10m ./...
 
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
