@@ -5,9 +5,12 @@
 package sqliteconn
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 )
 
 // closing is held by whoever closes a connection, and shared by those that open one.
@@ -25,4 +28,27 @@ func Close(conn *sqlite.Conn) error {
 	closing.Lock()
 	defer closing.Unlock()
 	return conn.Close()
+}
+
+// Begin starts a write once no other process writes, which it waits for as long as wait. SQLite's own wait does not see ctx
+// end. The busy timeout of the connection is wait afterwards.
+func Begin(ctx context.Context, conn *sqlite.Conn, wait time.Duration) error {
+	const slice = 100 * time.Millisecond
+	conn.SetBusyTimeout(slice)
+	defer conn.SetBusyTimeout(wait)
+	for start := time.Now(); ; {
+		err := sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)
+		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || ctx.Err() != nil || time.Since(start) > wait {
+			return err
+		}
+	}
+}
+
+// Rollback ends a transaction, also one that was interrupted.
+func Rollback(conn *sqlite.Conn) error {
+	conn.SetInterrupt(nil)
+	if conn.AutocommitEnabled() {
+		return nil // SQLite has rolled back by itself
+	}
+	return sqlitex.ExecuteTransient(conn, "ROLLBACK", nil)
 }

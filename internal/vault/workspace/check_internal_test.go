@@ -72,13 +72,13 @@ func TestCheckFindsEveryBreach(t *testing.T) {
 		t.Run(tt.breach, func(t *testing.T) {
 			t.Parallel()
 			w := sound(t)
-			conn, err := w.writer.acquire(t.Context(), w.closed)
+			conn, err := w.writer.Acquire(t.Context(), w.closed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = sqlitex.ExecuteTransient(conn, tt.breach, nil)
 			changes := conn.Changes()
-			w.writer.release(conn)
+			w.writer.Release(conn)
 			if err != nil || changes == 0 {
 				t.Fatalf("nothing is broken: %d rows, error %v", changes, err)
 			}

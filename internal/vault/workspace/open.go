@@ -46,8 +46,8 @@ type Workspace struct {
 	idle       *time.Timer // empties cache and keys
 	guard      *sqlguard.Runner
 
-	writer  pool // the one connection that writes
-	readers pool
+	writer  sqliteconn.Pool // the one connection that writes
+	readers sqliteconn.Pool
 	trimAt  int64 // size of the log at which it is trimmed, for whoever holds writer
 	close   sync.Once
 	closed  chan struct{}
@@ -60,8 +60,8 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(cacheBlocks),
 		guard:   &sqlguard.Runner{},
-		writer:  newPool(1),
-		readers: newPool(cmp.Or(o.Readers, defaultReaders)),
+		writer:  sqliteconn.NewPool(1),
+		readers: sqliteconn.NewPool(cmp.Or(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),
 	}
 	w.idle = time.AfterFunc(restFor, w.forget)
@@ -117,9 +117,9 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 		return errors.Join(err, sqliteconn.Close(conn))
 	}
 	if w.readOnly {
-		w.readers.fill(conn)
+		w.readers.Fill(conn)
 	} else {
-		w.writer.fill(conn)
+		w.writer.Fill(conn)
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (w *Workspace) Close() error {
 	var errs []error
 	w.close.Do(func() {
 		close(w.closed)
-		errs = append(errs, w.readers.close(), w.writer.close())
+		errs = append(errs, w.readers.Close(), w.writer.Close())
 		errs = append(errs, w.guard.Close())
 		w.cache.close()
 		w.idle.Stop()

@@ -21,7 +21,7 @@ func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 		if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
 			return err
 		}
-		defer func() { _ = rollback(conn) }() // also when fn panics
+		defer func() { _ = sqliteconn.Rollback(conn) }() // also when fn panics
 		tx := newTx(w, conn, false)
 		err := run(tx, fn)
 		tx.checkTrees()
@@ -38,14 +38,14 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 		return errReadOnly
 	}
 	return w.with(ctx, w.writer, true, func(conn *sqlite.Conn) error {
-		if err := begin(ctx, conn); err != nil {
+		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
 		tx := newTx(w, conn, true)
 		committed := false
 		defer func() {
 			if !committed { // also when fn panics
-				_ = rollback(conn)
+				_ = sqliteconn.Rollback(conn)
 			}
 		}()
 		if version, known := tx.number("PRAGMA user_version"); known && int(version) != len(migrations) {
@@ -65,19 +65,6 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 		w.trimLog(conn)
 		return nil
 	})
-}
-
-// begin waits until no other process writes, for busyTimeout at most. SQLite's own wait does not see ctx end.
-func begin(ctx context.Context, conn *sqlite.Conn) error {
-	const slice = 100 * time.Millisecond
-	conn.SetBusyTimeout(slice)
-	defer conn.SetBusyTimeout(busyTimeout)
-	for start := time.Now(); ; {
-		err := sqlitex.ExecuteTransient(conn, "BEGIN IMMEDIATE", nil)
-		if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || ctx.Err() != nil || time.Since(start) > busyTimeout {
-			return err
-		}
-	}
 }
 
 const (
@@ -129,19 +116,19 @@ func run(tx *Tx, fn func(*Tx) error) error {
 const maxErasing = 3
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
-func (w *Workspace) with(ctx context.Context, from pool, write bool, fn func(*sqlite.Conn) error) error {
+func (w *Workspace) with(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) error {
 	select {
 	case <-w.closed:
 		return os.ErrClosed
 	default:
 	}
-	conn, err := from.acquire(ctx, w.closed)
+	conn, err := from.Acquire(ctx, w.closed)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		w.idle.Reset(restFor)
-		from.release(w.usable(conn))
+		from.Release(w.usable(conn))
 	}()
 	if err := w.inPlace(); err != nil {
 		return err
@@ -168,13 +155,4 @@ func (w *Workspace) usable(conn *sqlite.Conn) *sqlite.Conn {
 	w.keys.seen.Delete(conn)
 	_ = sqliteconn.Close(conn)
 	return nil
-}
-
-// rollback ends a transaction, also one that was interrupted.
-func rollback(conn *sqlite.Conn) error {
-	conn.SetInterrupt(nil)
-	if conn.AutocommitEnabled() {
-		return nil // SQLite has rolled back by itself
-	}
-	return sqlitex.ExecuteTransient(conn, "ROLLBACK", nil)
 }
