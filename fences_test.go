@@ -18,7 +18,7 @@ var fences = map[string]string{
 	"os/exec":                 "process",
 	"database/sql":            "", // its pool of connections does not fit files that several processes write
 	"modernc.org/sqlite":      "", // used below zombiezen.com/go/sqlite
-	"zombiezen.com/go/sqlite": "sqliteconn sqlguard vault/workspace",
+	"zombiezen.com/go/sqlite": "sqliteconn sqlguard store vault/workspace",
 	"github.com/88250/lute":   "vault/markup",
 
 	// Both call methods by names that they learn when they run, and a program with such calls keeps every method it links.

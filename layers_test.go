@@ -23,6 +23,7 @@ var layers = map[string]string{
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
 	"secret/admin": "config secret source/upstream/signin",
 	"sqlguard":     "sqliteconn",
+	"store":        "sqliteconn atomicfile",
 	"siyuanapi":    "",
 	"rawjson":      "", "arguments": "tool rawjson",
 

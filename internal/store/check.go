@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// Check looks for damage: pages that SQLite finds unsound, and rows that name others which are not there. Each problem is a
+// sentence; a sound file has none. It changes nothing, and may run while others write.
+func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+	err = s.Read(ctx, func(tx *Tx) error {
+		tx.Query(func(r *Row) bool {
+			if text := r.ColumnText(0); text != "ok" {
+				problems = append(problems, text)
+			}
+			return true
+		}, "PRAGMA integrity_check(100)")
+		tx.Query(func(r *Row) bool {
+			problems = append(problems, fmt.Sprintf("table %s, row %d: it names a row of %s that is not there", r.ColumnText(0), r.ColumnInt64(1), r.ColumnText(2)))
+			return len(problems) < 100
+		}, "PRAGMA foreign_key_check")
+		return nil
+	})
+	return problems, err
+}
+
+// Backup writes one state of the file to path, compacted, while others read and write. It makes the file anew, readable by
+// its owner only: one that is there is refused. On an error nothing stays behind. What parts keep beside the file is not in it.
+func (s *Store) Backup(ctx context.Context, path string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("back up the store to %s: %w", path, err)
+		}
+	}()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			_ = os.Remove(path)
+		}
+	}()
+	// VACUUM runs in no transaction. Into an empty file it writes as into one that it makes.
+	return s.with(ctx, s.readers, false, func(conn *sqlite.Conn) error {
+		tx := &Tx{conn: conn}
+		tx.Exec("VACUUM INTO ?", path)
+		if tx.err != nil {
+			return tx.err
+		}
+		return f.Sync()
+	})
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"collie/internal/sqliteconn"
+)
+
+// Row is one row of an answer, for as long as the function runs that is handed it.
+type Row = sqlite.Stmt
+
+// Tx is a transaction. After its first error it does nothing more, and what it then answers means nothing: the function
+// it was handed to need not look at each. It is not safe for concurrent use, and ends with that function.
+type Tx struct {
+	conn *sqlite.Conn
+	err  error
+}
+
+// Exec runs one statement. Arguments are what SQLite stores: nil, strings, numbers, bools as 0 and 1, and []byte.
+func (tx *Tx) Exec(statement string, args ...any) { tx.Query(nil, statement, args...) }
+
+// Query runs one statement and hands each row to row, which returns whether it wants the next one.
+func (tx *Tx) Query(row func(*Row) bool, statement string, args ...any) {
+	if tx.err != nil {
+		return
+	}
+	enough := errors.New("enough")
+	err := sqlitex.Execute(tx.conn, statement, &sqlitex.ExecOptions{Args: args, ResultFunc: func(r *sqlite.Stmt) error {
+		if row == nil || !row(r) || tx.err != nil {
+			return enough
+		}
+		return nil
+	}})
+	if err != nil && !errors.Is(err, enough) && tx.err == nil {
+		tx.err = err
+	}
+}
+
+// Number answers the first column of the first row, or 0 and false where there is none.
+func (tx *Tx) Number(statement string, args ...any) (n int64, found bool) {
+	tx.Query(func(r *Row) bool {
+		n, found = r.ColumnInt64(0), true
+		return false
+	}, statement, args...)
+	return n, found
+}
+
+// Changes is how many rows the last statement changed.
+func (tx *Tx) Changes() int { return tx.conn.Changes() }
+
+// Fail makes err the error of the transaction unless it has one, and returns that.
+func (tx *Tx) Fail(err error) error {
+	if tx.err == nil {
+		tx.err = err
+	}
+	return tx.err
+}
+
+// Err is the first error.
+func (tx *Tx) Err() error { return tx.err }
+
+// Read runs fn in a snapshot: it sees one state of the file whatever others write meanwhile.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	return s.with(ctx, s.readers, false, func(conn *sqlite.Conn) error {
+		if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
+			return err
+		}
+		defer func() { _ = sqliteconn.Rollback(conn) }() // also when fn panics
+		tx := &Tx{conn: conn}
+		return tx.run(fn)
+	})
+}
+
+// Write runs fn alone: no other goroutine or process writes meanwhile. What fn did is committed when it returns nil and
+// nothing failed, and undone otherwise. It survives the end of the process at any moment after Write has returned.
+func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.with(ctx, s.writer, true, func(conn *sqlite.Conn) error {
+		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
+			return fmt.Errorf("begin a write: %w", err)
+		}
+		defer func() { _ = sqliteconn.Rollback(conn) }() // nothing where it is committed
+		if err := s.current(conn); err != nil {
+			return err
+		}
+		tx := &Tx{conn: conn}
+		if err := tx.run(fn); err != nil {
+			return err
+		}
+		if err := sqlitex.Execute(conn, "COMMIT", nil); err != nil {
+			return fmt.Errorf("commit a write: %w", err)
+		}
+		return nil
+	})
+}
+
+func (tx *Tx) run(fn func(*Tx) error) error {
+	err := fn(tx)
+	if tx.err != nil && !errors.Is(err, tx.err) {
+		return errors.Join(err, tx.err)
+	}
+	return err
+}
+
+// with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
+func (s *Store) with(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) (err error) {
+	select {
+	case <-s.closed:
+		return os.ErrClosed
+	default:
+	}
+	conn, err := from.Acquire(ctx, s.closed)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if conn != nil && !conn.AutocommitEnabled() { // it could not be brought out of a transaction: the next one opens another
+			_ = sqliteconn.Close(conn)
+			conn = nil
+		}
+		from.Release(conn)
+	}()
+	if conn == nil {
+		if conn, err = s.dial(write); err != nil {
+			return err
+		}
+	}
+	conn.SetInterrupt(ctx.Done())
+	defer conn.SetInterrupt(nil)
+	err = fn(conn)
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return err
+}
