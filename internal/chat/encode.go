@@ -1,0 +1,70 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+)
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+func now() int64 { return time.Now().UnixMilli() }
+
+func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// encode is for values of ours, which have a JSON form.
+func encode(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("chat: encode %T: %v", v, err))
+	}
+	return data
+}
+
+func decodePart(data string) (part llm.Part, err error) {
+	if err = json.Unmarshal([]byte(data), &part); err != nil {
+		err = fmt.Errorf("a part of a message does not parse: %w", err)
+	}
+	return part, err
+}
+
+func callOf(r *store.Row, i int) Call {
+	return Call{ID: r.ColumnText(i), Name: r.ColumnText(i + 1), State: CallState(r.ColumnText(i + 2)), Step: r.ColumnInt(i + 3), Took: r.ColumnInt64(i + 4)}
+}
+
+func failOn(tx *store.Tx, err error) {
+	if err != nil {
+		_ = tx.Fail(err)
+	}
+}
+
+// decodeFailure reads what went wrong, or nil.
+func decodeFailure(text string) *Failure {
+	if text == "" {
+		return nil
+	}
+	f := &Failure{}
+	if err := json.Unmarshal([]byte(text), f); err != nil {
+		f.Message = text
+	}
+	return f
+}
+
+func encodeFailure(f *Failure) string {
+	if f == nil {
+		return ""
+	}
+	return string(encode(f))
+}
+
+func encodeUsage(u llm.Usage) string {
+	if u == (llm.Usage{}) {
+		return ""
+	}
+	return string(encode(u))
+}
