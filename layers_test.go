@@ -66,7 +66,7 @@ var layers = map[string]string{
 	"llm":           "",
 	"llm/keypool":   "llm",
 	"llm/client":    "llm/...",
-	"chat":          "llm tool",
+	"chat":          "llm tool store atomicfile",
 	"agent":         "tool arguments pipeline chat llm",
 	"llm/wire":      "llm",
 	"llm/*":         "llm llm/wire", // a codec, which never sees another

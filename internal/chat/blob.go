@@ -1,0 +1,147 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/atomicfile"
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+const (
+	maxPicture = 10 << 20 // bytes of a picture that a person attaches
+	maxText    = 1 << 20  // and of a text
+	maxKept    = 10 << 20 // and of what an engine keeps
+)
+
+// pictures are the types of picture that models take.
+var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// Attach keeps what a person attaches to messages of a session: a PNG, JPEG, GIF or WebP picture of at most 10 MiB, or UTF-8
+// text of at most 1 MiB. What it is shows in its bytes. Anything else, a PDF too, is an error of kind Invalid.
+func (s *Service) Attach(ctx context.Context, session, name string, r io.Reader) (llm.File, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxPicture+1))
+	if err != nil {
+		return llm.File{}, err
+	}
+	mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	switch {
+	case len(data) == 0:
+		return llm.File{}, invalid("attach", "file", "it is empty", "attach a file with something in it")
+	case mime == "application/pdf":
+		return llm.File{}, invalid("attach", "file", "a PDF cannot be read here", "attach its text, or pictures of its pages")
+	case pictures[mime]:
+		return s.keepBlob(ctx, session, name, mime, data, maxPicture)
+	case utf8.Valid(data) && !strings.Contains(string(data), "\x00"):
+		return s.keepBlob(ctx, session, name, "text/plain", data, maxText)
+	}
+	return llm.File{}, invalid("attach", "file", "it is neither a picture (PNG, JPEG, GIF, WebP) nor UTF-8 text", "convert it to one of these")
+}
+
+// keepBlob keeps data for a session.
+func (s *Service) keepBlob(ctx context.Context, session, name, mime string, data []byte, limit int) (llm.File, error) {
+	if len(data) > limit {
+		return llm.File{}, &tool.Error{
+			Op: "attach", Kind: tool.TooLarge, Message: fmt.Sprintf("it has %d bytes or more, at most %d are kept", len(data), limit), Hint: "attach a smaller part of it",
+		}
+	}
+	sum := sha256.Sum256(data)
+	f := llm.File{Name: cut(filepath.Base(name), 200), MIME: mime, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	if name == "" {
+		f.Name = ""
+	}
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		if _, there := tx.Number("SELECT 1 FROM session WHERE id = ?", session); !there {
+			return tx.Fail(missing("attach", "session", session))
+		}
+		tx.Exec(`INSERT INTO attachment VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name`,
+			session, f.SHA256, f.Name, f.MIME, f.Size, now())
+		if _, err := os.Stat(s.blobPath(f.SHA256)); err == nil || tx.Err() != nil {
+			return tx.Err()
+		}
+		// Within the transaction, so that nobody removes it as one that nobody has.
+		return atomicfile.Write(s.blobPath(f.SHA256), data, 0o600)
+	})
+	return f, err
+}
+
+func (s *Service) blobPath(sum string) string {
+	return filepath.Join(s.store.Dir(), "blobs", sum[:2], sum)
+}
+
+// OpenBlob opens what is kept under a hash, of whichever session. It is an error of kind Unknown where there is none. The
+// caller closes it.
+func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.File, error) {
+	f := llm.File{SHA256: sum}
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			f.Name, f.MIME, f.Size = r.ColumnText(0), r.ColumnText(1), r.ColumnInt64(2)
+			return false
+		}, "SELECT name, mime, size FROM attachment WHERE sha256 = ? LIMIT 1", sum)
+		return nil
+	})
+	if err == nil && f.MIME == "" {
+		err = missing("open", "file", sum)
+	}
+	if err != nil {
+		return nil, f, err
+	}
+	file, err := os.Open(s.blobPath(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = missing("open", "file", sum)
+	}
+	return file, f, err
+}
+
+// readBlob reads what a session has under a hash.
+func (s *Service) readBlob(ctx context.Context, session, sum string) ([]byte, error) {
+	var there bool
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		_, there = tx.Number("SELECT 1 FROM attachment WHERE session = ? AND sha256 = ?", session, sum)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, missing("read", "file of this session", sum)
+	}
+	return os.ReadFile(s.blobPath(sum))
+}
+
+// fill reads the data of a file. One that is gone from the disk stays without.
+func (s *Service) fill(f *llm.File) error {
+	if len(f.SHA256) != 2*sha256.Size {
+		return nil
+	}
+	data, err := os.ReadFile(s.blobPath(f.SHA256))
+	if errors.Is(err, fs.ErrNotExist) {
+		s.log.Warn("a file of a conversation is gone", "sha256", f.SHA256)
+		return nil
+	}
+	f.Data = data
+	return err
+}
+
+// sweep removes the files of a session that is gone that no other one has. It runs in the transaction in which they went.
+func (s *Service) sweep(tx *store.Tx, sums []string) {
+	for _, sum := range sums {
+		if _, there := tx.Number("SELECT 1 FROM attachment WHERE sha256 = ? LIMIT 1", sum); !there && tx.Err() == nil {
+			if err := os.Remove(s.blobPath(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				s.log.Warn("a file stays that nobody has", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+	"collie/test/await"
+)
+
+// engine answers as a test says.
+type engine func(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error)
+
+func (e engine) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+	return e(ctx, t, s)
+}
+
+// says answers with texts, a piece each.
+func says(texts ...string) engine {
+	return func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		for _, text := range texts {
+			s.Emit(0, llm.Event{Kind: llm.EventText, Text: text})
+		}
+		return chat.Outcome{Finish: llm.FinishStop, Steps: 1}, nil
+	}
+}
+
+// place is a service over a file of its own.
+type place struct {
+	*chat.Service
+	t     *testing.T
+	dir   string
+	store *store.Store
+}
+
+func open(t *testing.T, dir string, e chat.Engine) *place {
+	t.Helper()
+	s, err := store.Open(t.Context(), dir, chat.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := chat.Open(t.Context(), s, chat.Options{
+		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) { return "script", e, nil },
+		Redact: func(_ string, args json.RawMessage) json.RawMessage {
+			return json.RawMessage(strings.ReplaceAll(string(args), "s3cret", "•••"))
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{Service: service, t: t, dir: dir, store: s}
+	t.Cleanup(p.shut)
+	return p
+}
+
+// shut closes the service without waiting for its turns. It is safe to call twice.
+func (p *place) shut() {
+	now, stop := context.WithCancel(context.Background())
+	stop()
+	if err := errors.Join(p.Close(now), p.store.Close()); err != nil {
+		p.t.Error(err)
+	}
+}
+
+func (p *place) create() string {
+	p.t.Helper()
+	c, err := p.Create(p.t.Context(), chat.NewSession{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c.ID
+}
+
+func text(s string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: s}} }
+
+func (p *place) get(session string) chat.View {
+	p.t.Helper()
+	v, err := p.Get(p.t.Context(), session)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return v
+}
+
+// leaf is the last message of the active path.
+func (p *place) leaf(session string) string {
+	p.t.Helper()
+	v := p.get(session)
+	if len(v.Path) == 0 {
+		return v.Root
+	}
+	return v.Path[len(v.Path)-1].ID
+}
+
+func (p *place) send(session, what string) chat.Accepted {
+	p.t.Helper()
+	a, err := p.Send(p.t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text(what)}, chat.Ask{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
+// ended waits for the end of a turn.
+func (p *place) ended(turn string) chat.Snapshot {
+	p.t.Helper()
+	var s chat.Snapshot
+	await.Until(p.t, "the end of a turn", func() bool {
+		var err error
+		if s, err = p.Turn(p.t.Context(), turn); err != nil {
+			p.t.Fatal(err)
+		}
+		return s.State.Ended()
+	})
+	return s
+}
+
+// said is the active path as text.
+func said(v chat.View) string {
+	var b strings.Builder
+	for _, m := range v.Path {
+		fmt.Fprintf(&b, "%s(%s):", m.Role, m.Status)
+		for _, part := range m.Parts {
+			fmt.Fprintf(&b, " %s%s", part.Text, part.Args)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestSendIsAnswered(t *testing.T) {
+	t.Parallel()
+	p := open(t, t.TempDir(), says("Hello", " there"))
+	session := p.create()
+	sub, err := p.Subscribe(t.Context(), chat.Filter{Sessions: []string{session}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	a, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.Ask{TurnID: "t-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := p.ended(a.Turn)
+	if end.State != chat.TurnDone || end.Finish != "stop" {
+		t.Errorf("it ended %+v", end)
+	}
+	again, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.Ask{TurnID: "t-1"})
+	if err != nil || again.Answer != a.Answer {
+		t.Errorf("sent again: %+v, %v", again, err)
+	}
+	v := p.get(session)
+	if got := said(v); got != "user(complete): Hi\nyou\nassistant(complete): Hello there\n" || v.Title != "Hi" {
+		t.Errorf("%q:\n%s", v.Title, got)
+	}
+	if got := fold(t, sub, a.Turn); got.text != "Hello there" || got.state != chat.TurnDone {
+		t.Errorf("the stream said %+v", got)
+	}
+}
+
+// folded is a turn as a client sees it.
+type folded struct {
+	text  string
+	seq   int64
+	state chat.TurnState
+	last  string // id
+}
+
+// take adds an event.
+func (f *folded) take(t *testing.T, e *chat.Event) {
+	t.Helper()
+	if e.ID != "" {
+		f.last = e.ID
+	}
+	if e.Kind != chat.EventTurn {
+		return
+	}
+	var body chat.TurnEvent
+	if err := json.Unmarshal(e.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if body.Type != "snapshot" && body.Seq != f.seq+1 {
+		t.Errorf("after %d comes %d, %s", f.seq, body.Seq, body.Type)
+	}
+	f.seq = body.Seq
+	switch body.Type {
+	case "snapshot":
+		var s chat.Snapshot
+		if err := json.Unmarshal(body.Data, &s); err != nil {
+			t.Fatal(err)
+		}
+		f.text = ""
+		for _, part := range s.Parts {
+			f.text += part.Text
+		}
+	case "text.delta":
+		var d struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(body.Data, &d); err != nil {
+			t.Fatal(err)
+		}
+		f.text += d.Text
+	case "turn.end":
+		var d struct {
+			State chat.TurnState `json:"state"`
+		}
+		if err := json.Unmarshal(body.Data, &d); err != nil {
+			t.Fatal(err)
+		}
+		f.state = d.State
+	}
+}
+
+// fold reads a stream until a turn ends.
+func fold(t *testing.T, sub *chat.Subscription, turn string) (f folded) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	defer cancel()
+	for f.state == "" {
+		events, err := sub.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return f
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Kind != chat.EventTurn || strings.Contains(string(e.Body), turn) {
+				f.take(t, e)
+			}
+		}
+	}
+	return f
+}
+
+func kindOf(err error) tool.ErrorKind {
+	if err == nil {
+		return ""
+	}
+	return tool.KindOf(err)
+}

@@ -1,0 +1,462 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+const (
+	// Text that was written is made durable after checkpointEvery or checkpointBytes of it, whichever is first.
+	checkpointEvery = time.Second
+	checkpointBytes = 4 << 10
+	// leaseEvery is how often a turn that waits for one of another process looks whether that has ended.
+	leaseEvery = 250 * time.Millisecond
+	// cancelGrace is how long an engine may take to return once its turn is cancelled.
+	cancelGrace = 2 * time.Second
+	// previewBytes is how much of a result an event shows.
+	previewBytes = 4 << 10
+)
+
+// live is a turn that this process has taken: it waits in the queue, or runs.
+type live struct {
+	s        *Service
+	turn     *Turn
+	question string
+	answer   int64 // the row of the message that is written
+	name     string
+	engine   Engine
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	ended    chan struct{} // closed once the end stands in the file, or cannot
+	wake     chan struct{} // there is much to make durable, or the queue has moved
+	saving   sync.Mutex    // held by who writes the turn to the file, so that the older does not come after the newer
+
+	// Guarded by the hub's mu.
+	state    TurnState
+	seq      int64
+	parts    []*livePart
+	at       map[partKey]int
+	calls    []*liveCall
+	byCall   map[string]*liveCall
+	awaiting int
+	provider string
+	model    string
+	usage    llm.Usage
+	cost     int64
+	steps    int
+	rows     []usageRow // not yet in the file
+	unsaved  int        // bytes of text that are not yet in the file
+	dirty    bool
+	over     bool // nothing is taken any more
+
+	waiting    []byte // text that is folded and not yet told
+	waitingFor int    // its part
+	told       time.Time
+	timer      *time.Timer
+}
+
+type partKey struct {
+	step, index int
+	kind        llm.PartKind
+}
+
+type livePart struct {
+	part  llm.Part // but for the text
+	text  strings.Builder
+	dirty bool
+}
+
+func (p *livePart) whole() llm.Part {
+	part := p.part
+	part.Text = p.text.String()
+	return part
+}
+
+type liveCall struct {
+	Call
+	answered, dirty bool
+}
+
+// emit tells of something that is folded already. The caller holds the hub's mu.
+func (l *live) emit(kind string, data any) {
+	l.flush()
+	l.tell(kind, data)
+}
+
+func (l *live) tell(kind string, data any) {
+	l.seq++
+	l.s.hub.publish(turnEvent(&Snapshot{Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq}, kind, data))
+}
+
+type delta struct {
+	Part int    `json:"partIndex"`
+	Text string `json:"text"`
+}
+
+// delta tells of text, at once where the turn has been quiet, else with what comes right after it. The caller holds the
+// hub's mu.
+func (l *live) delta(part int, text string) {
+	if len(l.waiting) > 0 && l.waitingFor != part {
+		l.flush()
+	}
+	l.waiting, l.waitingFor = append(l.waiting, text...), part
+	since := time.Since(l.told)
+	switch {
+	case since >= quiet || len(l.waiting) >= mergeBytes:
+		l.flush()
+	case l.timer == nil:
+		l.timer = time.AfterFunc(quiet-since, func() {
+			l.s.hub.mu.Lock()
+			defer l.s.hub.mu.Unlock()
+			l.flush()
+		})
+	case len(l.waiting) == len(text):
+		l.timer.Reset(quiet - since)
+	}
+}
+
+// flush tells of the text that waits. The caller holds the hub's mu.
+func (l *live) flush() {
+	if len(l.waiting) == 0 {
+		return
+	}
+	kind := "text.delta"
+	if l.parts[l.waitingFor].part.Kind == llm.PartReasoning {
+		kind = "reasoning.delta"
+	}
+	l.tell(kind, delta{l.waitingFor, string(l.waiting)})
+	l.waiting, l.told = l.waiting[:0], time.Now()
+}
+
+// snapshot copies what there is. The caller holds the hub's mu, and has called flush.
+func (l *live) snapshot() Snapshot {
+	s := Snapshot{
+		Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq, State: l.state, Engine: l.name, Question: l.question, Answer: l.turn.Assistant,
+		Provider: l.provider, Model: l.model, Usage: l.usage, Cost: l.cost, Steps: l.steps, Parts: make([]llm.Part, len(l.parts)),
+	}
+	for i, p := range l.parts {
+		s.Parts[i] = p.whole()
+	}
+	for _, c := range l.calls {
+		s.Calls = append(s.Calls, c.Call)
+	}
+	return s
+}
+
+// checkpoint makes durable what is folded. It is an error of kind Removed if the turn is not ours any more, which ends it.
+func (l *live) checkpoint(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	h := l.s.hub
+	h.mu.Lock()
+	if !l.dirty {
+		h.mu.Unlock()
+		return nil
+	}
+	save := l.collect()
+	h.mu.Unlock()
+	err := l.s.store.Write(ctx, func(tx *store.Tx) error {
+		tx.Exec("UPDATE turn SET state = ? WHERE id = ? AND owner = ? AND ended = 0", string(save.state), l.turn.ID, l.s.store.Owner())
+		if tx.Err() == nil && tx.Changes() == 0 {
+			return errGone
+		}
+		save.write(tx, l)
+		return nil
+	})
+	if err == nil {
+		return nil
+	}
+	h.mu.Lock()
+	l.restore(save)
+	h.mu.Unlock()
+	if errors.Is(err, errGone) {
+		l.cancel(errGone)
+	}
+	return fmt.Errorf("make the turn durable: %w", err)
+}
+
+// changes are what is about to be written.
+type changes struct {
+	state TurnState
+	parts map[int]llm.Part
+	calls []Call
+	rows  []usageRow
+}
+
+// collect takes what is not in the file yet, as written. The caller holds the hub's mu.
+func (l *live) collect() *changes {
+	u := &changes{state: l.state, parts: map[int]llm.Part{}, rows: l.rows}
+	for i, p := range l.parts {
+		if p.dirty {
+			u.parts[i], p.dirty = p.whole(), false
+		}
+	}
+	for _, c := range l.calls {
+		if c.dirty {
+			u.calls, c.dirty = append(u.calls, c.Call), false
+		}
+	}
+	l.rows, l.unsaved, l.dirty = nil, 0, false
+	return u
+}
+
+// restore takes collect back. The caller holds the hub's mu.
+func (l *live) restore(u *changes) {
+	for i := range u.parts {
+		l.parts[i].dirty = true
+	}
+	for _, c := range u.calls {
+		l.byCall[c.ID].dirty = true
+	}
+	l.rows, l.dirty = append(u.rows, l.rows...), true
+}
+
+func (u *changes) write(tx *store.Tx, l *live) {
+	for i, p := range u.parts {
+		tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", l.answer, i, string(encode(p)))
+	}
+	for _, c := range u.calls {
+		tx.Exec("INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", l.answer, c.ID, l.turn.ID, c.Step, c.Name, string(c.State), c.Took, now())
+	}
+	for _, r := range u.rows {
+		r.write(tx, l)
+	}
+}
+
+// run takes the turn to its end: it waits until its session is free, has the engine answer, and writes how that ended.
+func (l *live) run(started bool) {
+	defer close(l.ended)
+	if !started && !l.lease() {
+		return
+	}
+	over := make(chan struct{})
+	var keeper sync.WaitGroup
+	keeper.Go(func() { l.keep(over) })
+	outcome, err := l.answerIt()
+	l.s.hub.mu.Lock()
+	l.over = true
+	l.s.hub.mu.Unlock()
+	close(over)
+	keeper.Wait()
+	l.end(outcome, err)
+}
+
+// finish tells of the end of the turn, takes it out of those that live here, and lets the next one of its session look.
+func (l *live) finish(e turnEnd) {
+	h := l.s.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l.over, l.state = true, e.State
+	l.emit("turn.end", e)
+	delete(h.turns, l.turn.ID)
+	for sub := range h.subs {
+		if sub.filter.Turn == l.turn.ID {
+			sub.end()
+		}
+	}
+	for _, other := range h.turns {
+		if other.turn.Session == l.turn.Session {
+			other.signal()
+		}
+	}
+	if e.Revision != 0 {
+		l.s.changed(l.turn.Session, e.Revision)
+	}
+}
+
+func (l *live) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keep makes durable what the engine does while it runs, and listens to whether another process cancels the turn.
+func (l *live) keep(over <-chan struct{}) {
+	tick := time.NewTicker(checkpointEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-l.wake:
+		case <-tick.C:
+			if reason, said := l.s.toldToEnd(l.ctx, l.turn.ID); said {
+				l.cancel(&cancelError{reason})
+			}
+		}
+		if err := l.checkpoint(context.WithoutCancel(l.ctx)); err != nil {
+			l.s.log.Warn("a turn goes on in memory", "turn", l.turn.ID, "error", err)
+		}
+	}
+}
+
+// answerIt has the engine answer. Once the turn is cancelled it waits only for so long.
+func (l *live) answerIt() (Outcome, error) {
+	path, err := l.s.path(l.ctx, l.question)
+	if err != nil {
+		return Outcome{}, err
+	}
+	l.turn.Path = path.messages
+	k := &sink{live: l, path: path}
+	l.s.hub.mu.Lock()
+	l.emit("turn.start", struct {
+		Engine   string `json:"engine"`
+		Model    string `json:"model,omitempty"`
+		Question string `json:"userMessageId"`
+		Answer   string `json:"assistantMessageId"`
+	}{l.name, l.turn.Config.Model, l.question, l.turn.Assistant})
+	l.s.hub.mu.Unlock()
+
+	type result struct {
+		Outcome
+		error
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			if p := recover(); p != nil {
+				l.s.log.Error("an engine failed", "turn", l.turn.ID, "panic", p, "stack", string(debug.Stack()))
+				r.error = &tool.Error{Op: "answer", Kind: tool.Internal, Message: fmt.Sprint(p)}
+			}
+			done <- r
+		}()
+		r.Outcome, r.error = l.engine.Run(l.ctx, l.turn, k)
+	}()
+	select {
+	case r := <-done:
+		return r.Outcome, r.error
+	case <-l.ctx.Done():
+	}
+	grace := time.NewTimer(cancelGrace)
+	defer grace.Stop()
+	select {
+	case r := <-done:
+		return r.Outcome, r.error
+	case <-grace.C:
+		return Outcome{}, context.Cause(l.ctx)
+	}
+}
+
+// turnEnd is the data of a turn.end.
+type turnEnd struct {
+	State    TurnState `json:"state"`
+	Finish   string    `json:"finishReason,omitempty"`
+	Error    *Failure  `json:"error,omitempty"`
+	Revision int64     `json:"revision,omitempty"` // of the session
+}
+
+// end writes how the turn ended, and tells of it.
+func (l *live) end(o Outcome, err error) {
+	e := turnEnd{State: TurnDone, Finish: string(o.Finish)}
+	var cancelled *cancelError
+	switch cause := context.Cause(l.ctx); {
+	case errors.As(cause, &cancelled):
+		e.State, e.Finish = TurnCancelled, "cancelled"
+		e.Error = &Failure{Type: string(tool.Canceled), Message: cancelled.Error()}
+	case errors.Is(cause, errShutdown):
+		e.State, e.Finish = TurnCancelled, "shutdown"
+	case err != nil:
+		e.State, e.Finish, e.Error = TurnError, "error", failureOf(err)
+	}
+	h := l.s.hub
+	h.mu.Lock()
+	l.flush()
+	l.steps = max(l.steps, o.Steps)
+	for _, c := range l.calls {
+		switch c.State {
+		case CallProposed, CallAwaiting:
+			c.State, c.dirty = CallSkipped, true
+		case CallExecuting:
+			c.State, c.dirty = CallUnknown, true
+		case CallDone, CallFailed, CallRefused, CallSkipped, CallUnknown:
+		}
+	}
+	save := l.collect()
+	final := l.snapshot()
+	h.mu.Unlock()
+
+	l.saving.Lock()
+	for wait := 50 * time.Millisecond; ; wait *= 4 {
+		err = l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
+			e.Revision = l.conclude(tx, save, &final, e)
+			return nil
+		})
+		if err == nil || wait > time.Second {
+			break
+		}
+		pause := time.NewTimer(wait)
+		<-pause.C
+	}
+	l.saving.Unlock()
+	if err != nil { // it stands there as running, and is taken for interrupted once this process has ended
+		l.s.log.Error("the end of a turn is not in the file", "turn", l.turn.ID, "error", err)
+	}
+	l.finish(e)
+}
+
+// conclude writes the last of a turn and returns the revision of its session.
+func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd) int64 {
+	failure := ""
+	if e.Error != nil {
+		failure = string(encode(e.Error))
+	}
+	tx.Exec(`UPDATE turn SET state = ?, finish = ?, error = ?, steps = ?, ended = ? WHERE id = ? AND owner = ? AND ended = 0`,
+		string(e.State), e.Finish, failure, final.Steps, now(), l.turn.ID, l.s.store.Owner())
+	if tx.Err() != nil || tx.Changes() == 0 {
+		return 0 // its session was deleted
+	}
+	save.write(tx, l)
+	status := map[TurnState]Status{TurnDone: StatusComplete, TurnCancelled: StatusCancelled, TurnError: StatusError}[e.State]
+	tx.Exec(`UPDATE message SET status = ?, provider = ?, model = ?, finish = ?, error = ?, usage = ?, cost = ?, updated = ? WHERE n = ?`,
+		string(status), final.Provider, final.Model, e.Finish, failure, encodeUsage(final.Usage), final.Cost, now(), l.answer)
+	index(tx, l.answer, final.Parts)
+	return touch(tx, l.turn.Session)
+}
+
+// cancelError is why a turn was cancelled.
+type cancelError struct{ reason string }
+
+func (e *cancelError) Error() string {
+	if e.reason == "" {
+		return "cancelled"
+	}
+	return "cancelled: " + e.reason
+}
+
+// failureOf puts what went wrong into words for a person.
+func failureOf(err error) *Failure {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		kind := "provider_error"
+		switch e.Class {
+		case llm.ClassRateLimit:
+			kind = "rate_limited"
+		case llm.ClassAllCooling, llm.ClassNoProvider:
+			kind = string(e.Class)
+		}
+		return &Failure{Type: kind, Code: string(e.Class), Message: e.Error(), Hint: e.Hint}
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return &Failure{Type: e.Kind.Type(), Code: e.Code, Message: e.Error(), Hint: e.Hint}
+	}
+	return &Failure{Type: string(tool.Internal), Message: err.Error()}
+}
+
+// raw is args as JSON: a string of them where they are none.
+func raw(args string) json.RawMessage {
+	if json.Valid([]byte(args)) {
+		return json.RawMessage(args)
+	}
+	return encode(args)
+}

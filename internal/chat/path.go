@@ -1,0 +1,194 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+)
+
+// path is a conversation as models get it, with where in the tree it comes from.
+type path struct {
+	messages []llm.Message
+	first    []int64 // the row that each message begins in; 0 for a summary
+	last     []int64 // and the one that it ends in
+}
+
+// add appends parts, to the last message where that is the same one's and not a summary.
+func (p *path) add(row int64, role llm.Role, parts ...llm.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	if i := len(p.messages) - 1; i >= 0 && p.messages[i].Role == role && p.last[i] != 0 {
+		p.messages[i].Parts = append(p.messages[i].Parts, parts...)
+		p.last[i] = row
+		return
+	}
+	p.messages = append(p.messages, llm.Message{Role: role, Parts: parts})
+	p.first, p.last = append(p.first, row), append(p.last, row)
+}
+
+// cut puts a summary in the place of all but the last keep messages, or a few more, so that none of the tree is parted. It
+// returns the row of the last message that the summary stands for, or 0 where there is none.
+func (p *path) cut(keep int, summary string) (int64, *path) {
+	i := max(len(p.messages)-max(keep, 0), 0)
+	for i > 0 && i < len(p.messages) && p.first[i] == p.last[i-1] {
+		i--
+	}
+	if i == 0 || p.last[i-1] == 0 {
+		return 0, nil
+	}
+	left := &path{}
+	left.summarize(summary)
+	for j := i; j < len(p.messages); j++ {
+		left.add(p.first[j], p.messages[j].Role, p.messages[j].Parts...)
+		left.last[len(left.last)-1] = p.last[j]
+	}
+	return p.last[i-1], left
+}
+
+func (p *path) summarize(text string) {
+	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: "Summary of the conversation so far:\n\n" + text})
+}
+
+// upward lists the rows from a message up to the root, or to the newest summary. The message that is answered is there in
+// any case.
+const upward = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
+		SELECT n, parent, role, 0, NULL FROM message WHERE id = ?
+		UNION ALL
+		SELECT m.n, m.parent, m.role, up.depth + 1, (SELECT text FROM summary WHERE upto = m.n)
+		FROM up JOIN message AS m ON m.n = up.parent WHERE up.summary IS NULL AND m.role <> 'root'
+	)
+	SELECT up.n, up.role, up.summary, part.data FROM up LEFT JOIN part ON part.message = up.n AND up.summary IS NULL
+	ORDER BY up.depth DESC, part.idx`
+
+// path builds the conversation up to and with the message with the id question.
+func (s *Service) path(ctx context.Context, question string) (*path, error) {
+	type row struct {
+		n     int64
+		role  Role
+		parts []llm.Part
+	}
+	p := &path{}
+	var rows []*row
+	states := map[string]CallState{}
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		var bad error
+		tx.Query(func(r *store.Row) bool {
+			if !r.ColumnIsNull(2) {
+				p.summarize(r.ColumnText(2))
+				return true
+			}
+			if n := r.ColumnInt64(0); len(rows) == 0 || rows[len(rows)-1].n != n {
+				rows = append(rows, &row{n: n, role: Role(r.ColumnText(1))})
+			}
+			if r.ColumnIsNull(3) {
+				return true
+			}
+			part, err := decodePart(r.ColumnText(3))
+			if err != nil {
+				bad = err
+				return false
+			}
+			last := rows[len(rows)-1]
+			last.parts = append(last.parts, part)
+			return true
+		}, upward, question)
+		for _, m := range rows {
+			if slices.ContainsFunc(m.parts, func(p llm.Part) bool { return p.Kind == llm.PartToolCall }) {
+				tx.Query(func(r *store.Row) bool {
+					states[r.ColumnText(0)] = CallState(r.ColumnText(1))
+					return true
+				}, "SELECT id, state FROM call WHERE message = ?", m.n)
+			}
+		}
+		return bad
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range rows {
+		for i := range m.parts {
+			if err := s.load(&m.parts[i]); err != nil {
+				return nil, err
+			}
+		}
+		if m.role == RoleUser {
+			p.add(m.n, llm.RoleUser, m.parts...)
+		} else {
+			p.answer(m.n, m.parts, states)
+		}
+	}
+	return p, nil
+}
+
+// answer appends what an assistant did, as models know it: what it said and called, then a message with exactly one result
+// for each of these calls, in the order in which they were asked for, and so on.
+func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) {
+	var said []llm.Part
+	results := map[string]llm.Part{}
+	end := func() {
+		p.add(row, llm.RoleAssistant, said...)
+		var answers []llm.Part
+		for _, part := range said {
+			if part.Kind == llm.PartToolCall {
+				result, there := results[part.Call]
+				if !there {
+					result = noResult(part, states[part.Call])
+				}
+				answers = append(answers, result)
+			}
+		}
+		p.add(row, llm.RoleTool, answers...)
+		said, results = nil, map[string]llm.Part{}
+	}
+	for _, part := range parts {
+		switch part.Kind {
+		case llm.PartNotice:
+		case llm.PartToolResult:
+			results[part.Call] = part
+		case PartSteer:
+			end()
+			p.add(row, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: part.Text})
+		case llm.PartText, llm.PartReasoning, llm.PartToolCall, llm.PartFile:
+			if len(results) > 0 {
+				end()
+			}
+			said = append(said, part)
+		}
+	}
+	end()
+}
+
+// noResult is what a model is told of a call that has none.
+func noResult(call llm.Part, state CallState) llm.Part {
+	text := "This call was not made."
+	if state == CallUnknown || state == CallExecuting {
+		text = "The program ended before this call had answered. It may have happened. It was not tried again."
+	}
+	return llm.Part{Kind: llm.PartToolResult, Call: call.Call, Name: call.Name, Text: text, IsError: true}
+}
+
+// load fills the data of files, and makes text of those that are text. What came from nobody known goes to nobody.
+func (s *Service) load(part *llm.Part) error {
+	if part.Provider == "" {
+		part.Opaque = nil
+	}
+	for i := range part.Files {
+		if err := s.fill(&part.Files[i]); err != nil {
+			return err
+		}
+	}
+	if part.Kind != llm.PartFile || part.File == nil {
+		return nil
+	}
+	if err := s.fill(part.File); err != nil {
+		return err
+	}
+	if strings.HasPrefix(part.File.MIME, "text/") {
+		*part = llm.Part{Kind: llm.PartText, Text: "File " + part.File.Name + ":\n\n" + string(part.File.Data)}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package chat
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// Schema is what [store.Open] is to know of conversations.
+func Schema() store.Schema {
+	script, err := schemaFiles.ReadFile("schema/001.sql")
+	if err != nil {
+		panic(err) // it is in the program
+	}
+	return store.Schema{Name: "chat", Migrations: []string{string(script)}}
+}
+
+// Options say what a service works with. What has no default must be there.
+type Options struct {
+	// Engine says which engine answers a message under a config, and what its name is, or why none can: that no model is set
+	// up, that the model cannot take a picture. It is asked before anything is written.
+	Engine func(ctx context.Context, c Config, message []llm.Part) (name string, e Engine, err error)
+	// Defaults hold where neither turn nor session says otherwise, before [Defaults].
+	Defaults func() Config
+	// Redact takes secrets out of the arguments of a call of name; nil leaves them as they are.
+	Redact func(name string, args json.RawMessage) json.RawMessage
+	// Logger gets what nobody waits for; nil discards it.
+	Logger *slog.Logger
+}
+
+// Service keeps conversations and runs their turns. It is safe for concurrent use.
+type Service struct {
+	store *store.Store
+	o     Options
+	log   *slog.Logger
+	hub   *hub
+
+	ctx     context.Context // of what goes on behind all callers; ends after the turns have
+	stop    context.CancelFunc
+	work    sync.WaitGroup
+	closing chan struct{} // no turn begins any more
+	close   sync.Once
+}
+
+// errClosed is the answer of a service that takes no more turns.
+var errClosed = &tool.Error{Op: "chat", Kind: tool.Unavailable, Message: "it is shutting down", Hint: "try again in a moment"}
+
+// Open begins the service over the file s, which stays the caller's, and was opened with [Schema]. Turns of processes that
+// have ended become interrupted. The caller closes the service before s.
+func Open(ctx context.Context, s *store.Store, o Options) (*Service, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Defaults == nil {
+		o.Defaults = func() Config { return Config{} }
+	}
+	if o.Redact == nil {
+		o.Redact = func(_ string, args json.RawMessage) json.RawMessage { return args }
+	}
+	service := &Service{store: s, o: o, log: o.Logger, hub: newHub(), closing: make(chan struct{})}
+	service.ctx, service.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if err := service.recover(ctx); err != nil {
+		service.stop()
+		return nil, err
+	}
+	return service, nil
+}
+
+// Close takes no more turns, waits until those that run have ended, or ctx has, and then cancels what is left. What waited in
+// a queue is interrupted. Streams end. Safe to call twice.
+func (s *Service) Close(ctx context.Context) error {
+	s.close.Do(func() {
+		close(s.closing)
+		s.drain(ctx)
+		s.stop()
+		s.work.Wait()
+		s.hub.mu.Lock()
+		s.hub.closed = true
+		for sub := range s.hub.subs {
+			sub.end()
+		}
+		s.hub.mu.Unlock()
+	})
+	return nil
+}
+
+// drain waits for the turns that run here.
+func (s *Service) drain(ctx context.Context) {
+	s.hub.mu.Lock()
+	var running []*live
+	for _, l := range s.hub.turns {
+		if l.state == TurnQueued {
+			l.cancel(errShutdown)
+		}
+		running = append(running, l)
+	}
+	s.hub.mu.Unlock()
+	for _, l := range running {
+		select {
+		case <-l.ended:
+			continue
+		case <-ctx.Done():
+		}
+		l.cancel(errShutdown)
+		<-l.ended
+	}
+}
+
+var (
+	errShutdown = errors.New("shutdown")
+	errGone     = errors.New("the turn has ended")
+)
+
+func invalid(op, field, message, hint string) error {
+	return &tool.Error{Op: op, Kind: tool.Invalid, Message: message, Hint: hint, Fields: []tool.Field{{Path: "/" + field, Message: message}}}
+}
+
+func missing(op, what, id string) error {
+	return &tool.Error{Op: op, Kind: tool.Unknown, Subject: id, Message: "there is no such " + what}
+}
+
+func conflict(op, subject, message, hint string) error {
+	return &tool.Error{Op: op, Kind: tool.Conflict, Subject: subject, Message: message, Hint: hint}
+}
+
+// checkID is an error unless an id that a client made is one: up to 64 letters, digits, - and _.
+func checkID(op, field, id string) error {
+	ok := id != "" && len(id) <= 64
+	for _, r := range id {
+		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}
+	if !ok {
+		return invalid(op, field, "an id has 1 to 64 letters, digits, - and _", "send a UUID, or leave it out")
+	}
+	return nil
+}

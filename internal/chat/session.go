@@ -1,0 +1,334 @@
+package chat
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+// NewSession is what a session begins with; the zero value is fine.
+type NewSession struct {
+	Title  string
+	Config Config
+}
+
+const maxTitle = 300 // bytes
+
+// Create begins a session.
+func (s *Service) Create(ctx context.Context, n NewSession) (Session, error) {
+	if err := checkTitle("create session", n.Title); err != nil {
+		return Session{}, err
+	}
+	at := now()
+	c := Session{ID: newID(), Title: n.Title, Config: n.Config, Revision: 1, Created: timeOf(at), Updated: timeOf(at)}
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		createSession(tx, &c)
+		return nil
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	s.tellChanged(c.ID, c.Revision)
+	return c, nil
+}
+
+// createSession writes a session and its root, whose row it returns.
+func createSession(tx *store.Tx, c *Session) int64 {
+	tx.Exec(`INSERT INTO session (id, title, named, config, pinned, archived, forked, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.ID, c.Title, c.Title != "", string(encode(c.Config)), c.Pinned, c.Archived, c.Forked, c.Created.UnixMilli(), c.Updated.UnixMilli())
+	root, _ := tx.Number(`INSERT INTO message (id, session, ordinal, role, status, created, updated) VALUES (?, ?, 0, 'root', 'complete', ?, ?) RETURNING n`,
+		newID(), c.ID, c.Created.UnixMilli(), c.Created.UnixMilli())
+	return root
+}
+
+func checkTitle(op, title string) error {
+	if len(title) > maxTitle || !utf8.ValidString(title) || strings.ContainsAny(title, "\n\r\x00") {
+		return invalid(op, "title", fmt.Sprintf("a title is one line of at most %d bytes", maxTitle), "shorten it")
+	}
+	return nil
+}
+
+const sessionColumns = "id, title, config, pinned, archived, revision, forked, created, updated"
+
+func sessionOf(tx *store.Tx, r *store.Row) Session {
+	c := Session{
+		ID: r.ColumnText(0), Title: r.ColumnText(1), Pinned: r.ColumnInt64(3) != 0, Archived: r.ColumnInt64(4) != 0,
+		Revision: r.ColumnInt64(5), Forked: r.ColumnText(6), Created: timeOf(r.ColumnInt64(7)), Updated: timeOf(r.ColumnInt64(8)),
+	}
+	failOn(tx, json.Unmarshal([]byte(r.ColumnText(2)), &c.Config))
+	return c
+}
+
+// readSession is an error of kind Unknown where there is no such session.
+func readSession(tx *store.Tx, op, id string) (c Session, err error) {
+	tx.Query(func(r *store.Row) bool {
+		c = sessionOf(tx, r)
+		return false
+	}, "SELECT "+sessionColumns+" FROM session WHERE id = ?", id)
+	if tx.Err() == nil && c.ID == "" {
+		return c, tx.Fail(missing(op, "session", id))
+	}
+	return c, tx.Err()
+}
+
+// Get opens a session. It is an error of kind Unknown where there is none.
+func (s *Service) Get(ctx context.Context, id string) (View, error) {
+	var v View
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		var err error
+		if v.Session, err = readSession(tx, "get", id); err != nil {
+			return err
+		}
+		t := readTree(tx, id)
+		if tx.Err() != nil || t.root == nil {
+			return tx.Err()
+		}
+		v.Root = t.root.id
+		v.Path = readMessages(tx, t.path())
+		tx.Query(func(r *store.Row) bool {
+			v.Turns = append(v.Turns, TurnRef{r.ColumnText(0), r.ColumnText(1), TurnState(r.ColumnText(2))})
+			return true
+		}, "SELECT id, answer, state FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval') ORDER BY n", id)
+		return nil
+	})
+	if err != nil {
+		return View{}, err
+	}
+	s.overlay(v.Path)
+	return v, nil
+}
+
+// overlay puts what the turns that run here have come to in the place of what the file has of it.
+func (s *Service) overlay(path []Message) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	for _, l := range s.hub.turns {
+		for i := range path {
+			if m := &path[i]; m.ID == l.turn.Assistant && m.Status == StatusStreaming {
+				now := l.snapshot()
+				m.Parts, m.Calls, m.Usage, m.Cost, m.Provider, m.Model = now.Parts, now.Calls, now.Usage, now.Cost, now.Provider, now.Model
+			}
+		}
+	}
+}
+
+// List says which sessions there are.
+type List struct {
+	Cursor   string // of the page before; empty for the first one
+	Query    string // sessions whose title or messages have it
+	Archived bool   // those that are archived, instead of those that are not
+	Limit    int    // 0: 50
+}
+
+// Page is a part of a list.
+type Page struct {
+	Sessions []Session `json:"sessions"`
+	Next     string    `json:"nextCursor,omitempty"` // empty where this is the last one
+}
+
+// List returns sessions, the one that changed last first.
+func (s *Service) List(ctx context.Context, l List) (Page, error) {
+	limit := l.Limit
+	if limit <= 0 || limit > 200 {
+		limit = 50
+	}
+	before, id, err := parseCursor(l.Cursor)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Sessions: []Session{}}
+	err = s.store.Read(ctx, func(tx *store.Tx) error {
+		where, args := "", []any{l.Archived, before, before, id}
+		if l.Query != "" {
+			found, err := search(tx, l.Query, 1000)
+			if err != nil {
+				return err
+			}
+			var in []string
+			for _, f := range found {
+				in = append(in, f.Session)
+			}
+			where = ` AND (instr(lower(title), lower(?)) > 0 OR id IN (SELECT value FROM json_each(?)))`
+			args = append(args, l.Query, string(encode(in)))
+		}
+		tx.Query(func(r *store.Row) bool {
+			page.Sessions = append(page.Sessions, sessionOf(tx, r))
+			return len(page.Sessions) <= limit
+		}, "SELECT "+sessionColumns+` FROM session WHERE archived = ? AND (updated < ? OR updated = ? AND id < ?)`+where+`
+			ORDER BY updated DESC, id DESC`, args...)
+		return nil
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	if len(page.Sessions) > limit {
+		page.Sessions = page.Sessions[:limit]
+		last := page.Sessions[limit-1]
+		page.Next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", last.Updated.UnixMilli(), last.ID))
+	}
+	return page, nil
+}
+
+func parseCursor(cursor string) (before int64, id string, err error) {
+	if cursor == "" {
+		return 1 << 62, "", nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		_, err = fmt.Sscanf(string(text), "%d %s", &before, &id)
+	}
+	if err != nil {
+		return 0, "", invalid("list", "cursor", "it is not one that a list gave", "begin without one")
+	}
+	return before, id, nil
+}
+
+// Patch says what of a session changes; nil stays as it is.
+type Patch struct {
+	Title    *string
+	Pinned   *bool
+	Archived *bool
+	Config   *Config // the whole of it
+}
+
+// Patch changes a session. Where revision is not 0, it is the one that the caller saw: another one is an error of kind
+// Conflict. To archive a session with a turn that has not ended is one too.
+func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64) (Session, error) {
+	if p.Title != nil {
+		if err := checkTitle("change session", *p.Title); err != nil {
+			return Session{}, err
+		}
+	}
+	var c Session
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		was, err := readSession(tx, "change session", id)
+		if err != nil {
+			return err
+		}
+		if revision != 0 && was.Revision != revision {
+			return stale(id)
+		}
+		if p.Archived != nil && *p.Archived && busy(tx, id) {
+			return conflict("archive", id, "a turn of it has not ended", "cancel the turn, or wait for it")
+		}
+		set := func(column string, value any) {
+			tx.Exec("UPDATE session SET "+column+" = ? WHERE id = ?", value, id)
+		}
+		if p.Title != nil {
+			set("title", *p.Title)
+			set("named", 1)
+		}
+		if p.Pinned != nil {
+			set("pinned", *p.Pinned)
+		}
+		if p.Archived != nil {
+			set("archived", *p.Archived)
+		}
+		if p.Config != nil {
+			set("config", string(encode(*p.Config)))
+		}
+		touch(tx, id)
+		c, err = readSession(tx, "change session", id)
+		return err
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	s.tellChanged(id, c.Revision)
+	return c, nil
+}
+
+func stale(id string) error {
+	return &tool.Error{Op: "change session", Kind: tool.Conflict, Code: "stale_revision", Subject: id, Message: "it has changed since", Hint: "get it again"}
+}
+
+// busy reports whether a turn of the session has not ended.
+func busy(tx *store.Tx, session string) bool {
+	_, there := tx.Number("SELECT 1 FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", session)
+	return there
+}
+
+// Delete removes a session with all that is in it. While a turn of it has not ended that is an error of kind Conflict, unless
+// force cancels that first.
+func (s *Service) Delete(ctx context.Context, id string, force bool) error {
+	if force {
+		if err := s.cancelAll(ctx, id, "the session is deleted"); err != nil {
+			return err
+		}
+	}
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		if _, err := readSession(tx, "delete", id); err != nil {
+			return err
+		}
+		if !force && busy(tx, id) {
+			return conflict("delete", id, "a turn of it has not ended", "cancel the turn, or force it")
+		}
+		var sums []string
+		tx.Query(func(r *store.Row) bool {
+			sums = append(sums, r.ColumnText(0))
+			return true
+		}, "SELECT sha256 FROM attachment WHERE session = ?", id)
+		// The text by itself: what follows a foreign key fires no triggers for the index of texts.
+		tx.Exec("DELETE FROM message_text WHERE n IN (SELECT n FROM message WHERE session = ?)", id)
+		tx.Exec("DELETE FROM session WHERE id = ?", id)
+		s.sweep(tx, sums)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.tellChanged(id, 0)
+	return nil
+}
+
+// cancelAll cancels the turns of a session, and waits for those that run here.
+func (s *Service) cancelAll(ctx context.Context, session, reason string) error {
+	s.hub.mu.Lock()
+	var here []*live
+	for _, l := range s.hub.turns {
+		if l.turn.Session == session {
+			here = append(here, l)
+		}
+	}
+	s.hub.mu.Unlock()
+	for _, l := range here {
+		l.cancel(&cancelError{reason})
+		select {
+		case <-l.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// tellChanged tells of a change of a session; revision is 0 where it is gone.
+func (s *Service) tellChanged(id string, revision int64) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.changed(id, revision)
+}
+
+// changed is tellChanged for who holds the hub's mu.
+func (s *Service) changed(id string, revision int64) {
+	s.hub.publish(&Event{Kind: EventSession, Session: id, Body: encode(struct {
+		ID       string `json:"id"`
+		Revision int64  `json:"revision"`
+	}{id, revision})})
+}
+
+// with is c with what each of the layers says in the place of what stood there before.
+func (c Config) with(layers ...Config) (merged Config, err error) {
+	for _, layer := range append([]Config{c}, layers...) {
+		if err := json.Unmarshal(encode(layer), &merged); err != nil {
+			return Config{}, fmt.Errorf("merge configs: %w", err)
+		}
+	}
+	return merged, nil
+}

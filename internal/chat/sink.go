@@ -1,0 +1,391 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+// sink is the [Sink] of a turn. What comes after its end is dropped.
+type sink struct {
+	*live
+	path *path // guarded by saving
+}
+
+var _ Sink = (*sink)(nil)
+
+// fold runs fn under the hub's lock unless the turn is over, and says whether it did.
+func (k *sink) fold(fn func()) bool {
+	k.s.hub.mu.Lock()
+	defer k.s.hub.mu.Unlock()
+	if k.over {
+		return false
+	}
+	fn()
+	k.dirty = true
+	if k.unsaved >= checkpointBytes {
+		k.unsaved = 0
+		k.signal()
+	}
+	return true
+}
+
+// add begins a part. The caller holds the hub's mu.
+func (k *sink) add(part llm.Part) (int, *livePart) {
+	p := &livePart{part: part, dirty: true}
+	p.text.WriteString(strings.ToValidUTF8(part.Text, "\uFFFD"))
+	p.part.Text = ""
+	p.part.Opaque = opaque(part.Opaque)
+	if part.Kind == llm.PartReasoning || part.Kind == llm.PartToolCall || part.Kind == llm.PartText {
+		p.part.Provider = k.provider
+	}
+	k.parts = append(k.parts, p)
+	k.unsaved += len(part.Text) + len(part.Args)
+	return len(k.parts) - 1, p
+}
+
+// piece finds the part of an event, or begins it. The caller holds the hub's mu.
+func (k *sink) piece(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
+	key := partKey{step, e.Index, kind}
+	i, there := k.at[key]
+	if !there {
+		i, _ = k.add(llm.Part{Kind: kind})
+		k.at[key] = i
+	}
+	return i, k.parts[i]
+}
+
+// opaque is data as JSON.
+func opaque(data json.RawMessage) json.RawMessage {
+	if data == nil || json.Valid(data) {
+		return data
+	}
+	return encode(string(data))
+}
+
+// Emit is that of [Sink].
+func (k *sink) Emit(step int, e llm.Event) {
+	if e.Kind == llm.EventNotice {
+		k.Notice(e.Code, e.Text)
+		return
+	}
+	k.fold(func() {
+		k.steps = max(k.steps, step+1)
+		switch e.Kind {
+		case llm.EventStart:
+			k.provider, k.model = cmp.Or(e.Provider, k.provider), cmp.Or(e.Model, k.model)
+		case llm.EventText, llm.EventReasoning:
+			k.text(step, &e)
+		case llm.EventToolStart:
+			_, p := k.piece(step, &e, llm.PartToolCall)
+			p.part.Call, p.part.Name = e.ID, e.Name
+			k.emit("tool.proposed", proposed{Call: e.ID, Name: e.Name, Step: step, Partial: true})
+		case llm.EventToolEnd:
+			_, p := k.piece(step, &e, llm.PartToolCall)
+			p.part.Call, p.part.Name, p.part.Args, p.dirty = e.ID, e.Name, k.redact(e.Name, e.Args), true
+			p.part.Opaque = opaque(e.Opaque)
+			k.unsaved += len(e.Args)
+		case llm.EventRetry:
+			k.emit("retry", struct {
+				llm.Retry
+				Wait int64 `json:"waitMs"`
+			}{e.Retry, e.Retry.Wait.Milliseconds()})
+		case llm.EventToolArgs, llm.EventUsage, llm.EventFinish, llm.EventNotice:
+			// Arguments are told of when they are whole and without secrets, what a step cost by Usage, the end by Run.
+		}
+	})
+}
+
+func (k *sink) text(step int, e *llm.Event) {
+	kind := llm.PartText
+	if e.Kind == llm.EventReasoning {
+		kind = llm.PartReasoning
+	}
+	if e.Text == "" && e.Opaque == nil {
+		return
+	}
+	i, p := k.piece(step, e, kind)
+	if e.Opaque != nil {
+		p.part.Opaque = opaque(e.Opaque)
+	}
+	p.dirty = true
+	if e.Text != "" {
+		text := strings.ToValidUTF8(e.Text, "\uFFFD")
+		p.text.WriteString(text)
+		k.unsaved += len(text)
+		k.delta(i, text)
+	}
+}
+
+func (k *sink) redact(name, args string) string {
+	if args == "" || !json.Valid([]byte(args)) {
+		return strings.ToValidUTF8(args, "\uFFFD")
+	}
+	return string(k.s.o.Redact(name, json.RawMessage(args)))
+}
+
+// proposed is the data of a tool.proposed.
+type proposed struct {
+	Call    string          `json:"callId"`
+	Name    string          `json:"name"`
+	Step    int             `json:"step"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Partial bool            `json:"partial,omitempty"` // the arguments are still being written
+}
+
+// Proposed is that of [Sink].
+func (k *sink) Proposed(step int, call ToolCall) {
+	k.fold(func() {
+		k.steps = max(k.steps, step+1)
+		args := k.redact(call.Name, string(call.Args))
+		if k.partOf(call.ID) == nil {
+			k.add(llm.Part{Kind: llm.PartToolCall, Call: call.ID, Name: call.Name, Args: args})
+		}
+		k.callOf(call.ID, call.Name, step)
+		k.emit("tool.proposed", proposed{Call: call.ID, Name: call.Name, Step: step, Args: raw(args)})
+	})
+}
+
+// partOf finds the part of a call.
+func (k *sink) partOf(call string) *livePart {
+	for i := len(k.parts) - 1; i >= 0; i-- {
+		if p := k.parts[i]; p.part.Kind == llm.PartToolCall && p.part.Call == call {
+			return p
+		}
+	}
+	return nil
+}
+
+// callOf is where a call stands; one that is new is proposed. The caller holds the hub's mu.
+func (k *sink) callOf(id, name string, step int) *liveCall {
+	c := k.byCall[id]
+	if c == nil {
+		c = &liveCall{Call: Call{ID: id, Name: name, State: CallProposed, Step: step}, dirty: true}
+		k.calls, k.byCall[id] = append(k.calls, c), c
+	}
+	return c
+}
+
+// move brings a call into a state, durably, and tells of it by kind. It is taken back where it does not become durable.
+func (k *sink) move(ctx context.Context, call string, to CallState, kind string) error {
+	var c *liveCall
+	var before CallState
+	if !k.fold(func() {
+		c = k.callOf(call, "", 0)
+		before = c.State
+		c.State, c.dirty = to, true
+		k.await(before, to)
+	}) {
+		return errGone
+	}
+	err := k.checkpoint(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	k.fold(func() {
+		if err != nil {
+			c.State, c.dirty = before, true
+			k.await(to, before)
+			return
+		}
+		k.emit(kind, struct {
+			Call string `json:"callId"`
+		}{call})
+	})
+	return err
+}
+
+// await counts the calls that wait for a person. The caller holds the hub's mu.
+func (k *sink) await(from, to CallState) {
+	if from == CallAwaiting {
+		k.awaiting--
+	}
+	if to == CallAwaiting {
+		k.awaiting++
+	}
+	k.state = TurnRunning
+	if k.awaiting > 0 {
+		k.state = TurnAwaiting
+	}
+}
+
+// Executing is that of [Sink].
+func (k *sink) Executing(ctx context.Context, call string) error {
+	return k.move(ctx, call, CallExecuting, "tool.start")
+}
+
+// Asking is that of [Sink].
+func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error) {
+	if err := k.move(ctx, call, CallAwaiting, "tool.asking"); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() {
+		k.fold(func() {
+			if c := k.byCall[call]; c.State == CallAwaiting {
+				c.State, c.dirty = CallProposed, true
+				k.await(CallAwaiting, CallProposed)
+				k.emit("tool.asked", struct {
+					Call string `json:"callId"`
+				}{call})
+			}
+		})
+		k.signal()
+	}), nil
+}
+
+// Progress is that of [Sink].
+func (k *sink) Progress(call string, done, total float64, message string) {
+	k.fold(func() {
+		k.emit("tool.progress", struct {
+			Call    string  `json:"callId"`
+			Done    float64 `json:"progress"`
+			Total   float64 `json:"total,omitempty"`
+			Message string  `json:"message,omitempty"`
+		}{call, done, total, message})
+	})
+}
+
+// Answered is that of [Sink].
+func (k *sink) Answered(call string, state CallState, result llm.Part, took int64) {
+	k.keepPictures(result.Files)
+	taken := k.fold(func() {
+		c := k.callOf(call, "", 0)
+		if c.answered {
+			return
+		}
+		k.await(c.State, state)
+		c.answered, c.State, c.Took, c.dirty = true, state, took, true
+		result.Kind, result.Call = llm.PartToolResult, call
+		i, p := k.add(result)
+		text := p.text.String()
+		preview := cut(text, previewBytes)
+		k.emit("tool.result", struct {
+			Call      string     `json:"callId"`
+			Part      int        `json:"partIndex"`
+			State     CallState  `json:"state"`
+			OK        bool       `json:"ok"`
+			Took      int64      `json:"durationMs"`
+			Preview   string     `json:"preview"`
+			Truncated bool       `json:"truncated,omitempty"`
+			Files     []llm.File `json:"files,omitempty"`
+		}{call, i, state, state == CallDone && !result.IsError, took, preview, len(preview) < len(text), result.Files})
+	})
+	if !taken {
+		return
+	}
+	if err := k.checkpoint(context.WithoutCancel(k.ctx)); err != nil {
+		k.s.log.Warn("a turn goes on in memory", "turn", k.turn.ID, "error", err) // it is tried again
+	}
+}
+
+// keepPictures keeps the pictures of a result beside the conversation, for the turns that follow.
+func (k *sink) keepPictures(files []llm.File) {
+	for i := range files {
+		f := &files[i]
+		if f.SHA256 != "" || f.Data == nil {
+			continue
+		}
+		kept, err := k.s.keepBlob(context.WithoutCancel(k.ctx), k.turn.Session, f.Name, f.MIME, f.Data, maxKept)
+		if err != nil {
+			k.s.log.Warn("a picture is not kept", "turn", k.turn.ID, "error", err)
+			continue
+		}
+		f.SHA256, f.Size = kept.SHA256, kept.Size
+	}
+}
+
+// cut is the first max bytes of text at most, up to the end of a character.
+func cut(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	for max > 0 && !utf8.RuneStart(text[max]) {
+		max--
+	}
+	return text[:max]
+}
+
+// Notice is that of [Sink].
+func (k *sink) Notice(code, text string) {
+	k.fold(func() {
+		i, _ := k.add(llm.Part{Kind: llm.PartNotice, Code: code, Text: text})
+		k.emit("notice", struct {
+			Part int    `json:"partIndex"`
+			Code string `json:"code"`
+			Text string `json:"text"`
+		}{i, code, text})
+	})
+}
+
+// Usage is that of [Sink].
+func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
+	cost = max(cost, 0)
+	k.fold(func() {
+		k.provider, k.model = provider, model
+		k.usage = sum(k.usage, u)
+		k.cost += cost
+		k.rows = append(k.rows, usageRow{now(), provider, model, key, u, cost})
+		k.emit("usage", struct {
+			llm.Usage
+			Cost int64 `json:"costMicros,omitempty"`
+		}{k.usage, k.cost})
+	})
+}
+
+func sum(a, b llm.Usage) llm.Usage {
+	return llm.Usage{
+		Input: a.Input + b.Input, Cached: a.Cached + b.Cached, CacheWrite: a.CacheWrite + b.CacheWrite,
+		Output: a.Output + b.Output, Reasoning: a.Reasoning + b.Reasoning,
+	}
+}
+
+// Summarize is that of [Sink].
+func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error) {
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	n, left := k.path.cut(keep, summary)
+	if n == 0 {
+		return nil, &tool.Error{Op: "summarize", Kind: tool.Invalid, Message: "nothing of the path is left to stand for", Hint: "keep fewer messages"}
+	}
+	err := k.s.store.Write(ctx, func(tx *store.Tx) error {
+		tx.Exec("INSERT OR REPLACE INTO summary VALUES (?, ?, ?, ?)", n, k.turn.ID, summary, now())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	k.path = left
+	k.fold(func() {
+		k.emit("summary", struct {
+			Text string `json:"text"`
+		}{summary})
+	})
+	return left.messages, nil
+}
+
+// Steered is that of [Sink].
+func (k *sink) Steered(step int) []llm.Message {
+	messages, err := k.s.steered(context.WithoutCancel(k.ctx), k)
+	if err != nil { // what was said waits for its turn
+		k.s.log.Warn("what was said meanwhile does not reach the model", "turn", k.turn.ID, "step", step, "error", err)
+	}
+	return messages
+}
+
+// Blob is that of [Sink].
+func (k *sink) Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error) {
+	f, err := k.s.keepBlob(ctx, k.turn.Session, name, mime, data, maxKept)
+	return f.SHA256, err
+}
+
+// ReadBlob is that of [Sink].
+func (k *sink) ReadBlob(ctx context.Context, handle string) ([]byte, error) {
+	return k.s.readBlob(ctx, k.turn.Session, handle)
+}

@@ -1,0 +1,377 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+)
+
+// newLive is a turn that waits.
+func (s *Service) newLive(b *begin, question string) *live {
+	ctx, cancel := context.WithCancelCause(s.ctx) // not that of who asked: a connection that ends ends no turn
+	return &live{
+		s: s, question: question, name: b.name, engine: b.engine, ctx: ctx, cancel: cancel,
+		turn: &Turn{
+			ID: b.ask.TurnID, Session: b.session, Config: b.config, Person: b.ask.Person, Principal: b.ask.Principal, Ask: b.ask.Asker,
+		},
+		ended: make(chan struct{}), wake: make(chan struct{}, 1), state: TurnQueued,
+		at: map[partKey]int{}, byCall: map[string]*liveCall{},
+	}
+}
+
+// begun adds a part of an answer that is continued.
+func (l *live) begun(p llm.Part) {
+	part := &livePart{part: p}
+	part.text.WriteString(p.Text)
+	part.part.Text = ""
+	l.parts = append(l.parts, part)
+}
+
+// start takes the lease of the session for a turn that is queued, and says whether it got it: one turn of a session runs at a
+// time, in whichever process, and they run in the order in which they were sent.
+func (s *Service) start(tx *store.Tx, l *live) bool {
+	tx.Exec(`UPDATE turn SET state = 'running', started = ?1 WHERE id = ?2 AND state = 'queued' AND owner = ?3
+		AND NOT EXISTS (SELECT 1 FROM turn AS other WHERE other.session = turn.session
+			AND (other.state IN ('running', 'awaiting_approval') OR other.state = 'queued' AND other.n < turn.n))`,
+		now(), l.turn.ID, s.store.Owner())
+	if tx.Err() != nil || tx.Changes() == 0 {
+		return false
+	}
+	tx.Exec("UPDATE message SET status = 'streaming' WHERE n = ?", l.answer)
+	l.state = TurnRunning
+	return true
+}
+
+// lease waits until the turn may run. It answers false where the turn ends before that, which it then has written and told of.
+func (l *live) lease() bool {
+	tick := time.NewTicker(leaseEvery)
+	defer tick.Stop()
+	for {
+		var state TurnState
+		var reason string
+		var told, started bool
+		if err := l.s.reap(l.ctx, l.turn.Session); err != nil && l.ctx.Err() == nil {
+			l.s.log.Warn("a turn waits", "turn", l.turn.ID, "error", err)
+		}
+		err := l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
+			tx.Query(func(r *store.Row) bool {
+				state, told, reason = TurnState(r.ColumnText(0)), !r.ColumnIsNull(1), r.ColumnText(1)
+				return false
+			}, "SELECT state, cancel FROM turn WHERE id = ?", l.turn.ID)
+			if started = state == TurnQueued && !told && l.ctx.Err() == nil && l.s.start(tx, l); started {
+				touch(tx, l.turn.Session)
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			l.s.log.Warn("a turn waits", "turn", l.turn.ID, "error", err)
+		case started:
+			return true
+		case state != TurnQueued: // it has reached the model of another turn, or its session is gone
+			l.gone(state)
+			return false
+		case told:
+			l.cancel(&cancelError{reason})
+		}
+		if l.ctx.Err() != nil && l.withdraw() {
+			return false
+		}
+		select {
+		case <-l.wake:
+		case <-tick.C:
+		case <-l.ctx.Done():
+		}
+	}
+}
+
+// gone tells of the end of a turn that never ran here.
+func (l *live) gone(state TurnState) {
+	e := turnEnd{State: state}
+	switch state {
+	case TurnDone:
+		e.Finish = finishSteered
+	case "": // its session was deleted
+		e.State = TurnCancelled
+	}
+	l.finish(e)
+}
+
+// finishSteered is how a turn ended whose message another turn's model was told.
+const finishSteered = "steered"
+
+// withdraw takes a turn that was cancelled out of the queue, with its messages; one that could not wait for the end of the
+// process is interrupted. It says whether it did.
+func (l *live) withdraw() bool {
+	e := turnEnd{State: TurnCancelled, Finish: "cancelled"}
+	if errors.Is(context.Cause(l.ctx), errShutdown) {
+		e.State, e.Finish = TurnInterrupted, "shutdown"
+	}
+	err := l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
+		tx.Exec("UPDATE turn SET state = ?, finish = ?, ended = ? WHERE id = ? AND state = 'queued'", string(e.State), e.Finish, now(), l.turn.ID)
+		if tx.Err() != nil || tx.Changes() == 0 {
+			return tx.Err()
+		}
+		if e.State == TurnInterrupted || len(l.turn.Partial) > 0 {
+			tx.Exec("UPDATE message SET status = ?, updated = ? WHERE n = ?", string(e.State), now(), l.answer)
+			index(tx, l.answer, l.turn.Partial)
+		} else {
+			l.s.unsend(tx, l)
+		}
+		e.Revision = touch(tx, l.turn.Session)
+		return nil
+	})
+	if err != nil {
+		l.s.log.Warn("a turn that was cancelled stays in the queue", "turn", l.turn.ID, "error", err)
+		if !errors.Is(context.Cause(l.ctx), errShutdown) {
+			return false
+		}
+		e.Revision = 0 // it is interrupted once this process has ended
+	}
+	l.finish(e)
+	return true
+}
+
+// unsend removes the place of an answer, and the message that it would have answered where the same turn brought it. What
+// was sent after it goes on from where this one would have.
+func (s *Service) unsend(tx *store.Tx, l *live) {
+	t := readTree(tx, l.turn.Session)
+	if m := t.find(l.turn.Assistant); m != nil {
+		detach(tx, m)
+	}
+	t = readTree(tx, l.turn.Session)
+	if m := t.find(l.question); m != nil && m.turn == l.turn.ID && !m.answered() {
+		detach(tx, m)
+	}
+}
+
+// answered reports whether a message of the user has an answer.
+func (m *node) answered() bool {
+	for _, c := range m.children {
+		if c.role == RoleAssistant {
+			return true
+		}
+	}
+	return false
+}
+
+// steered hands what waits to be said to the model of the turn of k, over to it: it becomes a part of the answer.
+func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message, err error) {
+	type said struct{ turn, question, answer string }
+	var all []said
+	var parts []*livePart
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	err = s.store.Write(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			all = append(all, said{r.ColumnText(0), r.ColumnText(1), r.ColumnText(2)})
+			return true
+		}, "SELECT id, question, answer FROM turn WHERE session = ? AND state = 'queued' AND steer = 1 AND cancel IS NULL ORDER BY n", k.turn.Session)
+		for _, one := range all {
+			m := readTree(tx, k.turn.Session).find(one.question)
+			if tx.Err() != nil || m == nil {
+				return tx.Err()
+			}
+			part := llm.Part{Kind: PartSteer, Text: textOf(readMessages(tx, []*node{m})[0].Parts)}
+			if !k.fold(func() {
+				i, p := k.add(part)
+				p.dirty, parts = false, append(parts, p)
+				tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", k.answer, i, string(encode(part)))
+			}) {
+				return errGone
+			}
+			messages = append(messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: part.Text}}})
+			for _, id := range []string{one.answer, one.question} {
+				if m := readTree(tx, k.turn.Session).find(id); m != nil {
+					detach(tx, m)
+				}
+			}
+			tx.Exec("UPDATE turn SET state = 'done', finish = ?, ended = ? WHERE id = ?", finishSteered, now(), one.turn)
+		}
+		if len(all) > 0 {
+			touch(tx, k.turn.Session)
+		}
+		return nil
+	})
+	k.fold(func() {
+		for i, p := range parts {
+			if err != nil { // the place stays, and says nothing
+				p.part.Kind, p.dirty = llm.PartNotice, true
+				p.text.Reset()
+				continue
+			}
+			k.emit("steer", struct {
+				Turn string `json:"steeredTurnId"`
+				Text string `json:"text"`
+			}{all[i].turn, p.text.String()})
+		}
+		for _, one := range all {
+			if l := s.hub.turns[one.turn]; l != nil {
+				l.signal()
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return messages, nil
+}
+
+// textOf is the text of a message.
+func textOf(parts []llm.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Kind == llm.PartText {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// titleOf is the first line of a message, or what of it is enough.
+func titleOf(parts []llm.Part) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(textOf(parts)), "\n")
+	line = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(line, ""))), " ")
+	if short := cut(line, 80); len(short) < len(line) {
+		return short + "…"
+	}
+	return line
+}
+
+// Turn says what a turn has come to. It is an error of kind Unknown where there is none.
+func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
+	s.hub.mu.Lock()
+	if l := s.hub.turns[id]; l != nil {
+		l.flush()
+		defer s.hub.mu.Unlock()
+		return l.snapshot(), nil
+	}
+	s.hub.mu.Unlock()
+	var snapshot Snapshot
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			snapshot = Snapshot{
+				Turn: id, Session: r.ColumnText(0), State: TurnState(r.ColumnText(1)), Engine: r.ColumnText(2), Question: r.ColumnText(3), Answer: r.ColumnText(4),
+				Steps: r.ColumnInt(5), Finish: r.ColumnText(6), Error: decodeFailure(r.ColumnText(7)), Parts: []llm.Part{},
+			}
+			return false
+		}, "SELECT session, state, engine, question, answer, steps, finish, error FROM turn WHERE id = ?", id)
+		if snapshot.Turn == "" {
+			return tx.Fail(missing("get", "turn", id))
+		}
+		if m := readTree(tx, snapshot.Session).find(snapshot.Answer); m != nil {
+			a := readMessages(tx, []*node{m})[0]
+			snapshot.Parts, snapshot.Calls, snapshot.Usage, snapshot.Cost = a.Parts, a.Calls, a.Usage, a.Cost
+			snapshot.Provider, snapshot.Model = a.Provider, a.Model
+		}
+		return nil
+	})
+	return snapshot, err
+}
+
+// Cancel ends a turn, whichever process runs it, and does not wait for that. One that has ended stays as it is. reason may be
+// empty. It is an error of kind Unknown where there is no such turn.
+func (s *Service) Cancel(ctx context.Context, id, reason string) error {
+	s.hub.mu.Lock()
+	l := s.hub.turns[id]
+	s.hub.mu.Unlock()
+	if l != nil {
+		l.cancel(&cancelError{reason})
+		return nil
+	}
+	return s.store.Write(ctx, func(tx *store.Tx) error {
+		if _, there := tx.Number("SELECT 1 FROM turn WHERE id = ?", id); !there {
+			return tx.Fail(missing("cancel", "turn", id))
+		}
+		tx.Exec("UPDATE turn SET cancel = ? WHERE id = ? AND ended = 0 AND cancel IS NULL", reason, id)
+		return nil
+	})
+}
+
+// toldToEnd reports whether another process has cancelled a turn.
+func (s *Service) toldToEnd(ctx context.Context, id string) (reason string, told bool) {
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			reason, told = r.ColumnText(0), true
+			return false
+		}, "SELECT cancel FROM turn WHERE id = ? AND cancel IS NOT NULL", id)
+		return nil
+	})
+	return reason, told && err == nil
+}
+
+// recover interrupts the turns of processes that have ended.
+func (s *Service) recover(ctx context.Context) error { return s.reap(ctx, "") }
+
+// reap interrupts the turns of processes that have ended: of one session, or of all where that is empty. What an answer has
+// come to stays. Calls that had not begun never will; of those that had nobody knows. Nothing is run again.
+func (s *Service) reap(ctx context.Context, session string) error {
+	owners := map[string]bool{}
+	err := s.store.Read(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			owners[r.ColumnText(0)] = true
+			return true
+		}, "SELECT DISTINCT owner FROM turn WHERE state IN ('queued', 'running', 'awaiting_approval') AND (?1 = '' OR session = ?1)", session)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for owner := range owners {
+		if s.store.Alive(owner) {
+			continue
+		}
+		if err := s.interrupt(ctx, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interrupt ends the turns of an owner that is gone.
+func (s *Service) interrupt(ctx context.Context, owner string) error {
+	changed := map[string]int64{}
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		clear(changed)
+		type turn struct{ id, session, answer string }
+		var turns []turn
+		tx.Query(func(r *store.Row) bool {
+			turns = append(turns, turn{r.ColumnText(0), r.ColumnText(1), r.ColumnText(2)})
+			return true
+		}, "SELECT id, session, answer FROM turn WHERE owner = ? AND state IN ('queued', 'running', 'awaiting_approval')", owner)
+		for _, t := range turns {
+			at := now()
+			tx.Exec("UPDATE turn SET state = 'interrupted', finish = 'interrupted', ended = ? WHERE id = ?", at, t.id)
+			n, there := tx.Number("UPDATE message SET status = 'interrupted', finish = 'interrupted', updated = ? WHERE id = ? AND deleted = 0 RETURNING n", at, t.answer)
+			tx.Exec("UPDATE call SET state = CASE state WHEN 'executing' THEN 'unknown' ELSE 'skipped' END, updated = ? WHERE message = ? AND state IN ('proposed', 'awaiting', 'executing')", at, n)
+			if there {
+				var parts []llm.Part
+				tx.Query(func(r *store.Row) bool {
+					part, err := decodePart(r.ColumnText(0))
+					failOn(tx, err)
+					parts = append(parts, part)
+					return true
+				}, "SELECT data FROM part WHERE message = ? ORDER BY idx", n)
+				index(tx, n, parts)
+			}
+			changed[t.session] = touch(tx, t.session)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for session, revision := range changed {
+		s.tellChanged(session, revision)
+	}
+	return nil
+}

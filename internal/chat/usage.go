@@ -1,0 +1,59 @@
+package chat
+
+import (
+	"context"
+	"time"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+)
+
+// usageRow is what one step cost.
+type usageRow struct {
+	at                   int64
+	provider, model, key string
+	usage                llm.Usage
+	cost                 int64
+}
+
+func (r *usageRow) write(tx *store.Tx, l *live) {
+	u := r.usage
+	tx.Exec(`INSERT INTO usage (at, session, turn, provider, model, label, input, cached, cache_write, output, reasoning, cost)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.at, l.turn.Session, l.turn.ID, r.provider, r.model, r.key, u.Input, u.Cached, u.CacheWrite, u.Output, u.Reasoning, r.cost)
+}
+
+// UsageRow is what was used of one model on one day.
+type UsageRow struct {
+	Day      string `json:"day"` // in UTC
+	Provider string `json:"provider"`
+	Model    string `json:"model"`
+	Agent    string `json:"agent,omitempty"`
+	Steps    int64  `json:"steps"`
+	llm.Usage
+	Cost int64 `json:"costMicros"`
+}
+
+// Usage adds up what was used from since until before until, by day, agent and model, the oldest first. It counts what was
+// used in sessions that are gone too. A zero until is now.
+func (s *Service) Usage(ctx context.Context, since, until time.Time) (rows []UsageRow, err error) {
+	if until.IsZero() {
+		until = time.Now()
+	}
+	err = s.store.Read(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			rows = append(rows, UsageRow{
+				Day: r.ColumnText(0), Agent: r.ColumnText(1), Provider: r.ColumnText(2), Model: r.ColumnText(3), Steps: r.ColumnInt64(4),
+				Usage: llm.Usage{
+					Input: r.ColumnInt64(5), Cached: r.ColumnInt64(6), CacheWrite: r.ColumnInt64(7), Output: r.ColumnInt64(8), Reasoning: r.ColumnInt64(9),
+				},
+				Cost: r.ColumnInt64(10),
+			})
+			return true
+		}, `SELECT date(at / 1000, 'unixepoch') AS day, agent, provider, model, count(*), sum(input), sum(cached), sum(cache_write), sum(output),
+			sum(reasoning), sum(cost) FROM usage WHERE at >= ? AND at < ? GROUP BY day, agent, provider, model ORDER BY day, agent, provider, model`,
+			since.UnixMilli(), until.UnixMilli())
+		return nil
+	})
+	return rows, err
+}
