@@ -57,7 +57,6 @@ type Client struct {
 	opts   Options
 	wire   *wire.Client
 	chains *transform.Chains
-	table  *models.Table
 	index  atomic.Pointer[index]
 }
 
@@ -87,10 +86,6 @@ type Info struct {
 
 // New returns a client without providers, which [Client.Apply] gives it.
 func New(o Options) (*Client, error) {
-	table, err := models.New(nil)
-	if err != nil {
-		return nil, err
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -103,7 +98,7 @@ func New(o Options) (*Client, error) {
 	if o.Secret == nil {
 		o.Secret = func(_ context.Context, written string) (string, error) { return written, nil }
 	}
-	c := &Client{opts: o, wire: wire.NewClient(wire.Options{Transport: o.Transport}), chains: transform.New(o.Now), table: table}
+	c := &Client{opts: o, wire: wire.NewClient(wire.Options{Transport: o.Transport}), chains: transform.New(o.Now)}
 	c.index.Store(&index{})
 	return c, nil
 }
@@ -205,7 +200,7 @@ func (c *Client) find(x *index, ref string) (target, error) {
 	if len(x.list) == 1 {
 		return c.target(x, x.list[0], ref), nil
 	}
-	host := c.table.Find("", ref).Host
+	host := models.Find("", ref).Host
 	var found []*provider
 	for _, p := range x.list {
 		if _, described := x.overrides[p.Name+"/"+ref]; described || host != "" && p.host() == host {
@@ -241,7 +236,10 @@ func (p *provider) host() string {
 
 // target joins what is known of a model.
 func (c *Client) target(x *index, p *provider, name string) target {
-	m := c.table.Find(p.base(), name)
+	m := models.Find(p.base(), name)
+	if p.codec.Loads {
+		m.Context = min(m.Context, models.UnknownContext) // which is asked for, and takes memory
+	}
 	for _, key := range []string{name, p.Name + "/" + name} {
 		o, ok := x.overrides[key]
 		if !ok {
@@ -336,7 +334,13 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 	for i, m := range listed {
 		t := c.target(x, p, m.ID)
 		if !t.info.Known && m.Context > 0 {
-			t.info.Context, t.info.Known = m.Context, true
+			t.info.Known = true
+			if t.info.Context = m.Context; p.codec.Loads {
+				t.info.Context = min(m.Context, models.UnknownContext)
+			}
+		}
+		if m.Described {
+			t.info.Tools, t.info.Images, t.info.Reasoning = m.Tools, m.Images, m.Reasoning
 		}
 		out[i] = t.info
 	}

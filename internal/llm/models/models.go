@@ -1,13 +1,11 @@
 // Package models knows what is public about models: how long their context is, what they can do, what they cost at
-// their maker. A file of the user's goes before the table; what neither knows has a short context, no price, and can be
-// tried with everything.
+// their maker. What the table does not know has a short context, no price, and can be tried with everything. Settings go
+// before it, where models are asked.
 package models
 
 import (
-	"fmt"
 	"math"
 	"net/url"
-	"slices"
 	"strings"
 
 	"collie/internal/llm"
@@ -29,7 +27,7 @@ type Model struct {
 	Reasoning bool `json:"reasoning,omitempty"`
 	// Price at Host; nil where it is not known, or nobody pays.
 	Price *Price `json:"price,omitempty"`
-	// Host is the provider whose price that is; prices of a user's file hold everywhere.
+	// Host is the provider whose price that is.
 	Host string `json:"host,omitempty"`
 	// Date says when the row was written, Page where the maker publishes the price.
 	Date string `json:"date,omitempty"`
@@ -64,31 +62,10 @@ func (p *Price) Cost(u llm.Usage) int64 {
 	return int64(math.Round(float64(plain)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
 }
 
-// Table is what is known of models. It is not changed once made, and safe for concurrent use.
-type Table struct {
-	own []Model
-}
-
-// New returns a Table in which the rows of own, a user's, go before those of the program.
-func New(own []Model) (*Table, error) {
-	for i, m := range own {
-		switch {
-		case m.ID == "":
-			return nil, fmt.Errorf("models[%d].id: the name of a model was expected", i)
-		case m.Context < 0 || m.Output < 0:
-			return nil, fmt.Errorf("models[%d]: context and output are numbers of tokens, not negative", i)
-		}
-	}
-	return &Table{own: slices.Clone(own)}, nil
-}
-
 // Find returns what is known of a model at a provider with such a base URL. Of the rows that fit the one with the longest
 // name is it; a price is only there if it is that provider's.
-func (t *Table) Find(baseURL, model string) Model {
-	if m, ok := longest(t.own, model); ok {
-		return m
-	}
-	m, ok := longest(table, model)
+func Find(baseURL, model string) Model {
+	m, ok := longest(model)
 	if !ok {
 		return Model{ID: model, Context: UnknownContext, Tools: true, Images: true}
 	}
@@ -100,9 +77,9 @@ func (t *Table) Find(baseURL, model string) Model {
 
 // longest returns the row with the longest ID that begins name, up to a sign that parts words. What more than a date stands
 // behind it may be another model, at another price.
-func longest(rows []Model, name string) (best Model, ok bool) {
+func longest(name string) (best Model, ok bool) {
 	name = plain(name)
-	for _, m := range rows {
+	for _, m := range table {
 		rest, fits := strings.CutPrefix(name, plain(m.ID))
 		if fits && (rest == "" || strings.ContainsAny(rest[:1], "-:@")) && len(m.ID) > len(best.ID) {
 			if best, ok = m, true; !dated(rest) {
@@ -111,9 +88,6 @@ func longest(rows []Model, name string) (best Model, ok bool) {
 		}
 	}
 	best.Known = ok
-	if ok && best.Context == 0 {
-		best.Context = UnknownContext
-	}
 	return best, ok
 }
 

@@ -4,6 +4,7 @@ package ollama
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"collie/internal/llm"
@@ -20,7 +21,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/tags", List: list,
+		Models: "/tags", List: list, Loads: true, Show: "/show", Shown: shown,
 	}
 }
 
@@ -131,4 +132,24 @@ func list(body []byte) ([]wire.Listed, error) {
 		list = append(list, wire.Listed{ID: m.Name})
 	}
 	return list, nil
+}
+
+// shown reads what a model can do, and how long its context is: a field that begins with the name of its architecture.
+func shown(body []byte, m *wire.Listed) error {
+	var answer struct {
+		Abilities []string                   `json:"capabilities"`
+		Info      map[string]json.RawMessage `json:"model_info"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return err
+	}
+	for name, v := range answer.Info {
+		if strings.HasSuffix(name, ".context_length") {
+			_ = json.Unmarshal(v, &m.Context) // another form says nothing
+		}
+	}
+	m.Described = answer.Abilities != nil
+	m.Tools, m.Images = slices.Contains(answer.Abilities, "tools"), slices.Contains(answer.Abilities, "vision")
+	m.Reasoning = slices.Contains(answer.Abilities, "thinking")
+	return nil
 }

@@ -209,18 +209,22 @@ func sanitize(name string) string {
 	return name
 }
 
-// limitOutput sets what has to be set, and lowers what is beyond the model.
+// limitOutput sets a limit for the API that must have one, and lowers what is beyond the model.
 func limitOutput(c *chain, d *wire.Draft) {
 	limit := c.model.Output
 	switch {
 	case d.MaxOutput > 0 && limit > 0:
 		d.MaxOutput = min(d.MaxOutput, limit)
-	case d.MaxOutput == 0 && limit > 0:
+	case d.MaxOutput > 0 || !c.style.MustLimit:
+	case limit > 0:
 		d.MaxOutput = min(limit, usualOutput)
-	case d.MaxOutput == 0:
-		d.MaxOutput = 4096
+	default:
+		d.MaxOutput = leastOutput
 	}
 }
 
-// usualOutput is the limit where nobody asks for one, for APIs that must have it.
-const usualOutput = 32_000
+// The limits where nobody asks for one: room for an answer that leaves room for the conversation, and what every model has.
+const (
+	usualOutput = 32_000
+	leastOutput = 8192
+)

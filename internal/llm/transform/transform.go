@@ -164,7 +164,7 @@ func style(o Options) (wire.Style, dialect) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	switch o.Kind {
 	case "anthropic":
-		s.CacheMarks, s.ResultImages = true, true
+		s.CacheMarks, s.ResultImages, s.MustLimit = true, true, true
 		switch {
 		case newClaude(name):
 			s.Thinking = wire.ThinkAdaptive
@@ -185,7 +185,7 @@ func style(o Options) (wire.Style, dialect) {
 		}
 		return s, openAPI
 	case "ollama":
-		s.Context = min(o.Model.Context, ollamaContext)
+		s.Context = o.Model.Context
 		if o.Model.Reasoning {
 			s.Thinking = wire.ThinkSwitch
 			if strings.HasPrefix(name, "gpt-oss") {
@@ -223,9 +223,6 @@ func style(o Options) (wire.Style, dialect) {
 	}
 	return s, inlined
 }
-
-// ollamaContext is the context that a local model is loaded with at most: memory is needed for all of it.
-const ollamaContext = 32 << 10
 
 // newClaude says whether a model of Anthropic's decides itself how much it thinks.
 func newClaude(name string) bool {

@@ -18,11 +18,7 @@ import (
 
 func draft(t *testing.T, o transform.Options, r *llm.Request) *wire.Draft {
 	t.Helper()
-	table, err := models.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Model = table.Find(o.BaseURL, o.ID)
+	o.Model = models.Find(o.BaseURL, o.ID)
 	d, err := transform.New(time.Now).Draft(o, r)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +225,7 @@ func TestWords(t *testing.T) {
 		"new claude":       {transform.Options{Kind: "anthropic", ID: "claude-opus-4-6"}, []string{`"thinking":{"type":"adaptive"}`, `"output_config":{"effort":"high"}`}, []string{"budget"}},
 		"gemini 2.5":       {transform.Options{Kind: "gemini", ID: "gemini-2.5-flash"}, []string{`"thinkingBudget":24576`, `"systemInstruction"`, `"functionResponse"`}, []string{"thinkingLevel", "skip_thought"}},
 		"gemini 3":         {transform.Options{Kind: "gemini", ID: "gemini-3-pro-preview"}, []string{`"thinkingLevel":"high"`, "skip_thought_signature_validator", `"inlineData"`}, []string{"thinkingBudget", "These are the pictures"}},
-		"ollama":           {transform.Options{Kind: "ollama", ID: "qwen3:8b"}, []string{`"think":true`, `"num_ctx":32768`, `"tool_name":"look"`, `"arguments":{"a":1}`}, nil},
+		"ollama":           {transform.Options{Kind: "ollama", ID: "qwen3:8b"}, []string{`"think":true`, `"num_ctx":40960`, `"tool_name":"look"`, `"arguments":{"a":1}`}, nil},
 		"extra":            {transform.Options{Kind: "openai", ID: "m", BaseURL: "http://127.0.0.1:1", Extra: map[string]json.RawMessage{"top_k": json.RawMessage("7"), "stream_options": json.RawMessage("null")}}, []string{`"top_k":7`, `"stream_options":null`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

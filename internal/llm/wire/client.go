@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"collie/internal/llm"
@@ -158,7 +159,41 @@ func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed,
 }
 
 func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed, error) {
-	resp, err := c.open(ctx, codec, ep, http.MethodGet, codec.Models, nil, "")
+	body, err := c.whole(ctx, codec, ep, http.MethodGet, codec.Models, nil)
+	if err != nil {
+		return nil, err
+	}
+	list, err := codec.List(body)
+	if err == nil && codec.Show != "" {
+		return list, c.show(ctx, codec, ep, list)
+	}
+	if err != nil {
+		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
+	}
+	return list, nil
+}
+
+// show describes the models of a list, several at once. One that the provider cannot describe stays as it is.
+func (c *Client) show(ctx context.Context, codec *Codec, ep Endpoint, list []Listed) error {
+	var all sync.WaitGroup
+	room := make(chan struct{}, 4)
+	for i := range list {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			ask, _ := json.Marshal(map[string]string{"model": list[i].ID})
+			if body, err := c.whole(ctx, codec, ep, http.MethodPost, codec.Show, ask); err == nil {
+				_ = codec.Shown(body, &list[i])
+			}
+		})
+	}
+	all.Wait()
+	return ctx.Err()
+}
+
+// whole returns an answer that is not streamed.
+func (c *Client) whole(ctx context.Context, codec *Codec, ep Endpoint, method, path string, ask []byte) ([]byte, error) {
+	resp, err := c.open(ctx, codec, ep, method, path, ask, "")
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +202,7 @@ func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed,
 	if err != nil {
 		return nil, resp.cause(err)
 	}
-	list, err := codec.List(body)
-	if err != nil {
-		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
-	}
-	return list, nil
+	return body, nil
 }
 
 // response is an answer that is being read. Its bytes have to keep coming.

@@ -33,6 +33,12 @@ type Codec struct {
 	// Models is the path behind Version that lists models, and List reads what it answers.
 	Models string
 	List   func(body []byte) ([]Listed, error)
+	// Loads says that requests name the context that a model is loaded with.
+	Loads bool
+	// Show is the path behind Version that describes the model that the body names, and Shown reads what it answers;
+	// nil where the list says all.
+	Show  string
+	Shown func(body []byte, m *Listed) error
 }
 
 // Listed is a model as its provider lists it.
@@ -41,6 +47,9 @@ type Listed struct {
 	// Context and Output are limits in tokens; 0 where the provider does not say.
 	Context int
 	Output  int
+	// Described says that the provider told what the model can do.
+	Described                bool
+	Tools, Images, Reasoning bool
 }
 
 // Decoder turns the frames of one answer into events. What it returns depends on the frames alone, not on when
@@ -115,6 +124,8 @@ type Style struct {
 	CacheMarks bool
 	// ResultImages says that results of tools may hold images; else they follow in a user message.
 	ResultImages bool
+	// MustLimit says that a request has to limit the output.
+	MustLimit bool
 	// Context is the length that a local model is loaded with; 0 leaves it.
 	Context int
 }

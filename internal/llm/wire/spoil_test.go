@@ -46,7 +46,11 @@ func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) hear
 		Model: "m", MaxOutput: 100, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "Hello?"}}}},
 		Style: wire.Style{SystemRole: "system", OutputField: "max_tokens"},
 	}
-	client := wire.NewClient(wire.Options{Header: 5 * time.Second, Idle: 100 * time.Millisecond})
+	idle := time.Minute
+	if raw.Hang {
+		idle = 500 * time.Millisecond
+	}
+	client := wire.NewClient(wire.Options{Header: time.Minute, Idle: idle})
 	return drink(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 

@@ -30,11 +30,7 @@ type heard struct {
 // listen reads an answer to its end.
 func listen(t *testing.T, c *wire.Client, kind, url string, r *llm.Request) (h heard) {
 	t.Helper()
-	table, err := models.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	draft, err := transform.New(time.Now).Draft(transform.Options{Provider: "fake", Kind: kind, BaseURL: url, ID: r.Model, Model: table.Find(url, r.Model)}, r)
+	draft, err := transform.New(time.Now).Draft(transform.Options{Provider: "fake", Kind: kind, BaseURL: url, ID: r.Model, Model: models.Find(url, r.Model)}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,5 +116,29 @@ func TestConversation(t *testing.T) {
 				t.Errorf("usage is %+v, want %+v", second.Usage, want)
 			}
 		})
+	}
+}
+
+// TestLists: each API lists its models, and says what it knows of them.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	fake, err := provider.New(provider.Script{Models: []string{"one", "two"}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(fake)
+	defer server.Close()
+	for _, kind := range codec.Kinds() {
+		list, err := wire.NewClient(wire.Options{}).List(t.Context(), codec.For(kind), wire.Endpoint{BaseURL: server.URL, Key: "k-1"})
+		if err != nil || len(list) != 2 || list[0].ID != "one" || list[1].ID != "two" {
+			t.Errorf("%s lists %+v, %v", kind, list, err)
+			continue
+		}
+		if m := list[1]; kind == "ollama" && (!m.Described || !m.Tools || m.Images || !m.Reasoning || m.Context != 8192) {
+			t.Errorf("it is described as %+v", m)
+		}
+		if kind == "gemini" && list[0].Context != 1_000_000 {
+			t.Errorf("it is listed as %+v", list[0])
+		}
 	}
 }

@@ -8,7 +8,7 @@
 //	responses    POST …/responses                            OpenAI
 //	completions  POST …/chat/completions                     OpenAI, and what is compatible
 //	gemini       POST …/models/M:generateContent, …:streamGenerateContent, …:countTokens
-//	ollama       POST …/api/chat, GET …/api/tags
+//	ollama       POST …/api/chat, …/api/show, GET …/api/tags
 //
 // and lists models. What stands before these paths is the client's own matter: any base URL leads
 // here. It is written from the vendors' public documentation of their APIs; the stories of

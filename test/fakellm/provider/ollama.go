@@ -22,6 +22,12 @@ var ollama = dialect{
 
 const ollamaTime = "2026-01-01T00:00:00Z"
 
+// ollamaShown describes every model.
+var ollamaShown = object{
+	"capabilities": []string{"completion", "tools", "thinking"}, "details": object{"family": "fake"},
+	"model_info": object{"general.architecture": "fake", "fake.context_length": 8192},
+}
+
 func ollamaRead(r *Request) error {
 	var body struct {
 		Model    string `json:"model"`

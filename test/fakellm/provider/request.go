@@ -25,6 +25,7 @@ type Request struct {
 	// Counts says that only tokens were to be counted, Lists that models were to be listed.
 	Counts bool `json:"counts,omitempty"`
 	Lists  bool `json:"lists,omitempty"`
+	Shows  bool `json:"shows,omitempty"` // a model was to be described
 
 	Model    string    `json:"model,omitempty"`
 	Key      string    `json:"key,omitempty"`

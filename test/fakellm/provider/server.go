@@ -145,6 +145,8 @@ func route(r *Request, hr *http.Request) *dialect {
 		d = &completions
 	case strings.HasSuffix(path, "/api/chat"):
 		d = &ollama
+	case strings.HasSuffix(path, "/api/show"):
+		r.Shows, d = true, &ollama
 	case isGemini:
 		d, r.Model = &gemini, model
 		r.Stream, r.Counts = method == "streamGenerateContent", method == "countTokens"
@@ -186,6 +188,10 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *d
 	}
 	if r.Lists {
 		out.json(http.StatusOK, d.listed(s.models()))
+		return
+	}
+	if r.Shows {
+		out.json(http.StatusOK, ollamaShown)
 		return
 	}
 	if err := d.read(r); err != nil {
