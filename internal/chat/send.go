@@ -197,8 +197,8 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 			return checkParts(tx, b)
 		}
 		t := readTree(tx, b.session)
-		if m := t.find(b.message); m != nil {
-			if m.role == RoleAssistant {
+		if m := t.find(b.message); m != nil && m.role != RoleRoot {
+			if m.role == RoleAssistant && m.up.role == RoleUser {
 				m = m.up
 			}
 			parts = readMessages(tx, []*node{m})[0].Parts
@@ -322,14 +322,14 @@ func (s *Service) place(tx *store.Tx, b *begin) (question asked, answer *node, e
 		if m.role != RoleAssistant || m.status != StatusCancelled && m.status != StatusInterrupted && m.status != StatusError {
 			return asked{}, nil, conflict(b.op, b.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
 		}
-		return asked{m.up.id, m.up.n}, m, nil
+		answer, m = m, m.up
 	case m.role == RoleAssistant:
 		m = m.up
 	}
 	if m.role != RoleUser {
 		return asked{}, nil, conflict(b.op, b.message, "there is no message of the user that it answers", "send a message")
 	}
-	return asked{m.id, m.n}, nil, nil
+	return asked{m.id, m.n}, answer, nil
 }
 
 // parentOf finds the message that a new one answers. It is named: who guesses makes branches by accident.

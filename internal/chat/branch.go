@@ -1,0 +1,303 @@
+package chat
+
+import (
+	"context"
+	"slices"
+
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+)
+
+// change runs fn on the tree of the session that a message belongs to, counts the change, and tells of it. fn gets the message,
+// which lives, and may be the root.
+func (s *Service) change(ctx context.Context, op, message string, fn func(tx *store.Tx, t *tree, m *node) error) (session string, err error) {
+	var revision int64
+	err = s.store.Write(ctx, func(tx *store.Tx) error {
+		tx.Query(func(r *store.Row) bool {
+			session = r.ColumnText(0)
+			return false
+		}, "SELECT session FROM message WHERE id = ? AND deleted = 0", message)
+		if session == "" {
+			return tx.Fail(missing(op, "message", message))
+		}
+		t := readTree(tx, session)
+		if tx.Err() != nil {
+			return tx.Err()
+		}
+		if err := fn(tx, t, t.byID[message]); err != nil {
+			return err
+		}
+		revision = touch(tx, session)
+		return nil
+	})
+	if err == nil {
+		s.tellChanged(session, revision)
+	}
+	return session, err
+}
+
+// Select has the active path go on, below parent, with the child at index, counted from 0. Every message below keeps the choice
+// that was made there. A turn that runs goes on.
+func (s *Service) Select(ctx context.Context, parent string, index int) (View, error) {
+	session, err := s.change(ctx, "select", parent, func(tx *store.Tx, _ *tree, m *node) error {
+		if index < 0 || index >= len(m.children) {
+			return invalid("select", "index", "there is no answer or branch of this number", "count from 0, and get the session again")
+		}
+		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", m.children[index].n, m.n)
+		return nil
+	})
+	if err != nil {
+		return View{}, err
+	}
+	return s.Get(ctx, session)
+}
+
+// DeleteMessage removes a message, and all below it unless keep has its children take its place. A turn that writes one of
+// them is cancelled first.
+func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) error {
+	for again := range 3 { // another turn may begin in between
+		var writing []string
+		_, err := s.change(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
+			gone := []*node{m}
+			if !keep {
+				gone = m.below()
+			}
+			if m.role == RoleRoot {
+				return invalid("delete", "messageId", "the root of a session cannot be deleted", "delete the session")
+			}
+			if writing = unended(gone); len(writing) > 0 {
+				return errWriting
+			}
+			if keep {
+				detach(tx, m)
+				return nil
+			}
+			reselect(tx, m)
+			for _, g := range slices.Backward(gone) {
+				remove(tx, g)
+			}
+			return nil
+		})
+		if again > 0 && err != nil && tool.KindOf(err) == tool.Unknown {
+			return nil // a turn that never began went with its messages
+		}
+		if len(writing) == 0 {
+			return err
+		}
+		if err := s.cancelTurns(ctx, writing, "its answer is deleted"); err != nil {
+			return err
+		}
+	}
+	return errWriting
+}
+
+var errWriting = conflict("delete", "", "a turn writes there", "cancel the turn, or wait for it")
+
+// unended lists the turns that have messages among nodes and have not ended.
+func unended(nodes []*node) (turns []string) {
+	for _, m := range nodes {
+		if m.status == StatusQueued || m.status == StatusStreaming {
+			turns = append(turns, m.turn)
+		}
+	}
+	return turns
+}
+
+// cancelTurns cancels turns, and waits for those of this process.
+func (s *Service) cancelTurns(ctx context.Context, turns []string, reason string) error {
+	for _, id := range turns {
+		s.hub.mu.Lock()
+		l := s.hub.turns[id]
+		s.hub.mu.Unlock()
+		if l == nil {
+			return conflict("delete", id, "a turn writes there", "cancel the turn, or wait for it")
+		}
+		l.cancel(&cancelError{reason})
+		select {
+		case <-l.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// Prune removes all branches of a session but the active path. While a turn writes in one of them it is an error of kind
+// Conflict.
+func (s *Service) Prune(ctx context.Context, session string) (View, error) {
+	v, err := s.Get(ctx, session)
+	if err != nil {
+		return View{}, err
+	}
+	_, err = s.change(ctx, "prune", v.Root, func(tx *store.Tx, t *tree, root *node) error {
+		keep := map[*node]bool{root: true}
+		for _, m := range t.path() {
+			keep[m] = true
+		}
+		gone := slices.DeleteFunc(root.below(), func(m *node) bool { return keep[m] })
+		if len(unended(gone)) > 0 {
+			return conflict("prune", session, "a turn writes in another branch", "cancel the turn, or wait for it")
+		}
+		for m := range keep {
+			if next := m.next(); next != nil {
+				tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.n)
+			}
+		}
+		for _, m := range slices.Backward(gone) {
+			remove(tx, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return View{}, err
+	}
+	return s.Get(ctx, session)
+}
+
+// Extent says how much of a session a fork has.
+type Extent string
+
+// The extents.
+const (
+	ForkPath    Extent = "path"    // from the root to the message
+	ForkSubtree Extent = "subtree" // that, and all below it
+	ForkAll     Extent = "all"     // the whole tree
+)
+
+// Fork begins a session with a copy of what another one has around a message. Files are shared.
+func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Session, error) {
+	if !slices.Contains([]Extent{ForkPath, ForkSubtree, ForkAll}, extent) {
+		return Session{}, invalid("fork", "mode", "a fork has path, subtree or all", "use one of these")
+	}
+	var c Session
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
+		var session string
+		tx.Query(func(r *store.Row) bool {
+			session = r.ColumnText(0)
+			return false
+		}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", message)
+		if session == "" {
+			return tx.Fail(missing("fork", "message", message))
+		}
+		from, err := readSession(tx, "fork", session)
+		if err != nil {
+			return err
+		}
+		t := readTree(tx, session)
+		m := t.find(message)
+		if tx.Err() != nil || m == nil {
+			return tx.Err()
+		}
+		var nodes []*node
+		for up := m; up.up != nil; up = up.up {
+			nodes = append(nodes, up)
+		}
+		slices.Reverse(nodes)
+		switch extent {
+		case ForkSubtree:
+			nodes = append(nodes, m.below()[1:]...)
+		case ForkAll:
+			nodes = t.root.below()[1:]
+		case ForkPath:
+		}
+		at := timeOf(now())
+		c = Session{ID: newID(), Title: from.Title, Config: from.Config, Revision: 1, Forked: message, Created: at, Updated: at}
+		root := createSession(tx, &c)
+		branches := branchesOf(tx, nodes)
+		rows := plant(tx, c.ID, root, branches)
+		if extent != ForkAll && tx.Err() == nil {
+			show(tx, rows[m.id])
+		} else {
+			choose(tx, root, t.root, rows)
+		}
+		tx.Exec("INSERT INTO attachment SELECT ?, sha256, name, mime, size, created FROM attachment WHERE session = ?", c.ID, session)
+		return nil
+	})
+	if err != nil {
+		return Session{}, err
+	}
+	s.tellChanged(c.ID, c.Revision)
+	return c, nil
+}
+
+// branch is a message with what only the tree knows of it.
+type branch struct {
+	Message
+	Selected string `json:"selectedChildId,omitempty"`
+	Summary  string `json:"summary,omitempty"` // that stands for all up to here
+}
+
+// branchesOf reads nodes, parents first.
+func branchesOf(tx *store.Tx, nodes []*node) []branch {
+	messages := readMessages(tx, nodes)
+	branches := make([]branch, len(nodes))
+	for i, m := range nodes {
+		branches[i].Message = messages[i]
+		if next := m.next(); next != nil && m.selected == next.n {
+			branches[i].Selected = next.id
+		}
+		tx.Query(func(r *store.Row) bool {
+			branches[i].Summary = r.ColumnText(0)
+			return false
+		}, "SELECT text FROM summary WHERE upto = ?", m.n)
+	}
+	return branches
+}
+
+// plant adds branches, parents first, below a root, under new ids. What had not ended in them is interrupted. It returns the
+// rows by the ids from before.
+func plant(tx *store.Tx, session string, root int64, branches []branch) map[string]int64 {
+	rows := map[string]int64{}
+	for _, b := range branches {
+		m := b.Message
+		m.ID, m.Turn = newID(), ""
+		if m.Status == StatusQueued || m.Status == StatusStreaming {
+			m.Status, m.Finish = StatusInterrupted, "interrupted"
+		}
+		m.Calls = slices.Clone(m.Calls)
+		for i, c := range m.Calls {
+			switch c.State {
+			case CallProposed, CallAwaiting:
+				m.Calls[i].State = CallSkipped
+			case CallExecuting:
+				m.Calls[i].State = CallUnknown
+			case CallDone, CallFailed, CallRefused, CallSkipped, CallUnknown:
+			}
+		}
+		parent, below := rows[b.Parent]
+		if !below {
+			parent = root
+		}
+		rows[b.ID] = insert(tx, session, parent, &m)
+		if b.Summary != "" {
+			tx.Exec("INSERT INTO summary VALUES (?, '', ?, ?)", rows[b.ID], b.Summary, now())
+		}
+	}
+	for _, b := range branches {
+		if row, there := rows[b.Selected]; there {
+			tx.Exec("UPDATE message SET selected = ? WHERE n = ?", row, rows[b.ID])
+		}
+	}
+	return rows
+}
+
+// choose selects, at a new root, what was selected at the old one.
+func choose(tx *store.Tx, root int64, old *node, rows map[string]int64) {
+	if next := old.next(); next != nil && next.n == old.selected {
+		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", rows[next.id], root)
+	}
+}
+
+// filesOf lists the hashes of the files in parts.
+func filesOf(parts []llm.Part) (sums []string) {
+	for _, p := range parts {
+		if p.File != nil {
+			sums = append(sums, p.File.SHA256)
+		}
+		for _, f := range p.Files {
+			sums = append(sums, f.SHA256)
+		}
+	}
+	return sums
+}
