@@ -2,13 +2,16 @@ package codec_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,35 +37,35 @@ func (p *pieces) Read(to []byte) (int, error) {
 	return n, nil
 }
 
+// said answers every request with one stream.
+type said struct{ body io.Reader }
+
+// RoundTrip implements [http.RoundTripper].
+func (s said) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
+}
+
+// newID is an id that was made for a call without one.
+var newID = regexp.MustCompile(`call_[A-Z2-7]{26}`)
+
 // decode returns what a stream comes to, a line of JSON for each event.
-func decode(c *wire.Codec, r io.Reader) string {
+func decode(ctx context.Context, c *wire.Codec, r io.Reader) string {
 	var out bytes.Buffer
 	lines := json.NewEncoder(&out)
 	lines.SetEscapeHTML(false)
-	frames, decoder := wire.NewFrames(r, c.Lines), c.Decode(map[string]string{"files__read": "files.read"})
-	for {
-		f, err := frames.Next()
-		var events []llm.Event
-		if errors.Is(err, io.EOF) {
-			events, err = decoder.End(nil)
-		} else if err == nil {
-			events, err = decoder.Feed(f, nil)
-		}
-		for _, e := range events {
-			_ = lines.Encode(short(e))
-			if e.Kind == llm.EventFinish {
-				return out.String()
-			}
-		}
+	draft := &wire.Draft{Model: "m", MaxOutput: 1, Names: map[string]string{"files__read": "files.read"}}
+	for e, err := range wire.NewClient(wire.Options{Transport: said{r}}).Stream(ctx, c, wire.Endpoint{}, draft) {
 		if err != nil {
 			e, ok := errors.AsType[*llm.Error](err)
 			if !ok {
-				e = &llm.Error{Message: err.Error()}
+				return err.Error()
 			}
 			_ = lines.Encode(map[string]any{"error": e.Class, "code": e.Code, "message": e.Message, "retryAfter": e.RetryAfter.String()})
-			return out.String()
+			continue
 		}
+		_ = lines.Encode(short(e))
 	}
+	return newID.ReplaceAllString(out.String(), "NEW")
 }
 
 // short leaves out what an event does not say.
@@ -114,7 +117,7 @@ func TestStreams(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			c := kindOf(t, file)
-			got := decode(c, bytes.NewReader(data))
+			got := decode(t.Context(), c, bytes.NewReader(data))
 			golden := strings.TrimSuffix(file, ".stream") + ".events"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -128,12 +131,12 @@ func TestStreams(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("decoded to\n%swant\n%s", got, want)
 			}
-			if one := decode(c, &pieces{bytes.Clone(data), func() int { return 1 }}); one != got {
+			if one := decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return 1 }}); one != got {
 				t.Errorf("byte by byte decoded to\n%s", one)
 			}
 			for seed := range uint64(20) {
 				random := rand.New(rand.NewPCG(seed, 1))
-				if other := decode(c, &pieces{bytes.Clone(data), func() int { return random.IntN(40) }}); other != got {
+				if other := decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(40) }}); other != got {
 					t.Fatalf("in the pieces of seed %d decoded to\n%s", seed, other)
 				}
 			}
@@ -154,7 +157,7 @@ func FuzzStreams(f *testing.F) {
 		kinds := codec.Kinds()
 		c := codec.For(kinds[(kind%len(kinds)+len(kinds))%len(kinds)])
 		random := rand.New(rand.NewPCG(seed, 1))
-		whole, split := decode(c, bytes.NewReader(data)), decode(c, &pieces{bytes.Clone(data), func() int { return random.IntN(20) }})
+		whole, split := decode(t.Context(), c, bytes.NewReader(data)), decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(20) }})
 		if whole != split {
 			t.Errorf("whole\n%sin pieces\n%s", whole, split)
 		}

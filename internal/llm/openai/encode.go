@@ -16,14 +16,14 @@ import (
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "openai", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
-		Authorize: Bearer, Encode: encode,
+		Authorize: bearer, Encode: encode,
 		Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/models", List: List,
+		Models: "/models", List: list,
 	}
 }
 
-// Bearer sends a key as OpenAI does.
-func Bearer(h http.Header, key string) {
+// bearer sends a key as OpenAI does.
+func bearer(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
@@ -179,12 +179,12 @@ func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 }
 
 // parts writes content, as one text where it is one.
-func parts(list []llm.Part) (any, error) {
-	if len(list) == 1 && list[0].Kind == llm.PartText {
-		return list[0].Text, nil
+func parts(from []llm.Part) (any, error) {
+	if len(from) == 1 && from[0].Kind == llm.PartText {
+		return from[0].Text, nil
 	}
 	var out []object
-	for _, p := range list {
+	for _, p := range from {
 		if p.Kind == llm.PartText {
 			out = append(out, object{"type": "text", "text": p.Text})
 			continue
@@ -194,11 +194,11 @@ func parts(list []llm.Part) (any, error) {
 		}
 		switch kind, f := wire.FileKind(p.File), p.File; kind {
 		case wire.FileImage:
-			out = append(out, object{"type": "image_url", "image_url": object{"url": DataURL(f)}})
+			out = append(out, object{"type": "image_url", "image_url": object{"url": dataURL(f)}})
 		case wire.FileText:
 			out = append(out, object{"type": "text", "text": wire.FileAsText(f)})
 		case wire.FilePDF:
-			out = append(out, object{"type": "file", "file": object{"filename": f.Name, "file_data": DataURL(f)}})
+			out = append(out, object{"type": "file", "file": object{"filename": f.Name, "file_data": dataURL(f)}})
 		default:
 			return nil, wire.RefuseFile(f)
 		}
@@ -206,8 +206,8 @@ func parts(list []llm.Part) (any, error) {
 	return out, nil
 }
 
-// DataURL writes a file as a URL.
-func DataURL(f *llm.File) string {
+// dataURL writes a file as a URL.
+func dataURL(f *llm.File) string {
 	return "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
 }
 
@@ -229,8 +229,8 @@ func mark(messages []message) {
 	}
 }
 
-// List reads a list of models, of OpenAI and of servers that say more.
-func List(body []byte) ([]wire.Listed, error) {
+// list reads a list of models, of OpenAI and of servers that say more.
+func list(body []byte) ([]wire.Listed, error) {
 	var answer struct {
 		Data []struct {
 			ID            string `json:"id"`

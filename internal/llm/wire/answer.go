@@ -124,7 +124,7 @@ func (a *Answer) end(c *call, opaque any) {
 		return
 	}
 	c.ended = true
-	e := llm.Event{Kind: llm.EventToolEnd, Index: c.index, ID: c.id, Name: c.name, Args: Repair(c.args.String())}
+	e := llm.Event{Kind: llm.EventToolEnd, Index: c.index, ID: c.id, Name: c.name, Args: repair(c.args.String())}
 	if opaque != nil {
 		e.Opaque, _ = json.Marshal(opaque)
 	}

@@ -10,8 +10,8 @@ import (
 	"collie/internal/llm"
 )
 
-// Failure is what a provider said went wrong, read from any of the shapes in which they say it.
-type Failure struct {
+// failure is what a provider said went wrong, read from any of the shapes in which they say it.
+type failure struct {
 	Status  int // of HTTP, or what the body says in its place
 	Code    string
 	Message string
@@ -20,7 +20,7 @@ type Failure struct {
 }
 
 // failed reads the body of an error. ok is false where it is not an error that anybody would recognize.
-func failed(body []byte) (f Failure, ok bool) {
+func failed(body []byte) (f failure, ok bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' { // Gemini, asked without alt=sse
 		var list []json.RawMessage
@@ -83,12 +83,12 @@ func text(raw json.RawMessage) string {
 func classify(status int, header http.Header, body []byte, model string, now time.Time) *llm.Error {
 	f, ok := failed(body)
 	if !ok {
-		f = Failure{Message: excerpt(body)}
+		f = failure{Message: excerpt(body)}
 	}
 	if status >= 400 || f.Status == 0 {
 		f.Status = status
 	}
-	e := f.Error(model)
+	e := f.error(model)
 	e.RetryAfter = retryAfter(header, f.Message+" "+f.details, now)
 	return e
 }
@@ -109,13 +109,13 @@ func InStream(data []byte) *llm.Error {
 	if !ok {
 		return nil
 	}
-	e := f.Error("")
+	e := f.error("")
 	e.RetryAfter = retryAfter(nil, f.Message+" "+f.details, time.Time{})
 	return e
 }
 
-// Error returns the error of a failure, its class decided by words before numbers.
-func (f Failure) Error(model string) *llm.Error {
+// error returns the error of a failure, its class decided by words before numbers.
+func (f failure) error(model string) *llm.Error {
 	e := &llm.Error{Status: f.Status, Code: f.Code, Message: cut(f.Message)}
 	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
 	named := model != "" && strings.Contains(words, strings.ToLower(model))
@@ -181,7 +181,7 @@ var signs = []struct {
 }
 
 // class decides by words first, which may be of any status, then by the status.
-func (f Failure) class(words string, named bool) llm.Class {
+func (f failure) class(words string, named bool) llm.Class {
 	for _, s := range signs {
 		for _, sign := range s.words {
 			if !contains(words, sign) {

@@ -109,10 +109,10 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 	}
 	decoder := codec.Decode(d.Names)
 	ids := newIDs(d)
-	frames := NewFrames(resp, codec.Lines)
+	frames := newFrames(resp, codec.Lines)
 	var events []llm.Event
 	for {
-		frame, err := frames.Next()
+		frame, err := frames.next()
 		switch {
 		case err == nil:
 			if events, err = decoder.Feed(frame, events[:0]); err != nil && frame.last && !json.Valid(frame.Data) {
@@ -290,7 +290,7 @@ func (r *response) streams(codec *Codec) error {
 	}
 	said, _ := io.ReadAll(io.LimitReader(r, errorLimit))
 	if f, ok := failed(said); ok {
-		return f.Error("")
+		return f.error("")
 	}
 	return &llm.Error{
 		Class: llm.ClassUnknown, Status: r.StatusCode,

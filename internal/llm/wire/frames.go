@@ -23,8 +23,8 @@ type Frame struct {
 	last  bool // the stream ended behind it
 }
 
-// Frames cuts r into frames, whichever pieces it comes in, each byte looked at once.
-type Frames struct {
+// frameReader cuts r into frames, whichever pieces it comes in, each byte looked at once.
+type frameReader struct {
 	r     io.Reader
 	lines bool // JSON lines
 
@@ -32,18 +32,19 @@ type Frames struct {
 	lo, hi int
 	skipLF bool // the last line ended with \r, so \n belongs to it
 	begun  bool
+	cut    bool  // the last line had no end
 	err    error // of r
 	data   []byte
 }
 
-// NewFrames reads server-sent events from r, as the WHATWG HTML standard has them, or JSON lines.
-func NewFrames(r io.Reader, lines bool) *Frames {
-	return &Frames{r: r, lines: lines, buf: make([]byte, 8<<10)}
+// newFrames reads server-sent events from r, as the WHATWG HTML standard has them, or JSON lines.
+func newFrames(r io.Reader, lines bool) *frameReader {
+	return &frameReader{r: r, lines: lines, buf: make([]byte, 8<<10)}
 }
 
-// Next returns the next frame that has data, which is valid until the call after. A last event that lacks
+// next returns the next frame that has data, which is valid until the call after. A last event that lacks
 // its blank line counts. The error is io.EOF at a clean end.
-func (f *Frames) Next() (Frame, error) {
+func (f *frameReader) next() (Frame, error) {
 	f.data = f.data[:0]
 	var name string
 	has := false
@@ -55,7 +56,7 @@ func (f *Frames) Next() (Frame, error) {
 		case err != nil:
 			return Frame{}, err
 		case f.lines && len(bytes.TrimSpace(line)) > 0:
-			return Frame{Data: line, last: f.err != nil && f.lo == f.hi}, nil
+			return Frame{Data: line, last: f.cut}, nil
 		case f.lines:
 			continue
 		case len(line) == 0 && has:
@@ -82,7 +83,7 @@ func (f *Frames) Next() (Frame, error) {
 }
 
 // line returns the next line without its end. One that the end of r cuts off counts, if that end is clean.
-func (f *Frames) line() ([]byte, error) {
+func (f *frameReader) line() ([]byte, error) {
 	scan := 0
 	for {
 		if f.skipLF && f.lo < f.hi {
@@ -103,6 +104,7 @@ func (f *Frames) line() ([]byte, error) {
 		if f.err != nil {
 			f.lo = f.hi
 			if scan > 0 && errors.Is(f.err, io.EOF) {
+				f.cut = true
 				return f.begin(rest), nil
 			}
 			return nil, f.err
@@ -112,7 +114,7 @@ func (f *Frames) line() ([]byte, error) {
 }
 
 // begin takes the byte order mark from the first line.
-func (f *Frames) begin(line []byte) []byte {
+func (f *frameReader) begin(line []byte) []byte {
 	if !f.begun {
 		f.begun = true
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
@@ -121,7 +123,7 @@ func (f *Frames) begin(line []byte) []byte {
 }
 
 // fill reads once, into a buffer that has room.
-func (f *Frames) fill() {
+func (f *frameReader) fill() {
 	if f.lo > 0 {
 		f.hi = copy(f.buf, f.buf[f.lo:f.hi])
 		f.lo = 0

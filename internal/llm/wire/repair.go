@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Repair returns arguments as a JSON object, where that needs no guess: none at all are an empty object, commas too
+// repair returns arguments as a JSON object, where that needs no guess: none at all are an empty object, commas too
 // many go, and what was not closed is closed. Other text is returned as it is.
-func Repair(args string) string {
+func repair(args string) string {
 	trimmed := strings.TrimSpace(args)
 	switch {
 	case trimmed == "" || trimmed == "null":
@@ -24,7 +24,7 @@ func Repair(args string) string {
 
 // Object returns arguments as a JSON object, for APIs that take nothing else: text that is none is a field in one.
 func Object(args string) json.RawMessage {
-	args = Repair(args)
+	args = repair(args)
 	if strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
 		return json.RawMessage(args)
 	}
