@@ -81,7 +81,7 @@ var layers = map[string]string{
 	"face/web":               "tool pipeline event",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
-		"pipeline/... source/...",
+		"pipeline/... source/... llm/...",
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.

@@ -1,0 +1,216 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"collie/internal/config"
+	"collie/internal/llm"
+	"collie/internal/llm/client"
+	"collie/internal/llm/keypool"
+	"collie/internal/llm/models"
+	secretadmin "collie/internal/secret/admin"
+	"collie/internal/source/upstream/entry"
+	"collie/internal/tool"
+)
+
+// Models are the language models of the settings. It is safe for concurrent use.
+type Models struct {
+	*client.Client
+	Keys *keypool.Pool
+
+	env    config.Env
+	secret atomic.Pointer[func(ctx context.Context, written string) (string, error)]
+}
+
+// OpenModels joins providers, keys and what store has kept of them; store may be nil. Nothing is asked yet. The caller closes it,
+// before the store.
+func OpenModels(ctx context.Context, cfg *config.Config, opts Options, store keypool.Store) (*Models, error) {
+	m := &Models{env: opts.Env}
+	secret := func(ctx context.Context, written string) (string, error) { return (*m.secret.Load())(ctx, written) }
+	m.Keys = keypool.New(keypool.Options{Secret: secret, Store: store, Logger: opts.Logger})
+	if err := m.Keys.Load(ctx); err != nil {
+		return nil, err
+	}
+	c, err := client.New(client.Options{Pool: m.Keys, Secret: secret})
+	if err != nil {
+		return nil, err
+	}
+	m.Client = c
+	return m, m.Use(cfg)
+}
+
+// Use makes the providers of cfg those that there are. Secrets are read again when they are needed.
+func (m *Models) Use(cfg *config.Config) error {
+	read := secretReader(cfg, m.env)
+	m.secret.Store(&read)
+	list := make([]client.Provider, len(cfg.Providers))
+	for i, p := range cfg.Providers {
+		list[i] = client.Provider{Name: p.Name, Kind: p.Kind, BaseURL: p.BaseURL, Headers: p.Headers}
+		for _, k := range p.Keys {
+			list[i].Keys = append(list[i].Keys, keypool.Key{Label: k.Label, Secret: k.Secret, Weight: k.Weight, Models: k.Models, Disabled: !k.Enabled})
+		}
+	}
+	overrides := make(map[string]client.Override, len(cfg.Models))
+	for name, o := range cfg.Models {
+		x := client.Override{Context: o.Context, Output: o.Output, Tools: o.Tools, Images: o.Images, Reasoning: o.Reasoning}
+		if o.InputPrice != nil && o.OutputPrice != nil {
+			x.Price = &models.Price{Input: *o.InputPrice, Output: *o.OutputPrice}
+			if o.CachedInputPrice != nil {
+				x.Price.Cached = *o.CachedInputPrice
+			}
+		}
+		overrides[name] = x
+	}
+	return m.Apply(list, overrides)
+}
+
+// Close saves what is known of keys.
+func (m *Models) Close(ctx context.Context) error { return m.Keys.Close(ctx) }
+
+// secretReader reads what a secret of a provider stands for: env:NAME, file:PATH, ${…} as in servers, or itself.
+func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {
+	secrets := secretadmin.NewLookup(cfg)
+	return func(_ context.Context, written string) (string, error) {
+		value, err := written, error(nil)
+		name, isEnv := strings.CutPrefix(written, "env:")
+		path, isFile := strings.CutPrefix(written, "file:")
+		switch {
+		case isEnv:
+			if value = env.Get(name); value == "" {
+				return "", fmt.Errorf("the variable %s is not set", name)
+			}
+		case isFile:
+			if rest, home := strings.CutPrefix(path, "~/"); home {
+				path = filepath.Join(env.Get("HOME"), rest)
+			} else if !filepath.IsAbs(path) {
+				path = filepath.Join(cfg.Paths.Config, path)
+			}
+			raw, ferr := os.ReadFile(path)
+			value, err = string(raw), ferr
+		case strings.Contains(written, "${"):
+			value, err = entry.Expand(written, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
+		}
+		if err != nil {
+			return "", err
+		}
+		if value = strings.TrimSpace(value); strings.ContainsAny(value, "\r\n") {
+			return "", errors.New("the secret has several lines, expected one key")
+		}
+		return value, nil
+	}
+}
+
+// ModelError is an error of a model for people.
+func ModelError(op string, err error) error {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return err
+	}
+	out := &tool.Error{Op: op, Kind: tool.Upstream, Code: string(e.Class), Subject: e.Provider, Message: e.Message, Hint: e.Hint, RetryAfter: e.RetryAfter}
+	if e.Key != "" {
+		out.Subject += "/" + e.Key
+	}
+	if out.Message == "" {
+		out.Message = string(e.Class)
+	}
+	switch e.Class {
+	case llm.ClassNoProvider:
+		out.Kind = tool.Unknown
+	case llm.ClassCredential, llm.ClassPermission, llm.ClassModelAccess, llm.ClassRegion:
+		out.Kind = tool.Denied
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassAllCooling:
+		out.Kind = tool.Busy
+	case llm.ClassTransient:
+		out.Kind = tool.Unavailable
+	case llm.ClassCaller, llm.ClassContext, llm.ClassNoTools:
+		out.Kind = tool.Invalid
+	case llm.ClassCanceled:
+		out.Kind = tool.Canceled
+	case llm.ClassUnknown:
+	}
+	return out
+}
+
+// ModelInfo is what is known of a model.
+type ModelInfo = client.Info
+
+// KeyStatus is how a key is.
+type KeyStatus = keypool.Status
+
+// TryProvider asks a provider that is not in the settings yet for its models.
+func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p config.Provider) ([]ModelInfo, error) {
+	with := *cfg
+	with.Providers = []config.Provider{p}
+	m, err := OpenModels(ctx, &with, Options{Env: env}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.List(ctx, p.Name)
+}
+
+// KnownProvider is a provider whose address is known.
+type KnownProvider struct {
+	config.Provider
+	Env   []string // variables in which programs expect its key
+	Local bool     // it runs on this machine and wants no key
+}
+
+// KnownProviders are the providers that can be set up by name alone.
+func KnownProviders() []KnownProvider {
+	known := func(name, kind, base string, env ...string) KnownProvider {
+		return KnownProvider{Provider: config.Provider{Name: name, Kind: kind, BaseURL: base}, Env: env}
+	}
+	local := func(name, kind, base string) KnownProvider {
+		return KnownProvider{Provider: config.Provider{Name: name, Kind: kind, BaseURL: base}, Local: true}
+	}
+	return []KnownProvider{
+		known("openai", "openai", "", "OPENAI_API_KEY"),
+		known("anthropic", "anthropic", "", "ANTHROPIC_API_KEY"),
+		known("gemini", "gemini", "", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_KEY"),
+		known("openrouter", "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "OPENROUTER_KEY"),
+		known("deepseek", "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
+		known("mistral", "openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+		known("groq", "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+		known("xai", "openai", "https://api.x.ai/v1", "XAI_API_KEY"),
+		known("moonshot", "openai", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+		known("zhipu", "openai", "https://open.bigmodel.cn/api/paas/v4", "ZHIPU_API_KEY"),
+		known("dashscope", "openai", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+		known("siliconflow", "openai", "https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
+		local("ollama", "ollama", "http://127.0.0.1:11434"),
+		local("lmstudio", "openai", "http://127.0.0.1:1234/v1"),
+		local("llamacpp", "openai", "http://127.0.0.1:8080/v1"),
+	}
+}
+
+// localTime is how long a server on this machine may take to list its models.
+const localTime = 2 * time.Second
+
+// FindLocalProviders looks for model servers on this machine, at their usual ports, and returns them with their models.
+func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env) map[string][]ModelInfo {
+	ctx, cancel := context.WithTimeout(ctx, localTime)
+	defer cancel()
+	with := *cfg
+	with.Providers = nil
+	for _, k := range KnownProviders() {
+		if k.Local {
+			with.Providers = append(with.Providers, k.Provider)
+		}
+	}
+	m, err := OpenModels(ctx, &with, Options{Env: env}, nil)
+	if err != nil {
+		return nil
+	}
+	list, _ := m.List(ctx, "") // those that do not answer are not there
+	out := map[string][]ModelInfo{}
+	for _, i := range list {
+		out[i.Provider] = append(out[i.Provider], i)
+	}
+	return out
+}
