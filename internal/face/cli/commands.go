@@ -16,6 +16,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/mcp"
 	"collie/internal/face/cli/notes"
+	"collie/internal/face/cli/providers"
 	"collie/internal/face/cli/settings"
 )
 
@@ -27,6 +28,7 @@ func (p program) commands() []*cobra.Command {
 		call.Command(p.Program),
 		call.ToolsCommand(p.Program),
 		mcp.Command(p.Program), cache.Command(p.Program),
+		providers.ProviderCommand(p.Program), providers.KeysCommand(p.Program),
 		settings.SecretCommand(p.Program),
 		settings.TokenCommand(p.Program),
 		notes.SiYuanCommand(p.Program),
