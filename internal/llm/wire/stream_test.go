@@ -84,7 +84,7 @@ func TestConversation(t *testing.T) {
 			r := &llm.Request{
 				Model: "fake-1", System: "Be kind.", MaxOutput: 100,
 				Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "What is for dinner?"}}}},
-				Tools:    []llm.Tool{{Name: "files__read", Description: "Read a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
+				Tools:    []llm.Tool{{Name: "files__read", Description: "Read a file.", Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"path":{"type":["string","null"]}}}`)}},
 			}
 			client := wire.NewClient(wire.Options{})
 			first := listen(t, client, kind, server.URL, r)

@@ -33,5 +33,5 @@
 // The fake is as strict as the real one where a client's mistake would else be seen only there: a key, a model, tool
 // names that are legal and stand once, and a result for every call, are wanted. A
 // request for which the script has nothing is refused as well. [Server.Faults] tells of all that.
-// Which JSON Schemas a provider takes is no matter of this package.
+// Of JSON Schemas only words are refused that Gemini does not know.
 package provider
