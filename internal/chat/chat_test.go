@@ -223,12 +223,19 @@ func (f *folded) take(t *testing.T, e *chat.Event) {
 // fold reads a stream until a turn ends.
 func fold(t *testing.T, sub *chat.Subscription, turn string) (f folded) {
 	t.Helper()
+	f.read(t, sub, turn)
+	return f
+}
+
+// read takes what a stream says of a turn until that ends.
+func (f *folded) read(t *testing.T, sub *chat.Subscription, turn string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	for f.state == "" {
 		events, err := sub.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return f
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +246,6 @@ func fold(t *testing.T, sub *chat.Subscription, turn string) (f folded) {
 			}
 		}
 	}
-	return f
 }
 
 func kindOf(err error) tool.ErrorKind {
