@@ -99,14 +99,14 @@ func (p *Pool) MarkKeyError(ctx context.Context, l *Lease, e *llm.Error) Next {
 		k.scope(l, e).exhaust(*l, p.tick, now, why)
 	case llm.ClassCredential:
 		if k.mark == markOf(l.secret) { // else it has been edited meanwhile
-			k.invalid, k.looked, k.why = true, true, why
+			k.invalid, k.lookAt, k.why = true, p.later(), why
 		}
 	case llm.ClassPermission, llm.ClassModelAccess:
 		m := k.model(l.Model)
 		m.state, m.since, m.began, m.why = Blocked, now, p.tick, why
 		m.lengthen(now + int64(blockTime))
 		if e.Class == llm.ClassPermission && k.denied(now) >= 3 {
-			k.invalid, k.looked, k.why = true, true, why
+			k.invalid, k.lookAt, k.why = true, p.later(), why
 		}
 	case llm.ClassTransient, llm.ClassRegion, llm.ClassCaller, llm.ClassContext, llm.ClassNoTools, llm.ClassCanceled,
 		llm.ClassAllCooling, llm.ClassNoProvider, llm.ClassUnknown:

@@ -24,6 +24,9 @@ const (
 	maxBindings = 10_000
 )
 
+// lookTime is how long it takes at most until a refused key is tried that has another secret.
+const lookTime = time.Minute
+
 // Key is a key as the settings have it.
 type Key struct {
 	Label  string // unique in its provider; never the key
@@ -90,7 +93,7 @@ type key struct {
 
 	secret   string
 	resolved bool
-	looked   bool // an invalid key's secret was read, and is still the one that was refused
+	lookAt   int64 // when the secret of an invalid key is read again, which may be another one by then
 	invalid  bool
 	why      string // of invalid
 	mark     string // of the secret, to tell another one apart
@@ -160,7 +163,7 @@ func New(o Options) *Pool {
 }
 
 // Apply makes list the providers. Keys that were there keep what is known of them, and their turn; one with
-// another Secret begins anew. What secrets stand for is read again when it is needed.
+// another Secret begins anew, and so does one that is enabled again. What secrets stand for is read again when it is needed.
 func (p *Pool) Apply(list []Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,10 +185,10 @@ func (p *Pool) Apply(list []Provider) {
 			case k == nil:
 				k = &key{provider: want.Name}
 				k.restore(p.saved[place{want.Name, c.Label}])
-			case k.Secret != c.Secret:
+			case k.Secret != c.Secret, k.Disabled && !c.Disabled:
 				k.forget()
 			}
-			k.Key, k.resolved, k.looked = c, false, false
+			k.Key, k.resolved, k.lookAt = c, false, 0
 			pr.keys = append(pr.keys, k)
 			pr.turns = append(pr.turns, turn{weight: c.Weight, counter: old.counter(k)})
 		}
@@ -240,7 +243,7 @@ func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (Lease, 
 				Hint: "collie provider list shows them; collie provider add NAME adds one",
 			}
 		}
-		if stale := pr.unlooked(); stale != nil {
+		if stale := pr.stale(p.now); stale != nil {
 			p.mu.Unlock()
 			p.look(ctx, stale)
 			continue
@@ -263,11 +266,11 @@ func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (Lease, 
 	}
 }
 
-// unlooked is a key that was refused, and whose secret may be another one by now.
-func (pr *provider) unlooked() *key {
+// stale is a key that was refused, and whose secret may be another one by now.
+func (pr *provider) stale(now func() time.Time) *key {
 	if pr.troubled {
 		for _, k := range pr.keys {
-			if k.invalid && !k.looked && !k.Disabled {
+			if k.invalid && !k.Disabled && (k.lookAt == 0 || now().UnixNano() >= k.lookAt) {
 				return k
 			}
 		}
@@ -275,15 +278,21 @@ func (pr *provider) unlooked() *key {
 	return nil
 }
 
+// later is when a refused key's secret is read again.
+func (p *Pool) later() int64 { return p.now().Add(lookTime).UnixNano() }
+
 // look takes a refused key up again if its secret is another one.
 func (p *Pool) look(ctx context.Context, k *key) {
 	p.mu.Lock()
 	ref := k.Secret
 	p.mu.Unlock()
-	secret, err := p.secret(ctx, ref)
+	secret, err := "", error(nil)
+	if ref != "" {
+		secret, err = p.secret(ctx, ref)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k.looked = true
+	k.lookAt = p.later()
 	if err == nil && k.Secret == ref && markOf(secret) != k.mark {
 		k.forget()
 		k.secret, k.resolved, k.mark = secret, true, markOf(secret)
@@ -304,7 +313,7 @@ func (p *Pool) resolve(ctx context.Context, l *Lease) error {
 	defer p.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			k.invalid, k.looked, k.why, k.mark = true, true, err.Error(), ""
+			k.invalid, k.lookAt, k.why, k.mark = true, p.later(), err.Error(), ""
 			p.providers[l.Provider].trouble()
 			p.touch(k)
 		}

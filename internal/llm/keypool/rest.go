@@ -165,7 +165,7 @@ func (pr *provider) expire(now int64) {
 			}
 		}
 		pr.turns[i].free = k.Weight > 0 && !k.Disabled && !k.invalid && k.rest.until == 0 && len(k.models) == 0 && len(k.Models) == 0
-		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid && !k.looked
+		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid
 	}
 	pr.troubled = trouble
 }
