@@ -63,16 +63,17 @@ var layers = map[string]string{
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
-	"llm":           "",
-	"llm/keypool":   "llm",
-	"llm/client":    "llm/...",
-	"chat":          "llm tool store atomicfile",
-	"agent":         "tool arguments pipeline chat llm",
-	"llm/wire":      "llm",
-	"llm/*":         "llm llm/wire", // a codec, which never sees another
-	"llm/codec":     "llm/wire llm/openai llm/responses llm/anthropic llm/gemini llm/ollama",
-	"llm/models":    "llm",
-	"llm/transform": "llm llm/wire llm/models",
+	"llm":               "",
+	"llm/keypool":       "llm",
+	"llm/keypool/keydb": "llm/keypool store",
+	"llm/client":        "llm/...",
+	"chat":              "llm tool store atomicfile",
+	"agent":             "tool arguments pipeline chat llm",
+	"llm/wire":          "llm",
+	"llm/*":             "llm llm/wire", // a codec, which never sees another
+	"llm/codec":         "llm/wire llm/openai llm/responses llm/anthropic llm/gemini llm/ollama",
+	"llm/models":        "llm",
+	"llm/transform":     "llm llm/wire llm/models",
 
 	"face/httpserver":        "tool",
 	"face/httpserver/tokens": "tool atomicfile",
@@ -81,7 +82,7 @@ var layers = map[string]string{
 	"face/web":               "tool pipeline event",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
-		"pipeline/... source/... llm/...",
+		"pipeline/... source/... llm/... store",
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.

@@ -14,9 +14,11 @@ import (
 	"collie/internal/llm"
 	"collie/internal/llm/client"
 	"collie/internal/llm/keypool"
+	"collie/internal/llm/keypool/keydb"
 	"collie/internal/llm/models"
 	secretadmin "collie/internal/secret/admin"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/store"
 	"collie/internal/tool"
 )
 
@@ -26,15 +28,16 @@ type Models struct {
 	Keys *keypool.Pool
 
 	env    config.Env
+	own    *store.Store // closed with it; nil where there is none
 	secret atomic.Pointer[func(ctx context.Context, written string) (string, error)]
 }
 
-// OpenModels joins providers, keys and what store has kept of them; store may be nil. Nothing is asked yet. The caller closes it,
+// OpenModels joins providers, keys and what was kept of them; kept may be nil. Nothing is asked yet. The caller closes it,
 // before the store.
-func OpenModels(ctx context.Context, cfg *config.Config, opts Options, store keypool.Store) (*Models, error) {
+func OpenModels(ctx context.Context, cfg *config.Config, opts Options, kept keypool.Store) (*Models, error) {
 	m := &Models{env: opts.Env}
 	secret := func(ctx context.Context, written string) (string, error) { return (*m.secret.Load())(ctx, written) }
-	m.Keys = keypool.New(keypool.Options{Secret: secret, Store: store, Logger: opts.Logger})
+	m.Keys = keypool.New(keypool.Options{Secret: secret, Store: kept, Logger: opts.Logger})
 	if err := m.Keys.Load(ctx); err != nil {
 		return nil, err
 	}
@@ -71,8 +74,31 @@ func (m *Models) Use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
+// OpenModelsAlone is OpenModels for a command that is alone with the file of this home, where there is one.
+func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
+	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
+		return OpenModels(ctx, cfg, opts, nil)
+	}
+	s, err := store.Open(ctx, cfg.Paths.Data, keydb.Schema)
+	if err != nil {
+		return nil, err
+	}
+	m, err := OpenModels(ctx, cfg, opts, keydb.New(s))
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	m.own = s
+	return m, nil
+}
+
 // Close saves what is known of keys.
-func (m *Models) Close(ctx context.Context) error { return m.Keys.Close(ctx) }
+func (m *Models) Close(ctx context.Context) error {
+	err := m.Keys.Close(ctx)
+	if m.own != nil {
+		err = errors.Join(err, m.own.Close())
+	}
+	return err
+}
 
 // secretReader reads what a secret of a provider stands for: env:NAME, file:PATH, ${…} as in servers, or itself.
 func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {

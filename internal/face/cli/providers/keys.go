@@ -304,6 +304,9 @@ func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	}
 	defer p.close(m)
 	m.Keys.Reset(provider, label)
+	if g, _, err := p.FindGateway(ctx, cfg); err == nil {
+		p.Note("the running gateway (pid %d) goes by what it has learned itself; collie keys disable and collie keys enable have it try the key", g.PID)
+	}
 	p.OnRecord(ctx, cfg, "keys reset", map[string]any{"provider": provider, "label": label})
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"provider": provider, "label": label})

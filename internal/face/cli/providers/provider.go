@@ -155,7 +155,7 @@ func (p commands) open(ctx context.Context, cfg *config.Config) (*app.Models, er
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenModels(ctx, cfg, app.Options{Env: p.Env, Logger: log}, nil)
+	return app.OpenModelsAlone(ctx, cfg, app.Options{Env: p.Env, Logger: log})
 }
 
 func (p commands) close(m *app.Models) {
