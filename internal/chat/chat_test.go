@@ -36,12 +36,12 @@ func says(texts ...string) engine {
 // place is a service over a file of its own.
 type place struct {
 	*chat.Service
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	store *store.Store
 }
 
-func open(t *testing.T, dir string, e chat.Engine) *place {
+func open(t testing.TB, dir string, e chat.Engine) *place {
 	t.Helper()
 	s, err := store.Open(t.Context(), dir, chat.Schema())
 	if err != nil {

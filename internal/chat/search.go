@@ -45,6 +45,10 @@ func search(tx *store.Tx, query string, limit int) ([]Found, error) {
 	if utf8.RuneCountInString(query) < 3 { // the index knows three characters and more
 		statement = columns + `message_text AS t` + joins + `WHERE t.text LIKE ? ESCAPE '\' ORDER BY t.n DESC LIMIT ?`
 		word = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
+		if strings.ToLower(query) == strings.ToUpper(query) { // no letter with a case, as in Chinese: bytes are compared
+			statement = columns + `message_text AS t` + joins + `WHERE instr(t.text, ?) ORDER BY t.n DESC LIMIT ?`
+			word = query
+		}
 	}
 	tx.Query(func(r *store.Row) bool {
 		found = append(found, Found{

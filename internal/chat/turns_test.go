@@ -1,0 +1,385 @@
+package chat_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+	"collie/test/await"
+)
+
+// held is an engine whose turns wait until a test lets each of them go.
+func held(begun chan<- *chat.Turn, step <-chan func(chat.Sink)) engine {
+	return func(ctx context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "begun"})
+		begun <- turn
+		for {
+			select {
+			case do := <-step:
+				if do == nil {
+					return chat.Outcome{Finish: llm.FinishStop}, nil
+				}
+				do(s)
+			case <-ctx.Done():
+				return chat.Outcome{}, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	begun, step := make(chan *chat.Turn, 20), make(chan func(chat.Sink))
+	dir := t.TempDir()
+	p := open(t, dir, held(begun, step))
+	elsewhere := open(t, dir, held(begun, step)) // as another process would
+	session := p.create()
+	first := p.send(session, "first")
+	<-begun
+	second := elsewhere.send(session, "second")
+	third := p.send(session, "third")
+	if second.State != chat.TurnQueued || third.State != chat.TurnQueued {
+		t.Errorf("they are %s and %s", second.State, third.State)
+	}
+	_, err := p.Send(t.Context(), session, chat.Draft{Parent: third.Answer, Parts: text("x")}, chat.Ask{Overrides: chat.Config{BusyPolicy: "reject"}})
+	if kindOf(err) != tool.Conflict {
+		t.Errorf("to be refused: %v", err)
+	}
+	if err := p.Cancel(t.Context(), third.Turn, "no longer"); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.ended(third.Turn); s.State != chat.TurnCancelled {
+		t.Errorf("the third is %s", s.State)
+	}
+	step <- nil
+	if s := p.ended(first.Turn); s.State != chat.TurnDone {
+		t.Errorf("the first is %s", s.State)
+	}
+	if turn := <-begun; turn.ID != second.Turn || len(turn.Path) != 3 {
+		t.Errorf("then runs %+v", turn)
+	}
+	if err := p.Cancel(t.Context(), second.Turn, ""); err != nil { // from the process that does not run it
+		t.Fatal(err)
+	}
+	if s := p.ended(second.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "begun" {
+		t.Errorf("the second is %+v", s)
+	}
+	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun\nuser(complete): second\nassistant(cancelled): begun\n"; got != want {
+		t.Errorf("the session is\n%s", got)
+	}
+	for range 12 {
+		_, err = p.Send(t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text("more")}, chat.Ask{})
+	}
+	if kindOf(err) != tool.Busy {
+		t.Errorf("a twelfth waits: %v", err)
+	}
+}
+
+func TestSteeredTextReachesTheModel(t *testing.T) {
+	t.Parallel()
+	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
+	p := open(t, t.TempDir(), held(begun, step))
+	session := p.create()
+	a := p.send(session, "first")
+	<-begun
+	steer, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: text("and this")}, chat.Ask{Overrides: chat.Config{BusyPolicy: "steer"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step <- func(s chat.Sink) {
+		if got := s.Steered(0); len(got) != 1 || got[0].Parts[0].Text != "and this" {
+			t.Errorf("the model is told %+v", got)
+		}
+		if got := s.Steered(0); got != nil {
+			t.Errorf("the model is told twice: %+v", got)
+		}
+		s.Emit(1, llm.Event{Kind: llm.EventText, Text: "so it is"})
+	}
+	step <- nil
+	p.ended(a.Turn)
+	if s := p.ended(steer.Turn); s.State != chat.TurnDone || s.Finish != "steered" {
+		t.Errorf("what was said ended %+v", s)
+	}
+	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun and this so it is\n"; got != want {
+		t.Errorf("the session is\n%s", got)
+	}
+	next := p.send(session, "more")
+	turn := <-begun
+	if len(turn.Path) != 5 || turn.Path[2].Role != llm.RoleUser || turn.Path[2].Parts[0].Text != "and this" {
+		t.Errorf("the path is %+v", turn.Path)
+	}
+	step <- nil
+	p.ended(next.Turn)
+}
+
+func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
+	t.Parallel()
+	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
+	p := open(t, t.TempDir(), held(begun, step))
+	a := p.send(p.create(), "call")
+	<-begun
+	state := func(column, from string) (got string) {
+		err := p.store.Read(t.Context(), func(tx *store.Tx) error {
+			tx.Query(func(r *store.Row) bool { got += r.ColumnText(0); return true }, "SELECT "+column+" FROM "+from)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return got
+	}
+	done := make(chan struct{})
+	step <- func(s chat.Sink) {
+		defer close(done)
+		s.Proposed(0, chat.ToolCall{ID: "c", Name: "files__write", Args: json.RawMessage(`{"token":"s3cret"}`)})
+		asked, err := s.Asking(t.Context(), "c")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if got := state("state", "call") + state("state", "turn"); got != "awaitingawaiting_approval" {
+			t.Errorf("while a person is asked: %s", got)
+		}
+		asked()
+		if err := s.Executing(t.Context(), "c"); err != nil {
+			t.Error(err)
+		}
+		if got := state("state", "call") + state("state", "turn"); got != "executingrunning" {
+			t.Errorf("while it runs: %s", got)
+		}
+		if parts := state("data", "part"); strings.Contains(parts, "s3cret") || !strings.Contains(parts, "•••") {
+			t.Errorf("the parts are %s", parts)
+		}
+		s.Answered("c", chat.CallDone, llm.Part{Text: "written"}, 5)
+		s.Answered("c", chat.CallFailed, llm.Part{Text: "twice"}, 5)
+		s.Usage("p", "m", "k", llm.Usage{Input: 10, Output: 3}, 7)
+		handle, err := s.Blob(t.Context(), "result", "text/plain", []byte("all of it"))
+		if err != nil {
+			t.Error(err)
+		}
+		if data, err := s.ReadBlob(t.Context(), handle); err != nil || string(data) != "all of it" {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+	<-done
+	step <- nil
+	end := p.ended(a.Turn)
+	if len(end.Calls) != 1 || end.Calls[0].State != chat.CallDone || len(end.Parts) != 3 || end.Cost != 7 {
+		t.Errorf("it ended %+v", end)
+	}
+	rows, err := p.Usage(t.Context(), time.Time{}, time.Time{})
+	if err != nil || len(rows) != 1 || rows[0].Input != 10 || rows[0].Cost != 7 || rows[0].Steps != 1 {
+		t.Errorf("usage: %+v, %v", rows, err)
+	}
+}
+
+func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	p := open(t, t.TempDir(), engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
+		_ = s.Executing(ctx, "c")
+		<-release
+		return chat.Outcome{}, nil
+	}))
+	a := p.send(p.create(), "hang")
+	await.Until(t, "the call runs", func() bool {
+		s, err := p.Turn(t.Context(), a.Turn)
+		return err == nil && len(s.Calls) == 1 && s.Calls[0].State == chat.CallExecuting
+	})
+	begun := time.Now()
+	if err := p.Cancel(t.Context(), a.Turn, "enough"); err != nil {
+		t.Fatal(err)
+	}
+	s := p.ended(a.Turn)
+	if s.State != chat.TurnCancelled || s.Calls[0].State != chat.CallUnknown {
+		t.Errorf("it ended %+v", s)
+	}
+	await.Within(t, "a cancelled turn", time.Since(begun), 15*time.Second)
+}
+
+func TestAnswerThatStoppedGoesOn(t *testing.T) {
+	t.Parallel()
+	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
+	p := open(t, t.TempDir(), held(begun, step))
+	session := p.create()
+	a := p.send(session, "first")
+	<-begun
+	if err := p.Cancel(t.Context(), a.Turn, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.ended(a.Turn)
+	b, err := p.Continue(t.Context(), a.Answer, chat.Ask{})
+	if err != nil || b.Answer != a.Answer {
+		t.Fatalf("%+v, %v", b, err)
+	}
+	if turn := <-begun; len(turn.Partial) != 1 || turn.Partial[0].Text != "begun" {
+		t.Errorf("it goes on from %+v", turn.Partial)
+	}
+	step <- nil
+	p.ended(b.Turn)
+	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun begun\n"; got != want {
+		t.Errorf("the session is\n%s", got)
+	}
+	if _, err := p.Continue(t.Context(), a.Answer, chat.Ask{}); kindOf(err) != tool.Conflict {
+		t.Errorf("a whole answer goes on: %v", err)
+	}
+}
+
+func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	p := open(t, t.TempDir(), says("fine"))
+	session := p.create()
+	a := p.send(session, "first")
+	p.ended(a.Turn)
+	before := p.get(session)
+	ask := chat.Ask{}
+	for name, try := range map[string]func() error{
+		"no parent": func() error {
+			_, err := p.Send(t.Context(), session, chat.Draft{Parts: text("x")}, ask)
+			return err
+		},
+		"a parent elsewhere": func() error {
+			_, err := p.Send(t.Context(), session, chat.Draft{Parent: "x", Parts: text("x")}, ask)
+			return err
+		},
+		"nothing": func() error { _, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer}, ask); return err },
+		"no such file": func() error {
+			_, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: []llm.Part{{Kind: llm.PartFile, File: &llm.File{SHA256: "../../x"}}}}, ask)
+			return err
+		},
+		"a part of a model": func() error {
+			_, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: []llm.Part{{Kind: llm.PartToolCall}}}, ask)
+			return err
+		},
+		"no id": func() error {
+			_, err := p.Send(t.Context(), session, chat.Draft{ID: "a b", Parent: a.Answer, Parts: text("x")}, ask)
+			return err
+		},
+		"a PDF": func() error {
+			_, err := p.Attach(t.Context(), session, "a.pdf", strings.NewReader("%PDF-1.7\n"))
+			return err
+		},
+		"bytes": func() error {
+			_, err := p.Attach(t.Context(), session, "a", strings.NewReader("\x00\xff\x01"))
+			return err
+		},
+	} {
+		if err := try(); kindOf(err) != tool.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := p.get(session); after.Revision != before.Revision || said(after) != said(before) {
+		t.Errorf("it became\n%s", said(after))
+	}
+	title := "new"
+	if _, err := p.Patch(t.Context(), session, chat.Patch{Title: &title}, before.Revision-1); kindOf(err) != tool.Conflict {
+		t.Errorf("a stale change: %v", err)
+	}
+}
+
+func TestFilesAreKeptWithTheirSession(t *testing.T) {
+	t.Parallel()
+	var got []llm.Part
+	p := open(t, t.TempDir(), engine(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
+		got = turn.Path[0].Parts
+		return chat.Outcome{}, nil
+	}))
+	session := p.create()
+	picture := "\x89PNG\r\n\x1a\n rest"
+	var parts []llm.Part
+	for name, content := range map[string]string{"a.png": picture, "b.txt": "words"} {
+		f, err := p.Attach(t.Context(), session, "/somewhere/"+name, strings.NewReader(content))
+		if err != nil || f.Name != name {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		parts = append(parts, llm.Part{Kind: llm.PartFile, File: &llm.File{SHA256: f.SHA256}})
+	}
+	a, err := p.Send(t.Context(), session, chat.Draft{Parts: parts}, chat.Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.ended(a.Turn)
+	for _, part := range got {
+		if part.Kind == llm.PartFile && string(part.File.Data) != picture || part.Kind == llm.PartText && !strings.HasSuffix(part.Text, "words") {
+			t.Errorf("the model gets %+v", part)
+		}
+	}
+	data, err := p.Export(t.Context(), session, "json", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Delete(t.Context(), session, false); err != nil {
+		t.Fatal(err)
+	}
+	sum := parts[0].File.SHA256
+	if _, _, err := p.OpenBlob(t.Context(), sum); kindOf(err) != tool.Unknown {
+		t.Errorf("a file outlives its session: %v", err)
+	}
+	if _, err := p.Import(t.Context(), strings.NewReader(string(data))); err != nil {
+		t.Fatal(err)
+	}
+	r, f, err := p.OpenBlob(t.Context(), sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if content, err := io.ReadAll(r); err != nil || int64(len(content)) != f.Size {
+		t.Errorf("%q, %+v, %v", content, f, err)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	p := open(t, t.TempDir(), says("Die Antwort, 答案是四十二"))
+	session := p.create()
+	p.ended(p.send(session, "What is the 问题 of 100%_life?").Turn)
+	for query, want := range map[string]int{
+		"ANTWORT": 1, "答案": 1, "答案是四": 1, "问题": 1, "0%": 1, "%_": 1, "100%_": 1, "nothing": 0, `"quoted" OR`: 0, "四": 1, "is": 1,
+	} {
+		found, err := p.Search(t.Context(), query, 0)
+		if err != nil || len(found) != want {
+			t.Errorf("%s: %+v, %v", query, found, err)
+		}
+		page, err := p.List(t.Context(), chat.List{Query: query})
+		if err != nil || len(page.Sessions) != min(want, 1) {
+			t.Errorf("%s: sessions %+v, %v", query, page, err)
+		}
+	}
+	if _, err := p.Search(t.Context(), " ", 0); kindOf(err) != tool.Invalid {
+		t.Error(err)
+	}
+}
+
+// TestSlowClientBeginsAnew has a client read nothing while more is told than the ring holds.
+func TestSlowClientBeginsAnew(t *testing.T) {
+	t.Parallel()
+	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
+	p := open(t, t.TempDir(), held(begun, step))
+	a := p.send(p.create(), "much")
+	<-begun
+	sub, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step <- func(s chat.Sink) {
+		for i := range 5000 {
+			s.Emit(0, llm.Event{Kind: llm.EventText, Text: fmt.Sprint(i, " ")})
+			s.Progress("c", float64(i), 0, "")
+		}
+	}
+	step <- nil
+	end := p.ended(a.Turn)
+	if f := fold(t, sub, a.Turn); f.text != end.Parts[0].Text || f.state != chat.TurnDone {
+		t.Errorf("it has %d bytes of %d, %s", len(f.text), len(end.Parts[0].Text), f.state)
+	}
+}
