@@ -62,7 +62,7 @@ const upward = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
 		FROM up JOIN message AS m ON m.n = up.parent WHERE up.summary IS NULL AND m.role <> 'root'
 	)
 	SELECT up.n, up.role, up.summary, part.data FROM up LEFT JOIN part ON part.message = up.n AND up.summary IS NULL
-	ORDER BY up.depth DESC, part.idx`
+	ORDER BY up.depth DESC, part.idx` //nolint:gosec // no credentials
 
 // path builds the conversation up to and with the message with the id question.
 func (s *Service) path(ctx context.Context, question string) (*path, error) {
