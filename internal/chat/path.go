@@ -53,16 +53,16 @@ func (p *path) summarize(text string) {
 	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: "Summary of the conversation so far:\n\n" + text})
 }
 
-// upward lists the rows from a message up to the root, or to the newest summary. The message that is answered is there in
+// lineage lists the rows from a message up to the root, or to the newest summary. The message that is answered is there in
 // any case.
-const upward = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
+const lineage = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
 		SELECT n, parent, role, 0, NULL FROM message WHERE id = ?
 		UNION ALL
 		SELECT m.n, m.parent, m.role, up.depth + 1, (SELECT text FROM summary WHERE upto = m.n)
 		FROM up JOIN message AS m ON m.n = up.parent WHERE up.summary IS NULL AND m.role <> 'root'
 	)
 	SELECT up.n, up.role, up.summary, part.data FROM up LEFT JOIN part ON part.message = up.n AND up.summary IS NULL
-	ORDER BY up.depth DESC, part.idx` //nolint:gosec // no credentials
+	ORDER BY up.depth DESC, part.idx`
 
 // path builds the conversation up to and with the message with the id question.
 func (s *Service) path(ctx context.Context, question string) (*path, error) {
@@ -95,7 +95,7 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 			last := rows[len(rows)-1]
 			last.parts = append(last.parts, part)
 			return true
-		}, upward, question)
+		}, lineage, question)
 		for _, m := range rows {
 			if slices.ContainsFunc(m.parts, func(p llm.Part) bool { return p.Kind == llm.PartToolCall }) {
 				tx.Query(func(r *store.Row) bool {
