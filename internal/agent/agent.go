@@ -70,10 +70,42 @@ const (
 	EngineAuto   = "auto"
 )
 
-// Engine returns the engine that answers text in a session with cfg, and its name. With auto, text
+// Engine returns the engine that answers a message in a session with cfg, and its name. With auto, text
 // that begins with one slash is a command, which is direct; all else is react, which is one request
-// to the model where there are no tools. An engine that does not exist is a [tool.Error].
-func (a *Agent) Engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
+// to the model where there are no tools. What would fail at once is an error here: an engine that does
+// not exist or a picture for a model that takes none is a [tool.Error], no model an [*llm.Error].
+func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engine, error) {
+	var text string
+	pictures := false
+	for _, p := range message {
+		if p.Kind == llm.PartText && text == "" {
+			text = p.Text
+		}
+		pictures = pictures || p.File != nil && strings.HasPrefix(p.File.MIME, "image/")
+	}
+	name, engine, err := a.engine(cfg, text)
+	if err != nil || name == EngineDirect {
+		return name, engine, err
+	}
+	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)
+	if err == nil && pictures && !info.Images {
+		err = &tool.Error{
+			Op: "turn", Kind: tool.Invalid, Subject: info.Name, Message: "this model takes no pictures",
+			Hint: "choose one that does, or say in the settings that it does: models." + info.Name + ".images",
+		}
+	}
+	return name, engine, err
+}
+
+// ref is the model that cfg names.
+func ref(cfg *chat.Config) string {
+	if cfg.Provider != "" && cfg.Model != "" {
+		return cfg.Provider + "/" + cfg.Model
+	}
+	return cfg.Model
+}
+
+func (a *Agent) engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
 	switch cfg.Engine {
 	case EngineAuto, "":
 		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {

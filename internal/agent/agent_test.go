@@ -119,10 +119,12 @@ func newWorld(t *testing.T, answers ...func(*llm.Request) []llm.Event) *world {
 
 func (w *world) Model(string, []string) (llm.Model, agent.Info, error) { return w.model, w.info, nil }
 
+func said(text string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: text}} }
+
 // run answers text as cfg says.
 func (w *world) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
 	w.t.Helper()
-	_, engine, err := w.agent.Engine(&cfg, text)
+	_, engine, err := w.agent.Engine(&cfg, said(text))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -453,7 +455,7 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 		w.model.errs = []error{tooLong}
 		cfg := chat.Config{Tools: []string{"none"}}
 		w.left = []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "summary"}}}}
-		_, engine, err := w.agent.Engine(&cfg, "x")
+		_, engine, err := w.agent.Engine(&cfg, said("x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -587,7 +589,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 	} {
 		w := newWorld(t, nil)
 		cfg := chat.Config{}
-		name, engine, err := w.agent.Engine(&cfg, tt.text)
+		name, engine, err := w.agent.Engine(&cfg, said(tt.text))
 		if err != nil || name != agent.EngineDirect {
 			t.Fatalf("%q is answered by %s, %v", tt.text, name, err)
 		}
@@ -605,7 +607,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 			}
 		}
 	}
-	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, "//files"); name != agent.EngineReact {
+	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, said("//files")); name != agent.EngineReact {
 		t.Errorf("two slashes are answered by %s", name)
 	}
 }

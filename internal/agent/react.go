@@ -53,11 +53,7 @@ const mostRefusals = 3
 // Run is a [chat.Engine].
 func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	a := (*Agent)(e)
-	ref := t.Config.Model
-	if t.Config.Provider != "" && ref != "" {
-		ref = t.Config.Provider + "/" + ref
-	}
-	model, info, err := a.opts.Models.Model(ref, t.Config.FallbackModels)
+	model, info, err := a.opts.Models.Model(ref(&t.Config), t.Config.FallbackModels)
 	if err != nil {
 		return chat.Outcome{}, err
 	}

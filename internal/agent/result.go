@@ -56,18 +56,18 @@ func seen(raw json.RawMessage, images bool) (text string, files []llm.File) {
 		}
 		return true
 	})
-	if s := result.Get("structuredContent"); s.Exists() && !says(result, s.Raw) {
+	if s := result.Get("structuredContent"); s.Exists() && !says(result) {
 		line("%s", s.Raw)
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), files
 }
 
-// says reports whether a text of result is the JSON of structured content, as servers repeat it.
-func says(result gjson.Result, structured string) bool {
+// says reports whether a text of result is JSON: servers repeat structured content there, whole or in part.
+func says(result gjson.Result) bool {
 	found := false
 	result.Get("content").ForEach(func(_, c gjson.Result) bool {
 		t := strings.TrimSpace(c.Get("text").String())
-		found = c.Get("type").String() == "text" && strings.HasPrefix(t, structured[:1]) && gjson.Valid(t)
+		found = c.Get("type").String() == "text" && strings.ContainsAny(t[:min(len(t), 1)], "{[") && gjson.Valid(t)
 		return !found
 	})
 	return found

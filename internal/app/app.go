@@ -87,6 +87,7 @@ type App struct {
 	firstFiles []string       // those of WatchedFiles for it
 
 	counting counting
+	host     host
 	brief    bool
 
 	reloading sync.Mutex
@@ -279,6 +280,9 @@ func (a *App) ListWait() time.Duration {
 // Close stops the servers, and kills what is left of them when ctx ends, and puts the
 // audit on disk.
 func (a *App) Close(ctx context.Context) error {
+	if err := a.host.close(ctx); err != nil { // turns end before what they call
+		a.log.Warn("conversations not closed", "error", err)
+	}
 	a.set.Close(ctx)
 	a.catalog.Close()
 	if a.brief { // its one call is over, so nothing comes that would have to be on record, and both write files

@@ -37,6 +37,9 @@ func (a *App) reload(cfg *config.Config) {
 	a.set.Apply(specs)
 	a.Notes.open(context.Background(), cfg) // what it starts lasts longer than any caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
+	if err := a.host.use(cfg); err != nil {
+		a.log.Warn("providers of models", "error", err)
+	}
 }
 
 // WatchedFiles names files besides the settings whose contents count: the envFile of each server.
