@@ -79,10 +79,10 @@ var layers = map[string]string{
 	"face/httpserver/tokens": "tool atomicfile",
 	"face/mcpserver":         "tool mcp pipeline process",
 	"face/mcpserver/bridge":  "tool mcp", // a client of a gateway, never one itself
-	"face/web":               "tool pipeline event",
+	"face/web":               "tool pipeline event chat llm",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
-		"pipeline/... source/... llm/... store",
+		"pipeline/... source/... agent chat store llm/...",
 	"cmd/collie": "face/cli process",
 
 	// What people manage, which faces may import.
@@ -93,19 +93,20 @@ var layers = map[string]string{
 	"source/upstream/toolcache/admin": "tool config source/upstream/toolcache",
 	"source/upstream/hosts/admin":     "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
-	"face/cli":          "app config units tool pipeline process face/cli/locale",
-	"face/cli/home":     "atomicfile config process tool face/cli/locale",
-	"face/cli/locale":   "",
-	"face/cli/output":   "config face/cli/locale",
-	"face/cli/remote":   "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
-	"face/cli/root":     "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
-	"face/cli/gateway":  "app config tool process face/httpserver/... face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
-	"face/cli/mcp":      "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
-	"face/cli/clients":  "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
-	"face/cli/cache":    "app config tool process face/cli/learn " + commandGround,
-	"face/cli/settings": "app config tool process face/httpserver/tokens " + commandGround,
-	"face/cli/notes":    "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
-	"face/cli/*":        "app config tool process " + commandGround, // a group of commands
+	"face/cli":              "app config units tool pipeline process face/cli/locale",
+	"face/cli/home":         "atomicfile config process tool face/cli/locale",
+	"face/cli/locale":       "",
+	"face/cli/output":       "config face/cli/locale",
+	"face/cli/remote":       "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
+	"face/cli/root":         "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
+	"face/cli/gateway":      "app config tool process face/httpserver/... face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
+	"face/cli/mcp":          "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
+	"face/cli/clients":      "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
+	"face/cli/conversation": "app tool face/cli/call face/web " + commandGround,
+	"face/cli/cache":        "app config tool process face/cli/learn " + commandGround,
+	"face/cli/settings":     "app config tool process face/httpserver/tokens " + commandGround,
+	"face/cli/notes":        "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
+	"face/cli/*":            "app config tool process " + commandGround, // a group of commands
 
 	".":        "",
 	"test/...": "...", // tests of the whole program, which nothing imports

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"slices"
 
+	"collie/internal/chat"
 	"collie/internal/pipeline"
 	"collie/internal/tool"
 )
@@ -70,6 +71,10 @@ type Options struct {
 	CacheStats func() any
 	// Cache is the tool cache itself.
 	Cache Cache
+	// Chat is the agent host, which is opened at its first use.
+	Chat func(context.Context) (*chat.Service, error)
+	// Admit is why a request to a route of a class is refused; nil lets all in.
+	Admit func(*http.Request, Class) error
 	// Identify says who sent a request.
 	Identify func(*http.Request) Identity
 }
@@ -83,6 +88,7 @@ const (
 	ClassCall   Class = "call"
 	ClassRead   Class = "read"
 	ClassManage Class = "manage"
+	ClassChat   Class = "chat" // conversations; what they call goes through the pipeline with origin chat
 )
 
 // Route is one entry of the API.
@@ -93,7 +99,10 @@ type Route struct {
 }
 
 // Routes is every route of this face.
-func Routes() []Route {
+func Routes() []Route { return slices.Concat(toolRoutes(), chatRoutes()) }
+
+// toolRoutes are the routes of tools and servers.
+func toolRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers},
 		{"GET /api/v1/mcp/servers/{name}", ClassManage, (*api).server},
@@ -126,6 +135,12 @@ func New(opts Options) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range Routes() {
 		mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, req *http.Request) {
+			if opts.Admit != nil {
+				if err := opts.Admit(req, r.Class); err != nil {
+					refuse(w, err)
+					return
+				}
+			}
 			if r.Class == ClassManage && !opts.Identify(req).Manage {
 				refuse(w, &tool.Error{
 					Op: "manage", Kind: tool.Denied, Message: "only the command line of the same user may ask this",

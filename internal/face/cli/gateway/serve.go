@@ -259,10 +259,10 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	a := s.app
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
-	mux.Handle("/api/v1/", s.guard(tokens.Tools, web.New(web.Options{
+	mux.Handle("/api/v1/", web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify,
-	})))
+		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations,
+	}))
 	if s.cfg.HTTP.Metrics {
 		m := a.Metrics()
 		mux.Handle("/metrics", s.guard("", m))

@@ -86,8 +86,26 @@ func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	})
 }
 
+// admit is why a token may not ask a route of the API.
+func (s *serving) admit(r *http.Request, class web.Class) error {
+	k, _ := httpserver.KeyFrom(r.Context())
+	scope := tokens.Tools
+	if class == web.ClassChat {
+		scope = tokens.Chat
+	}
+	if err := s.mayAsk(&k, scope, r); err != nil {
+		return err
+	}
+	return nil
+}
+
 func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request) *tool.Error {
 	switch t := k.Token; {
+	case t == nil && scope == tokens.Chat && !k.Manage:
+		return &tool.Error{
+			Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "conversations need a token with the scope chat",
+			Hint: "use a token with that scope: collie token add NAME --scope chat",
+		}
 	case t == nil:
 	case scope == "":
 		return &tool.Error{

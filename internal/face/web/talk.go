@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+	"collie/internal/tool"
+)
+
+// talk answers a message over a dialogue with the command line, whose person can be asked while the
+// turn runs. It begins with the body of a turn on one line; what comes back is
+//
+//	← {"event":{…}}                                 an event of the turn
+//	← {"ask":{"id":1,"method":…,"params":…}}        see [dialogue]
+//	← {"turn":{…}}                                  what became of it, last
+//
+// A caller that goes away leaves the turn running, without a person.
+func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
+	rc := http.NewResponseController(w)
+	if err := rc.EnableFullDuplex(); err != nil {
+		return &tool.Error{Op: "send", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
+	}
+	body := json.NewDecoder(r.Body)
+	var t turnRequest
+	if err := body.Decode(&t); err != nil {
+		return &tool.Error{Op: "send", Kind: tool.Invalid, Subject: "body", Message: `expected {"turnId":…,"userMessage":{"text":…}}`, Err: err}
+	}
+	who := a.opts.Identify(r)
+	if err := permitted(&who, &t.Overrides, true); err != nil {
+		return err
+	}
+	draft, err := t.draft()
+	if err != nil {
+		return err
+	}
+	d := &dialogue{capabilities: t.Capabilities, waiting: map[int]chan reply{}}
+	ctx, gone := context.WithCancelCause(r.Context())
+	defer gone(nil)
+	ask := chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal}
+	// A model may hold any key but that of the command line.
+	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
+		ask.Asker = &present{dialogue: d, here: ctx}
+	}
+	accepted, err := s.Send(ctx, r.PathValue("id"), draft, ask)
+	if err != nil {
+		return err
+	}
+	sub, err := s.Subscribe(ctx, chat.Filter{Turn: accepted.Turn}, "")
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	listening := make(chan struct{})
+	go func() { // ends with the caller's side of the request
+		defer close(listening)
+		if err := d.listen(body); err != nil {
+			gone(errLeft)
+		}
+	}()
+	defer func() {
+		_ = rc.SetReadDeadline(time.Now().Add(goodbye))
+		<-listening
+	}()
+	w.Header().Set("Content-Type", streamType)
+	_ = rc.Flush()
+	d.out.begin(w, rc, func() { gone(errLeft) })
+	defer d.out.end()
+	for {
+		events, err := sub.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil //nolint:nilerr // the caller has gone
+		}
+		for _, e := range events {
+			d.out.say(slices.Concat(json.RawMessage(`{"event":`), e.Body, json.RawMessage(`}`)))
+		}
+	}
+	snapshot, err := s.Turn(ctx, accepted.Turn)
+	last := json.RawMessage(nil)
+	if err == nil {
+		last, err = json.Marshal(map[string]any{"turn": snapshot})
+	}
+	if err != nil {
+		_, last = errorBody(err)
+	}
+	d.out.say(last)
+	return nil
+}
+
+// errLeft is why a person is not asked any more.
+var errLeft = errors.New("the person has left")
+
+// present is the person at the other end of a dialogue, as long as they are there.
+type present struct {
+	*dialogue
+	here context.Context //nolint:containedctx // it ends when the person leaves, whatever context they are asked with
+}
+
+// Ask asks the person; one who has left is nobody.
+func (p *present) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(p.here, func() { cancel(context.Cause(p.here)) })()
+	return p.dialogue.Ask(ctx, method, params)
+}
