@@ -183,18 +183,19 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 
 func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 	t.Parallel()
-	release, runs := make(chan struct{}), make(chan error, 1)
+	release := make(chan struct{})
 	defer close(release)
 	p := open(t, t.TempDir(), engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
-		runs <- s.Executing(ctx, "c")
+		_ = s.Executing(ctx, "c")
 		<-release
 		return chat.Outcome{}, nil
 	}))
 	a := p.send(p.create(), "hang")
-	if err := <-runs; err != nil {
-		t.Fatal(err)
-	}
+	await.Until(t, "the call runs", func() bool {
+		s, err := p.Turn(t.Context(), a.Turn)
+		return err == nil && len(s.Calls) == 1 && s.Calls[0].State == chat.CallExecuting
+	})
 	begun := time.Now()
 	if err := p.Cancel(t.Context(), a.Turn, "enough"); err != nil {
 		t.Fatal(err)

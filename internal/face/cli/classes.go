@@ -25,6 +25,7 @@ const (
 // the test of the one pipeline.
 var classes = map[string]Class{
 	"call":              ClassCall,
+	"agent run":         ClassCall,
 	"serve":             ClassManage,
 	"stdio":             ClassManage,
 	"connect":           ClassManage,

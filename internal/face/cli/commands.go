@@ -12,6 +12,7 @@ import (
 	"collie/internal/face/cli/cache"
 	"collie/internal/face/cli/call"
 	"collie/internal/face/cli/clients"
+	"collie/internal/face/cli/conversation"
 	"collie/internal/face/cli/gateway"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/mcp"
@@ -27,6 +28,7 @@ func (p program) commands() []*cobra.Command {
 		gateway.StdioCommand(p.Program),
 		call.Command(p.Program),
 		call.ToolsCommand(p.Program),
+		conversation.AgentCommand(p.Program),
 		mcp.Command(p.Program), cache.Command(p.Program),
 		providers.ProviderCommand(p.Program), providers.KeysCommand(p.Program),
 		settings.SecretCommand(p.Program),

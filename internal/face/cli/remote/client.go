@@ -57,6 +57,9 @@ func Roots(cfg *config.Config) *x509.CertPool {
 // aliveTime is how long a gateway may take to say that it is there.
 const aliveTime = 2 * time.Second
 
+// HTTP is the client that trusts the certificate of the gateway.
+func (r *Client) HTTP() *http.Client { return r.client }
+
 // Alive reports whether the gateway answers. Its file may outlive it.
 func (r *Client) Alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)
