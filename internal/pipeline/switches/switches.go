@@ -19,8 +19,11 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
 	}
-	why, toolIs := c.Action.Off, toolOff(c)
-	what := fmt.Sprintf("tool %q", c.Tool)
+	toolIs := toolOff(c)
+	if toolIs == "" && c.Action.Off == "" { // nearly every call: it costs no text
+		return c, nil
+	}
+	why, what := c.Action.Off, fmt.Sprintf("tool %q", c.Tool)
 	switch {
 	case c.Action.Name == "":
 		why = cmp.Or(toolIs, why)
@@ -29,9 +32,6 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, refusal(c, message, what)
 	default:
 		what = fmt.Sprintf("action %q of %s", c.Action.Name, what)
-	}
-	if why == "" {
-		return c, nil
 	}
 	return c, refusal(c, what+" is switched off: "+why, what)
 }

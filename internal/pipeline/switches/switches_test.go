@@ -96,3 +96,12 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// Every call passes by here, so one that runs costs no object. It does not run beside other tests, whose objects would count.
+func TestCheckOfWhatIsOnAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
+	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
+	call := &tool.Call{Source: source, Tool: "notebook", Action: &tool.Action{Name: "list"}}
+	if n := testing.AllocsPerRun(100, func() { _, _ = switches.Check(t.Context(), call) }); n != 0 {
+		t.Errorf("%v objects a call, want none", n)
+	}
+}
