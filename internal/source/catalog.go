@@ -75,12 +75,13 @@ type Catalog struct {
 	stops   map[tool.Source]func()
 	closed  bool
 
-	changes notices
-	people  people
-	watched subscriptions
-	indexes indexes
-	levels  levels
-	auto    choices
+	changes  notices
+	people   people
+	attended func() bool // of people, made once: every list is handed it
+	watched  subscriptions
+	indexes  indexes
+	levels   levels
+	auto     choices
 
 	formsMu sync.Mutex
 	forms   map[string]map[string]form // in which each profile's Tools were last listed
@@ -96,6 +97,7 @@ func New(sources []tool.Source, opts Options) *Catalog {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	c.changes.quiet = opts.Quiet
+	c.attended = c.people.attend
 	c.auto.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
@@ -217,10 +219,9 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	if list := v.lists[kind]; list != nil {
 		raw = list()
 	}
-	attended := c.people.attend
 	for i := range s.offers {
 		if r, ok := s.offers[i].source.(tool.Refresher); ok {
-			r.Listed(kind, attended)
+			r.Listed(kind, c.attended)
 		}
 	}
 	return raw, s.revision

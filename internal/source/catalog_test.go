@@ -69,6 +69,14 @@ func toolCall(name, args string) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
 }
 
+// A list that has not changed is handed out as it is. It does not run beside other tests, whose objects would count.
+func TestListsAgainAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
+	c := open(t, source.Options{}, tooltest.NewFake("srv", tool.Offer{Tools: []tool.Tool{{Name: "srv", Actions: []tool.Action{tooltest.Action("do")}}}}))
+	if n := testing.AllocsPerRun(100, func() { c.List(t.Context(), tool.ListTools, "") }); n != 0 {
+		t.Errorf("%v objects a list, want none", n)
+	}
+}
+
 // A call that nobody has listed tools for makes no list: a command that makes one call would wait for it. It does not run
 // beside other tests, whose objects would count.
 func TestCallsMakeNoList(t *testing.T) { //nolint:paralleltest // see above
