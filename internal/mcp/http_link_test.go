@@ -24,7 +24,7 @@ import (
 	"collie/test/await"
 )
 
-// heard is a Handler that keeps what it is told, as "method owner", in order.
+// heard is a Handler that records what it receives, as "method owner", in order.
 type heard struct {
 	mu     sync.Mutex
 	lines  []string
@@ -77,7 +77,7 @@ func (h *heard) wait(t *testing.T, want string) {
 	}
 }
 
-// post is a POST that a fake server got.
+// post is a POST that a fake server received.
 type post struct {
 	id     string
 	method string
@@ -85,7 +85,7 @@ type post struct {
 	raw    string
 }
 
-// serveFunc starts a server of f, which sees what was posted.
+// serveFunc starts a server that calls f with each request and its decoded body.
 func serveFunc(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p post)) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,7 @@ func TestHTTPCall(t *testing.T) {
 	}
 }
 
-// The header fields of each era, before and after the handshake.
+// The header fields of each era before and after the handshake.
 func TestHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	var last http.Header
@@ -448,7 +448,7 @@ func TestHTTPUnixSocket(t *testing.T) {
 	}
 }
 
-// One answered call costs what net/http costs and little more.
+// An answered call should cost little more than net/http itself.
 func BenchmarkHTTPCall(b *testing.B) {
 	for _, kind := range []string{"json", "events"} {
 		b.Run(kind, func(b *testing.B) {
