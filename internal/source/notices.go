@@ -7,7 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
-// notices tells watchers of changes: changes of lists gathered, the rest at once.
+// notices delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at once.
 type notices struct {
 	quiet time.Duration
 
@@ -53,7 +53,7 @@ func (n *notices) send(ch tool.Change) {
 	}
 }
 
-// list notes that a list has changed; the notice follows when it has been quiet.
+// list records that a list has changed. Watchers hear of it once no further change has come for the quiet time.
 func (n *notices) list(kind tool.ChangeKind) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -44,8 +44,8 @@ func TestNoticesAreGathered(t *testing.T) {
 	})
 }
 
-// Watchers are called one change after the other, whoever tells it, and never after their
-// stop has returned.
+// Watchers hear one change at a time, even when several goroutines report changes, and nothing after their stop
+// function has returned.
 func TestNoticesAreSerial(t *testing.T) {
 	t.Parallel()
 	one, two := tooltest.NewFake("one", tool.Offer{}), tooltest.NewFake("two", tool.Offer{})
@@ -79,8 +79,8 @@ func TestNoticesAreSerial(t *testing.T) {
 	}
 }
 
-// AwaitKnown waits for sources that are starting, as long as its caller does, and not at all when they
-// have told what they offer of a kind.
+// AwaitKnown waits for sources that are starting until its context ends. It does not wait for sources that already
+// know their offers of the kind.
 func TestAwaitKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAwaitKnown(t *testing.T) {
 	})
 }
 
-// behind is a source that knows its tools, and its other lists when rest is closed.
+// behind is a source that knows its tools at once, and its other lists when rest is closed.
 type behind struct {
 	*tooltest.Fake
 
@@ -114,7 +114,7 @@ func (b behind) Ready(kind tool.ListKind) <-chan struct{} {
 	return b.rest
 }
 
-// A list of tools does not wait for prompts, and one of prompts does; so does a prompt by its name.
+// A list of tools does not wait for prompts. A list of prompts, and a prompt asked for by name, do.
 func TestAwaitKnownByKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 	})
 }
 
-// The same for a resource, whose URI does not tell its owner: as long as a list waits.
+// The URI of a resource does not tell its owner, so a read waits for all starting sources, as a list does.
 func TestReadWaitsForStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
