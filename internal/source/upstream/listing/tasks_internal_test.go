@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A tool that runs as a task only is off, with the reason, if its server takes tasks at all. Its
-// definition stays as it is.
+// A tool that must run as a task is switched off, with that reason, if its server supports tasks at all. Its
+// definition stays unchanged.
 func TestTaskOnlyTools(t *testing.T) {
 	t.Parallel()
 	l := listingOf(t, Options{})
