@@ -15,7 +15,7 @@ import (
 	"collie/test/await"
 )
 
-// A disk that takes nothing must not keep a server's stderr from being read.
+// A disk that does not take data must not block the reading of a server's stderr.
 func TestAddDoesNotWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.log")
