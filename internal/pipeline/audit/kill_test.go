@@ -12,10 +12,10 @@ import (
 	"collie/internal/pipeline/audit"
 )
 
-// childEnv names the folder to write into, in a child process of the tests.
+// childEnv tells a child process of the tests which folder to write into.
 const childEnv = "COLLIE_TEST_AUDIT_CHILD"
 
-// appendForever is the child process: it writes as fast as it can until it is killed.
+// appendForever is the main function of the child process: it writes until it is killed.
 func appendForever(dir string) {
 	l, err := audit.Open(dir, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestKilledWriter(t *testing.T) {
 	if c.Ended {
 		t.Error("a killed writer has ended its chain")
 	}
-	// Cut so that 1, 10 and 1,000 records that the head covers are gone.
+	// Remove 1, 10 and 1,000 records that the head covers.
 	for _, n := range []uint64{1, 10, 1000} {
 		t.Run(fmt.Sprintf("cut %d", n), func(t *testing.T) {
 			keep := c.Covered - n
@@ -121,7 +121,7 @@ func cutAfter(t *testing.T, chain string, keep uint64) {
 
 func TestTwoProcessesAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "audit") // both make it, and the key
+	dir := filepath.Join(t.TempDir(), "audit") // both processes create the folder and the key
 	first, second := startChild(t, dir), startChild(t, dir)
 	t.Cleanup(first)
 	t.Cleanup(second)
