@@ -101,9 +101,9 @@ type Cache struct {
 	create     bool   // the file is missing
 	closed     bool
 	watcher    func(string)
-	following  bool     // the places are watched
-	untold     []string // servers that the watcher is to be told of
-	count      Stats    // but for what is computed when somebody asks
+	following  bool     // file and shared place are watched
+	untold     []string // servers of which the watcher has yet to be told
+	count      Stats    // except figures computed by Stats
 }
 
 const (
@@ -111,9 +111,8 @@ const (
 	openLimit      = 2 * time.Second
 )
 
-// Open loads the cache. It always returns a Cache: what is wrong with the file is logged once,
-// counted, and shown by [Cache.Stats]; a broken file is kept aside. It takes at most 2 s,
-// and at most 200 ms for a shared place.
+// Open loads the cache and always returns one. A problem of the file is logged once, counted, and shown by
+// [Cache.Stats]; a broken file is put aside. Open takes at most 2 s, and at most 200 ms for a shared place.
 func Open(ctx context.Context, opts Options) *Cache {
 	c := newCache(opts)
 	start := time.Now()
@@ -185,7 +184,7 @@ func (c *Cache) load(ctx context.Context) {
 	c.create = err == nil && c.file.Info().Missing
 }
 
-// counted counts why a place could not be used, and returns the code of that.
+// counted counts a failure of the file or the shared place, and returns its code.
 func (c *Cache) counted(what string, err error) (cause string) {
 	cause = causeOf(err)
 	c.mu.Lock()
@@ -194,13 +193,13 @@ func (c *Cache) counted(what string, err error) (cause string) {
 	return cause
 }
 
-// failed counts and tells why a place could not be used.
+// failed counts and logs a failure of the file or the shared place.
 func (c *Cache) failed(what string, err error) {
 	cause := c.counted(what, err)
 	c.warner.warn(what+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", what, "error", err)
 }
 
-// Close writes what is pending, within 2 s, and ends everything. It may be called twice.
+// Close writes what is pending, within 2 s, and stops all background work. It may be called twice.
 func (c *Cache) Close() error {
 	if c == nil {
 		return nil
@@ -219,10 +218,10 @@ func (c *Cache) Close() error {
 	c.stop()
 	c.tasks.Wait()
 	if c.file != nil {
-		_ = c.file.Close() // it has no error to tell
+		_ = c.file.Close() // returns no error
 	}
 	if c.shared != nil {
-		_ = c.shared.backend.Close() // there is nothing left to do about an error
+		_ = c.shared.backend.Close() // nothing can be done about an error
 	}
 	return err
 }

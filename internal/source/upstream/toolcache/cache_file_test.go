@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-// stored is a bench with one entry in its file.
+// stored returns a bench with one entry in its file.
 func stored(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
