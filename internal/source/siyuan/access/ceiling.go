@@ -2,14 +2,14 @@ package access
 
 import "collie/internal/source/siyuan/kernel"
 
-// Ceiling is how much some caller is allowed at most, whatever the levels of the workspace say. The zero value
+// Ceiling bounds what a caller may do in each notebook, whatever the levels of the workspace allow. The zero value
 // allows nothing.
 type Ceiling struct {
 	Listed map[kernel.ID]Level
-	Others Level // of notebooks that are not listed
+	Others Level // for notebooks not in Listed
 }
 
-// of is the most that is allowed in a notebook.
+// of returns the highest level that the ceiling allows in a notebook.
 func (c Ceiling) of(notebook kernel.ID) Level {
 	if l, ok := c.Listed[notebook]; ok {
 		return l
@@ -17,7 +17,7 @@ func (c Ceiling) of(notebook kernel.ID) Level {
 	return c.Others
 }
 
-// Most is the most that the ceiling of the snapshot allows in a notebook, whatever its level will be.
+// Most returns the highest level that the snapshot's ceiling allows in a notebook, whatever its level is.
 func (s *Snapshot) Most(notebook kernel.ID) Level {
 	if s.ceiling == nil {
 		return Delete
@@ -25,7 +25,8 @@ func (s *Snapshot) Most(notebook kernel.ID) Level {
 	return s.ceiling.of(notebook)
 }
 
-// Under returns the same levels with none above the ceiling. The list of notebooks is read once for both.
+// Under returns the same levels, each lowered to the ceiling. Both snapshots share one reading of the list of
+// notebooks.
 func (s *Snapshot) Under(c Ceiling) *Snapshot {
 	if len(c.Listed) == 0 && c.Others == Delete {
 		return s

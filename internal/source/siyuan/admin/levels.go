@@ -11,11 +11,11 @@ import (
 	"collie/internal/tool"
 )
 
-// ErrLevelHeld is in the chain of the error of [Notes.SetLevel] where the new level was written
-// and a lower one in the plugin's file still counts.
+// ErrLevelHeld is in the error chain of [Notes.SetLevel] if the new level was written but a lower one in the plugin's
+// file takes precedence.
 var ErrLevelHeld = access.ErrHeld
 
-// NotebookLevel is a notebook and what may be done in it.
+// NotebookLevel is a notebook with its level.
 type NotebookLevel struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
@@ -23,7 +23,7 @@ type NotebookLevel struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// LevelNames are the levels, each allowing what those before it allow.
+// LevelNames returns the levels, lowest first; each allows everything that lower ones allow.
 func LevelNames() []string { return []string{"none", "r", "rw", "rwd"} }
 
 // Levels are the levels of all notebooks, hidden ones included: it is for the person whose notes
