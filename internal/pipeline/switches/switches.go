@@ -1,6 +1,5 @@
-// Package switches is the stage that refuses calls of what somebody has switched off. Who
-// switches, and where that is written, is left to the sources, which say so in the Off
-// fields of what they offer.
+// Package switches is the stage that refuses calls of what is switched off. Sources decide what is off and
+// say so in the Off fields of what they offer.
 package switches
 
 import (
@@ -11,10 +10,10 @@ import (
 	"collie/internal/tool"
 )
 
-// Check is the stage, a [tool.Check]. It refuses a Call whose action, or whose tool, is switched off,
-// with a [tool.Error] of kind Disabled. The tool counts before its action, since switching the action
-// on would not help. An action without a name stands for whatever was asked of a tool of which nothing is on. What has no action
-// passes: resources, prompts and completions.
+// Check is the stage, a [tool.Check]. It refuses a Call whose tool or action is switched off, with a
+// [tool.Error] of kind Disabled. The tool is checked first, since switching on the action alone would not
+// help. An action without a name stands for any call of a tool whose actions are all off. Calls without an
+// action (resources, prompts, completions) pass.
 func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
@@ -36,7 +35,7 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	return c, refusal(c, what+" is switched off: "+why, what)
 }
 
-// toolOff returns why c's tool is off, as its source says at this moment.
+// toolOff returns why c's tool is off, as its source says now; empty if it is on.
 func toolOff(c *tool.Call) string {
 	if c.Source == nil {
 		return ""

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name string
 		call tool.Call
-		want *tool.Error // nil: it runs
+		want *tool.Error // nil: the call runs
 	}{
 		{name: "on", call: tool.Call{Source: source, Tool: "notebook", Action: on}},
 		{name: "resource", call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Source: source, Tool: "av"}},
