@@ -115,7 +115,7 @@ func (x *choices) close() {
 // the same.
 func (c *Catalog) Rebalance() error {
 	err := c.auto.clear()
-	c.dirty.Store(true)
+	c.changed.Add(1)
 	c.changes.list(tool.ToolsChanged)
 	return err
 }

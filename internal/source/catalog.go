@@ -63,7 +63,7 @@ type Catalog struct {
 	log   *slog.Logger
 	begun time.Time
 
-	dirty    atomic.Bool
+	changed  atomic.Uint64 // counts what may have made the current snapshot old
 	current  atomic.Pointer[snapshot]
 	profiles atomic.Pointer[map[string]Profile]
 	reserved atomic.Pointer[[]string]
@@ -100,7 +100,7 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
 	c.replace(sources) // the first set is not a change to anybody
-	c.dirty.Store(true)
+	c.changed.Add(1)
 	return c
 }
 
@@ -118,7 +118,7 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 	for _, stop := range c.replace(sources) {
 		stop() // waits until a notice in progress has been delivered, which may need c.mu
 	}
-	c.dirty.Store(true)
+	c.changed.Add(1)
 	c.introduce()
 	c.changes.all()
 }
@@ -150,7 +150,7 @@ func (c *Catalog) replace(sources []tool.Source) (stops []func()) {
 	}
 	for _, s := range sources {
 		if c.stops[s] == nil {
-			c.stops[s] = s.Watch(c.changed)
+			c.stops[s] = s.Watch(c.tell)
 		}
 	}
 	c.sources = slices.Clone(sources)
@@ -171,11 +171,11 @@ func (c *Catalog) Close() {
 	c.auto.close()
 }
 
-// changed handles a change that a source reports.
-func (c *Catalog) changed(ch tool.Change) {
+// tell handles a change that a source reports.
+func (c *Catalog) tell(ch tool.Change) {
 	switch ch.Kind {
 	case tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged:
-		c.dirty.Store(true)
+		c.changed.Add(1)
 		c.changes.list(ch.Kind)
 	case tool.ResourceUpdated:
 		c.changes.send(c.exposed(ch))
@@ -189,17 +189,16 @@ func (c *Catalog) Watch(f func(tool.Change)) (stop func()) { return c.changes.wa
 
 // snapshot returns the current snapshot, built anew if a source has changed since the last.
 func (c *Catalog) snapshot() *snapshot {
-	if s := c.current.Load(); s != nil && !c.dirty.Load() {
+	if s := c.current.Load(); s != nil && s.revision == c.changed.Load() {
 		return s
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.current.Load()
-	if old != nil && !c.dirty.Load() {
-		return old
+	revision := c.changed.Load() // before the offers are read, so that a change during the reading is not lost
+	if s := c.current.Load(); s != nil && s.revision == revision {
+		return s
 	}
-	c.dirty.Store(false) // before the offers are read, so that a change during the reading is not lost
-	s := newSnapshot(c, old)
+	s := newSnapshot(c, revision)
 	c.current.Store(s)
 	return s
 }

@@ -23,11 +23,8 @@ type offered struct {
 }
 
 // newSnapshot reads the offers of c's sources. The caller holds c.mu.
-func newSnapshot(c *Catalog, old *snapshot) *snapshot {
-	s := &snapshot{revision: 1, catalog: c, views: map[string]*view{}}
-	if old != nil {
-		s.revision = old.revision + 1
-	}
+func newSnapshot(c *Catalog, revision uint64) *snapshot {
+	s := &snapshot{revision: revision, catalog: c, views: map[string]*view{}}
 	for _, src := range c.sources {
 		s.offers = append(s.offers, offered{src, src.Offer()})
 	}
