@@ -12,6 +12,7 @@ package source
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -80,6 +81,7 @@ type Catalog struct {
 	indexes  indexes
 	levels   levels
 	auto     choices
+	served   served
 
 	formsMu sync.Mutex
 	forms   map[string]map[string]form // how each profile's Tools were last listed, by profile and Tool
@@ -94,7 +96,8 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.changes.quiet = opts.Quiet
+	c.changes.quiet, c.changes.change = opts.Quiet, c.change
+	c.served.seed = maphash.MakeSeed()
 	c.attended = c.people.attend
 	c.auto.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
@@ -214,7 +217,11 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	}
 	var raw json.RawMessage
 	if list := v.lists[kind]; list != nil {
-		raw = list()
+		raw, _ = list()
+		c.served.note(v, kind)
+		if s.revision != c.changed.Load() { // the notice of that may have gone out before this list was noted
+			c.changes.list(changeOf[kind])
+		}
 	}
 	for i := range s.offers {
 		if r, ok := s.offers[i].source.(tool.Refresher); ok {

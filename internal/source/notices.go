@@ -9,7 +9,8 @@ import (
 
 // notices delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at once.
 type notices struct {
-	quiet time.Duration
+	quiet  time.Duration
+	change func(tool.ChangeKind) tool.Change // the notice of changed lists
 
 	mu       sync.Mutex
 	next     int
@@ -86,7 +87,7 @@ func (n *notices) flush() {
 	}
 	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 		if pending[kind] {
-			n.send(tool.Change{Kind: kind})
+			n.send(n.change(kind))
 		}
 	}
 }

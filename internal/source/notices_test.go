@@ -187,3 +187,64 @@ func TestReadWaitsForStarts(t *testing.T) {
 		want(t, "waited", time.Since(begin), time.Second)
 	})
 }
+
+// A notice says of each profile whether its clients may hold another list than they would be given now: since they listed,
+// or were told last. Of lists that nobody was given it is not known, and they are told.
+func TestNoticesSayWhoSeesADifference(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x, y := tooltest.Offer("one", tooltest.Action("x")), tooltest.Offer("one", tooltest.Action("y"))
+		fake := tooltest.NewFake("one", x)
+		work := map[string]source.Profile{"work": {}}
+		c := open(t, source.Options{Profiles: work}, fake)
+		var mu sync.Mutex
+		var told []string
+		c.Watch(func(ch tool.Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			if ch.Kind == tool.ToolsChanged {
+				for _, profile := range []string{"work", "other"} {
+					differs := ch.Differs(profile)
+					if differs {
+						told = append(told, profile)
+					}
+					if again := ch.Differs(profile); again != differs {
+						t.Error("asked twice it says something else")
+					}
+				}
+			}
+		})
+		after := func(what string, expected ...string) {
+			t.Helper()
+			await.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			want(t, what, told, expected)
+			told = nil
+		}
+		list := func(profile string) { names(t, c, tool.ListTools, profile) }
+		fake.Publish(x)
+		after("nobody listed", "work", "other")
+		list("work")
+		list("other")
+		fake.Publish(x)
+		after("the same")
+		fake.Publish(y)
+		after("another one", "work")
+		fake.Publish(y)
+		after("told of it already")
+		fake.Publish(x)
+		list("work")
+		after("back before anybody listed", "work")
+		fake.Publish(y)
+		list("work")
+		fake.Publish(x)
+		after("back after somebody listed", "work")
+		c.Set([]tool.Source{fake}, nil, nil)
+		after("the profile is gone", "work")
+		fake.Publish(y)
+		after("and shows nothing")
+		c.Set([]tool.Source{fake}, work, nil)
+		after("it is back", "work")
+	})
+}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tidwall/sjson"
@@ -19,7 +18,7 @@ import (
 type view struct {
 	name      string // name of the profile
 	profile   Profile
-	lists     map[tool.ListKind]func() json.RawMessage // each list is built when it is first asked for: a call needs only the names
+	lists     map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
 	tools     map[string]target
 	off       map[string]target // names of what is switched off
 	prompts   map[string]target
@@ -65,7 +64,7 @@ type templateTarget struct {
 
 func newView(s *snapshot, name string, p *Profile) *view {
 	v := &view{
-		name: name, profile: *p, lists: map[tool.ListKind]func() json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		name: name, profile: *p, lists: map[tool.ListKind]func() (json.RawMessage, uint64){}, tools: map[string]target{}, off: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	if p.View == "" && p.Default == tool.Auto {
@@ -124,7 +123,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		}
 	}
 	v.addSearch(s, found)
-	v.lists[tool.ListTools] = sync.OnceValue(v.toolList)
+	v.lists[tool.ListTools] = s.catalog.served.once(v.toolList)
 }
 
 // toolList returns the list of tools as it is sent.
@@ -229,8 +228,8 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 		}
 	}
 	v.addOwn(s, resources, templates)
-	v.lists[tool.ListResources] = made(resources)
-	v.lists[tool.ListTemplates] = made(templates)
+	v.lists[tool.ListResources] = s.catalog.served.once(resources.bytes)
+	v.lists[tool.ListTemplates] = s.catalog.served.once(templates.bytes)
 }
 
 func (v *view) addPrompts(s *snapshot, p *Profile) {
@@ -259,7 +258,7 @@ func (v *view) addPrompts(s *snapshot, p *Profile) {
 			list.addNamed(defs[i], targets[i].original, name)
 		}
 	}
-	v.lists[tool.ListPrompts] = made(list)
+	v.lists[tool.ListPrompts] = s.catalog.served.once(list.bytes)
 }
 
 // list builds a list result, {"tools":[…]}.
@@ -311,12 +310,6 @@ func plain(s string) bool {
 		}
 	}
 	return true
-}
-
-// made returns a function that returns the finished list.
-func made(l *list) func() json.RawMessage {
-	raw := l.bytes()
-	return func() json.RawMessage { return raw }
 }
 
 func (l *list) bytes() json.RawMessage { return append(l.buf, `]}`...) }

@@ -325,6 +325,9 @@ type Change struct {
 	Level string
 	// Session is the only session that should get a LogMessage or Notice; empty means all.
 	Session string
+	// Differs reports whether clients of a profile may hold another list than they would be given now, for changed lists
+	// as a Catalog tells them; nil where a Source does. It is called while the Change is told, not later.
+	Differs func(profile string) bool
 }
 
 // Request asks for one action, resource, prompt or completion, in the caller's words. A face fills it; nobody

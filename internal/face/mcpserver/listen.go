@@ -144,29 +144,38 @@ func (s *Server) changed(ch tool.Change) {
 	s.mu.Lock()
 	var peers []*mcp.Peer
 	for p, sess := range s.sessions {
-		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) && s.mayHear(p, ch) {
+		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) {
 			peers = append(peers, p)
 		}
 	}
 	var listeners []*listener
 	for l := range s.listeners {
-		if l.wants(ch) && s.mayHear(l.in.Peer, ch) {
+		if l.wants(ch) {
 			listeners = append(listeners, l)
 		}
 	}
-	s.mu.Unlock()
+	s.mu.Unlock() // a list may be made to be compared, which nobody else has to wait for
 	for _, p := range peers {
-		p.Notify(method, params)
+		if s.mayHear(p, ch) {
+			p.Notify(method, params)
+		}
 	}
 	for _, l := range listeners {
-		l.tell(method, params)
+		if s.mayHear(l.in.Peer, ch) {
+			l.tell(method, params)
+		}
 	}
 }
 
-// mayHear reports whether a client's profile shows anything of the server that tells ch.
+// mayHear reports whether ch is of any use to a client: its profile shows something of the server that tells it, or
+// another list than before.
 func (s *Server) mayHear(p *mcp.Peer, ch tool.Change) bool {
+	profile := client(p).Profile
+	if ch.Differs != nil {
+		return ch.Differs(profile)
+	}
 	about := ch.Kind == tool.LogMessage || ch.Kind == tool.Notice || ch.Kind == tool.ResourceUpdated
-	return !about || ch.Source == "" || s.pipeline.Shows(client(p).Profile, ch.Source)
+	return !about || ch.Source == "" || s.pipeline.Shows(profile, ch.Source)
 }
 
 func (s *session) wants(ch tool.Change) bool {

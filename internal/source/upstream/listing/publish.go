@@ -70,7 +70,8 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	if !sameTools && !sameActions(before.Tools, offer.Tools) || len(before.Tools) == 0 || old.Instructions != k.Instructions {
 		kinds = append(kinds, tool.ToolsChanged)
 	}
-	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny {
+	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny ||
+		old.Instructions != k.Instructions { // long ones are a resource
 		kinds = append(kinds, tool.ResourcesChanged)
 	}
 	if !same(old.Prompts, k.Prompts) {
