@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// ReadFile returns the content of a file of the workspace, such as "/data/storage/…". A file
-// that is not there is an error of kind not_found (a status of 202 is never content).
+// ReadFile returns the content of a workspace file, such as "/data/storage/…". If the file is missing, the error has
+// kind not_found. A status of 202 never is content.
 func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
@@ -36,7 +36,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	})
 }
 
-// fileError names what the codes of the file API mean.
+// fileError returns the error for the codes of the file API.
 func fileError(path string, err error) error {
 	e, ok := errors.AsType[*codeError](err)
 	if !ok {
