@@ -11,36 +11,35 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// flagReader reads the flags of one action, the second pass over the words of a command line.
+// flagReader parses the flags of one action. It is the second pass over a command line; see invocation.
 type flagReader struct {
 	command string // "collie TOOL ACTION", for messages
 	params  []parameter
-	globals func(name string) bool // reports whether the command line itself has a flag; may be nil
+	globals func(name string) bool // reports whether the command line itself has this flag; may be nil
 	file    func(name string) ([]byte, error)
 	stdin   func() ([]byte, error)
-	// positional are the names of the parameters that values without a flag are for, in order.
+	// positional are the names of the parameters that take values without a flag, in order.
 	positional []string
 
-	given  map[string]*given // by name of the parameter
+	given  map[string]*given // by parameter name
 	placed []string          // the values without a flag
 }
 
-// given is what the command line says of one parameter.
+// given holds the values of one parameter on the command line.
 type given struct {
-	plain []json.RawMessage // the values in order; one, unless it is an array
-	json  json.RawMessage   // of --key-json, which wins
+	plain []json.RawMessage // in order; one value unless the parameter is an array
+	json  json.RawMessage   // value of --key-json, which takes precedence
 }
 
-// spelling is how a flag was meant.
+// spelling is the form in which a flag was given.
 type spelling struct {
 	param  *parameter
 	json   bool // --key-json
 	negate bool // --no-key
 }
 
-// read maps tokens to arguments. start, a JSON object or nil, is what the flags are put
-// into: a flag replaces the member of its name, the others are added in the order of the
-// schema. All that is wrong is wrong before anything is called.
+// read converts tokens to arguments. start is a JSON object or nil: a flag replaces the member of its name,
+// and other members are added in the order of the schema. All errors are reported before anything is called.
 func (f *flagReader) read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
 	f.given, f.placed = map[string]*given{}, nil
 	for _, t := range tokens {
@@ -61,10 +60,10 @@ func (f *flagReader) read(tokens []string, start json.RawMessage) (json.RawMessa
 	return f.assemble(start), nil
 }
 
-// one reads the flag that tokens begin with and returns what follows it.
+// one parses the flag at the start of tokens and returns the remaining tokens.
 func (f *flagReader) one(tokens []string) (rest []string, err error) {
 	token, rest := tokens[0], tokens[1:]
-	if token == "--" { // flags of the command line end here, those of the action go on
+	if token == "--" { // the end of the command line's own flags; those of the action continue
 		f.globals = nil
 		return rest, nil
 	}
@@ -96,8 +95,8 @@ func (f *flagReader) one(tokens []string) (rest []string, err error) {
 	return rest, f.set(s.param, name, value)
 }
 
-// find returns what a flag means: a parameter by its exact name, else by any spelling of it,
-// else with --no- before or -json behind it.
+// find returns the parameter of a flag: by its exact name, else by another spelling of it, else with the
+// prefix no- or the suffix -json.
 func (f *flagReader) find(name string) (spelling, error) {
 	if p, err := f.param(name); p != nil || err != nil {
 		return spelling{param: p}, err
@@ -116,7 +115,7 @@ func (f *flagReader) find(name string) (spelling, error) {
 	return spelling{}, f.unknown(name)
 }
 
-// param returns the parameter of a name or a spelling of it, nil if there is none.
+// param returns the parameter with this name or a spelling of it, nil if there is none.
 func (f *flagReader) param(name string) (*parameter, error) {
 	var like []*parameter
 	for i := range f.params {
@@ -141,7 +140,7 @@ func (f *flagReader) param(name string) (*parameter, error) {
 	return nil, root.Usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
 }
 
-// unknown is the error for a flag that the action does not have.
+// unknown returns the error for a flag that the action does not have.
 func (f *flagReader) unknown(name string) error {
 	if len(f.params) == 0 {
 		return root.Usage("unknown flag --%s: %s has no flags; --args '{…}' passes what its schema does not name", name, f.command)
@@ -165,7 +164,7 @@ func prefixed(prefix string, list []string) []string {
 	return out
 }
 
-// isFlag reports whether a token can only be a flag, so that it is nobody's value.
+// isFlag reports whether a token can only be a flag, and so cannot be a value.
 func (f *flagReader) isFlag(token string) bool {
 	name, ok := strings.CutPrefix(token, "--")
 	if !ok || name == "" {
@@ -179,7 +178,7 @@ func (f *flagReader) isFlag(token string) bool {
 	return err == nil && s.param != nil
 }
 
-// assemble puts the values into start.
+// assemble inserts the values into start.
 func (f *flagReader) assemble(start json.RawMessage) json.RawMessage {
 	if len(f.given) == 0 && start != nil {
 		return start
@@ -210,7 +209,7 @@ func (f *flagReader) assemble(start json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// members is the object that the flags of its members make.
+// members returns the object that the flags for its members give.
 func (f *flagReader) members(in string) json.RawMessage {
 	out := rawjson.Object{}
 	for i := range f.params {

@@ -18,7 +18,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// notes is a schema with every shape that flags have to deal with.
+// notes is a schema with every kind of argument that flags support.
 const notes = `{
 	"type": "object",
 	"properties": {

@@ -27,7 +27,7 @@ func (f *flagReader) setBool(s spelling, name, value string, inline bool) error 
 	return f.add(s.param, name, json.RawMessage(fmt.Sprint(truth)))
 }
 
-// setJSON takes a value as it is written.
+// setJSON sets a parameter to a value given as JSON.
 func (f *flagReader) setJSON(p *parameter, name, value string) error {
 	text, err := f.text(name, value)
 	if err != nil {
@@ -66,8 +66,7 @@ func (f *flagReader) set(p *parameter, name, value string) error {
 	return f.add(p, name, raw)
 }
 
-// setArray takes one or several items: a comma separates, unless a backslash stands before
-// it.
+// setArray adds one or several items. A comma separates items unless a backslash precedes it.
 func (f *flagReader) setArray(p *parameter, name, value string) error {
 	if strings.HasPrefix(value, "[") && json.Valid([]byte(value)) {
 		return root.Usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.flag, value)
@@ -107,7 +106,7 @@ func splitItems(value string) []string {
 	return append(items, item.String())
 }
 
-// add notes the one value of a parameter.
+// add sets the value of a parameter that may have only one.
 func (f *flagReader) add(p *parameter, name string, raw json.RawMessage) error {
 	g := f.of(p)
 	if g.plain != nil {
@@ -126,8 +125,8 @@ func (f *flagReader) of(p *parameter) *given {
 	return g
 }
 
-// text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
-// that begins with @.
+// text returns the text that value stands for: @FILE is the content of a file, - is stdin, and @@ starts a
+// text whose first character is @.
 func (f *flagReader) text(name, value string) (string, error) {
 	var raw []byte
 	var err error
@@ -152,7 +151,7 @@ func (f *flagReader) text(name, value string) (string, error) {
 	return string(raw), nil
 }
 
-// form says what a value looks like.
+// form describes what a value looks like.
 func (f *flagReader) form(p *parameter) string {
 	if len(p.enum) > 0 {
 		return "one of " + rawjson.JoinValues(p.enum, 12)
@@ -172,7 +171,7 @@ func (f *flagReader) form(p *parameter) string {
 	return p.typeName()
 }
 
-// jsonHint is advice for what has no plain form.
+// jsonHint returns a hint for a parameter whose values can only be given as JSON.
 func (f *flagReader) jsonHint(p *parameter) string {
 	if p.is("array") && (slices.Contains(p.items, "object") || slices.Contains(p.items, "array")) {
 		return locale.Sprintf("; write --%s-json '[…]'", p.flag)
@@ -180,5 +179,5 @@ func (f *flagReader) jsonHint(p *parameter) string {
 	return ""
 }
 
-// errStdinTwice is the answer to a second -.
+// errStdinTwice is the error for a second "-".
 var errStdinTwice = errors.New("stdin can be read once")

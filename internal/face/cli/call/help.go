@@ -30,7 +30,7 @@ func (p commands) showAction(ctx context.Context, b root.Backend, words []string
 	})
 }
 
-// showExposed shows the help page of a name as clients see it.
+// showExposed shows the help page of a name that clients see.
 func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile string) error {
 	target, err := p.find(ctx, b, []string{name}, profile)
 	if err != nil {
@@ -45,15 +45,15 @@ func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile
 	})
 }
 
-// page is the help of one action.
+// page is the content of an action's help page.
 type page struct {
 	target                  *found
 	title, description, off string
 	readOnly                bool
-	asks                    string // when a person is asked, empty if never
+	asks                    string // when a person is asked for confirmation; empty if never
 }
 
-// asks says when a person is asked before an action runs.
+// asks returns when a person is asked before an action runs.
 func asks(a *tool.Action) string {
 	switch {
 	case a.Dangerous:
@@ -64,7 +64,7 @@ func asks(a *tool.Action) string {
 	return ""
 }
 
-// claim is who says that an action only reads.
+// claim returns who says that an action only reads.
 func (g page) claim() string {
 	if g.target.ours() {
 		return ""
@@ -150,19 +150,19 @@ func flagRow(words []string, q *parameter) []string {
 	return []string{flag, q.typeName(), need, about}
 }
 
-// ownFlags are the flags of the command line itself: an action's flag of such a name stands
-// behind "--".
+// ownFlags are the flags of the command line itself. If an action has a flag with such a name, it must come
+// after "--".
 var ownFlags = map[string]bool{
 	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true, "debug": true,
-	"connection": true, "url": true, "token": true, // behind a SiYuan tool
+	"connection": true, "url": true, "token": true, // after a SiYuan tool
 }
 
-// isOwnFlag reports whether a flag behind words is one of the command line itself.
+// isOwnFlag reports whether a flag after words belongs to the command line itself.
 func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
 
-// example is a command line that calls an action with all it needs. Those in positional need no
-// flag.
+// example returns a command line that calls an action with all required arguments. Those in positional need
+// no flag.
 func example(words []string, params []parameter, positional []string) string {
 	line := "collie " + strings.Join(words, " ")
 	if len(words) == 1 {
@@ -196,7 +196,7 @@ func exampleFlag(q *parameter) string {
 	switch {
 	case q.is("boolean"):
 		return flag
-	case slices.Contains(q.types, "boolean"): // or a text
+	case slices.Contains(q.types, "boolean"): // possibly among other types
 		return flag + " true"
 	case needsJSON(q) && q.def.Exists():
 		return flag + "-json " + output.ShellQuote(q.def.Raw)

@@ -13,16 +13,16 @@ import (
 	"collie/internal/tool"
 )
 
-// isNodeID reports whether a text has the form of an id, which no name is mistaken for:
-// 20210808180117-czj9bvb.
+// isNodeID reports whether a text has the form of an id, 20210808180117-czj9bvb, which cannot be mistaken for
+// a name.
 func isNodeID(text string) bool {
 	time, rest, dash := strings.Cut(text, "-")
 	digits := func(r rune) bool { return r < '0' || r > '9' }
 	return dash && len(time) == len("20210808180117") && len(rest) == len("czj9bvb") && !strings.ContainsFunc(time, digits)
 }
 
-// withNotebooks puts ids where a person has named notebooks. Whoever calls over MCP gives ids:
-// names change and may be the same.
+// withNotebooks replaces names of notebooks by ids. It is for people only; MCP clients have to give ids,
+// because names change and need not be unique.
 func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *found, params []parameter, args json.RawMessage) (json.RawMessage, error) {
 	if !target.ours() {
 		return args, nil
@@ -54,7 +54,7 @@ func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *fou
 	return args, nil
 }
 
-// idOf is the id of the notebook of a name. Of several the person chooses.
+// idOf returns the id of the notebook with this name. If several have it, the error lists them.
 func idOf(name, flag string, known []notebook) (string, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "/"), "/")
 	var ids, names []string

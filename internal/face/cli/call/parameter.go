@@ -15,21 +15,21 @@ import (
 type parameter struct {
 	name        string
 	flag        string   // without the dashes
-	types       []string // JSON types it may have, null left out; none means any
-	items       []string // the same for the items of an array
+	types       []string // possible JSON types, without null; none means any
+	items       []string // likewise for the items of an array
 	required    bool
 	enum        []gjson.Result
 	def         gjson.Result // default
 	description string
-	format      string   // of a text
-	aliases     []string // other names
-	in          string   // the argument that it is a member of; empty at the top
+	format      string   // format of a string
+	aliases     []string // alternative names
+	in          string   // the argument of which it is a member; empty at the top level
 }
 
-// is reports whether a parameter has that one type.
+// is reports whether typ is the only type of a parameter.
 func (p *parameter) is(typ string) bool { return len(p.types) == 1 && p.types[0] == typ }
 
-// typeName is the type in a word, for help and errors.
+// typeName returns the type as one word, for help and errors.
 func (p *parameter) typeName() string {
 	switch {
 	case len(p.types) == 0:
@@ -40,12 +40,11 @@ func (p *parameter) typeName() string {
 	return strings.Join(p.types, "|")
 }
 
-// maxRefs bounds how many $ref are followed to one schema.
+// maxRefs is the maximum number of $ref that are followed for one schema.
 const maxRefs = 16
 
-// parameters are the arguments an input schema describes, in its order. What the schema
-// says in allOf, anyOf and oneOf at its top counts as well: an action takes the arguments
-// of all its branches.
+// parameters returns the arguments that an input schema describes, in its order. It includes those in allOf,
+// anyOf and oneOf at the top level: an action accepts the arguments of all branches.
 func parameters(schema json.RawMessage) []parameter {
 	root := gjson.ParseBytes(schema)
 	var out []parameter
@@ -99,7 +98,7 @@ func newParameter(root gjson.Result, name string, schema gjson.Result) parameter
 	return p
 }
 
-// typesOf are the types that a schema allows, null left out; none means any.
+// typesOf returns the types that a schema allows, without null; none means any.
 func typesOf(root, schema gjson.Result, depth int) []string {
 	var types []string
 	add := func(found ...string) {
@@ -141,7 +140,7 @@ func typesOf(root, schema gjson.Result, depth int) []string {
 	return types
 }
 
-// deref follows references within the schema.
+// deref follows references inside the schema.
 func deref(root, schema gjson.Result) gjson.Result {
 	for range maxRefs {
 		ref := rawjson.Member(schema, "$ref").String()
@@ -160,8 +159,8 @@ func deref(root, schema gjson.Result) gjson.Result {
 	return schema
 }
 
-// nameFlags gives each parameter its flag: its name in kebab case, or the name as it is
-// where two would be the same.
+// nameFlags sets the flag of each parameter: its name in kebab case, or its unchanged name if two flags would
+// be the same.
 func nameFlags(params []parameter) {
 	count := map[string]int{}
 	for i := range params {

@@ -12,14 +12,14 @@ import (
 	"collie/internal/tool"
 )
 
-// called reports whether a parameter has that name or alias; name is plain.
+// called reports whether a parameter has this name or alias; name is in [root.Plain] form.
 func (p *parameter) called(name string) bool {
 	return root.Plain(p.name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return root.Plain(a) == name })
 }
 
-// placeAll takes the values that have no flag, in order, for the parameters that may do without
-// one. A list takes all that follow. Where the values are too few to reach one that is required,
-// those before it that are not are passed over: collie fs search tea looks for tea, everywhere.
+// placeAll assigns the values without flags, in order, to the positional parameters. A list takes all
+// remaining values. If there are too few values to reach a required parameter, optional ones before it are
+// skipped: "collie fs search tea" looks for tea everywhere.
 func (f *flagReader) placeAll(start json.RawMessage) error {
 	slots := f.positional
 	for f.reach(slots, start) > len(f.placed) {
@@ -48,7 +48,7 @@ func (f *flagReader) placeAll(start json.RawMessage) error {
 	return nil
 }
 
-// reach is how many values the last of slots that is required needs.
+// reach returns how many values are needed to reach the last required parameter in slots.
 func (f *flagReader) reach(slots []string, start json.RawMessage) int {
 	for i := len(slots) - 1; i >= 0 && len(f.placed) > 0; i-- {
 		if f.wants(slots[i], start) {
@@ -71,8 +71,8 @@ func (f *flagReader) place(p *parameter, name, value string) error {
 	return f.set(p, name, value)
 }
 
-// allParameters are the parameters of an action, and of one of ours also what it understands beside its
-// schema: other names, and the members of an argument that is an object.
+// allParameters returns the parameters of an action. For our own actions it adds what they accept besides
+// their schema: aliases, and the members of arguments that are objects.
 func allParameters(target *found) (params []parameter, positional []string) {
 	params = parameters(target.schema)
 	a := target.action
@@ -88,8 +88,7 @@ func allParameters(target *found) (params []parameter, positional []string) {
 	return withMembers(a, params), a.Positional
 }
 
-// withMembers adds to params the members of those that may be an object, as far as their names
-// are free.
+// withMembers adds to params the members of parameters that may be objects, unless their names are taken.
 func withMembers(a *tool.Action, params []parameter) []parameter {
 	top := gjson.ParseBytes(a.InputSchema)
 	out := params

@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// readerOf is a flag reader for an action of ours.
+// readerOf returns a flag reader for one of our own actions.
 func readerOf(t *testing.T, a tool.Action) *flagReader {
 	t.Helper()
 	r := reader("{}")
@@ -59,7 +59,7 @@ func TestOwnArguments(t *testing.T) {
 	}
 }
 
-// What is none of ours keeps to its schema.
+// Arguments of other tools must match their schema.
 func TestForeignArgumentsNeedFlags(t *testing.T) {
 	t.Parallel()
 	r := readerOf(t, tool.Action{
@@ -84,7 +84,7 @@ func TestKebabOfSeveral(t *testing.T) {
 	}
 }
 
-// Behind the tool of a server the flags that name a kernel are that tool's own.
+// After a server's tool, the flags that would select a kernel belong to that tool.
 func TestKernelFlagsOfOthers(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]struct{ url, rest string }{
@@ -114,7 +114,7 @@ func TestKernelFlagsOfOthers(t *testing.T) {
 	}
 }
 
-// TestTheRequiredComesFirst: with too few values, those that need not be given are passed over.
+// If there are too few values, optional parameters are skipped.
 func TestTheRequiredComesFirst(t *testing.T) {
 	t.Parallel()
 	a := tool.Action{Name: "search", Strict: true, Positional: []string{"path", "query"}, InputSchema: json.RawMessage(
