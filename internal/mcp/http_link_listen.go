@@ -41,7 +41,7 @@ func (l *httpLink) Listen() {
 		cancel()
 		return
 	}
-	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{})}
+	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
 	l.hearing = h
 	if l.opts.Withheld.Load() {
 		l.unheard.Store(nil)
@@ -50,18 +50,23 @@ func (l *httpLink) Listen() {
 	}
 	l.wg.Go(func() {
 		defer cancel()
+		defer close(h.ended)
 		defer h.answered(false)
 		l.listen(ctx, h)
 	})
 }
 
-// hearing is the state of the first request for the listening stream.
+// hearing is the state of the requests for the listening stream: of the first one, and whether any has opened it.
 type hearing struct {
 	begun  time.Time
 	wait   time.Duration // how long calls wait, measured from the request
 	once   sync.Once
 	over   chan struct{}
 	stands bool // the stream is open; set before over is closed
+
+	opened bool
+	open   chan struct{} // closed when a request, the first or a later one, has opened the stream
+	ended  chan struct{} // closed when no more requests are made
 }
 
 // questionWait returns how long calls wait for the stream.
@@ -120,6 +125,24 @@ func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	}
 }
 
+// AwaitOpen waits until the stream is open, however many requests that takes. It returns false if ctx ends first, or
+// if no more requests are made.
+func (l *httpLink) AwaitOpen(ctx context.Context) bool {
+	l.mu.Lock()
+	h := l.hearing
+	l.mu.Unlock()
+	if h == nil {
+		return false
+	}
+	select {
+	case <-h.open:
+		return true
+	case <-h.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
 // listen keeps the stream open. It reports the result of the first request to h.
 func (l *httpLink) listen(ctx context.Context, h *hearing) {
 	at := cursor{retry: -1}
@@ -135,6 +158,10 @@ func (l *httpLink) listen(ctx context.Context, h *hearing) {
 				l.opts.Withheld.Store(false)
 			}
 			h.answered(true)
+			if !h.opened {
+				h.opened = true
+				close(h.open)
+			}
 			l.hear(ctx, resp, &at)
 		default:
 			h.answered(false)

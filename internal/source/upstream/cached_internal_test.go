@@ -325,7 +325,7 @@ func TestAStartThatEndsIsLive(t *testing.T) {
 	for !waits() {
 		runtime.Gosched()
 	}
-	f := listing.NewFeed(nil, false, nil)
+	f := listing.NewFeed(nil, false, nil, nil)
 	delete(p.opening, slot{})
 	s.listing.Adopt(f)
 	s.listing.Stand(f)

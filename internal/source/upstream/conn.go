@@ -53,7 +53,7 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 	if err := open(ctx, c, opts); err != nil {
 		return c, err
 	}
-	c.feed = listing.NewFeed(c.Client, c.Process == nil, c.changeStream())
+	c.feed = listing.NewFeed(c.Client, c.Process == nil, c.changeStream(), c.lateStream())
 	return c, nil
 }
 
@@ -66,6 +66,15 @@ func (c *conn) changeStream() func(context.Context) bool {
 		return func(context.Context) bool { return c.hearChanges(c.server.life.ctx) }
 	case legacy:
 		return func(ctx context.Context) bool { return c.Client.Ready(ctx) == nil && link.AwaitStream(ctx) }
+	}
+	return nil
+}
+
+// lateStream returns a function that waits for a stream that changeStream has not opened, and reports whether it is
+// open; nil where nothing tries again.
+func (c *conn) lateStream() func(context.Context) bool {
+	if link, ok := c.Client.Link.(interface{ AwaitOpen(context.Context) bool }); ok && c.Client.Era == mcp.Legacy {
+		return link.AwaitOpen
 	}
 	return nil
 }

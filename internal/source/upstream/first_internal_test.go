@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -648,4 +649,65 @@ func (s *strictHandshake) open(ctx context.Context, c *conn, opts mcp.ClientOpti
 	link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport})
 	c.Client, err = mcp.Connect(ctx, link, opts)
 	return err
+}
+
+// The lists of a server whose listening stream opens only at a later request are fetched again then: it could not
+// report what changed before.
+func TestListsAfterALateStream(t *testing.T) {
+	t.Parallel()
+	for fails, want := range map[int]int{0: 1, 1: 2, 2: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scripted{http: true}
+			var gets atomic.Int32
+			plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.Method {
+				case http.MethodGet:
+					if int(gets.Add(1)) <= fails {
+						w.WriteHeader(http.StatusServiceUnavailable)
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					w.(http.Flusher).Flush()
+					<-r.Context().Done()
+					return
+				case http.MethodDelete:
+					return
+				}
+				body, _ := io.ReadAll(r.Body)
+				result := map[string]string{
+					"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true}},` +
+						`"serverInfo":{"name":"m","version":"1"}}`,
+					"tools/list":   `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
+					"prompts/list": `{"prompts":[]}`,
+				}[mcp.GetString(body, "method")]
+				if result == "" {
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, mcp.Get(body, "id"), result)
+			})
+			open := func(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
+				s.mu.Lock()
+				s.procs = append(s.procs, nil)
+				s.mu.Unlock()
+				c.Transport = s.transport(plain, 0)
+				c.Client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport}), opts)
+				return err
+			}
+			set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp","protocol":"legacy"}`)}, Options{open: open})
+			defer set.Close(context.Background())
+			if err := set.servers[0].Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			await.Sleep(20 * time.Second)
+			asked := map[string]int{}
+			for _, method := range s.starts()[0] {
+				asked[method]++
+			}
+			if asked["tools/list"] != want || asked["prompts/list"] != want || asked["resources/list"] != 0 {
+				t.Errorf("after %d refusals it was asked %v, want each list %d times", fails, asked, want)
+			}
+		})
+	}
 }

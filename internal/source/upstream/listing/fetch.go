@@ -83,10 +83,20 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	l.opts.Go(func() {
 		opening, cancel := context.WithTimeout(l.opts.Life, streamWait)
 		defer cancel()
-		if f.stream(opening) && asked.Load() && f.client.Can("tools", "listChanged") {
+		open := f.stream(opening)
+		if open && asked.Load() && f.client.Can("tools", "listChanged") {
 			l.Ask(tool.ToolsChanged)
 		}
 		close(f.hears)
+		if !open && f.late != nil && f.late(l.opts.Life) { // all lists were fetched without it
+			for capability, kind := range map[string]tool.ChangeKind{
+				"tools": tool.ToolsChanged, "resources": tool.ResourcesChanged, "prompts": tool.PromptsChanged,
+			} {
+				if f.client.Can(capability, "listChanged") {
+					l.Ask(kind)
+				}
+			}
+		}
 	})
 	grace := time.NewTimer(streamGrace)
 	defer grace.Stop()

@@ -58,7 +58,7 @@ func offered(l *Listing) string {
 func TestALateListOfAnOldConnection(t *testing.T) {
 	t.Parallel()
 	l := listingOf(t, Options{})
-	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil) }
+	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil) }
 	before, now := feed(), feed()
 	if !l.propose(before, false) || l.propose(now, false) {
 		t.Fatal("a second connection takes the place of one that stands")
@@ -145,7 +145,7 @@ func TestPublishTellsWhatDiffers(t *testing.T) {
 func TestAChangeAtTheEndOfAStart(t *testing.T) {
 	t.Parallel()
 	var l *Listing
-	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil)
+	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil)
 	l = listingOf(t, Options{Starting: func() bool {
 		l.Adopt(f)
 		return false
