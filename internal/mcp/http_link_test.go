@@ -22,6 +22,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/test/await"
+	"collie/test/port"
 )
 
 // heard is a Handler that records what it receives, as "method owner", in order.
@@ -414,15 +415,7 @@ func TestHTTPBigResults(t *testing.T) {
 
 func TestHTTPNotSent(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + ln.Addr().String()
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	_, err := dial(t, "http://"+port.Address(t), nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
 	if e := linkError(t, err); e.Sent || e.Status != 0 {
 		t.Errorf("got %+v", e)
 	}

@@ -18,6 +18,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 	"collie/test/await"
+	"collie/test/port"
 )
 
 // at returns a client of url with very short waits.
@@ -269,14 +270,9 @@ func TestContextEnds(t *testing.T) {
 // TestKernelDownThenUp: a client works again once its kernel is back.
 func TestKernelDownThenUp(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := port.Address(t)
 	c := at(t, "http://"+address, kernel.Options{})
-	_, err = c.Version(t.Context())
+	_, err := c.Version(t.Context())
 	e := toolError(t, err, tool.Unavailable)
 	if e.Code != kernel.CodeUnreachable || !strings.Contains(e.Error(), address) || !strings.Contains(e.Hint, "start SiYuan") {
 		t.Errorf("%v (%s, %s)", e, e.Code, e.Hint)
@@ -285,8 +281,9 @@ func TestKernelDownThenUp(t *testing.T) {
 	if e := toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.Unavailable); e.OutcomeUnknown {
 		t.Error("the outcome of a write that never left is unknown")
 	}
-	if l, err = net.Listen("tcp", address); err != nil {
-		t.Skip("somebody else took the port:", err)
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
 	}
 	k := kerneltest.New(t)
 	server := &http.Server{Handler: k.Handler(), ReadHeaderTimeout: time.Minute}

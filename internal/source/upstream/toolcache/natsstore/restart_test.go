@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/source/upstream/toolcache/natsstore"
+	"collie/test/port"
 )
 
 func within(t *testing.T, what string, c <-chan struct{}) {
@@ -47,7 +48,7 @@ func back(t *testing.T, s *natsstore.Store) {
 // Stores reconnect after a restart of the server and miss no commit.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	opts := server.Options{StoreDir: t.TempDir()}
+	opts := server.Options{StoreDir: t.TempDir(), Port: portOf(t, port.Address(t))}
 	srv := start(t, opts)
 	where := srv.ClientURL()
 	s, other := open(t, where), open(t, where)
@@ -57,9 +58,7 @@ func TestServerRestarts(t *testing.T) {
 	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 
-	port := srv.Addr().String()
 	stop(srv)
-	opts.Port = portOf(t, port)
 	start(t, opts)
 	within(t, "that the server is back", told)
 	back(t, s)
@@ -77,8 +76,9 @@ func TestServerRestarts(t *testing.T) {
 // A server that restarts without its data is treated as empty: the bucket is created and filled again.
 func TestServerLosesAll(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	where, port := srv.ClientURL(), srv.Addr().String()
+	opts := server.Options{Port: portOf(t, port.Address(t))}
+	srv := start(t, opts)
+	where := srv.ClientURL()
 	s, other := open(t, where), open(t, where)
 	commit(t, s, put(load(t, s), "a", 1))
 	now := load(t, other)
@@ -86,7 +86,7 @@ func TestServerLosesAll(t *testing.T) {
 	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 	stop(srv)
-	start(t, server.Options{Port: portOf(t, port)})
+	start(t, opts)
 	within(t, "that everything is gone", told)
 	back(t, s)
 	want(t, load(t, s), nil)
