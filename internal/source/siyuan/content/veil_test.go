@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,6 +93,8 @@ func TestVeil(t *testing.T) {
 	}
 }
 
+var ids = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+
 // TestReadsShowNoCopies checks the ways of reading in this package.
 func TestReadsShowNoCopies(t *testing.T) {
 	t.Parallel()
@@ -113,7 +116,8 @@ func TestReadsShowNoCopies(t *testing.T) {
 		{block.Tool(), "recent_updated", actiontest.Args("verbose", true)},
 	} {
 		got := k.Must(t, actiontest.Find(t, c.tool, c.act), c.args)
-		if strings.Contains(strings.ToLower(strings.ReplaceAll(got.Raw, `"query":"hush"`, "")), "hush") || got.Get("scannedDocs").Int() > 0 && got.Get("query").Str == "hush" && got.Get("total").Int() != 0 {
+		plain := ids.ReplaceAllString(strings.ReplaceAll(got.Raw, `"query":"hush"`, ""), "ID") // they have letters by chance
+		if strings.Contains(strings.ToLower(plain), "hush") || got.Get("scannedDocs").Int() > 0 && got.Get("query").Str == "hush" && got.Get("total").Int() != 0 {
 			t.Errorf("%s.%s %s shows what is hidden: %s", c.tool.Name, c.act, c.args, got.Raw)
 		}
 	}
