@@ -5,9 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
+
+	"collie/test/await"
 )
 
 // TestLevelsOfProfiles: for every level of a notebook and of a profile, the lower one counts, for tokens that are held to the profile and for
@@ -45,14 +46,10 @@ func TestLevelsOfProfiles(t *testing.T) {
 			fmt.Sprintf(`"all-%s":{"notebooks":{"*":%q}}`, most, most))
 	}
 	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
-	for begun := time.Now(); ; {
-		if status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize); status == http.StatusOK {
-			break
-		}
-		if time.Since(begun) > limit {
-			t.Fatal("the profiles are not taken up")
-		}
-	}
+	await.Until(t, "the profiles are taken up", func() bool {
+		status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
+		return status == http.StatusOK
+	})
 	n := 0
 	for most := range order {
 		for _, profile := range []string{"listed-" + most, "all-" + most} {
