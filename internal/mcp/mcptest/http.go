@@ -203,9 +203,9 @@ func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{w: w}
 	defer e.finish()
-	e.open()
-	p.setDirect(e)
+	p.setDirect(e) // before the client can know that the stream stands: nothing is to be lost from then on
 	defer p.dropDirect(e)
+	e.open()
 	<-r.Context().Done()
 }
 
