@@ -10,14 +10,14 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// pool holds connections that are in nobody's hands. One that is open is taken before another one is opened, which reads
-// the whole schema: who comes alone, as a command does, needs one.
+// pool holds idle connections. An open one is used before another is opened, which would read the whole schema: a
+// single user, such as a command, needs only one.
 type pool struct {
 	open     chan *sqlite.Conn
-	unopened chan struct{} // those that may still be opened
+	unopened chan struct{} // tokens for connections that may still be opened
 }
 
-// newPool is for n connections, none of which is open.
+// newPool returns a pool of n connections, none of which is open.
 func newPool(n int) pool {
 	p := pool{make(chan *sqlite.Conn, n), make(chan struct{}, n)}
 	for range n {
@@ -26,7 +26,7 @@ func newPool(n int) pool {
 	return p
 }
 
-// acquire waits for a connection, which is nil where one is to be opened. release must be called.
+// acquire waits for a connection; nil means that the caller is to open one. The caller must call release.
 func (p pool) acquire(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn, error) {
 	select {
 	case conn := <-p.open:
@@ -45,7 +45,7 @@ func (p pool) acquire(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn
 	}
 }
 
-// release puts a connection back, or nil where none is open.
+// release returns a connection, or nil if none was opened.
 func (p pool) release(conn *sqlite.Conn) {
 	if conn == nil {
 		p.unopened <- struct{}{}
@@ -54,7 +54,7 @@ func (p pool) release(conn *sqlite.Conn) {
 	p.open <- conn
 }
 
-// fill puts an open connection in the place of one that is not.
+// fill adds an open connection in place of one that is not open.
 func (p pool) fill(conn *sqlite.Conn) {
 	<-p.unopened
 	p.open <- conn
