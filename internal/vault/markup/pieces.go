@@ -51,7 +51,7 @@ func startsAnew(line string) bool {
 	return line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "{:")
 }
 
-// opens reports whether a line may open what ends behind a blank line, but for a fence that lies in nothing.
+// opens reports whether a line may open something that ends after a blank line, other than a top-level fence.
 func opens(line string) bool {
 	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
 	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {
@@ -62,7 +62,7 @@ func opens(line string) bool {
 	return inside != line && fenceOf(inside) != ""
 }
 
-// fenceOf is the fence of code that a line opens, "" for none.
+// fenceOf returns the code fence that a line opens, "" for none.
 func fenceOf(line string) string {
 	for _, char := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, char)); n >= 3 && !(char == "`" && strings.Contains(line[n:], "`")) {
@@ -72,7 +72,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// isPlain reports whether a line belongs to a paragraph or is a heading, and lies in nothing.
+// isPlain reports whether a line is part of a top-level paragraph or is a top-level heading.
 func isPlain(line string) bool {
 	return !strings.ContainsRune(" \t>-*+|0123456789:~`$<{}[!\\", rune(line[0]))
 }
