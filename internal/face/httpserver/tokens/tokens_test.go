@@ -24,7 +24,7 @@ func add(t *testing.T, path string, token tokens.Token) string {
 	return secret
 }
 
-// A secret is nowhere on disk, and the file is its owner's alone.
+// A secret is nowhere on disk, and only the owner can access the file.
 func TestAddKeepsNoSecret(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())
@@ -101,7 +101,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A file that is not just as it is written lets nobody in, and no command writes over it.
+// If the file is damaged, nobody gets in, and no command overwrites it.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0a", 32)
@@ -155,7 +155,7 @@ func TestFileOfOthers(t *testing.T) {
 	}
 }
 
-// Many that add at once lose nothing.
+// Concurrent additions lose nothing.
 func TestAddAtOnce(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())
@@ -173,7 +173,7 @@ func TestAddAtOnce(t *testing.T) {
 	}
 }
 
-// Each change is told soon, whoever makes it and however.
+// Every change is reported soon, whoever makes it and in whatever way.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())
