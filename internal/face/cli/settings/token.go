@@ -93,7 +93,7 @@ func (p commands) tokenAdd(ctx context.Context, t tokens.Token, scopes []string)
 	return p.showSecret(t.Name, secret)
 }
 
-// showSecret prints a secret alone, so that it can be piped.
+// showSecret prints only the secret, so that it can be piped.
 func (p commands) showSecret(name, secret string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"name": name, "token": secret})
@@ -134,7 +134,7 @@ func (p commands) tokenRevoke(ctx context.Context, name string) error {
 	return err
 }
 
-// shownToken is a token as --json has it.
+// shownToken is a token in the output of --json.
 type shownToken struct {
 	Name                string         `json:"name"`
 	Profile             string         `json:"profile,omitempty"`
@@ -181,7 +181,7 @@ func (p commands) completeTokens(_ *cobra.Command, args []string, typed string) 
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	list, _ := tokens.Read(tokens.Path(cfg.Paths.State)) // completion tells no errors
+	list, _ := tokens.Read(tokens.Path(cfg.Paths.State)) // completion reports no errors
 	for _, t := range list {
 		if strings.HasPrefix(t.Name, typed) {
 			names = append(names, t.Name)
