@@ -37,24 +37,25 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 		return "", unknownPage(helpURI + name + "/" + topic)
 	}
 	page := guide.Page(a)
-	if counts, err := s.counts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
-		page += "\n" + guide.Levels(a, counts) + "\n"
+	if counts, capped, err := s.counts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
+		page += "\n" + guide.Levels(a, counts, capped) + "\n"
 	}
 	return page, nil
 }
 
-// counts returns how many notebooks have each level for the callers of a profile, without hidden ones.
-func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, error) {
+// counts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
+// the profile lowers levels.
+func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
 	levels, err := s.levelsOf(ctx, profile, false)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	visible, err := levels.Visible(ctx)
 	out := map[access.Level]int{}
 	for _, n := range visible {
 		out[levels.Of(n.ID)]++
 	}
-	return out, err
+	return out, levels.Capped(), err
 }
 
 func unknownPage(uri string) error {

@@ -84,7 +84,7 @@ func mistaken(what What, subject string) string {
 const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
 
 // denied returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
-func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
+func denied(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
 	which := string(notebook)
 	if name != "" {
 		which = fmt.Sprintf("%q (%s)", name, notebook)
@@ -92,7 +92,7 @@ func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(notebook),
 		Message: fmt.Sprintf("notebook %s allows %s, this needs %s", which, have, need),
-		Hint:    fmt.Sprintf("a person can allow it: collie siyuan permission set %s %s", notebook, need),
+		Hint:    hint,
 		Facts: map[string]any{
 			"notebook": notebook, "current_permission": have.String(), "required_permission": need.Verb(),
 		},

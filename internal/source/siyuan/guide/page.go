@@ -145,8 +145,9 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 	return b.String()
 }
 
-// Levels is the line that says whether a caller's levels allow an action anywhere.
-func Levels(a *action.Action, counts map[access.Level]int) string {
+// Levels is the line that says whether a caller's levels allow an action anywhere. capped says that a profile lowers
+// them.
+func Levels(a *action.Action, counts map[access.Level]int, capped bool) string {
 	need := a.Needed()
 	if need == access.None {
 		return "It needs no level, so your levels allow it."
@@ -159,6 +160,9 @@ func Levels(a *action.Action, counts map[access.Level]int) string {
 	}
 	switch n {
 	case 0:
+		if capped {
+			return fmt.Sprintf("Your levels allow it in no notebook now: it needs %s. A person changes levels, and the notebooks of your profile, which lowers them, in the settings.", need)
+		}
 		return fmt.Sprintf("Your levels allow it in no notebook now: it needs %s. A person changes levels: collie siyuan permission set NOTEBOOK %s.", need, need)
 	case 1:
 		return fmt.Sprintf("It needs %s, which 1 notebook allows now.", need)
