@@ -65,6 +65,9 @@ type sizes struct {
 type budget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
+
+	// least is about what they would take if those without a view of their own took as little as they can.
+	least int
 }
 
 const estimate = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
@@ -118,6 +121,9 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		}
 		s.Tools = append(s.Tools, row)
 	}
+	if s.Budget != nil {
+		s.Budget.least = least(&s)
+	}
 	if p.JSON {
 		return p.PrintJSON(s)
 	}
@@ -145,6 +151,23 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	return b, nil
 }
 
+// least is about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
+func least(s *sizes) int {
+	fixed, grouped := 0, 0
+	for _, row := range s.Tools {
+		switch {
+		case row.Why == tool.WhyAuto:
+			grouped += min(row.Flat.Bytes, row.Grouped.Bytes)
+		case row.Why == tool.WhyNotes || row.View == string(tool.Search):
+		case row.View == string(tool.Grouped):
+			fixed += row.Grouped.Bytes
+		default:
+			fixed += row.Flat.Bytes
+		}
+	}
+	return fixed + min(grouped, s.Search.Bytes)
+}
+
 // byTool groups the definitions of a list by tool. The list has them in the order of tools: one per tool in
 // the grouped view, one per action in the flat view.
 func byTool(list json.RawMessage, tools []tool.Tool) map[string][]json.RawMessage {
@@ -166,7 +189,7 @@ func byTool(list json.RawMessage, tools []tool.Tool) map[string][]json.RawMessag
 func entries(t *tool.Tool) int {
 	on := 0
 	for i := range t.Actions {
-		if t.Off == "" && t.Actions[i].Off == "" {
+		if a := &t.Actions[i]; t.Off == "" && a.Off == "" && !a.DirectOnly {
 			on++
 		}
 	}
@@ -204,6 +227,8 @@ func (p commands) sizeTable(s *sizes, whole bool) error {
 	case err != nil || b == nil || !whole:
 	case int64(b.Used) <= b.Bytes:
 		_, err = locale.Fprintf(p.Out, "servers take %d of the %d bytes that context.budget gives them\n", b.Used, b.Bytes)
+	case int64(b.least) > b.Bytes:
+		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them, and none of the views that auto can choose takes so little; a larger context.budget does, or fewer servers\n", b.Used, b.Bytes)
 	default:
 		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them; collie tools --rebalance chooses their views anew\n", b.Used, b.Bytes)
 	}
