@@ -245,6 +245,18 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 	}
 }
 
+// What was connected twice is taken out once.
+func TestConnectedTwice(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
+	d.importAll()
+	d.connect(false)
+	d.connect(true)
+	if done := d.back(true, true); len(done) != 1 || !slices.Equal(done[0].Removed, []string{"collie"}) {
+		t.Errorf("%+v", done)
+	}
+}
+
 // An entry that somebody has added again is not overwritten.
 func TestRestoreLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()

@@ -259,7 +259,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 			return err
 		}
 		if s.What == stepConnect {
-			d.Removed = append(d.Removed, gateways(plan)...)
+			d.removed(gateways(plan)...)
 		}
 		plan.Become(text)
 		d.Put = append(d.Put, piecesNamed(s.Pieces)...)
@@ -309,7 +309,16 @@ func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
 			return err
 		}
 		d.Exact = false
-		d.Removed = append(d.Removed, f.Name)
+		d.removed(f.Name)
 	}
 	return nil
+}
+
+// removed notes names of entries, each once: several connects may have made an entry of one name.
+func (d *Disconnected) removed(names ...string) {
+	for _, name := range names {
+		if !slices.Contains(d.Removed, name) {
+			d.Removed = append(d.Removed, name)
+		}
+	}
 }
