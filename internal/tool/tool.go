@@ -143,6 +143,8 @@ type Action struct {
 	// Off says why the action is switched off; empty means it is on. An action that is off is not listed and
 	// cannot be called.
 	Off string
+	// Unsupported says that nobody can switch it on: Off says what this program cannot do.
+	Unsupported bool
 	// Timeout bounds one call; zero means the pipeline's default.
 	Timeout time.Duration
 }

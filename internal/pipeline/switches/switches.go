@@ -29,6 +29,12 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	case toolIs != "":
 		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", what, c.Action.Name, toolIs)
 		return c, refusal(c, message, what)
+	case c.Action.Unsupported:
+		return c, &tool.Error{
+			Op: "call", Kind: tool.Disabled, Subject: c.Subject(),
+			Message: fmt.Sprintf("action %q of %s cannot be called: %s", c.Action.Name, what, why),
+			Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
+		}
 	default:
 		what = fmt.Sprintf("action %q of %s", c.Action.Name, what)
 	}

@@ -60,6 +60,14 @@ func TestCheck(t *testing.T) {
 			},
 		},
 	}
+	tests = append(tests, tests[0])
+	tests[len(tests)-1].name = "action that nobody can switch on"
+	tests[len(tests)-1].call.Action = &tool.Action{Name: "wait", Off: "it runs as a task only", Unsupported: true}
+	tests[len(tests)-1].want = &tool.Error{
+		Subject: "notebook.wait",
+		Message: `action "wait" of tool "notebook" cannot be called: it runs as a task only`,
+		Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
+	}
 	nothing := &tool.Action{Off: "all of its actions are"}
 	for _, name := range []string{"notebook", "av"} {
 		why := map[string]string{"notebook": nothing.Off, "av": "off by default"}[name]

@@ -134,7 +134,7 @@ func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) 
 			continue // checked when it was fetched
 		}
 		if TaskOnly(k.capabilities, def) {
-			a.Off = "it runs as a task only (taskSupport: required), which Collie does not carry"
+			a.Off, a.Unsupported = "it runs as a task only (taskSupport: required), which Collie does not carry", true
 		}
 		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // for legacy lists too: a modern call of the tool needs them
 			if h, err := mcp.CompileParamHeaders(a.InputSchema); err == nil && h != nil {

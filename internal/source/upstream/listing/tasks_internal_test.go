@@ -30,8 +30,8 @@ func TestTaskOnlyTools(t *testing.T) {
 			if a.Off != "" {
 				got += a.Name + " "
 			}
-			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") {
-				t.Errorf("%s is off: %s", a.Name, a.Off)
+			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") || a.Unsupported != (a.Off != "") {
+				t.Errorf("%s is off: %s, which nobody can change is %v", a.Name, a.Off, a.Unsupported)
 			}
 		}
 		if got != off {
