@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,7 +156,8 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 				break
 			}
 		}
-		if query, _ := q.args["query"].(string); query == "zqh" && got.Get("total").Int() > 0 {
+		byID := func(id string) bool { return strings.Contains(id, "zqh") } // of a reference that may be read
+		if query, _ := q.args["query"].(string); query == "zqh" && !slices.ContainsFunc(idLike.FindAllString(text, -1), byID) && got.Get("total").Int() > 0 {
 			s.t.Errorf("%s %s finds what stands in hidden texts only: %s", q.act, raw, plain[:min(len(plain), 600)])
 		}
 	}
