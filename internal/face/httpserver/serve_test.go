@@ -138,7 +138,7 @@ func TestGracefulStop(t *testing.T) {
 		t.Error("a new connection was accepted after the stop")
 	}
 	// net/http alone would keep it for five seconds.
-	_ = idle.SetReadDeadline(time.Now().Add(2 * time.Second))
+	_ = idle.SetReadDeadline(time.Now().Add(4 * time.Second))
 	if _, err := idle.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a connection that said nothing was kept")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collie/internal/pipeline/audit"
+	"collie/test/await"
 )
 
 // childEnv tells a child process of the tests which folder to write into.
@@ -46,21 +47,16 @@ func startChild(t *testing.T, dir string) (kill func()) {
 // covered waits until the heads of n chains in dir each cover want records.
 func covered(t *testing.T, dir string, n int, want uint64) audit.Report {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
-		r := verify(t, dir)
+	var r audit.Report
+	await.Until(t, fmt.Sprintf("there are %d chains of %d records", n, want), func() bool {
+		r = verify(t, dir)
 		good := len(r.Chains) == n
 		for _, c := range r.Chains {
 			good = good && c.Covered >= want
 		}
-		if good {
-			return r
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no %d chains of %d records within 30 s: %+v", n, want, r)
-		}
-	}
+		return good
+	}, func() string { return fmt.Sprintf("%+v", r) })
+	return r
 }
 
 func TestKilledWriter(t *testing.T) {
