@@ -248,3 +248,27 @@ func TestNoticesSayWhoSeesADifference(t *testing.T) {
 		after("it is back", "work")
 	})
 }
+
+// Whoever asks by another name of the same profile hears of the same change.
+func TestAChangeIsToldUnderEachNameOfAProfile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fake := tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x")))
+		c := open(t, source.Options{}, fake)
+		told := map[string]bool{}
+		c.Watch(func(ch tool.Change) {
+			if ch.Kind == tool.ToolsChanged {
+				for _, profile := range []string{"", "default", "@flat", "default@flat"} {
+					told[profile] = ch.Differs(profile)
+				}
+			}
+		})
+		for _, profile := range []string{"", "@flat"} {
+			c.List(t.Context(), tool.ListTools, profile)
+		}
+		fake.Publish(tooltest.Offer("one", tooltest.Action("y")))
+		await.Sleep(time.Second)
+		synctest.Wait()
+		want(t, "told", told, map[string]bool{"": true, "default": true, "@flat": true, "default@flat": true})
+	})
+}

@@ -99,10 +99,14 @@ func (x *served) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
 func (c *Catalog) change(kind tool.ChangeKind) tool.Change {
 	differ := map[string]bool{}
 	return tool.Change{Kind: kind, Differs: func(profile string) bool {
-		d, asked := differ[profile]
+		view, _ := c.profile(profile) // which may have several names
+		if view == nobody {
+			view = profile
+		}
+		d, asked := differ[view]
 		if !asked {
 			d = c.served.differs(c, kind, profile)
-			differ[profile] = d
+			differ[view] = d
 		}
 		return d
 	}}
