@@ -64,10 +64,10 @@ func New(opts Options) *Agent {
 
 // The names of the engines.
 const (
-	EngineChat   = "chat"
-	EngineReact  = "react"
-	EngineDirect = "direct"
-	EngineAuto   = "auto"
+	engineChat   = "chat"
+	engineReact  = "react"
+	engineDirect = "direct"
+	engineAuto   = "auto"
 )
 
 // Engine returns the engine that answers a message in a session with cfg, and its name. With auto, text
@@ -84,7 +84,7 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 		pictures = pictures || p.File != nil && strings.HasPrefix(p.File.MIME, "image/")
 	}
 	name, engine, err := a.engine(cfg, text)
-	if err != nil || name == EngineDirect {
+	if err != nil || name == engineDirect {
 		return name, engine, err
 	}
 	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)
@@ -107,15 +107,15 @@ func ref(cfg *chat.Config) string {
 
 func (a *Agent) engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
 	switch cfg.Engine {
-	case EngineAuto, "":
+	case engineAuto, "":
 		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
-			return EngineDirect, (*direct)(a), nil
+			return engineDirect, (*direct)(a), nil
 		}
-		return EngineReact, (*react)(a), nil
-	case EngineChat, EngineReact:
+		return engineReact, (*react)(a), nil
+	case engineChat, engineReact:
 		return cfg.Engine, (*react)(a), nil
-	case EngineDirect:
-		return EngineDirect, (*direct)(a), nil
+	case engineDirect:
+		return engineDirect, (*direct)(a), nil
 	}
 	return "", nil, &tool.Error{
 		Op: "turn", Kind: tool.Invalid, Subject: "engine", Message: "there is no engine " + strings.ToValidUTF8(cfg.Engine, "?"),

@@ -590,7 +590,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		w := newWorld(t, nil)
 		cfg := chat.Config{}
 		name, engine, err := w.agent.Engine(&cfg, said(tt.text))
-		if err != nil || name != agent.EngineDirect {
+		if err != nil || name != "direct" {
 			t.Fatalf("%q is answered by %s, %v", tt.text, name, err)
 		}
 		_, err = engine.Run(t.Context(), &chat.Turn{Person: tt.person, Path: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: tt.text}}}}}, w)
@@ -607,7 +607,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 			}
 		}
 	}
-	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, said("//files")); name != agent.EngineReact {
+	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, said("//files")); name != "react" {
 		t.Errorf("two slashes are answered by %s", name)
 	}
 }

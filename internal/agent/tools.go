@@ -42,7 +42,7 @@ type toolset struct {
 // calls that run keep what they were resolved to. Where the turn names patterns, the tools that they
 // match are shown as they are; a tool that groups the actions of server S also goes by S__.
 func (a *Agent) toolset(ctx context.Context, t *chat.Turn) toolset {
-	if t.Config.Engine == EngineChat {
+	if t.Config.Engine == engineChat {
 		return toolset{}
 	}
 	a.opts.Pipeline.AwaitKnown(ctx, tool.ListTools)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -54,7 +53,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	models, err := OpenModels(ctx, cfg, Options{Env: a.env, Logger: a.log}, keydb.New(s))
+	models, err := openModels(ctx, cfg, Options{Env: a.env, Logger: a.log}, keydb.New(s))
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -89,9 +88,6 @@ func (a *App) Conversations(ctx context.Context) (*chat.Service, error) {
 	}
 	return h.Chat, nil
 }
-
-// StorePath is the file of conversations of a home.
-func StorePath(cfg *config.Config) string { return filepath.Join(cfg.Paths.Data, store.FileName) }
 
 // use takes up settings that have changed.
 func (h *host) use(cfg *config.Config) error {

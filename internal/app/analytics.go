@@ -12,14 +12,14 @@ import (
 	"collie/internal/pipeline/metrics"
 )
 
-// counting is what keeps analytics while an App runs. The zero value keeps none.
+// counting holds what counts calls while an App runs. The zero value counts nothing.
 type counting struct {
 	log       *analytics.Log
 	telemetry *analytics.Telemetry
-	redact    *audit.Redactor // nil while no text is kept
+	redact    *audit.Redactor // nil unless texts of calls are kept
 }
 
-// count begins to keep analytics of calls, as the settings say.
+// count starts analytics of calls, as the settings say.
 func (a *App) count(cfg *config.Config, version string, secrets []string) {
 	if !cfg.Analytics.Enabled {
 		return
@@ -34,7 +34,7 @@ func (a *App) count(cfg *config.Config, version string, secrets []string) {
 	a.counting.telemetry.Start()
 }
 
-// hide keeps further secrets out of what is written: those of settings that have changed.
+// hide adds secrets that must not be written, because the settings have changed.
 func (a *App) hide(secrets []string) {
 	a.Audit.Hide(secrets)
 	if a.counting.redact != nil {
@@ -42,12 +42,12 @@ func (a *App) hide(secrets []string) {
 	}
 }
 
-// Metrics answers what a scraper asks, and counts calls from now on. The caller closes it.
+// Metrics returns the handler of /metrics; it counts calls from now on. The caller closes it.
 func (a *App) Metrics() *metrics.Metrics {
 	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.figures})
 }
 
-// close puts into the files what was called until now.
+// close writes the calls so far to the files.
 func (c *counting) close() {
 	if c.log != nil {
 		c.telemetry.Close()
@@ -55,7 +55,7 @@ func (c *counting) close() {
 	}
 }
 
-// Usage adds up the calls of a time, of all processes of this home.
+// Usage sums up the calls of all processes of this home in [from, before).
 func (a *App) Usage(ctx context.Context, from, before time.Time) (analytics.Usage, error) {
 	a.reloading.Lock()
 	cfg := a.cfg
@@ -70,14 +70,14 @@ func newTelemetry(cfg *config.Config, version string, log *slog.Logger) *analyti
 		Enabled: cfg.Telemetry.Enabled, Endpoint: cfg.Telemetry.Endpoint,
 		Interval: time.Duration(cfg.Telemetry.IntervalHours) * time.Hour, Version: version, Logger: log,
 	}
-	if cfg.SiYuan.Enabled { // else a server of the user may have such a name
+	if cfg.SiYuan.Enabled { // otherwise a server of the user may have one of these names
 		opts.Own = config.NotesTools()
 	}
 	return analytics.NewTelemetry(analyticsDir(cfg), filepath.Join(cfg.Paths.State, "telemetry.json"), opts)
 }
 
-// OpenTelemetry returns the report of the home that cfg belongs to, for commands that need no [App]. It sends
-// nothing before it is started, and needs no Close.
+// OpenTelemetry returns the telemetry of the home that cfg belongs to, for commands that have no [App]. It
+// sends nothing before Start, and needs no Close.
 func OpenTelemetry(cfg *config.Config, version string) *analytics.Telemetry {
 	return newTelemetry(cfg, version, nil)
 }

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Calls are counted in the data folder, and those of the user's own servers have no name in a
-// report. Close puts the last of them into the file.
+// Calls are counted in the data folder. A report does not name calls of the user's own servers. Close writes
+// the last calls to the file.
 func TestAnalytics(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"analytics":{"captureText":true}`)
@@ -57,7 +57,7 @@ func TestAnalytics(t *testing.T) {
 	}
 }
 
-// Who does not want calls counted has no file.
+// With analytics disabled there is no file.
 func TestNoAnalytics(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"analytics":{"enabled":false},"telemetry":{"enabled":true,"endpoint":"http://127.0.0.1:9/"}`)

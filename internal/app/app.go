@@ -1,6 +1,5 @@
-// Package app is the one place where the parts are joined: [Open] turns settings into an
-// [App] that can be called and managed. Faces hold an App; they never see a source or a
-// store.
+// Package app is the only place where the parts are joined: [Open] turns settings into an [App] that can be
+// called and managed. Faces use an App and never see a source or a store.
 package app
 
 import (
@@ -37,37 +36,36 @@ import (
 	"collie/internal/tool"
 )
 
-// Options are what settings do not say.
+// Options are what the settings do not say.
 type Options struct {
 	Version string
-	// Self and ReaperArgs start this program as the reaper of its children; without Self
-	// there is no reaper.
+	// Self is the path of this program and ReaperArgs its arguments as the reaper of our children. If Self is
+	// empty, there is no reaper.
 	Self       string
 	ReaperArgs []string
 	// Servers names the servers to start; nil starts all, an empty list none.
 	Servers []string
-	// Brief is for a command that a person waits for: its servers get less time to end.
+	// Brief is for a command that a person waits for: its servers get less time to shut down.
 	Brief bool
-	// Calls says that a call follows at once: its record is prepared meanwhile.
+	// Calls says that a call follows at once, so that the audit prepares for it in the background.
 	Calls bool
-	// Sweep ends what an earlier gateway of this home left behind.
+	// Sweep ends processes that an earlier gateway of this home left behind.
 	Sweep bool
-	// Computes hears of what may compute for long, before it begins; nil where nobody wants to know.
+	// Computes is called before something that may compute for long; nil is allowed.
 	Computes func()
-	// Kernel is what the command line says of the SiYuan kernel to use.
+	// Kernel is what the command line says about the SiYuan kernel to use.
 	Kernel KernelFlags
-	// WorkDir is the folder whose files a person at this terminal may let actions touch; empty
-	// for servers.
+	// WorkDir is the folder whose files actions may access for a person at this terminal; empty for servers.
 	WorkDir string
 	Env     config.Env
 	Logger  *slog.Logger // nil discards
 }
 
-// App is everything joined. It is safe for concurrent use. Close ends it.
+// App joins all parts. It is safe for concurrent use. The caller calls Close.
 type App struct {
 	Pipeline *pipeline.Pipeline
 	Servers  serveradmin.Servers
-	// ToolCache is what is kept of the servers' offers.
+	// ToolCache holds what the servers offered last.
 	ToolCache cacheadmin.Cache
 	// Notes is the SiYuan source.
 	Notes  *Notes
@@ -83,22 +81,22 @@ type App struct {
 	ledger  *process.Ledger
 	env     config.Env
 
-	first      *config.Config // that it was opened with
-	firstFiles []string       // those of WatchedFiles for it
+	first      *config.Config // the settings it was opened with
+	firstFiles []string       // WatchedFiles of first
 
 	counting counting
 	host     host
 	brief    bool
 
 	reloading sync.Mutex
-	cfg       *config.Config // what runs; guarded by reloading
+	cfg       *config.Config // the settings in effect; guarded by reloading
 }
 
-// instructions is our own advice to models.
+// instructions is our own part of the advice to models.
 const instructions = "Collie joins several tool servers. A tool's name begins with its server's. " +
 	"A tool with an \"action\" argument groups several actions; its description says how to ask for help."
 
-// Open joins the parts as cfg says and starts the servers in the background.
+// Open joins the parts as cfg says and starts the servers in the background. The caller closes the App.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, cfg: cfg, brief: opts.Brief}
 	if a.log == nil {
@@ -140,7 +138,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	return a, nil
 }
 
-// openServers opens the servers, and what is kept of them. It starts none.
+// openServers creates the servers and opens the tool cache. It starts no server.
 func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec) error {
 	a.reapChildren(ctx, cfg, opts)
 	key := a.openCache(ctx, cfg, opts)
@@ -160,10 +158,10 @@ func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options,
 	return nil
 }
 
-// sources are all sources in the order in which they win names: our own tools first.
+// sources returns all sources; the first one that has a name wins it, and our own tools come first.
 func (a *App) sources() []tool.Source { return append(a.Notes.sources(), a.set.Sources()...) }
 
-// instructions is our own advice, and that of our own tools where they are offered.
+// instructions returns our advice to models, and that of our own tools if they are offered.
 func (a *App) instructions() string {
 	if len(a.Notes.sources()) == 0 {
 		return instructions
@@ -171,7 +169,7 @@ func (a *App) instructions() string {
 	return instructions + "\n\n" + guide.Instructions
 }
 
-// reapChildren prepares what makes sure that no child outlives us.
+// reapChildren sets up the ledger and the reaper, which make sure that no child outlives us.
 func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options) {
 	if opts.Self == "" {
 		return
@@ -195,7 +193,7 @@ func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options
 	}
 }
 
-// secrets are all values that must not reach the audit.
+// secrets returns all values of the servers' settings that must not reach the audit.
 func secrets(specs []upstream.Spec) []string {
 	var out []string
 	for _, s := range specs {
@@ -204,8 +202,8 @@ func secrets(specs []upstream.Spec) []string {
 	return out
 }
 
-// profiles are the views of the settings as the catalog wants them, and those that need none: what
-// these hide, by name.
+// profiles converts the profiles of the settings for the catalog, and adds the built-in ones. hidden says, by
+// name of a built-in profile, what that one hides.
 func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.Profile {
 	out := map[string]source.Profile{"": profile(cfg, "default", config.Profile{})}
 	for name, p := range cfg.Profiles {
@@ -223,7 +221,7 @@ func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.
 	for _, name := range KnownProfiles(cfg) {
 		if _, own := out[name]; !own && name != "default" {
 			hide := hidden[name]
-			q := out[""] // as the default one, with less of the SiYuan tools
+			q := out[""] // like the default profile, with fewer SiYuan tools
 			q.Hide = append(slices.Clone(q.Hide), hide...)
 			out[name] = q
 		}
@@ -231,7 +229,7 @@ func profiles(cfg *config.Config, hidden map[string][]string) map[string]source.
 	return out
 }
 
-// KnownProfiles are the names of all profiles that there are with cfg, sorted.
+// KnownProfiles returns the names of all profiles, built-in ones included, sorted.
 func KnownProfiles(cfg *config.Config) []string {
 	known := slices.AppendSeq([]string{"default"}, maps.Keys(cfg.Profiles))
 	if cfg.SiYuan.Enabled {
@@ -241,7 +239,7 @@ func KnownProfiles(cfg *config.Config) []string {
 	return slices.Compact(known)
 }
 
-// profile is how a profile shows Tools.
+// profile converts one profile of the settings for the catalog.
 func profile(cfg *config.Config, name string, p config.Profile) source.Profile {
 	c := cfg.ContextOf(name)
 	q := source.Profile{Default: tool.View(c.View), Budget: int(c.Budget), Views: map[string]tool.View{}}
@@ -251,10 +249,10 @@ func profile(cfg *config.Config, name string, p config.Profile) source.Profile {
 	return q
 }
 
-// ProfileNames are the profiles that need no settings but a SiYuan, sorted.
+// ProfileNames returns the names of the built-in profiles, sorted. They need no settings, only notes.
 func ProfileNames() []string { return siyuan.ProfileNames() }
 
-// actions turns "tool.action" into the catalog's "tool/action".
+// actions converts "tool.action" to the catalog's form "tool/action".
 func actions(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
@@ -263,29 +261,29 @@ func actions(list []string) []string {
 	return out
 }
 
-// Tools is what a profile sees, those that are off included, for people. "NAME@flat", "NAME@grouped" and
-// "NAME@search" are profile NAME with every Tool in that view.
+// Tools returns the tools that a profile sees, for display to people; it includes those that are switched
+// off. "NAME@flat", "NAME@grouped" and "NAME@search" mean profile NAME with every Tool in that view.
 func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile) }
 
-// Rebalance has the views of servers chosen anew where that is automatic.
+// Rebalance chooses the views of servers anew, if that is automatic.
 func (a *App) Rebalance() error { return a.catalog.Rebalance() }
 
-// ListWait is how long the first lists of a client wait for servers that nobody has seen.
+// ListWait is how long a client's first lists wait for servers whose tools are not known yet.
 func (a *App) ListWait() time.Duration {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	return a.cfg.Cache.FirstListWait
 }
 
-// Close stops the servers, and kills what is left of them when ctx ends, and puts the
-// audit on disk.
+// Close stops the servers, flushes the audit to disk and closes all stores. When ctx ends, servers that still
+// run are killed.
 func (a *App) Close(ctx context.Context) error {
 	if err := a.host.close(ctx); err != nil { // turns end before what they call
 		a.log.Warn("conversations not closed", "error", err)
 	}
 	a.set.Close(ctx)
 	a.catalog.Close()
-	if a.brief { // its one call is over, so nothing comes that would have to be on record, and both write files
+	if a.brief { // its only call is over, so no more records will come, and the two closes can write their files in parallel
 		var rest sync.WaitGroup
 		defer rest.Wait()
 		rest.Go(a.closeNotes)
@@ -295,19 +293,20 @@ func (a *App) Close(ctx context.Context) error {
 	return a.closeStores()
 }
 
-// closeNotes closes what calls of our own tools need, and what counts them.
+// closeNotes closes our own tools and analytics.
 func (a *App) closeNotes() {
 	a.Notes.close()
 	a.counting.close()
 }
 
-// closeStores closes what the servers need. What fails beside the audit is only logged.
+// closeStores closes what the servers need. Of the errors it returns that of the audit and only logs the
+// others.
 func (a *App) closeStores() error {
 	if err := a.pins.Close(); err != nil {
 		a.log.Warn("pins not written", "error", err)
 	}
 	if err := a.cache.Close(); err != nil {
-		a.log.Debug("tool cache not written", "error", err) // the cache has told it, once
+		a.log.Debug("tool cache not written", "error", err) // the cache has already warned once
 	}
 	if a.reaper != nil {
 		if err := a.reaper.Close(); err != nil {
@@ -319,14 +318,14 @@ func (a *App) closeStores() error {
 			a.log.Debug("ledger not written", "error", err)
 		}
 	}
-	if a.Audit == nil { // of what only learns
+	if a.Audit == nil { // a Learner has no audit
 		return nil
 	}
 	return a.Audit.Close()
 }
 
-// OpenLog returns the log file of a gateway, which is rotated, or why it cannot be written.
-// Each Write is one line or several. Several processes may have it, and it needs no Close.
+// OpenLog opens the rotated log file of a gateway; the error says why it cannot be written. Each Write is one
+// or several whole lines. Several processes may use the same file. It needs no Close.
 func OpenLog(l config.Log) (io.Writer, error) {
 	f := &serverlog.File{Path: l.File, MaxSize: l.MaxSize, Files: l.Files}
 	return f, f.Check()

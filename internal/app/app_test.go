@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// load reads settings with one fakemcp named s and no notes, and what else is said.
+// load reads settings with one fakemcp named s, no notes, and the additional text more.
 func load(t *testing.T, more string) *config.Config {
 	t.Helper()
 	path, args, env := mcptest.Command(t)
@@ -64,8 +64,7 @@ func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
 	return a
 }
 
-// The parts are joined: a call goes to the server, under the limits and profiles of the
-// settings, and is on record where they say.
+// A call reaches the server under the limits and profiles of the settings, and is recorded where they say.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"200ms"}}`)
@@ -112,7 +111,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Only the servers that are named start; the others start when they are called.
+// Only the named servers start; the others start when they are called.
 func TestOpenStartsWhatIsNamed(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, ""), app.Options{Servers: []string{}})
@@ -125,7 +124,7 @@ func TestOpenStartsWhatIsNamed(t *testing.T) {
 	}
 }
 
-// With mcp.enabled false servers are listed as switched off, and none is offered.
+// With mcp.enabled false, servers are listed as switched off and none is offered.
 func TestOpenWithoutServers(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, `,"mcp":{"enabled":false}`), app.Options{})

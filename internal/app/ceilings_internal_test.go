@@ -7,8 +7,8 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// TestCeilings: a profile has its own levels in whatever view, those that need no settings have the default one's, and whoever
-// names none that there is may read nothing.
+// A profile has its own levels in every view. Built-in profiles have those of the default one. An unknown
+// profile may read nothing.
 func TestCeilings(t *testing.T) {
 	t.Parallel()
 	const id = "20240101120000-abcdefg"

@@ -13,16 +13,16 @@ import (
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
-// Cleaner strikes secrets out of JSON that people are shown: those of the settings, those in more,
-// and whatever looks like one.
+// Cleaner returns a function that removes secrets from JSON shown to people: those of the settings, those in
+// more, and text that looks like a secret.
 func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.RawMessage) json.RawMessage {
 	specs, _ := serveradmin.Specs(cfg, env)
 	redact := audit.NewRedactor(append(secrets(specs), more...), audit.ContentFull)
 	return func(raw json.RawMessage) json.RawMessage { return redacted(redact, raw) }
 }
 
-// Hidden is cfg for people's eyes: what is secret in server entries and in the sections of
-// other packages reads "***". References such as ${GITHUB_TOKEN} stay.
+// Hidden returns cfg for display: secrets in server entries and in the sections of other packages read "***".
+// References such as ${GITHUB_TOKEN} stay.
 func Hidden(cfg *config.Config) *config.Config {
 	c := *cfg
 	redact := audit.NewRedactor(nil, audit.ContentFull)
@@ -35,7 +35,7 @@ func Hidden(cfg *config.Config) *config.Config {
 	return &c
 }
 
-// Redacted is JSON without secrets, and without whatever looks like one.
+// Redacted returns raw without the given secrets and without text that looks like a secret.
 func Redacted(secrets []string, raw json.RawMessage) json.RawMessage {
 	return redacted(audit.NewRedactor(secrets, audit.ContentFull), raw)
 }
@@ -47,8 +47,8 @@ func redacted(r *audit.Redactor, raw json.RawMessage) json.RawMessage {
 	return r.AppendJSON(nil, raw)
 }
 
-// hiddenKey hides the key in a redacted section "siyuan": its name alone does not tell that it is a secret, and a
-// reference in the section as it was would be taken for one.
+// hiddenKey hides the encryption key in a redacted section "siyuan", because the member's name does not look
+// secret. was is the section before redaction: it shows whether the key is a reference, which may stay.
 func hiddenKey(section, was json.RawMessage) json.RawMessage {
 	key := gjson.GetBytes(was, "undoKey")
 	if key.Type != gjson.String {

@@ -9,12 +9,11 @@ import (
 	"collie/internal/tool"
 )
 
-// Learner starts servers only to learn what they offer, and keeps it. It is safe for concurrent
-// use. Close ends it.
+// Learner starts servers only to learn what they offer, and stores that in the tool cache. It is safe for
+// concurrent use. The caller calls Close.
 type Learner struct{ app *App }
 
-// OpenLearner opens the servers of cfg, without notes, audit or anything else that a gateway has. It
-// starts none.
+// OpenLearner creates the servers of cfg, without notes, audit or other parts of a gateway. It starts none.
 func OpenLearner(ctx context.Context, cfg *config.Config, o Options) (*Learner, error) {
 	a := &App{log: o.Logger, env: o.Env, cfg: cfg}
 	if a.log == nil {
@@ -34,10 +33,10 @@ func (l *Learner) Refresh(ctx context.Context, name string) (tool.ServerStatus, 
 
 // Rest stops a server.
 func (l *Learner) Rest(ctx context.Context, name string) {
-	_, _ = l.app.Servers.Stop(ctx, name) // one that is unknown does not run
+	_, _ = l.app.Servers.Stop(ctx, name) // an unknown server is not running, so the error does not matter
 }
 
-// Close stops the servers, and kills what is left of them when ctx ends, and writes what was learnt.
+// Close stops the servers and writes the tool cache. When ctx ends, servers that still run are killed.
 func (l *Learner) Close(ctx context.Context) error {
 	l.app.set.Close(ctx)
 	return l.app.closeStores()

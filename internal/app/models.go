@@ -32,9 +32,9 @@ type Models struct {
 	secret atomic.Pointer[func(ctx context.Context, written string) (string, error)]
 }
 
-// OpenModels joins providers, keys and what was kept of them; kept may be nil. Nothing is asked yet. The caller closes it,
+// openModels joins providers, keys and what was kept of them; kept may be nil. Nothing is asked yet. The caller closes it,
 // before the store.
-func OpenModels(ctx context.Context, cfg *config.Config, opts Options, kept keypool.Store) (*Models, error) {
+func openModels(ctx context.Context, cfg *config.Config, opts Options, kept keypool.Store) (*Models, error) {
 	m := &Models{env: opts.Env}
 	secret := func(ctx context.Context, written string) (string, error) { return (*m.secret.Load())(ctx, written) }
 	m.Keys = keypool.New(keypool.Options{Secret: secret, Store: kept, Logger: opts.Logger})
@@ -74,16 +74,16 @@ func (m *Models) Use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
-// OpenModelsAlone is OpenModels for a command that is alone with the file of this home, where there is one.
+// OpenModelsAlone is openModels for a command that is alone with the file of this home, where there is one.
 func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
-		return OpenModels(ctx, cfg, opts, nil)
+		return openModels(ctx, cfg, opts, nil)
 	}
 	s, err := store.Open(ctx, cfg.Paths.Data, keydb.Schema)
 	if err != nil {
 		return nil, err
 	}
-	m, err := OpenModels(ctx, cfg, opts, keydb.New(s))
+	m, err := openModels(ctx, cfg, opts, keydb.New(s))
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -174,7 +174,7 @@ type KeyStatus = keypool.Status
 func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p config.Provider) ([]ModelInfo, error) {
 	with := *cfg
 	with.Providers = []config.Provider{p}
-	m, err := OpenModels(ctx, &with, Options{Env: env}, nil)
+	m, err := openModels(ctx, &with, Options{Env: env}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env)
 			with.Providers = append(with.Providers, k.Provider)
 		}
 	}
-	m, err := OpenModels(ctx, &with, Options{Env: env}, nil)
+	m, err := openModels(ctx, &with, Options{Env: env}, nil)
 	if err != nil {
 		return nil
 	}

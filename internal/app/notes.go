@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Vault is the file of the built-in vault where the notes are in that; empty where they are in a
-// SiYuan, and where there are none.
+// Vault returns the file of the built-in vault if the notes are there; empty if they are in a SiYuan or there
+// are none.
 func (n *Notes) Vault() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -21,7 +21,7 @@ func (n *Notes) Vault() string {
 	return n.vault.Path()
 }
 
-// Admin is what people manage of the notes. The error says why there are none.
+// Admin returns the management of the notes. The error says why there are no notes.
 func (n *Notes) Admin() (*notesadmin.Notes, error) {
 	if err := n.Missing(); err != nil {
 		return nil, err
@@ -31,8 +31,8 @@ func (n *Notes) Admin() (*notesadmin.Notes, error) {
 	return notesadmin.New(n.source, n.safety, notesadmin.VerifyWorkspace(n.choice)), nil
 }
 
-// Missing says why the SiYuan tools are not offered; nil if they are. The error for a kernel that
-// nobody has named is of kind Unavailable.
+// Missing returns why the SiYuan tools are not offered, nil if they are. If no kernel is configured, the
+// error is of kind Unavailable.
 func (n *Notes) Missing() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,8 +47,7 @@ func (n *Notes) Missing() error {
 	return noKernel()
 }
 
-// NotesMissing is [Notes.Missing] for those who have no [App]: why the settings give no SiYuan
-// tools, nil if they do.
+// NotesMissing is [Notes.Missing] for commands that have no [App]; it goes by the settings alone.
 func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) error {
 	if !cfg.SiYuan.Enabled {
 		return notesOff()
@@ -64,7 +63,7 @@ func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags
 	return err
 }
 
-// Warnings are what people should know about how the kernel was chosen, a sentence each.
+// Warnings returns what people should know about how the kernel was chosen, one sentence each.
 func (n *Notes) Warnings() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -85,8 +84,8 @@ func noKernel() error {
 	}
 }
 
-// AwaitToolConfig waits until the tool config of the workspace has been read, so that what is offered is
-// what is switched on. The error says that the kernel cannot be asked at all.
+// AwaitToolConfig waits until the tool config of the workspace was read, so that only actions that are
+// switched on are offered. It returns an error only if the kernel cannot be reached.
 func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 	n.mu.Lock()
 	source := n.source
@@ -98,25 +97,24 @@ func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 	case tool.Unavailable, tool.Unauthorized, tool.Busy, tool.Canceled:
 		return err
 	}
-	return nil // the call itself says what else is wrong
+	return nil // the call itself will report any other error
 }
 
-// NotesTool is the SiYuan tool that a name on a command line stands for: the tool's own name,
-// "fs/read" or "fs__read". ok is false for any other name. Whether the tool is offered is
-// another question.
+// NotesTool returns the SiYuan tool that a name on the command line means: the name itself, or "fs" for
+// "fs/read" and "fs__read". ok is false for any other name. The tool need not be offered.
 func NotesTool(name string) (tool string, ok bool) {
 	tool, _, _ = strings.Cut(name, "/")
 	tool, _, _ = strings.Cut(tool, "__")
 	return tool, slices.Contains(config.NotesTools(), tool)
 }
 
-// NotesOffered reports whether the tools for notes are on: those of the SiYuan kernel that somebody
-// has named, or of the built-in vault. It asks nobody, so what was said of a kernel may be wrong.
+// NotesOffered reports whether the tools for notes are on, with a configured SiYuan kernel or the built-in
+// vault. It does not contact a kernel, so its settings may still turn out to be wrong.
 func NotesOffered(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 	return cfg.SiYuan.Enabled && (cfg.Vault.Enabled || kernelNamed(cfg, env, flags))
 }
 
-// kernelNamed reports whether somebody has said which SiYuan kernel to use.
+// kernelNamed reports whether the flags, the environment or the settings name a SiYuan kernel.
 func kernelNamed(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 	if !cfg.SiYuan.Enabled {
 		return false
@@ -126,12 +124,12 @@ func kernelNamed(cfg *config.Config, env config.Env, flags KernelFlags) bool {
 	}
 	saved, problems := Connections(cfg, env)
 	if len(cfg.SiYuan.Raw) == 0 {
-		problems = nil // of files of an older program, which need not be ours to read
+		problems = nil // they concern files of another program, which we may have no permission to read
 	}
 	return len(saved.Connections) > 0 || len(problems) > 0
 }
 
-// reservedTools are the names of tools that are ours, whether they are offered at the moment or not.
+// reservedTools returns the names of our own tools, whether or not they are offered now.
 func reservedTools(cfg *config.Config) []string {
 	if !cfg.SiYuan.Enabled {
 		return nil

@@ -19,13 +19,13 @@ func TestWhyThereAreNoNotes(t *testing.T) {
 		off      bool
 		vault    bool
 		flags    KernelFlags
-		kind     tool.ErrorKind // empty: there are
+		kind     tool.ErrorKind // empty: there are notes
 		offered  bool
 	}{
 		{kind: tool.Unavailable},
 		{vault: true, offered: true},
 		{vault: true, server: "mine", offered: true},
-		{vault: true, server: server, offered: true}, // which is not offered itself
+		{vault: true, server: server, offered: true}, // the server is not offered itself
 		{vault: true, off: true, kind: tool.Disabled},
 		{server: server, kind: tool.Unavailable},
 		{server: server, vault: true, env: "http://k", offered: true},

@@ -8,9 +8,9 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
-// Reload makes cfg the settings of what runs: servers that are new start, those that are gone
-// or have become other ones stop, all others go on undisturbed; profiles are new.
-// What only a new start can change is named in the log.
+// Reload applies cfg to the running App. New servers start; servers that are gone or whose identity has
+// changed stop; all others are not disturbed. Profiles are replaced. Settings that only a restart can change
+// are named in the log.
 func (a *App) Reload(cfg *config.Config) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -18,15 +18,15 @@ func (a *App) Reload(cfg *config.Config) {
 	a.log.Info("settings read again", "servers", len(cfg.Servers))
 }
 
-// reread makes the settings that run again of what they refer to: a secret or a variable's file
-// that has changed makes another server of the entry that names it.
+// reread applies the current settings again, because the values behind their references may have changed: a
+// new secret or a changed file of variables makes a different server of an entry.
 func (a *App) reread() {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	a.reload(a.cfg)
 }
 
-// reload is Reload; a.reloading is held.
+// reload is Reload; the caller holds a.reloading.
 func (a *App) reload(cfg *config.Config) {
 	a.cfg = cfg
 	specs, findings := serveradmin.Specs(cfg, a.env)
@@ -35,16 +35,16 @@ func (a *App) reload(cfg *config.Config) {
 	}
 	a.hide(secrets(specs))
 	a.set.Apply(specs)
-	a.Notes.open(context.Background(), cfg) // what it starts lasts longer than any caller
+	a.Notes.open(context.Background(), cfg) // no caller's context: what it starts outlives the caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
 	if err := a.host.use(cfg); err != nil {
 		a.log.Warn("providers of models", "error", err)
 	}
 }
 
-// WatchedFiles names files besides the settings whose contents count: the envFile of each server.
+// WatchedFiles returns the files besides the settings whose content matters: the envFile of each server.
 func (a *App) WatchedFiles(cfg *config.Config) []string {
-	if cfg == a.first { // whose entries have just been parsed
+	if cfg == a.first { // its entries were parsed when the App was opened
 		return a.firstFiles
 	}
 	specs, _ := serveradmin.Specs(cfg, a.env)

@@ -35,13 +35,13 @@ import (
 	"collie/internal/vault"
 )
 
-// KernelFlags are what a command line says of the SiYuan kernel to use. Empty texts say nothing.
+// KernelFlags are the flags about the SiYuan kernel to use. An empty string means that a flag was not given.
 type KernelFlags struct {
 	URL, Token string // --url and --token
 	Connection string // --connection
 }
 
-// siyuanSettings are the members of the section "siyuan" that are not connections.
+// siyuanSettings are the members of the section "siyuan", without the connections.
 type siyuanSettings struct {
 	// LocalFileRoots are folders whose files actions may read and write.
 	LocalFileRoots []string `json:"localFileRoots"`
@@ -50,20 +50,20 @@ type siyuanSettings struct {
 	NewNotebookPermission string `json:"newNotebookPermission"`
 	// WriteSafety is off, auto (default) or strict.
 	WriteSafety string `json:"writeSafety"`
-	// UndoKey encrypts the records of writes, which hold texts of notes; it may be ${secret:NAME}.
+	// UndoKey encrypts the records of writes, because these hold texts of notes. It may be ${secret:NAME}.
 	UndoKey string `json:"undoKey"`
-	// MaxResultKB bounds a result; default 100.
+	// MaxResultKB bounds a result in KiB; default 100.
 	MaxResultKB int `json:"maxResultKB"`
-	// ConfigTTL is how long the tool config is good, in seconds; default 30, negative reads it
-	// each time.
+	// ConfigTTL is how long the tool config may be cached, in seconds; default 30. A negative value reads it
+	// for each call.
 	ConfigTTL int `json:"configTTLSeconds"`
 	Mascot    struct {
-		// Sync writes coins and events of the mascot to the workspace too.
+		// Sync also writes coins and events of the mascot to the workspace.
 		Sync bool `json:"sync"`
 	} `json:"mascot"`
 }
 
-// siyuanFields are the names of the members of [siyuanSettings].
+// siyuanFields returns the names of the members of [siyuanSettings].
 func siyuanFields() []string {
 	var out []string
 	t := reflect.TypeFor[siyuanSettings]()
@@ -73,8 +73,8 @@ func siyuanFields() []string {
 	return out
 }
 
-// Notes is the handle on the SiYuan source: which kernel it talks to, and the parts of it that
-// people manage. It is safe for concurrent use.
+// Notes manages the SiYuan source: which kernel it uses, and what people manage about it. It is safe for
+// concurrent use.
 type Notes struct {
 	log  *slog.Logger
 	env  config.Env
@@ -82,23 +82,22 @@ type Notes struct {
 	app  *App
 
 	mu     sync.Mutex
-	source *siyuan.Source // nil where nothing is configured
+	source *siyuan.Source // nil if no notes are configured
 	choice connection.Choice
-	raw    string       // the settings that source was made of
-	vault  *vault.Vault // the built-in notes, nil until they were used instead of a kernel
+	raw    string       // the settings that source was made from
+	vault  *vault.Vault // the built-in notes; nil until they are used instead of a kernel
 	purse  *mascot.Purse
-	safety *safety.Coordinator // of source; nil as it
-	client *kernel.Client      // the same
-	// warnings are what people should know about how the kernel was chosen.
+	safety *safety.Coordinator // belongs to source; nil if that is nil
+	client *kernel.Client      // likewise
+	// warnings are sentences for people about how the kernel was chosen.
 	warnings []string
-	err      error // why there is no source though something is configured
+	err      error // why there is no source although notes are configured
 	enabled  bool  // siyuan.enabled
 
-	ceilings atomic.Pointer[map[string]access.Ceiling] // by profile, as the catalog names them
+	ceilings atomic.Pointer[map[string]access.Ceiling] // by profile, with the catalog's names
 }
 
-// chooseKernel says which kernel would be talked to. It asks nobody but for the token, which may
-// be a program's to say.
+// chooseKernel decides which kernel to use, without contacting it. Only getting the token may run a program.
 func chooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) (connection.Choice, []string, error) {
 	in := kernelInputs(cfg, env)
 	in.URL, in.Token, in.Connection = flags.URL, flags.Token, flags.Connection
@@ -106,8 +105,8 @@ func chooseKernel(ctx context.Context, cfg *config.Config, env config.Env, flags
 	return connection.Resolve(ctx, in)
 }
 
-// SavedChoice is the kernel of the saved connection called name, else of the current one,
-// whatever the environment says.
+// SavedChoice returns the kernel of the saved connection called name, or of the current one if name is empty.
+// It ignores the environment.
 func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name string) (notesadmin.KernelChoice, error) {
 	in := kernelInputs(cfg, env)
 	in.Connection = name
@@ -121,9 +120,9 @@ func SavedChoice(ctx context.Context, cfg *config.Config, env config.Env, name s
 	return choice, err
 }
 
-// kernelInputs are the saved connections and what their tokens may stand for.
+// kernelInputs collects the saved connections and the ways to resolve their tokens.
 func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
-	saved, _ := Connections(cfg, env) // what is wrong with the one in use, Resolve says
+	saved, _ := Connections(cfg, env) // Resolve reports what is wrong with the connection in use
 	secrets := secretadmin.NewLookup(cfg)
 	return connection.Inputs{
 		Saved: saved, Env: env.Lookup,
@@ -134,8 +133,8 @@ func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 	}
 }
 
-// Connections are the saved connections: those of the settings, else those of older programs.
-// problems name what is wrong with them.
+// Connections returns the saved connections of the settings or, if there are none, of older programs.
+// problems says what is wrong with them.
 func Connections(cfg *config.Config, env config.Env) (connection.Settings, []connection.Problem) {
 	saved, problems := connection.Parse(cfg.SiYuan.Raw, siyuanFields()...)
 	if len(saved.Connections) == 0 && len(problems) == 0 {
@@ -146,7 +145,7 @@ func Connections(cfg *config.Config, env config.Env) (connection.Settings, []con
 	return saved, problems
 }
 
-// runForToken runs a line that prints a token.
+// runForToken runs a command line that prints a token.
 func runForToken(ctx context.Context, env config.Env, line string) (string, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -158,17 +157,17 @@ func runForToken(ctx context.Context, env config.Env, line string) (string, erro
 	return strings.TrimSpace(string(out)), err
 }
 
-// open makes the source that the settings ask for, or none.
+// open creates the source that the settings ask for, if any.
 func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ceilings := ceilings(cfg)
-	n.ceilings.Store(&ceilings) // before a list shows a profile that is new
+	n.ceilings.Store(&ceilings) // first, so that a new profile has its levels before any list shows it
 	raw := fmt.Sprintf("%s\x00%t\x00%t\x00%s", cfg.SiYuan.Raw, cfg.SiYuan.Enabled, cfg.Vault.Enabled, cfg.Vault.File)
 	var choice connection.Choice
 	var warnings []string
 	var err error
-	if cfg.SiYuan.Enabled { // each time: a secret may be another one though the settings are the same
+	if cfg.SiYuan.Enabled { // resolved each time, since a secret may have changed although the settings are the same
 		choice, warnings, err = chooseKernel(ctx, cfg, n.env, n.opts.Kernel)
 	}
 	if n.raw == raw && n.choice == choice && n.err == nil && err == nil {
@@ -198,14 +197,14 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	}
 }
 
-// endPurse ends a purse.
+// endPurse closes a purse.
 func (n *Notes) endPurse(purse *mascot.Purse) {
 	if err := purse.Close(); err != nil {
 		n.log.Warn("coins of the mascot not written", "error", err)
 	}
 }
 
-// make opens the source of the kernel that was chosen. The caller holds n.mu.
+// make creates the source for the chosen kernel. The caller holds n.mu.
 func (n *Notes) make(cfg *config.Config) error {
 	choice := n.choice
 	set, err := readSiYuan(cfg)
@@ -246,11 +245,11 @@ func (n *Notes) make(cfg *config.Config) error {
 	return nil
 }
 
-// shortestKey is how long a key for the records of writes has to be, in bytes.
+// shortestKey is the minimum length of the key for the records of writes, in bytes.
 const shortestKey = 16
 
-// undoKey is the key that a setting stands for, and is hidden from every record. Where it cannot be had nothing is
-// written in clear instead: the tools are not offered.
+// undoKey resolves the setting undoKey and hides the value from all records. If it cannot be resolved, the
+// tools are not offered, so that nothing is stored unencrypted.
 func (n *Notes) undoKey(cfg *config.Config, text string) (string, error) {
 	key, err := undoKey(cfg, n.env, text)
 	if key != "" {
@@ -273,7 +272,7 @@ func undoKey(cfg *config.Config, env config.Env, text string) (string, error) {
 	return key, nil
 }
 
-// readSiYuan reads the members of the section that are not connections.
+// readSiYuan reads the members of the section "siyuan", without the connections.
 func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 	var set siyuanSettings
 	if len(cfg.SiYuan.Raw) > 0 {
@@ -291,8 +290,8 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 	return set, nil
 }
 
-// switchTTL is how long the tool config is good: what the settings say, else the environment of
-// older programs, where 0 reads it each time.
+// switchTTL returns how long the tool config may be cached: as the settings say, or else the environment
+// variable of older programs, in which 0 means no caching.
 func switchTTL(seconds int, env config.Env) time.Duration {
 	if ms, err := strconv.Atoi(env.Get("SIYUAN_MCP_CONFIG_TTL_MS")); seconds == 0 && err == nil {
 		if ms <= 0 {
@@ -303,7 +302,7 @@ func switchTTL(seconds int, env config.Env) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wrongSetting is the error for a member of the section that cannot be used.
+// wrongSetting returns the error for an invalid member of the section.
 func wrongSetting(field, message string) error {
 	return &tool.Error{
 		Op: "read settings", Kind: tool.Invalid, Subject: field, Message: message, Hint: "collie config path says where the settings are",
@@ -311,7 +310,7 @@ func wrongSetting(field, message string) error {
 	}
 }
 
-// workspaceKey names the folder of a kernel's files in our state.
+// workspaceKey returns the name of the folder that holds a kernel's files in our state.
 func workspaceKey(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:6])
@@ -327,16 +326,16 @@ func connectionName(c connection.Choice) string {
 	return string(c.From)
 }
 
-// files says which files of this machine a call may touch: those in the folders of the settings,
-// and for a person at a terminal those below where they are. Callers on other machines touch
-// none.
+// files returns a function that says which local files a call may access: those in the folders of the
+// settings and, for a person at a terminal, those below the working directory. Callers on other machines may
+// access none.
 func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
 	return func(c *tool.Call) action.LocalFiles {
 		if c.Origin == tool.MCPRemote {
 			return action.LocalFiles{Why: "files of this machine are not for callers on other machines"}
 		}
 		out := action.LocalFiles{MaxUpload: 200 << 20}
-		for _, root := range append([]string{n.opts.WorkDir}, roots...) { // relative paths are below the first
+		for _, root := range append([]string{n.opts.WorkDir}, roots...) { // relative paths are resolved against the first root
 			if root == "" || root == n.opts.WorkDir && c.Origin != tool.Direct {
 				continue
 			}
@@ -360,7 +359,7 @@ func expandHome(path string, env config.Env) string {
 	return path
 }
 
-// close ends the source and the purse.
+// close closes the source and the purse.
 func (n *Notes) close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -377,7 +376,7 @@ func (n *Notes) close() {
 	}
 }
 
-// closeVault ends the use of the vault, once requests that run are answered. The caller holds n.mu.
+// closeVault closes the vault once running requests are answered. The caller holds n.mu.
 func (n *Notes) closeVault() {
 	if err := n.vault.Close(); err != nil {
 		n.log.Warn("the vault was not closed", "error", err)
@@ -385,7 +384,7 @@ func (n *Notes) closeVault() {
 	n.vault = nil
 }
 
-// sources are the source, if there is one.
+// sources returns the source, if there is one.
 func (n *Notes) sources() []tool.Source {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -395,7 +394,8 @@ func (n *Notes) sources() []tool.Source {
 	return []tool.Source{n.source}
 }
 
-// ceiling is what the callers of a profile are allowed at most in each notebook: nothing where there is no such profile.
+// ceiling returns the highest level that callers of a profile have in each notebook; none if there is no such
+// profile.
 func (n *Notes) ceiling(profile string) access.Ceiling {
 	all := *n.ceilings.Load()
 	base, _, ok := source.SplitProfile(profile, func(name string) bool { _, ok := all[name]; return ok })
@@ -405,7 +405,8 @@ func (n *Notes) ceiling(profile string) access.Ceiling {
 	return all[base]
 }
 
-// ceilings are the levels of the settings' profiles, and of those that need no settings, which have the levels of the default one.
+// ceilings returns the levels of all profiles of the settings. Built-in profiles have those of the default
+// one.
 func ceilings(cfg *config.Config) map[string]access.Ceiling {
 	out := map[string]access.Ceiling{"": ceiling(cfg.Profiles["default"].Notebooks)}
 	for _, name := range KnownProfiles(cfg) {
@@ -418,7 +419,7 @@ func ceilings(cfg *config.Config) map[string]access.Ceiling {
 	return out
 }
 
-// ceiling is a profile's levels. What is not a level is none.
+// ceiling converts a profile's levels. An invalid level becomes none.
 func ceiling(levels map[string]string) access.Ceiling {
 	out := access.Ceiling{Listed: map[kernel.ID]access.Level{}, Others: access.Delete}
 	for id, text := range levels {
@@ -435,7 +436,7 @@ func ceiling(levels map[string]string) access.Ceiling {
 	return out
 }
 
-// profiles are what the views hide that need no settings, none without a source.
+// profiles returns what the built-in profiles hide; nothing without a source.
 func (n *Notes) profiles() map[string][]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

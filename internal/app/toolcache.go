@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// figures are the counts of the cache. Expired entries are misses.
+// figures returns the counters of the cache. Expired entries count as misses.
 func (a *App) figures() metrics.CacheFigures {
 	st := a.cache.Stats()
 	f := metrics.CacheFigures{
@@ -27,9 +27,8 @@ func (a *App) figures() metrics.CacheFigures {
 	return f
 }
 
-// openCache opens the tool cache, the place it shares with other gateways and the pins, and
-// returns the key of the servers' identities. What is wrong with them is a warning: the gateway
-// works without.
+// openCache opens the tool cache, the place where gateways share it, and the pins. It returns the key for the
+// servers' identities. Errors are only logged, because the gateway works without a cache.
 func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (key []byte) {
 	if cfg.Cache.Shared == "" {
 		if w := cacheadmin.SharedPlaceIgnored(cfg); w != "" {
@@ -49,7 +48,7 @@ func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (
 	return a.openCacheWith(ctx, cfg, opts, shared)
 }
 
-// openCacheWith is openCache with a shared place that the cache closes; nil is none.
+// openCacheWith is openCache with a given shared place, which the cache closes; nil means none.
 func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Shared) (key []byte) {
 	key, err := toolcache.LoadKey(cacheadmin.Key(cfg))
 	if err != nil {
@@ -58,7 +57,7 @@ func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Option
 	a.pins = serveradmin.OpenPins(cfg, a.log)
 	if err != nil || !cfg.Cache.Enabled {
 		if shared != nil {
-			_ = shared.Close() // it was never used
+			_ = shared.Close() // it was never used, so the error does not matter
 		}
 		return key
 	}

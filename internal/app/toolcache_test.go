@@ -27,8 +27,8 @@ func settings(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// A shared place that cannot be is told once, with its reason and without its secrets, and the
-// gateway works without it.
+// A shared place that cannot be used is reported once, with the reason and without secrets. The gateway works
+// without it.
 func TestSharedPlaceThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for shared, says := range map[string]string{

@@ -26,21 +26,21 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// vaultAddress stands for the vault where an address is wanted. Nothing listens there.
+// vaultAddress is the vault's address where a URL is required. Nothing listens there.
 const vaultAddress = "http://vault.collie.invalid"
 
-// vaultLevel is the level of notebooks in the vault that no file lists: its notes are the tools' own
-// work, other than those of a SiYuan that a person had before.
+// vaultLevel is the default level of notebooks in the vault. It allows writing, since the notes there are the
+// tools' own work, unlike those of a SiYuan that a person had before.
 const vaultLevel = access.Write
 
-// place is where notes are kept: a kernel, or the vault, which is one in this process.
+// place is where notes are kept: in a kernel, or in the vault, which acts as a kernel in this process.
 type place struct {
 	client *kernel.Client
-	key    string       // names its folder in our state
-	level  access.Level // of notebooks that no file lists
+	key    string       // name of its folder in our state
+	level  access.Level // of notebooks that no settings name
 }
 
-// place opens the way to the kernel that was chosen, else to the vault. The caller holds n.mu.
+// place returns the chosen kernel or else the vault. The caller holds n.mu.
 func (n *Notes) place(cfg *config.Config) place {
 	if n.choice.Configured {
 		client := kernel.New(n.choice.URL, kernel.Options{Token: n.choice.Token.Reveal(), Logger: n.log})
@@ -55,28 +55,29 @@ func (n *Notes) place(cfg *config.Config) place {
 	return place{vaultClientOf(vaultTransport{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
 }
 
-// vaultKey names the folder of the vault in our state.
+// vaultKey returns the name of the vault's folder in our state.
 func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
-// vaultClient talks to a vault as to a kernel.
+// vaultClient returns a kernel client that talks to a vault.
 func vaultClient(v *vault.Vault, log *slog.Logger) *kernel.Client {
 	return vaultClientOf(vaultTransport{vault: v}, log)
 }
 
 func vaultClientOf(t vaultTransport, log *slog.Logger) *kernel.Client {
-	// A read is not tried again: the vault waits for other processes itself, and what it then cannot do stays so.
+	// No retries: the vault itself waits for other processes, and its errors do not go away by retrying.
 	return kernel.New(vaultAddress, kernel.Options{Transport: t, Waits: []time.Duration{}, Logger: log})
 }
 
-// vaultTransport takes requests to a vault, whose file is not made for nothing: while it is not there a file in it that
-// is asked for is answered to be missing. That is what listing the tools asks, as their switches may be in one. It
-// says what is the matter where the file cannot be read or written: a kernel's answer could not.
+// vaultTransport passes requests to a vault. The vault's file is created only when needed: while it does not
+// exist, a request for a file in it is answered with "not found". Listing the tools makes such a request,
+// because their switches may be in a file. If the vault's file cannot be read or written, RoundTrip returns
+// an error that says so, which a kernel's answer could not.
 type vaultTransport struct {
 	vault    *vault.Vault
 	computes func() // see [Options]
 }
 
-// notFound is the answer for a file that is not there, with status 202 as a kernel gives it.
+// notFound is the answer for a missing file. Its HTTP status is 202, as a kernel gives it.
 const notFound = `{"code":404,"msg":"file does not exist","data":null}`
 
 func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -92,8 +93,8 @@ func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			Body: io.NopCloser(strings.NewReader(notFound)), ContentLength: int64(len(notFound)), Request: r,
 		}, nil
 	}
-	// A vault that is being made gets its first notebook whoever stops waiting meanwhile. What is
-	// wrong with the file the answer says.
+	// Creating a vault finishes, with its first notebook, even if the caller stops waiting. The answer to the
+	// request reports any error.
 	_, _ = t.vault.Workspace(context.WithoutCancel(r.Context()))
 	resp, err := vault.Transport{Vault: t.vault}.RoundTrip(r)
 	if err != nil {
@@ -109,12 +110,12 @@ func (t vaultTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e := vaultadmin.TroubleError("use the vault", t.vault.Path(), trouble, errors.New(gjson.GetBytes(body, "msg").Str))
-	e.Kind = tool.Unavailable // nothing else that a tool may ask would be answered either
+	e.Kind = tool.Unavailable // no other request of a tool would be answered either
 	return nil, e
 }
 
-// newVault is the vault of the settings. Its file is opened by the first use, and made then with a
-// notebook of welcome in it, in the language of env, if it is not there. The caller closes it.
+// newVault returns the vault of the settings. The first use opens the file, or creates it with a welcome
+// notebook in the language of env. The caller closes it.
 func newVault(cfg *config.Config, env config.Env, log *slog.Logger) *vault.Vault {
 	return vault.New(cfg.Vault.File, vault.Options{Log: log, Fill: vault.Welcome(language(env))})
 }
@@ -132,26 +133,25 @@ func language(env config.Env) string {
 	return "en"
 }
 
-// vaultToRead is the vault of the settings, of which nothing is made or changed.
+// vaultToRead returns the vault of the settings, read-only.
 func vaultToRead(cfg *config.Config, log *slog.Logger) *vault.Vault {
 	return vault.New(cfg.Vault.File, vault.Options{Log: log, Workspace: workspace.Options{ReadOnly: true}})
 }
 
-// OpenVault is the vault of the settings, for looking at it: nothing is made or changed, and the
-// file need not be there.
+// OpenVault returns the management of the vault, read-only. The file need not exist.
 func OpenVault(cfg *config.Config, log *slog.Logger) *vaultadmin.Vault {
 	return vaultadmin.New(vaultToRead(cfg, log), vaultadmin.Options{Notebooks: vaultNotebooks, Find: findVaultNotebook})
 }
 
-// OpenVaultToFill is the vault of the settings for [vaultadmin.Vault.Import]. The file is made if it is not
-// there, without a notebook of welcome: whoever brings notes needs none.
+// OpenVaultToFill returns the management of the vault for [vaultadmin.Vault.Import]. A missing file is
+// created, without a welcome notebook, because notes are about to be imported.
 func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *vaultadmin.Vault {
 	return vaultadmin.New(vault.New(cfg.Vault.File, vault.Options{Log: log}), vaultadmin.Options{
 		Notebooks: vaultNotebooks, Find: findVaultNotebook, Keeping: vaultKeeping(cfg, env, log),
 	})
 }
 
-// vaultKeeping keeps what an import overwrites as a write of a tool is kept.
+// vaultKeeping makes it possible to undo what an import overwrites, as with a write of a tool.
 func vaultKeeping(cfg *config.Config, env config.Env, log *slog.Logger) func(context.Context, *vault.Vault) (func(string) (func(error), error), func(), error) {
 	return func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error) {
 		set, err := readSiYuan(cfg)
@@ -188,16 +188,16 @@ func findVaultNotebook(all []vaultadmin.Notebook, name string) (vaultadmin.Noteb
 	return vaultadmin.Notebook{ID: found.ID, Name: found.Name}, err
 }
 
-// vaultSide is a vault as a side to carry from or to, which closes it.
+// vaultSide returns a vault as the source or target of carrying notes over; the side closes it.
 func vaultSide(v *vault.Vault) notesadmin.CarrySide {
 	return notesadmin.CarrySide{
 		Kernel: vaultClient(v, nil), Level: vaultLevel, Absent: !vaultadmin.New(v, vaultadmin.Options{}).Exists(),
-		Close: func() { _ = v.Close() }, // what was written is on disk already
+		Close: func() { _ = v.Close() }, // the error does not matter: all writes are on disk
 	}
 }
 
-// CarryToKernel looks at what the vault has and the kernel at an address lacks. It is nil where
-// there is no vault. Nothing is changed before Do.
+// CarryToKernel finds out which notes the vault has and the kernel at address lacks. It returns nil if there
+// is no vault. Nothing is written before Do.
 func CarryToKernel(ctx context.Context, cfg *config.Config, address, token string) (*notesadmin.Carry, error) {
 	v := vaultToRead(cfg, nil)
 	if !vaultadmin.New(v, vaultadmin.Options{}).Exists() {
@@ -206,13 +206,13 @@ func CarryToKernel(ctx context.Context, cfg *config.Config, address, token strin
 	return notesadmin.Compare(ctx, vaultSide(v), notesadmin.KernelSide(address, token))
 }
 
-// CarryToVault looks at what the kernel of a connection has and the vault lacks. A vault that is
-// not there yet lacks everything, and Do may make it.
+// CarryToVault finds out which notes the kernel of a connection has and the vault lacks. Do creates the vault
+// if it does not exist.
 func CarryToVault(ctx context.Context, cfg *config.Config, env config.Env, choice notesadmin.KernelChoice) (*notesadmin.Carry, error) {
 	return notesadmin.Compare(ctx, notesadmin.KernelSide(choice.URL, choice.Token.Reveal()), vaultSide(newVault(cfg, env, slog.New(slog.DiscardHandler))))
 }
 
-// ExamineNotes makes all checks of the notes that the settings ask for.
+// ExamineNotes runs all checks of the notes that the settings configure.
 func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) *notesadmin.Report {
 	on := &notesadmin.Examined{Err: NotesMissing(ctx, cfg, env, flags)}
 	if on.Err == nil {
@@ -231,8 +231,8 @@ func ExamineNotes(ctx context.Context, cfg *config.Config, env config.Env, flags
 	return notesadmin.Examine(ctx, on)
 }
 
-// InsteadOfVault says what keeps the vault from being what the tools for notes work in, a sentence
-// without a full stop; empty if they do. It asks nobody.
+// InsteadOfVault says why the tools for notes do not work on the vault, as a sentence without a full stop;
+// empty if they do. It contacts no kernel.
 func InsteadOfVault(cfg *config.Config, env config.Env, flags KernelFlags) string {
 	switch {
 	case !cfg.SiYuan.Enabled:

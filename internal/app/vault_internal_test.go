@@ -18,7 +18,7 @@ func vaultSettings(t *testing.T) *config.Config {
 	}
 }
 
-// Looking for files, which listing the tools does, makes no vault; any other question does.
+// Looking for a file, as listing the tools does, creates no vault; any other request does.
 func TestVaultIsMadeByUse(t *testing.T) {
 	t.Parallel()
 	cfg := vaultSettings(t)

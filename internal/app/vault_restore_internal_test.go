@@ -16,7 +16,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// noted makes a vault with one document and returns the settings.
+// noted creates a vault with one document and returns the settings.
 func noted(t *testing.T, text string) *config.Config {
 	t.Helper()
 	cfg := vaultSettings(t)
@@ -35,7 +35,7 @@ func noted(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// texts are the blocks of a vault.
+// texts returns the text of all blocks of a vault.
 func texts(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	v := OpenVault(cfg, nil)
@@ -117,7 +117,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// backedUp makes a backup of a vault that nobody has open, and returns its path.
+// backedUp makes a backup of a vault that is not open, and returns its path.
 func backedUp(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	v := OpenVault(cfg, nil)
@@ -131,7 +131,7 @@ func backedUp(t *testing.T, cfg *config.Config) string {
 	return backup
 }
 
-// TestDamagedVaultSaysSo asks for notes in vaults that cannot be opened: the error is the true one, and says what to do.
+// A vault that cannot be opened is reported with the real error and what to do about it.
 func TestDamagedVaultSaysSo(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(path string) error{
@@ -159,7 +159,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 	}
 }
 
-// TestVaultThatCannotBeOpenedSaysSoAtOnce asks a vault whose file is none that can be opened: what does not pass is not tried again.
+// If the vault's file is not a vault, the error comes at once: retrying would not help.
 func TestVaultThatCannotBeOpenedSaysSoAtOnce(t *testing.T) {
 	t.Parallel()
 	cfg := vaultSettings(t)
@@ -191,7 +191,7 @@ func TestSalvageOfAVault(t *testing.T) {
 	if err := os.WriteFile(cfg.Vault.File, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.MkdirTemp("", "collie-salvage-") //nolint:usetesting // of one that was killed, where Salvage makes its own
+	left, err := os.MkdirTemp("", "collie-salvage-") //nolint:usetesting // as left by a killed Salvage, in the place where Salvage makes its own
 	if err == nil {
 		err = os.WriteFile(filepath.Join(left, "lock"), nil, 0o600)
 	}
@@ -219,7 +219,7 @@ func TestSalvageOfAVault(t *testing.T) {
 	}
 }
 
-// hintOf is what an error says to try.
+// hintOf returns the hint of an error.
 func hintOf(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e.Hint

@@ -19,17 +19,17 @@ import (
 	"collie/internal/tool"
 )
 
-// viewsWait bounds how long another process is waited for that writes the file of the views.
+// viewsWait is the maximum wait for another process that is writing the file.
 const viewsWait = 5 * time.Second
 
-// chosenViews keeps the views that were chosen for servers in <state>/views.json.
+// chosenViews stores the views that were chosen for servers, in <state>/views.json.
 type chosenViews struct {
 	file  atomicfile.File
-	saves bool // false for commands that only look
+	saves bool // false for commands that only read
 	log   *slog.Logger
 }
 
-// viewsFile is that file.
+// viewsFile is the content of that file.
 type viewsFile struct {
 	Version  int                      `json:"version"`
 	Profiles map[string]source.Choice `json:"profiles"`
@@ -39,7 +39,7 @@ func newChosenViews(cfg *config.Config, saves bool, log *slog.Logger) *chosenVie
 	return &chosenViews{atomicfile.File{Path: filepath.Join(cfg.Paths.State, "views.json")}, saves, log}
 }
 
-// Load returns what was chosen; a file that cannot be read counts as none.
+// Load returns the stored choices; an unreadable file counts as empty.
 func (v *chosenViews) Load() map[string]source.Choice {
 	raw, err := os.ReadFile(v.file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func parseViews(raw []byte) (viewsFile, error) {
 	return f, nil
 }
 
-// Save adds the choice of a profile. What another process has chosen for a server stays.
+// Save adds the choices of a profile. It keeps those that other processes have made for other servers.
 func (v *chosenViews) Save(profile string, c source.Choice) {
 	if !v.saves {
 		return
@@ -82,7 +82,7 @@ func (v *chosenViews) Save(profile string, c source.Choice) {
 	defer cancel()
 	err := v.file.Update(ctx, func(old []byte) ([]byte, error) {
 		f, err := parseViews(old)
-		if err != nil { // no file yet, or one that Load told of
+		if err != nil { // there is no file yet, or Load has reported what is wrong with it
 			f = viewsFile{Version: 1, Profiles: map[string]source.Choice{}}
 		}
 		if f.Profiles == nil {
@@ -100,7 +100,7 @@ func (v *chosenViews) Save(profile string, c source.Choice) {
 	}
 }
 
-// Clear drops all choices.
+// Clear deletes all choices.
 func (v *chosenViews) Clear() error {
 	ctx, cancel := context.WithTimeout(context.Background(), viewsWait)
 	defer cancel()

@@ -15,8 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestChosenViews: choices of several processes come together in one file, and what stands there stays; one that is
-// spoilt is told of and replaced.
+// Choices of several processes are merged in one file. A damaged file is reported and replaced.
 func TestChosenViews(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Paths: config.Paths{State: filepath.Join(t.TempDir(), "state")}}

@@ -17,7 +17,7 @@ import (
 	"collie/internal/rawjson"
 )
 
-// notes is a schema with every shape that flags have to deal with.
+// notes is a schema with every kind of argument that flags support.
 const notes = `{
 	"type": "object",
 	"properties": {

@@ -39,7 +39,7 @@ func (p *Parameter) TypeName() string {
 	return strings.Join(p.Types, "|")
 }
 
-// maxRefs bounds how many $ref are followed to one schema.
+// maxRefs is the maximum number of $ref that are followed for one schema.
 const maxRefs = 16
 
 // Parameters are the arguments an input schema describes, in its order. What the schema
@@ -98,7 +98,7 @@ func newParameter(root gjson.Result, name string, schema gjson.Result) Parameter
 	return p
 }
 
-// typesOf are the types that a schema allows, null left out; none means any.
+// typesOf returns the types that a schema allows, without null; none means any.
 func typesOf(root, schema gjson.Result, depth int) []string {
 	var types []string
 	add := func(found ...string) {
@@ -140,7 +140,7 @@ func typesOf(root, schema gjson.Result, depth int) []string {
 	return types
 }
 
-// deref follows references within the schema.
+// deref follows references inside the schema.
 func deref(root, schema gjson.Result) gjson.Result {
 	for range maxRefs {
 		ref := rawjson.Member(schema, "$ref").String()

@@ -58,7 +58,7 @@ func TestOwnArguments(t *testing.T) {
 	}
 }
 
-// What is none of ours keeps to its schema.
+// Arguments of other tools must match their schema.
 func TestForeignArgumentsNeedFlags(t *testing.T) {
 	t.Parallel()
 	r := readerOf(t, tool.Action{

@@ -1,10 +1,9 @@
 // Package atomicfile replaces whole files so that a reader, a crash or a second writer
 // never sees half of one, and locks files between processes.
 //
-// What goes into a file, and when, is its owner's business: this package knows bytes and
-// paths only. [Write] is the entry point, [Replace] the same with more choice;
-// [File.Update] is for files that several processes change, and
-// [RemoveLeftovers] clears away what a process that was killed has left.
+// The package knows bytes and paths only; the owner of a file decides what goes into it and when. [Write] is
+// the entry point and [Replace] the same with more options. [File.Update] is for files that several processes
+// change. [RemoveLeftovers] deletes the temporary files of processes that were killed.
 package atomicfile
 
 import (
@@ -18,20 +17,20 @@ import (
 // syncs it, renames it over path and, on Unix, syncs the folder. Missing folders are made
 // with mode 0700. perm is that of the new file before the umask, as in [os.WriteFile];
 // Windows keeps the mode of the file it replaces.
+// On an error the old content is still there and no temporary file is left. The one exception: if the folder
+// cannot be synced, the new content stays in place.
 //
-// On an error the old content is still there and no temporary file is left, except that a
-// folder that does not sync leaves the new content in place. A file without write
-// permission for its owner is not replaced, though a rename could: the error then matches
-// [fs.ErrPermission]. A symbolic link is replaced, not followed.
+// A file without write permission for its owner is not replaced, although a rename could do it; the error
+// then matches [fs.ErrPermission]. A symbolic link is replaced, not followed.
 //
 // Write may be called concurrently, by several processes too; the last rename wins.
 func Write(path string, data []byte, perm fs.FileMode) error {
 	return write(path, data, perm, true)
 }
 
-// WriteNoSync is [Write] without the syncs, for state that may be lost when the machine
-// stops: the file is whole for every reader, but may be old, or empty on some file
-// systems, after a power cut. On Windows it syncs like Write.
+// WriteNoSync is [Write] without the syncs, for state that may be lost in a power cut. Readers always see a
+// whole file, but after a power cut it may be the old one or, on some file systems, an empty one. On Windows
+// WriteNoSync syncs like Write.
 func WriteNoSync(path string, data []byte, perm fs.FileMode) error {
 	return write(path, data, perm, false)
 }
@@ -44,13 +43,13 @@ type Options struct {
 	KeepOwner bool
 	// NoSync leaves out the syncs, as [WriteNoSync] does.
 	NoSync bool
-	// Before runs when the new file is complete and about to take the place of the old one.
-	// Its error keeps the old one and is returned.
+	// Before runs when the new file is complete, just before it replaces the old one. If Before returns an
+	// error, the old file stays and Replace returns that error.
 	Before func() error
 }
 
-// Replace is [Write] with a choice of how. Where the file system has no modes or owners, those
-// of the new file are what it gives.
+// Replace is [Write] with options. On a file system without modes or owners, the new file gets whatever that
+// file system assigns.
 func Replace(path string, data []byte, o Options) error {
 	if o.Perm == 0 {
 		o.Perm = 0o600
@@ -62,7 +61,7 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) error {
 	return replace(path, data, Options{Perm: perm, NoSync: !sync}, false)
 }
 
-// replace does the work of all; exact sets the mode in spite of the umask.
+// replace does the work of Write, WriteNoSync and Replace. exact sets o.Perm regardless of the umask.
 func replace(path string, data []byte, o Options, exact bool) error {
 	if err := writable(path); err != nil {
 		return err
@@ -79,21 +78,22 @@ func replace(path string, data []byte, o Options, exact bool) error {
 	}
 	if err != nil {
 		if temp != "" {
-			_ = os.Remove(temp) // the first error is the one to tell
+			_ = os.Remove(temp) // the first error is the one to report
 		}
 		return fmt.Errorf("replace file %q: %w", path, err)
 	}
 	return nil
 }
 
-// fill writes the new file and returns its name, also with an error if there is one to remove.
+// fill creates the temporary file, writes data to it and returns its name. With an error, a non-empty name is
+// a file that the caller has to remove.
 func fill(path string, data []byte, o Options, exact bool) (temp string, err error) {
 	f, err := createTemp(path, o.Perm)
 	if err != nil {
 		return "", err
 	}
 	if exact {
-		// A file system that refuses gives every file the same mode and owner.
+		// The error is ignored: such a file system gives every file the same mode and owner.
 		_ = f.Chmod(o.Perm)
 	}
 	if o.KeepOwner {
@@ -109,14 +109,14 @@ func fill(path string, data []byte, o Options, exact bool) (temp string, err err
 	return f.Name(), err
 }
 
-// writable refuses a file its owner made read-only. Only the mode is asked, not the
-// kernel: root may write anything, and still means something by chmod 444.
+// writable returns an error if the owner made the file read-only. It looks at the mode and does not ask the
+// kernel, because root may write anything and still means something by chmod 444.
 func writable(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
 		return &fs.PathError{Op: "replace read-only file", Path: path, Err: fs.ErrPermission}
 	}
-	return nil // a missing folder or a folder at path shows when it is used
+	return nil // a missing folder, or a folder at path, fails later when it is used
 }
 
 func makeParent(path string) error {

@@ -18,7 +18,7 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// names lists what lies in dir: a temporary file left behind would show.
+// names lists the files in dir, so that a temporary file left behind shows.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -124,7 +124,7 @@ func TestWriteToReadOnlyDir(t *testing.T) {
 	}
 }
 
-// A folder in the way makes the very last step fail, for root too.
+// A folder at the target path makes the last step, the rename, fail even for root.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(string, []byte, fs.FileMode) error{
@@ -158,7 +158,7 @@ func TestParentIsAFile(t *testing.T) {
 	}
 }
 
-// Readers beside eight writers see one whole version each time.
+// Readers always see one whole version while eight writers replace the file.
 func TestConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

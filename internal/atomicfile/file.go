@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// File is a small file that several processes change. It holds no state: copies are the
-// same file, and all methods are safe for concurrent use.
+// File is a small file that several processes change. The struct holds no state: copies mean the same file.
+// All methods are safe for concurrent use.
 type File struct {
 	Path string
 	Perm fs.FileMode // 0 means 0600
@@ -17,10 +17,9 @@ type File struct {
 	NoSync bool
 }
 
-// Update replaces the content with what edit makes of it, under the lock Path+".lock", so
-// that no other Update is lost. edit gets nil where there is no file yet; it must not
-// keep old. When it returns an error, or the content as it was (nil for no file), nothing
-// is written.
+// Update replaces the content with what edit returns for it. It holds the lock Path+".lock" meanwhile, so
+// that concurrent Updates do not overwrite each other. old is nil if the file does not exist; edit must not
+// keep it. Nothing is written if edit returns an error or unchanged content (nil if there was no file).
 func (f File) Update(ctx context.Context, edit func(old []byte) ([]byte, error)) error {
 	unlock, err := Lock(ctx, f.Path+".lock")
 	if err != nil {

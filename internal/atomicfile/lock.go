@@ -9,13 +9,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPoll is how often Lock asks again: a blocking lock call could not be cancelled.
+// lockPoll is how often Lock retries. It polls because a blocking lock call could not be cancelled.
 const lockPoll = 10 * time.Millisecond
 
-// Lock waits until this caller alone holds the lock at path, among all processes and
-// goroutines, or until ctx ends. The lock file is made with mode 0600 (missing folders
-// with 0700) and stays. The kernel drops the lock of a process that dies. Lock a file of
-// its own, never one that [Write] replaces.
+// Lock waits until the caller holds the lock at path, exclusively among all processes and goroutines, or
+// until ctx ends. The lock file is created with mode 0600, missing folders with 0700, and is never removed.
+// The kernel releases the lock of a process that dies. Lock a separate file, never one that [Write] replaces:
+// the lock would stay on the old file.
 //
 // The caller calls unlock; calling it twice is harmless.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {

@@ -2,15 +2,15 @@ package atomicfile
 
 import "syscall"
 
-// Noticed reports whether the system tells of every change of the files in a folder: whether it lies on a file system of
-// this machine alone. What other machines, or the host of this one, change in a shared folder is told to nobody. Of
-// unknown file systems nothing is expected.
+// Noticed reports whether the system notifies watchers of every change to files in dir. That holds for local
+// file systems only: changes that another machine, or the host of this virtual machine, makes in a shared
+// folder cause no notification. An unknown file system counts as not notifying.
 func Noticed(dir string) bool {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return false
 	}
-	switch uint32(s.Type) { // the kernel's numbers have 32 bits, whatever the field has
+	switch uint32(s.Type) { // the kernel's magic numbers have 32 bits, whatever the field's type
 	case 0xef53, // ext2, ext3, ext4
 		0x58465342, // XFS
 		0x9123683e, // Btrfs

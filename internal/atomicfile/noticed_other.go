@@ -2,5 +2,6 @@
 
 package atomicfile
 
-// Noticed reports whether the system tells of every change of the files in a folder. Nothing is known of it here.
+// Noticed reports whether the system notifies watchers of every change to files in a folder. On this platform
+// that is not known.
 func Noticed(string) bool { return false }

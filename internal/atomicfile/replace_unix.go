@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// alwaysSync is for systems that may leave an empty file where a synced one is expected.
+// alwaysSync is true on systems where an unsynced file may be found empty after the rename.
 const alwaysSync = false
 
 // swap renames temp to path.
@@ -27,14 +27,14 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	// Some network and FUSE file systems cannot sync a folder; they promise nothing then.
+	// Some network and FUSE file systems cannot sync a folder; durability is then up to them.
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	return nil
 }
 
-// keepOwner gives f the owner of the file at path, where we may.
+// keepOwner gives f the owner and group of the file at path, if this process may do that.
 func keepOwner(f *os.File, path string) {
 	info, err := os.Stat(path)
 	if err != nil {

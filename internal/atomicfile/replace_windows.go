@@ -11,8 +11,8 @@ import (
 
 const alwaysSync = true
 
-// swap replaces path by temp. Whoever reads path at this moment keeps it from being replaced,
-// a virus scanner among them, so it is tried ten times.
+// swap replaces path by temp. It tries ten times, because anyone who has path open at the moment, such as a
+// virus scanner, makes the replacement fail.
 func swap(temp, path string, _ bool) error {
 	for n := 0; ; n++ {
 		err := atomic.ReplaceFile(temp, path)
@@ -24,7 +24,7 @@ func swap(temp, path string, _ bool) error {
 	}
 }
 
-// keepOwner has nothing to do: a file there has the owner of its process.
+// keepOwner does nothing: on Windows a new file belongs to the user of its process.
 func keepOwner(*os.File, string) {}
 
 // alive reports whether a process exists.

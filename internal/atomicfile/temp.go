@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// createTemp makes a new file beside path, called .<base>.<pid>.<random>.tmp, so that it is
-// plain whose it is and that of a process that died can be told.
+// createTemp makes a new file beside path, called .<base>.<pid>.<random>.tmp. The name tells which file and
+// which process it belongs to, so that RemoveLeftovers can recognize those of dead processes.
 func createTemp(path string, perm fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(path)
 	for {
@@ -25,8 +25,8 @@ func createTemp(path string, perm fs.FileMode) (*os.File, error) {
 	}
 }
 
-// RemoveLeftovers removes the temporary files of path that are older than age and whose process
-// is gone, and returns how many those were. A missing folder has none.
+// RemoveLeftovers removes temporary files of path that are older than age and whose process is gone. It
+// returns how many it removed. A missing folder is not an error.
 func RemoveLeftovers(path string, age time.Duration) (removed int, err error) {
 	dir, base := filepath.Split(path)
 	if dir == "" {
@@ -54,7 +54,7 @@ func RemoveLeftovers(path string, age time.Duration) (removed int, err error) {
 	return removed, err
 }
 
-// tempOwner is the process that made a temporary file of base.
+// tempOwner returns the process that made the file name, if name is a temporary file of base.
 func tempOwner(name, base string) (pid int, ok bool) {
 	name, dotted := strings.CutPrefix(name, "."+base+".")
 	name, temp := strings.CutSuffix(name, ".tmp")

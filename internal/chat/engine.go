@@ -15,16 +15,6 @@ type Engine interface {
 	Run(ctx context.Context, t *Turn, s Sink) (Outcome, error)
 }
 
-// Surface says where a person who can be asked is watching; empty where nobody is.
-type Surface string
-
-// The surfaces.
-const (
-	SurfaceNone     Surface = ""
-	SurfaceTerminal Surface = "terminal"
-	SurfaceWeb      Surface = "web"
-)
-
 // Turn is what an engine is asked to answer. Nobody changes it.
 type Turn struct {
 	ID        string

@@ -106,7 +106,7 @@ func (x *exported) redact() {
 				p.Args, p.Opaque = `"`+redacted+`"`, nil
 			case llm.PartToolResult:
 				p.Text, p.Files, p.Opaque = redacted, nil, nil
-			case llm.PartText, llm.PartReasoning, llm.PartFile, llm.PartNotice, PartSteer:
+			case llm.PartText, llm.PartReasoning, llm.PartFile, llm.PartNotice, partSteer:
 				p.Opaque = nil
 			}
 		}
@@ -137,7 +137,7 @@ func (x *exported) markdown() []byte {
 			switch p.Kind {
 			case llm.PartText:
 				fmt.Fprintf(&b, "\n%s\n", p.Text)
-			case PartSteer:
+			case partSteer:
 				fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(p.Text, "\n", "\n> "))
 			case llm.PartNotice:
 				fmt.Fprintf(&b, "\n*%s*\n", p.Text)

@@ -149,7 +149,7 @@ func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) 
 		case llm.PartNotice:
 		case llm.PartToolResult:
 			results[part.Call] = part
-		case PartSteer:
+		case partSteer:
 			end()
 			p.add(row, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: part.Text})
 		case llm.PartText, llm.PartReasoning, llm.PartToolCall, llm.PartFile:

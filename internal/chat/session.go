@@ -317,7 +317,7 @@ func (s *Service) tellChanged(id string, revision int64) {
 
 // changed is tellChanged for who holds the hub's mu.
 func (s *Service) changed(id string, revision int64) {
-	s.hub.publish(&Event{Kind: EventSession, Session: id, Body: encode(struct {
+	s.hub.publish(&Event{Kind: eventSession, Session: id, Body: encode(struct {
 		ID       string `json:"id"`
 		Revision int64  `json:"revision"`
 	}{id, revision})})

@@ -25,9 +25,9 @@ const (
 
 // The kinds of event that the service itself publishes.
 const (
-	EventReset   = "reset"   // what the client knows is too old: snapshots follow, all else is to be asked for
-	EventTurn    = "turn"    // Body is a TurnEvent
-	EventSession = "session" // Body has id, and revision, which is 0 where it was deleted
+	eventReset   = "reset"   // what the client knows is too old: snapshots follow, all else is to be asked for
+	eventTurn    = "turn"    // Body is a turnBody
+	eventSession = "session" // Body has id, and revision, which is 0 where it was deleted
 )
 
 // Event is what a [Subscription] yields.
@@ -42,8 +42,8 @@ type Event struct {
 	n       uint64
 }
 
-// TurnEvent is the body of an event of kind [EventTurn].
-type TurnEvent struct {
+// turnBody is the body of an event of kind [eventTurn].
+type turnBody struct {
 	V       int             `json:"v"`
 	Seq     int64           `json:"seq"` // from 1, without gaps, in each turn
 	Turn    string          `json:"turnId"`
@@ -181,7 +181,7 @@ func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 	h := s.service.hub
 	var snapshots []Snapshot
 	for _, l := range h.turns {
-		if s.filter.has(&Event{Kind: EventTurn, Session: l.turn.Session, turn: l.turn.ID}) {
+		if s.filter.has(&Event{Kind: eventTurn, Session: l.turn.Session, turn: l.turn.ID}) {
 			l.flush()
 			snapshots = append(snapshots, l.snapshot())
 		}
@@ -192,7 +192,7 @@ func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 
 	slices.SortFunc(snapshots, func(a, b Snapshot) int { return strings.Compare(a.Turn, b.Turn) })
 	if s.filter.Turn == "" {
-		events = append(events, &Event{Kind: EventReset, Body: json.RawMessage(`{}`)})
+		events = append(events, &Event{Kind: eventReset, Body: json.RawMessage(`{}`)})
 	} else if len(snapshots) == 0 {
 		ended, err := s.service.Turn(ctx, s.filter.Turn)
 		if err != nil {
@@ -252,7 +252,7 @@ func (s *Subscription) Next(ctx context.Context) ([]*Event, error) {
 func snapshotEvent(s *Snapshot) *Event { return turnEvent(s, "snapshot", s) }
 
 func turnEvent(s *Snapshot, kind string, data any) *Event {
-	return &Event{Kind: EventTurn, Session: s.Session, turn: s.Turn, Body: encode(TurnEvent{
+	return &Event{Kind: eventTurn, Session: s.Session, turn: s.Turn, Body: encode(turnBody{
 		V: 1, Seq: s.Seq, Turn: s.Turn, Session: s.Session, TS: time.Now().UnixMilli(), Type: kind, Data: encode(data),
 	})}
 }

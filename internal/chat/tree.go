@@ -170,7 +170,7 @@ func index(tx *store.Tx, row int64, parts []llm.Part) {
 	var text strings.Builder
 	for _, p := range parts {
 		switch p.Kind {
-		case llm.PartText, PartSteer:
+		case llm.PartText, partSteer:
 			text.WriteString(p.Text)
 			text.WriteByte('\n')
 		case llm.PartFile:

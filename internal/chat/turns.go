@@ -176,7 +176,7 @@ func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message,
 			if tx.Err() != nil || m == nil {
 				return tx.Err()
 			}
-			part := llm.Part{Kind: PartSteer, Text: textOf(readMessages(tx, []*node{m})[0].Parts)}
+			part := llm.Part{Kind: partSteer, Text: textOf(readMessages(tx, []*node{m})[0].Parts)}
 			if !k.fold(func() {
 				i, p := k.add(part)
 				p.dirty, parts = false, append(parts, p)

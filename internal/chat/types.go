@@ -49,9 +49,9 @@ func (s TurnState) Ended() bool {
 	return s != TurnQueued && s != TurnRunning && s != TurnAwaiting
 }
 
-// PartSteer is the kind of part that holds what a person said while the answer was being written. Models get it as a
+// partSteer is the kind of part that holds what a person said while the answer was being written. Models get it as a
 // message of the user.
-const PartSteer llm.PartKind = "steer"
+const partSteer llm.PartKind = "steer"
 
 // Session is a conversation.
 type Session struct {

@@ -1,13 +1,12 @@
-// Package config reads Collie's settings: where its folders are, what the file collie.json
-// says, and the environment, of which it is the only reader.
+// Package config reads Collie's settings: the folders, the file collie.json and the environment, which no
+// other package reads.
 //
-// [Load] reads one or several files of JSON with comments into a [Config] with all defaults in
-// place. What it finds wrong it collects, each with file, line and column, and reports at once.
-// A server entry is handed on as raw JSON in a [ServerEntry]: the fields of an entry belong to
-// package source/upstream/entry, the look of other programs' files to source/upstream/hosts.
-// [Config.Edit] and its relatives change a file in place and keep everything else in it. [Watch] tells
-// when the files say something else. A folder may bring servers of its own in a [Project], which
-// counts only once a person trusts it.
+// [Load] reads one or several JSON files with comments into a [Config], with all defaults set. It collects
+// all errors, each with file, line and column, and reports them together. A server entry is passed on as raw
+// JSON in a [ServerEntry]: package source/upstream/entry interprets its fields, package source/upstream/hosts
+// the files of other programs. [Config.Edit] and the functions that make changes for it edit a file in place
+// and preserve everything else in it. [Watch] reports when the settings change. A folder may have servers of
+// its own in a [Project], which are used only once a person trusts it.
 package config
 
 import (
@@ -16,11 +15,11 @@ import (
 	"time"
 )
 
-// Config is all settings, defaults in place. It is immutable once [Load] has returned it.
+// Config holds all settings, with defaults set. It is immutable once [Load] has returned it.
 type Config struct {
 	Paths Paths
-	// Files that were read, in order; empty if the default file does not exist. The file of a
-	// project is not among them.
+	// Files are the files that were read, in order; empty if the default file does not exist. A project's
+	// file is not among them.
 	Files []string
 	// Project is the file of the working folder; nil if there is none.
 	Project *Project
@@ -41,125 +40,124 @@ type Config struct {
 	Models    map[string]Model // by MODEL or PROVIDER/MODEL
 	Agent     Agent
 
-	// Servers in the order of the files. An entry that a later file defines again stands in
-	// its first place.
+	// Servers in the order of the files. An entry that a later file replaces keeps its position.
 	Servers []ServerEntry
-	// Inputs are what VS Code's "inputs" declare, for ${input:id}, of all files; each id once.
-	// What a server's own file declares is told by [ServerEntry.Input].
+	// Inputs are the declarations of VS Code's "inputs" for ${input:id}, from all files, each id once.
+	// [ServerEntry.Input] returns the declaration in a server's own file.
 	Inputs []Input
 
-	// Warnings found on the way; errors are in the [*Error] that Load returns.
+	// Warnings found while reading; errors are in the [*Error] that Load returns.
 	Warnings []Finding
 
-	seen looks // how the files looked before they were read
+	seen looks // the state of the files before they were read
 }
 
-// HTTP is the listener that all HTTP shares.
+// HTTP configures the HTTP listener that all faces share.
 type HTTP struct {
 	Addr           string   // host:port; default 127.0.0.1:7420
-	AddrSet        bool     // a file says Addr, be it the default
-	AllowedOrigins []string // further values of Origin; nil, the default, where no file says any
-	AllowedHosts   []string // further values of Host; default none
+	AddrSet        bool     // a file sets Addr, even if to the default
+	AllowedOrigins []string // additional values of Origin; nil, the default, if no file sets it
+	AllowedHosts   []string // additional values of Host; default none
 	TLSCert        string   // PEM file; absolute; empty means no TLS
-	TLSKey         string   // PEM file; absolute; set if and only if TLSCert is
-	NoAuth         bool     // no bearer token; the listener refuses it off loopback
+	TLSKey         string   // PEM file; absolute; set together with TLSCert or not at all
+	NoAuth         bool     // require no bearer token; the listener allows that only on loopback
 	MaxBody        int64    // bytes of a request body; default 16 MiB
 	Metrics        bool     // serve /metrics; default false
-	ResumeBytes    int64    // bytes of answers kept for clients that lose their connection, all sessions together; default 64 MiB
-	// ElicitationConfirms lets clients with the token answer for their person what the gate asks; default true.
+	ResumeBytes    int64    // total bytes of answers kept for clients that lose their connection; default 64 MiB
+	// ElicitationConfirms lets the gate ask a person through a client that has the token; default true.
 	ElicitationConfirms bool
 }
 
-// MCP is what holds for all upstream servers together.
+// MCP is what applies to all upstream servers.
 type MCP struct {
 	Enabled           bool // default true
 	MaxParallelStarts int  // starts at once; default 64
 	MaxRunnerStarts   int  // package runners among them; default 4
-	// EnvDeny are patterns of variables that no server inherits unless its entry names them;
-	// nil means the defaults of package entry. It is env.deny in the file.
+	// EnvDeny are patterns of variables that servers do not inherit unless their entry names them; nil means
+	// the defaults of package entry. In the file it is called env.deny.
 	EnvDeny []string
 	Limits  Limits
-	// Drain is how long calls that are running may go on when a server is stopped, because its
-	// settings changed or the gateway ends; default 5 s, 0 means that they are cut off.
+	// Drain is how long running calls may go on when a server is stopped, because its settings changed or the
+	// gateway ends; default 5 s, 0 cuts them off.
 	Drain time.Duration
-	// WarmParallel is how many servers are started at once only to learn their tools, while the
-	// gateway warms its cache; default 4.
+	// WarmParallel is how many servers may run at once only to learn their tools, while the gateway warms its
+	// cache; default 4.
 	WarmParallel int
 	Logs         ServerLogs
 }
 
-// ServerLogs are the files of what servers write to stderr, <state>/logs/mcp/<name>.log.
+// ServerLogs configures the files with the stderr of servers, <state>/logs/mcp/<name>.log.
 type ServerLogs struct {
-	Enabled bool  // default true; the last lines are kept in memory in any case
+	Enabled bool  // default true; the last lines are kept in memory even if false
 	MaxSize int64 // bytes of one file; default 5 MiB
 	Files   int   // of each server, the current one included; default 3
 }
 
-// Limits of what passes on the wire and of calls. Sizes are bytes.
+// Limits for messages and calls. Sizes are in bytes.
 type Limits struct {
 	MaxFrame       int64         // one message, answer or event of a server; default 64 MiB
 	MaxDefinition  int64         // one tool definition; default 1 MiB
-	MaxDepth       int           // JSON depth on the wire; default 1,000
+	MaxDepth       int           // depth of a tool's input schema; default 64
 	MaxSchemaDepth int           // depth of a tool's schema; default 64
 	MaxSessions    int           // client sessions; default 1,024
 	MaxInFlight    int           // calls in flight in one session; default 256
-	CallTimeout    time.Duration // one call without progress; default 60 s
-	MaxCallTimeout time.Duration // one call in all; default 10 min
+	CallTimeout    time.Duration // time of one call without progress; default 60 s
+	MaxCallTimeout time.Duration // total time of one call; default 10 min
 }
 
-// Cache is the tool cache (8). Enabled, MaxAge and MaxStale can differ in a server entry.
+// Cache configures the tool cache. A server entry may override Enabled, MaxAge and MaxStale.
 type Cache struct {
 	Enabled bool // default true
-	// File is absolute: COLLIE_CACHE_FILE, else "file", else collie.cache.json beside the
-	// settings in our own folder; of settings elsewhere a file in the cache folder.
+	// File is absolute: COLLIE_CACHE_FILE, else the setting "file", else collie.cache.json beside the
+	// settings if those are in our own folder, else a file in the cache folder.
 	File string
-	// Fallback stands in for File where that cannot be written; absolute, and empty if a person
-	// chose File. It is not a setting.
+	// Fallback is used if File cannot be written; absolute, and empty if a person chose File. It is not a
+	// setting.
 	Fallback string
-	MaxAge   time.Duration // fresh that long; default 24 h
-	MaxStale time.Duration // shown that long; default 30 days; 0 means that nothing stale is shown
-	// Mode is the permission of File; it is written "0600", in octal. Default 0600.
+	MaxAge   time.Duration // age up to which a list counts as fresh; default 24 h
+	MaxStale time.Duration // age up to which a list is shown; default 30 days; 0 shows no stale list
+	// Mode is the permission of File, written in octal as "0600". Default 0600.
 	Mode fs.FileMode
-	// Compression is auto (default; gzip when the text is large), none or gzip.
+	// Compression is auto (default: gzip for a large file), none or gzip.
 	Compression string
-	// TrustImported lets lists be shown that were imported from another program's cache, before
-	// their server has confirmed them; default false.
+	// TrustImported shows lists that were imported from another program's cache before their server has
+	// confirmed them; default false.
 	TrustImported bool
-	// ServeOldOnChange keeps the old tools of a server whose entry changed until the new ones are
-	// known; default false: they go at once.
+	// ServeOldOnChange keeps showing the old tools of a server whose entry has changed until the new ones are
+	// known; default false: the old ones disappear at once.
 	ServeOldOnChange bool
-	// RefreshStale says what a stale list does to a server that does not run: with "use" (the
-	// default) it is asked when it is used, with "start" it is started at once.
+	// RefreshStale says what happens to a server that is not running and whose list is stale: "use" (default)
+	// refreshes the list when the server is used, "start" starts the server at once.
 	RefreshStale string
-	// Warmup says which servers are started once, in the background, when the gateway starts, to
-	// learn their tools: off, missing (default; those without a list), stale, all.
+	// Warmup says which servers the gateway starts once in the background at its start, to learn their tools:
+	// off, missing (default: those without a list), stale or all.
 	Warmup string
-	// RefreshInterval is how often lists are asked for again; default 0, which means never.
-	// RefreshStartsServers lets that start servers that do not run; default false.
+	// RefreshInterval is how often lists are refreshed; default 0, which means never. RefreshStartsServers
+	// lets that start servers that are not running; default false.
 	RefreshInterval      time.Duration
 	RefreshStartsServers bool
-	// FirstListWait is how long the first list of a client waits for servers whose tools nobody has
-	// seen; default 5 s, 0 does not wait.
+	// FirstListWait is how long a client's first list waits for servers whose tools are not known yet;
+	// default 5 s, 0 does not wait.
 	FirstListWait time.Duration
-	// Shared is the address of the NATS server through which gateways share their lists, several of
-	// a cluster with commas between; empty (default) means none. It may hold a password, which
-	// [Config.JSON] hides.
+	// Shared is the address of the NATS server through which gateways share their lists; for a cluster
+	// several, separated by commas. Empty (default) means none. It may hold a password, which [Config.JSON]
+	// hides.
 	Shared string
-	// SharedKeyFile holds the key that signs shared entries; absolute; empty means this home's.
+	// SharedKeyFile holds the key that signs shared entries; absolute; empty means the key of this home.
 	SharedKeyFile string
-	// SharedIdentity is exact (default), or portable, which leaves folders out of what makes a
-	// server the same on two machines.
+	// SharedIdentity is exact (default) or portable. Portable ignores folders when it compares servers of two
+	// machines.
 	SharedIdentity string
 }
 
-// Secrets is where ${secret:NAME} is looked up.
+// Secrets says where ${secret:NAME} is looked up.
 type Secrets struct {
-	// Store is keyring (that of the system), file (encrypted, in the state folder), or auto
-	// (default): the keyring where there is one.
+	// Store is keyring (the system's), file (encrypted, in the state folder), or auto (default: the keyring
+	// if there is one).
 	Store string
 }
 
-// Log is what serve and stdio tell about themselves. Other commands write to stderr only.
+// Log configures the log of serve and stdio. Other commands write to stderr only.
 type Log struct {
 	File    string // absolute; empty (default) means stderr
 	Level   string // debug, info, warn (default) or error; --log-level wins
@@ -167,64 +165,64 @@ type Log struct {
 	Files   int    // the current one included; default 3
 }
 
-// Audit is what is kept of calls, and where.
+// Audit says what is recorded of calls, and where.
 type Audit struct {
 	Content   string // none, redacted (default) or full
 	OnFailure string // refuse (default) or continue, when a record cannot be written
 	Dir       string // absolute; default <state>/audit
 }
 
-// Analytics are the files that count what is called, <data>/analytics.
+// Analytics configures the files that count calls, <data>/analytics.
 type Analytics struct {
 	Enabled bool // default true
-	// CaptureText keeps what was asked and answered as well, without secrets, cut; default false.
+	// CaptureText also keeps arguments and results, shortened and without secrets; default false.
 	CaptureText bool
 }
 
-// Telemetry is a report of how much is called, which is sent only if Enabled and Endpoint are
-// both set.
+// Telemetry configures a report of how many calls there are. It is sent only if Enabled is true and Endpoint
+// is set.
 type Telemetry struct {
 	Enabled bool // default false
-	// Endpoint is an http or https URL; empty (default) means none. It may hold a password,
-	// which [Config.JSON] hides.
+	// Endpoint is an http or https URL; empty (default) means none. It may hold a password, which
+	// [Config.JSON] hides.
 	Endpoint      string
-	IntervalHours int // between two reports, 1 to 168; default 24
+	IntervalHours int // hours between two reports, 1 to 168; default 24
 }
 
-// SiYuan is the SiYuan source. Its own settings are in Raw.
+// SiYuan configures the SiYuan source. Raw holds the source's own settings.
 type SiYuan struct {
 	Enabled bool            // default true
 	Raw     json.RawMessage // the whole section as standard JSON; nil if there is none
 }
 
-// Vault is the built-in notes. Its own settings are in Raw.
+// Vault configures the built-in notes. Raw holds its own settings.
 type Vault struct {
 	Enabled bool            // default true
 	File    string          // the SQLite file; absolute; default <data>/vault.db
 	Raw     json.RawMessage // the whole section as standard JSON; nil if there is none
 }
 
-// Context is how much of a model's context the tools may take.
+// Context limits how much of a model's context the tools take up.
 type Context struct {
-	// View is how servers are listed whose entry and profile do not say: flat, grouped, search, or auto, which chooses one
-	// of these for each server; empty (default) means flat.
+	// View applies to servers whose entry and profile set none: flat, grouped, search, or auto, which chooses
+	// one of these for each server. Empty (default) means flat.
 	View   string
-	Budget int64 // bytes of the list that servers may take with auto; default 16 KiB
+	Budget int64 // maximum bytes of the servers' part of the list with View auto; default 16 KiB
 }
 
-// Profile is a named view for a client. The zero value shows everything as configured.
+// Profile is a named view for a client. The zero value shows everything.
 type Profile struct {
 	Description string
-	View        string            // flat, grouped or search for all; auto as [Context] has it; empty for each tool's own
+	View        string            // flat, grouped or search for all tools; auto, see [Context]; empty: each tool decides
 	Views       map[string]string // flat, grouped or search for single tools
-	Budget      int64             // see [Context]; 0 means that one
+	Budget      int64             // see [Context]; 0 means the Budget there
 	Tools       Filter            // of tools
 	Actions     Filter            // of actions, written tool.action
-	// Notebooks are the levels that SiYuan notebooks have at most, by id, "*" for all others: none, r, rw or rwd.
+	// Notebooks are the highest levels (none, r, rw, rwd) in SiYuan notebooks, by id; "*" means all others.
 	Notebooks map[string]string
 }
 
-// ContextOf is the context of a profile by name.
+// ContextOf returns the context settings of a profile.
 func (c *Config) ContextOf(name string) Context {
 	p, ok := c.Profiles[name]
 	if !ok {
@@ -240,7 +238,7 @@ func (c *Config) ContextOf(name string) Context {
 	return out
 }
 
-// Filter chooses names by globs. An empty Include means all; Exclude wins.
+// Filter selects names by glob patterns. An empty Include means all; Exclude wins.
 type Filter struct {
 	Include, Exclude []string
 }
@@ -249,11 +247,11 @@ type Filter struct {
 type Input struct {
 	ID, Type, Description, Default string
 	Password                       bool
-	// Options are what a pickString chooses from.
+	// Options are the choices of a pickString.
 	Options []string
 }
 
-// defaults is the Config of an empty file.
+// defaults returns the Config of an empty file.
 func defaults(p Paths) *Config {
 	return &Config{
 		Paths: p,

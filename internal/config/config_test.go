@@ -14,7 +14,7 @@ import (
 	"collie/internal/config"
 )
 
-// write makes a settings file in a folder of its own and returns its path.
+// write creates a settings file in a new folder and returns its path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "collie.json")
@@ -24,13 +24,13 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// load reads files in a home of their own.
+// load reads files with a new home.
 func load(t *testing.T, files ...string) (*config.Config, error) {
 	t.Helper()
 	return config.Load(config.Options{Files: files, Home: t.TempDir()})
 }
 
-// findings is what Load says about a text, one line each, without the folder.
+// findings returns what Load reports about a text, one line each, without the folder.
 func findings(t *testing.T, text string) []string {
 	t.Helper()
 	file := write(t, text)
@@ -158,7 +158,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// A wrong level, or one of nobody knows which notebook, leaves none.
+// A wrong level, or a level for something that is not a notebook id, allows nothing at all.
 func TestWrongNotebookLevelsAllowNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`[]`, `"r"`, `null`, `{"Work": "r"}`, `{"*": "rwd", "20240101120000-abcdefg": "R"}`, `{"20240101120000-ABCDEFG": "r"}`, `{"20240101120000-abcdefg": 1}`} {

@@ -19,13 +19,13 @@ import (
 	"collie/internal/units"
 )
 
-// document is one file that was read.
+// document is one parsed file.
 type document struct {
 	*jsonc.Document
-	file string // as it was named
+	file string // the path as the caller gave it
 	dir  string // absolute folder of the file
 
-	inputs []Input // what it declares
+	inputs []Input // the inputs it declares
 }
 
 // node is one value in a file.
@@ -35,7 +35,7 @@ type node struct {
 	pointer string
 }
 
-// members are the members of n in the order of the file; nil if n is not an object.
+// members returns the members of n in the order of the file; nil if n is not an object.
 func (n node) members() []hujson.ObjectMember {
 	o, ok := n.value.Value.(*hujson.Object)
 	if !ok {
@@ -48,7 +48,7 @@ func (n node) child(m *hujson.ObjectMember) node {
 	return node{n.doc, &m.Value, jsonc.Join(n.pointer, jsonc.Name(m))}
 }
 
-// decoder collects what is wrong while values are read.
+// decoder collects findings while values are read.
 type decoder struct {
 	findings []Finding
 }
@@ -65,7 +65,7 @@ func (d *decoder) fail(n node, rule, format string, args ...any) {
 	d.report(n, n.value.StartOffset, rule, SeverityError, format, args...)
 }
 
-// mistyped reports a value of the wrong type; want is a phrase such as "a string".
+// mistyped reports a value of the wrong type. want is a phrase such as "a string".
 func (d *decoder) mistyped(n node, want string) {
 	d.fail(n, "type", "expected %s, got %s", want, kindName(n.value.Value.Kind()))
 }
@@ -87,18 +87,17 @@ func kindName(k hujson.Kind) string {
 	}
 }
 
-// field reads one setting into its place and tells its value. get returns nil where there is
-// nothing to tell.
+// field reads and returns one setting. get returns nil if the setting has no value to show.
 type field struct {
 	set func(*decoder, node)
 	get func() any
 }
 
-// fields are the settings an object may have, by name. The table serves reading, the warnings
-// about unknown names, and the effective settings.
+// fields are the possible members of an object, by name. The table is used to read files, to warn about
+// unknown names, and to list the effective settings.
 type fields map[string]field
 
-// values are the settings as they are, for [Config.Get] and the digest.
+// values returns the current settings, for [Config.Get] and the digest.
 func (fs fields) values() map[string]any {
 	out := make(map[string]any, len(fs))
 	for name, f := range fs {
@@ -109,10 +108,10 @@ func (fs fields) values() map[string]any {
 	return out
 }
 
-// ruleUnknown is the rule of a name that nobody knows.
+// ruleUnknown is the rule id for an unknown name.
 const ruleUnknown = "unknown"
 
-// read reads the object n. Names that start with "x-" are the user's own.
+// read reads the object n. Names that start with "x-" belong to the user and are ignored.
 func (fs fields) read(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
 		d.mistyped(n, "an object")
@@ -130,7 +129,7 @@ func (fs fields) read(d *decoder, n node) {
 	}
 }
 
-// meant ends the message about a name that nobody knows.
+// meant completes the message about an unknown name.
 func meant(name string, n node, fs fields) string {
 	servers := n.members()
 	switch {
@@ -149,7 +148,7 @@ func didYouMean(name string, fs fields) string {
 	return ""
 }
 
-// section is an object of fields.
+// section is a field whose value is an object of fields.
 func section(fs fields) field {
 	return field{fs.read, func() any { return fs.values() }}
 }
@@ -172,7 +171,7 @@ func stringField(p *string, example string) field {
 	}, func() any { return *p }}
 }
 
-// pathField is a file or folder; a relative one starts at the folder of the settings file.
+// pathField is a file or folder; a relative path starts at the folder of the settings file.
 func pathField(p *string) field {
 	f := stringField(p, "folder/name")
 	return field{func(d *decoder, n node) {
@@ -183,7 +182,7 @@ func pathField(p *string) field {
 	}, f.get}
 }
 
-// choiceField is one of a few words.
+// choiceField is one of the given words.
 func choiceField(p *string, words ...string) field {
 	want := "one of " + strings.Join(words, ", ")
 	return field{func(d *decoder, n node) {
@@ -209,7 +208,7 @@ func boolField(p *bool) field {
 	}, func() any { return *p }}
 }
 
-// countField is a whole number from 1.
+// countField is a whole number of at least 1.
 func countField(p *int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -271,7 +270,7 @@ func durationField(p *time.Duration) field {
 	}, func() any { return units.DurationText(*p) }}
 }
 
-// modeField is a permission of files in octal, as a string: JSON has no octal numbers.
+// modeField is a file permission in octal. It is a string, because JSON has no octal numbers.
 func modeField(p *fs.FileMode) field {
 	const want = `a permission in octal, in quotes, such as "0600"`
 	show := func() string { return fmt.Sprintf("%04o", *p) }
@@ -293,13 +292,13 @@ func modeField(p *fs.FileMode) field {
 	}, func() any { return show() }}
 }
 
-// isURL reports whether a text is an address of one of the schemes.
+// isURL reports whether s is a URL with one of the schemes.
 func isURL(s string, schemes ...string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }
 
-// shownURL is a URL without what signs in.
+// shownURL returns a URL without its user name and password.
 func shownURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

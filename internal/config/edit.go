@@ -17,13 +17,12 @@ import (
 	"collie/internal/jsonc"
 )
 
-// edit replaces the text of a settings file by what change makes of it; change gets nil where
-// there is no file. It is the only way Collie writes such a file, and only people's commands
-// call it.
+// edit replaces the text of a settings file with what change returns for it; text is nil if there is no file.
+// Only commands that people run call it, and nothing else writes settings files.
 //
-// A text with errors that the old one does not have is refused with an [*Error]. The old text
-// is kept as file.bak, the mode stays, a symbolic link is followed; a new file gets mode 0600.
-// Nothing is written when the text does not change. Edits of several processes do not mix.
+// A new text with errors that the old one does not have is refused with an [*Error]. The old text is kept as
+// file.bak. The mode stays, and a symbolic link is followed; a new file has mode 0600. Nothing is written if
+// the text does not change. Edits of several processes are serialized.
 func edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	file, err := follow(file)
 	if err != nil {
@@ -43,7 +42,7 @@ func edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	if err != nil {
 		return fmt.Errorf("edit settings %q: %w", file, err)
 	}
-	if bytes.Equal(old, text) { // nothing is made of no file, too
+	if bytes.Equal(old, text) { // also if there is no file and none is to be created
 		return nil
 	}
 	if err := newErrors(file, old, text); err != nil {
@@ -55,8 +54,7 @@ func edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	return rewrite(file, old, text)
 }
 
-// follow returns the file that a path leads to; a path that leads nowhere yet is returned as
-// it is.
+// follow resolves symbolic links. If the target does not exist, it returns that path.
 func follow(file string) (string, error) {
 	target, err := filepath.EvalSymlinks(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,10 +75,10 @@ func rewrite(file string, old, text []byte) error {
 	if err := atomicfile.Write(file, text, mode); err != nil {
 		return err
 	}
-	return os.Chmod(file, mode) // the umask may have taken something away
+	return os.Chmod(file, mode) // the umask may have removed bits
 }
 
-// newErrors returns the errors of text that old does not have, as an [*Error].
+// newErrors returns the errors that text has and old does not, as an [*Error].
 func newErrors(file string, old, text []byte) error {
 	key := func(f Finding) string { return f.Pointer + "\x00" + f.Rule + "\x00" + f.Message }
 	before := map[string]bool{}
@@ -96,23 +94,23 @@ func newErrors(file string, old, text []byte) error {
 	return nil
 }
 
-// check reads one text alone and returns what is wrong with it.
+// check reads one text alone and returns its findings.
 func check(file string, text []byte) []Finding {
 	var d decoder
 	if err := defaults(Paths{}).read(&d, file, text); err != nil {
-		return nil // says nothing about the text
+		return nil // this error is not about the text
 	}
 	return d.findings
 }
 
-// AddServers writes server entries, standard JSON, at the end of the servers of a file, which
-// is made if it does not exist, all or none; of each, Name and Raw count. A server that is there
-// already is an error, or gets the new entry where it stands with replace.
+// AddServers adds server entries (standard JSON) at the end of the servers of a file: all or none. It creates
+// the file if necessary. Only Name and Raw of an entry are used. A server that already exists is an error;
+// with replace its entry is replaced in place.
 func AddServers(ctx context.Context, file string, servers []ServerEntry, replace bool) error {
 	return edit(ctx, file, Add(servers, replace))
 }
 
-// Add is the change behind [AddServers].
+// Add returns the change that [AddServers] makes.
 func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		for _, s := range servers {
@@ -131,7 +129,7 @@ func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) 
 	}
 }
 
-// Remove is the change that takes a server out of a file. A server that is not there is an error.
+// Remove returns the change that removes a server. A missing server is an error.
 func Remove(name string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, name)
@@ -145,7 +143,7 @@ func Remove(name string) func(text []byte) ([]byte, error) {
 	}
 }
 
-// serverPlace is where a file has the server, or where it would put it.
+// serverPlace returns the path of a server in a file, or the path where it would be added.
 func serverPlace(text []byte, name string) (path []string, found bool, err error) {
 	parsed, err := jsonc.Parse(text)
 	if err != nil {
@@ -169,16 +167,14 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 	return place, false, nil
 }
 
-// SetMember is the edit behind [Setting] for any text of JSON with comments, such as another
-// program's file: it gives the member at path the value and returns the new text, in which all
-// else is as it was. Objects missing on the way are made; a text in which the member has an
-// equal value already is returned as it is.
+// SetMember sets the member at path in any JSON text with comments, such as another program's file, and
+// returns the new text. Everything else in it stays. Missing objects along the path are created. If the
+// member already has an equal value, text is returned unchanged. [Setting] uses it.
 func SetMember(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return jsonc.Set(text, path, value)
 }
 
-// Value reads what a person typed on a command line as a value: JSON where it is JSON, else a
-// string.
+// Value interprets what a person typed as a value: JSON if it is valid JSON, else a string.
 func Value(typed string) json.RawMessage {
 	if json.Valid([]byte(typed)) {
 		return json.RawMessage(typed)

@@ -118,7 +118,7 @@ func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
 		t.Errorf("the file changed (-want +got):\n%s", diff)
 	}
-	// A file that is wrong elsewhere can still be put right step by step.
+	// A file with other errors can still be corrected step by step.
 	broken := write(t, `{"http": {"addr": 1, "noAuth": 2}}`)
 	if err := config.Edit(t.Context(), broken, config.Setting("http.addr", config.Value("h:1"))); err != nil {
 		t.Errorf("repair of one of two errors: %v", err)

@@ -14,17 +14,16 @@ import (
 	"collie/internal/jsonc"
 )
 
-// JSON is the effective settings, defaults in place, as canonical JSON (RFC 8785, but whole
-// numbers keep all their digits). Server entries are in it as their author wrote them, those of
-// a project that is not trusted excepted; a password in cache.shared or telemetry.endpoint reads
-// "***", and so does a key of a provider, or a value of its headers, that does not refer elsewhere.
+// JSON returns the effective settings, defaults included, as canonical JSON (RFC 8785, except that integers
+// keep all their digits). Server entries are as written. Servers of an untrusted project are left out.
+// Passwords in cache.shared and telemetry.endpoint read "***".
 func (c *Config) JSON() json.RawMessage {
 	return canonical(c.fields().values())
 }
 
-// Digest identifies the effective settings, so that two processes can tell whether they run
-// with the same ones: the hexadecimal SHA-256 of [Config.JSON] and the folders that relative
-// paths in server entries start from. The environment is not in it.
+// Digest identifies the effective settings, so that two processes can compare theirs. It is the hexadecimal
+// SHA-256 of [Config.JSON] and of the folders against which relative paths in server entries are resolved.
+// The environment is not included.
 func (c *Config) Digest() string {
 	dirs := make(map[string]string, len(c.Servers))
 	for _, s := range c.Servers {
@@ -46,7 +45,7 @@ func canonical(v any) json.RawMessage {
 	}
 	value := jsontext.Value(raw)
 	err = value.Canonicalize(jsontext.CanonicalizeRawInts(false),
-		// A server entry may be wrong, and is told apart all the same.
+		// Even an invalid server entry must be distinguishable from others.
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		panic(fmt.Sprintf("config: settings are not JSON: %v", err))
@@ -54,8 +53,7 @@ func canonical(v any) json.RawMessage {
 	return json.RawMessage(value)
 }
 
-// Get returns the effective value at a path such as "http.addr", or at a JSON pointer such as
-// "/http/addr".
+// Get returns the effective value at a path such as "http.addr" or a JSON pointer such as "/http/addr".
 func (c *Config) Get(path string) (json.RawMessage, error) {
 	names, err := SplitPath(path)
 	if err != nil {
@@ -72,7 +70,7 @@ func (c *Config) Get(path string) (json.RawMessage, error) {
 	return jsonc.Standard(v), nil
 }
 
-// SplitPath is the names in the path of a setting: "a.b[1]", or a JSON pointer such as "/a/b/1".
+// SplitPath splits the path of a setting into names. It accepts "a.b[1]" and JSON pointers such as "/a/b/1".
 func SplitPath(path string) ([]string, error) {
 	if strings.HasPrefix(path, "/") {
 		return jsonc.Split(path), nil

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Env is an environment: the process's own from [FromOS], or one made for a test by [EnvOf].
-// The zero value is empty. It is safe for concurrent use.
+// Env is an environment: that of the process from [FromOS], or one for a test from [EnvOf]. The zero value is
+// empty. It is safe for concurrent use.
 type Env struct {
 	lookup func(string) (string, bool)
 	list   []string
 }
 
-// FromOS returns the environment of this process as it is now.
+// FromOS returns the present environment of this process.
 func FromOS() Env { return Env{lookup: os.LookupEnv, list: os.Environ()} }
 
-// EnvOf returns an environment of NAME=value pairs. Of a name given twice the last value
-// counts.
+// EnvOf returns an environment of NAME=value pairs. If a name occurs twice, the last value counts.
 func EnvOf(pairs ...string) Env {
 	m := make(map[string]string, len(pairs))
 	for _, p := range pairs {
@@ -44,7 +43,7 @@ func (e Env) Get(name string) string {
 	return v
 }
 
-// First returns the value of the first of names that is set and not empty.
+// First returns the first value among names that is set and not empty.
 func (e Env) First(names ...string) string {
 	for _, n := range names {
 		if v := e.Get(n); v != "" {
@@ -54,5 +53,5 @@ func (e Env) First(names ...string) string {
 	return ""
 }
 
-// List returns all variables as NAME=value. The caller owns the slice.
+// List returns all variables as NAME=value. The caller may change the slice.
 func (e Env) List() []string { return slices.Clone(e.list) }

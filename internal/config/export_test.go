@@ -1,4 +1,4 @@
 package config
 
-// Edit is what [Config.Edit] writes a file with.
+// Edit is the function behind [Config.Edit].
 var Edit = edit

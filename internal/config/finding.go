@@ -8,19 +8,19 @@ import (
 	"collie/internal/jsonc"
 )
 
-// Severity is how bad a [Finding] is.
+// Severity says how serious a [Finding] is.
 type Severity string
 
-// The severities. An error keeps Collie from using the file, a warning does not.
+// The severities. A file with an error cannot be used; one with a warning can.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 )
 
-// Finding is one thing that is wrong with a settings file.
+// Finding is one problem in a settings file.
 type Finding struct {
 	File     string   `json:"file"`
-	Line     int      `json:"line"`    // from 1; 0 if the file has no such place
+	Line     int      `json:"line"`    // from 1; 0 if the finding has no place in the file
 	Column   int      `json:"column"`  // from 1, in characters
 	Pointer  string   `json:"pointer"` // JSON pointer into the file
 	Rule     string   `json:"rule"`    // stable id, such as "type" or "R-CF-3"
@@ -28,8 +28,7 @@ type Finding struct {
 	Message  string   `json:"message"`
 }
 
-// String reads "file:line:column: http.addr: message", with "warning: " before a warning's
-// message.
+// String reads "file:line:column: http.addr: message"; a warning has "warning: " before the message.
 func (f Finding) String() string {
 	if f.Severity == SeverityWarning {
 		return f.Place() + ": warning: " + f.Text()
@@ -37,7 +36,7 @@ func (f Finding) String() string {
 	return f.Place() + ": " + f.Text()
 }
 
-// Place is where it is: "file:line:column", or the file alone.
+// Place returns "file:line:column", or the file alone if there is no line.
 func (f Finding) Place() string {
 	if f.Line == 0 {
 		return f.File
@@ -45,7 +44,7 @@ func (f Finding) Place() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 }
 
-// Text is what it is about and what is wrong: "http.addr: message".
+// Text returns the setting and the problem: "http.addr: message".
 func (f Finding) Text() string {
 	if f.Pointer == "" {
 		return f.Message
@@ -53,7 +52,7 @@ func (f Finding) Text() string {
 	return dotted(f.Pointer) + ": " + f.Message
 }
 
-// dotted is a JSON pointer as people write it: mcpServers.github.args[1].
+// dotted writes a JSON pointer as people do: mcpServers.github.args[1].
 func dotted(pointer string) string {
 	var b strings.Builder
 	for _, name := range jsonc.Split(pointer) {
@@ -69,13 +68,12 @@ func dotted(pointer string) string {
 	return b.String()
 }
 
-// Error is all that is wrong with the files that were read; at least one finding is of
-// severity error.
+// Error holds all findings in the files that were read; at least one is an error.
 type Error struct {
 	Findings []Finding
 }
 
-// Error has one line a finding of severity error.
+// Error returns one line for each finding that is an error.
 func (e *Error) Error() string {
 	var lines []string
 	for _, f := range e.Findings {

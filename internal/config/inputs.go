@@ -9,8 +9,8 @@ import (
 	"collie/internal/jsonc"
 )
 
-// readInputs reads what VS Code's "inputs" declare. Of an id that two files declare, the later
-// one counts for [Config.Inputs]; a server sees what its own file declares.
+// readInputs reads the declarations in VS Code's "inputs". If two files declare the same id, [Config.Inputs]
+// has the later declaration, while a server uses that of its own file.
 func (c *Config) readInputs(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
@@ -43,7 +43,7 @@ func readInput(d *decoder, n node) (in Input, ok bool) {
 		"default":     stringField(&in.Default, "none"),
 		"password":    boolField(&in.Password),
 		"options":     {in.readOptions, func() any { return nil }},
-		// What VS Code's kind "command" has, which asks an extension.
+		// Members of VS Code's kind "command", which asks an extension; they are ignored.
 		"command": none, "args": none,
 	}.read(d, n)
 	if in.ID == "" && len(d.findings) == before {
@@ -52,7 +52,7 @@ func readInput(d *decoder, n node) (in Input, ok bool) {
 	return in, in.ID != ""
 }
 
-// readOptions reads a list of strings, or of {"label": …, "value": …}.
+// readOptions reads a list whose elements are strings or {"label": …, "value": …}.
 func (in *Input) readOptions(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
@@ -75,7 +75,7 @@ func (in *Input) readOptions(d *decoder, n node) {
 	}
 }
 
-// Input is what the file of s declares under an id, for ${input:id} in s.
+// Input returns the declaration of id in the file of s, for ${input:id}.
 func (s ServerEntry) Input(id string) (Input, bool) {
 	if s.at.doc == nil {
 		return Input{}, false
@@ -87,10 +87,10 @@ func (s ServerEntry) Input(id string) (Input, bool) {
 	return s.at.doc.inputs[i], true
 }
 
-// Answer is the last part of the way to the value of ${input:id} in s, after the secret store
-// and COLLIE_INPUT_<ID>, which package entry asks first: the default that is declared,
-// else what a person says to ask. Ask may be nil, where nobody can be asked. An id that nothing
-// declares is asked for as well, since other programs' files leave out declarations.
+// Answer is the last step in resolving ${input:id} in s. Package entry first tries the secret store and
+// COLLIE_INPUT_<ID>. Answer returns the declared default, or else what ask returns from a person. ask may be
+// nil if nobody can be asked. It is also called for an undeclared id, because other programs' files omit
+// declarations.
 func (s ServerEntry) Answer(id string, ask func(Input) (string, bool)) (value string, ok bool) {
 	in, declared := s.Input(id)
 	switch {

@@ -13,28 +13,27 @@ import (
 	"collie/internal/units"
 )
 
-// MaxSize is how many bytes a settings file may have.
+// MaxSize is the maximum size of a settings file in bytes.
 const MaxSize = 4 << 20
 
 // Options say where [Load] looks.
 type Options struct {
-	// Files stand for --config. A later file wins, setting by setting and server by server.
-	// Empty means COLLIE_CONFIG, and without that the default file.
+	// Files are the files of --config. A later file overrides an earlier one, setting by setting and server
+	// by server. If empty, COLLIE_CONFIG is used, and without that the default file.
 	Files []string
-	// Project is the working folder. Where no file is named, its ./.collie/collie.json counts as
-	// well, once it is trusted, and beats the default file server by server; see [Project].
-	// Empty means that no project is looked for.
+	// Project is the working folder. If no file is named, its ./.collie/collie.json is read too; once
+	// trusted, it overrides the default file server by server; see [Project]. Empty means that there is no
+	// project.
 	Project string
-	// Home stands for --home; see [FindPaths].
+	// Home is the value of --home; see [FindPaths].
 	Home string
 	// Env is the environment; the zero value is an empty one.
 	Env Env
 }
 
-// Load reads the settings. A default file that does not exist is an empty one; a file that was
-// named must exist. If files could be read but something in them is wrong, the error is an
-// [*Error] with every finding, and the Config holds what could be read, for a report on the
-// rest; with any other error it is nil.
+// Load reads the settings. A missing default file counts as empty, but a named file must exist. If the files
+// were read and have errors, the error is an [*Error] with all findings, and the Config holds what could be
+// read. With any other error the Config is nil.
 func Load(o Options) (*Config, error) {
 	paths, err := FindPaths(o.Home, o.Env)
 	if err != nil {
@@ -75,8 +74,8 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// files are the settings files to read, the project's aside. Without a name the default file is
-// meant, which need not exist.
+// files returns the settings files to read, without the project's. If none is named, that is the default
+// file, which need not exist.
 func (o *Options) files(paths Paths) (files []string, named bool) {
 	if len(o.Files) > 0 {
 		return o.Files, true
@@ -87,7 +86,7 @@ func (o *Options) files(paths Paths) (files []string, named bool) {
 	return []string{paths.ConfigFile}, false
 }
 
-// all are the files whose contents count, there or not.
+// all returns all files whose content matters, existing or not.
 func (o *Options) all(paths Paths) []string {
 	list, named := o.files(paths)
 	if o.Project == "" || named {
@@ -96,7 +95,7 @@ func (o *Options) all(paths Paths) []string {
 	return append(slices.Clone(list), ProjectPath(o.Project), trustFile(paths))
 }
 
-// Named are the settings files that were asked for, absolute; none where the default file counts.
+// Named returns the absolute paths of the named settings files; none if the default file is used.
 func (o *Options) Named() ([]string, error) {
 	files, named := o.files(Paths{})
 	if !named {
@@ -113,11 +112,11 @@ func (o *Options) Named() ([]string, error) {
 	return out, nil
 }
 
-// cacheFileName is the tool cache's name beside the settings file.
+// cacheFileName is the name of the tool cache beside the settings file.
 const cacheFileName = "collie.cache.json"
 
-// placeCache finds the place of the tool cache: beside the settings where they lie in our own
-// folder, else in the cache folder.
+// placeCache sets the path of the tool cache: beside the settings if those are in our own folder, else in the
+// cache folder.
 func (c *Config) placeCache(env Env, files []string) error {
 	if chosen := env.Get("COLLIE_CACHE_FILE"); chosen != "" {
 		c.Cache.File = chosen
@@ -129,7 +128,7 @@ func (c *Config) placeCache(env Env, files []string) error {
 	}
 	abs, err := filepath.Abs(files[len(files)-1])
 	elsewhere := filepath.Join(c.Paths.Cache, digest([]byte(abs))[:16]+".json")
-	if filepath.Dir(abs) != c.Paths.Config { // other people's folders are not ours to write to
+	if filepath.Dir(abs) != c.Paths.Config { // a settings file elsewhere: other people's folders are not ours to write to
 		c.Cache.File = elsewhere
 		return err
 	}
@@ -137,7 +136,7 @@ func (c *Config) placeCache(env Env, files []string) error {
 	return err
 }
 
-// readFile reads a file, or as much of it as shows that it is too large.
+// readFile reads a file, at most one byte more than MaxSize.
 func readFile(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -147,7 +146,8 @@ func readFile(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxSize+1))
 }
 
-// read puts what one file says into c. The error is for what says nothing about the text.
+// read merges the text of one file into c. What is wrong with the text goes to d; the error is about the path
+// alone.
 func (c *Config) read(d *decoder, file string, text []byte) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {

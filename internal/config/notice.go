@@ -12,12 +12,12 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// run reads when the files have changed and are quiet, until ctx ends.
+// run reads the files again whenever they have changed and are quiet, until ctx ends.
 func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	n := newNotices(w)
 	defer n.close()
 	n.follow(r.files())
-	if r.seen.update(r.files()) { // since they were read; what changes from here on is seen
+	if r.seen.update(r.files()) { // changed since they were read; n reports later changes
 		r.readAndFollow(n)
 	}
 	poll := time.NewTicker(n.every(w.Poll))
@@ -25,7 +25,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	quiet := time.NewTimer(w.Debounce)
 	quiet.Stop()
 	defer quiet.Stop()
-	var since time.Time // of the first change that was not read; zero if there is none
+	var since time.Time // time of the first change not read yet; zero if there is none
 	for {
 		select {
 		case <-ctx.Done():
@@ -33,7 +33,7 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 		case <-poll.C:
 		case _, ok := <-n.events():
 			if !ok {
-				n.close() // the system gave up; polling goes on
+				n.close() // the system stopped sending notices; polling goes on
 				poll.Reset(n.every(w.Poll))
 				continue
 			}
@@ -60,8 +60,8 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	}
 }
 
-// readAndFollow reads, and follows the files that count now. With new ones among them it reads once more: they may have changed
-// before they were followed.
+// readAndFollow reads the settings and follows the files that matter now. If some of those are new, it reads
+// once more, because they may have changed before they were followed.
 func (r *reader) readAndFollow(n *notices) {
 	for more := true; more; {
 		r.read()
@@ -71,11 +71,11 @@ func (r *reader) readAndFollow(n *notices) {
 	}
 }
 
-// looks are how files looked last, by path; nil is one that does not exist.
+// looks holds the last known state of files, by path; nil means that a file does not exist.
 type looks map[string]fs.FileInfo
 
-// update looks again and reports whether anything has changed. A file that was never looked at
-// counts as unchanged: it is read with those that name it.
+// update looks at the files again and reports whether any has changed. A file seen for the first time does
+// not count as changed: it is read together with the file that names it.
 func (l looks) update(files []string) (changed bool) {
 	for _, file := range files {
 		info, err := os.Stat(file)
@@ -89,7 +89,7 @@ func (l looks) update(files []string) (changed bool) {
 	return changed
 }
 
-// meet looks at files that were never looked at, and reports whether there are any.
+// meet looks at files not seen before and reports whether there were any.
 func (l looks) meet(files []string) (some bool) {
 	for _, file := range files {
 		if _, known := l[file]; !known {
@@ -107,18 +107,19 @@ func sameLook(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// notices tell that something happened in the folders of files. Which file it was does not
-// matter, since a link may hide it: a look at the files is cheap.
+// notices reports that something happened in the folders of files. It does not say which file, since a
+// symbolic link may hide that; looking at the files is cheap.
 type notices struct {
 	watcher *fsnotify.Watcher // nil if there is none
-	folders map[string]bool   // those followed, and whether their changes are told
-	all     bool              // nothing happens to the files that is not told
+	folders map[string]bool   // the folders that are followed; the value says whether the system reports all their changes
+	all     bool              // every change of the files is reported
 }
 
-// seldom is how much longer files are left alone where all changes are told. Those of folders far above are not.
+// seldom is the factor by which polling is slower if all changes are reported. Polling is still needed,
+// because changes to folders further up are not reported.
 const seldom = 15
 
-// every is how often files are looked at.
+// every returns how often to look at the files.
 func (n *notices) every(poll time.Duration) time.Duration {
 	if n.watcher != nil && n.all {
 		return seldom * poll
@@ -140,8 +141,8 @@ func newNotices(w *WatchOptions) *notices {
 	return n
 }
 
-// follow watches the folders of files and of what links lead to. One that does not exist is left
-// to polling: what lies above it may be anybody's, and large.
+// follow watches the folders of files and of the targets of links. It leaves a missing folder to polling,
+// rather than watch a folder above it that may be large and belong to others.
 func (n *notices) follow(files []string) {
 	if n.watcher == nil {
 		return
@@ -157,14 +158,14 @@ func (n *notices) follow(files []string) {
 	}
 	for dir := range n.folders {
 		if !wanted[dir] {
-			_ = n.watcher.Remove(dir) // it may be gone
+			_ = n.watcher.Remove(dir) // the folder may be gone, so the error does not matter
 			delete(n.folders, dir)
 		}
 	}
 	n.all = true
 	for dir := range wanted {
-		// A folder that was removed and made again has to be added again, which does no harm to
-		// one that was not.
+		// A folder that was deleted and created again has to be added again. Adding a folder twice is
+		// harmless.
 		_, err := os.Stat(dir)
 		n.folders[dir] = err == nil && n.watcher.Add(dir) == nil
 		n.all = n.all && n.folders[dir] && atomicfile.Noticed(dir)
@@ -187,7 +188,7 @@ func (n *notices) errors() <-chan error {
 
 func (n *notices) close() {
 	if n.watcher != nil {
-		_ = n.watcher.Close() // nothing is lost
+		_ = n.watcher.Close() // nothing is lost, so the error does not matter
 		n.watcher = nil
 	}
 }

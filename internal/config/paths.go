@@ -10,22 +10,22 @@ import (
 // FileName is the name of the settings file in the config folder.
 const FileName = "collie.json"
 
-// Paths are Collie's folders, all absolute. None is made here.
+// Paths are Collie's folders, all absolute. This package does not create them.
 type Paths struct {
-	Config string // what people edit
-	Cache  string // what can be made again
+	Config string // files that people edit
+	Cache  string // files that can be created again
 	State  string // locks, keys, audit, logs
 	Data   string // notes
 
-	// ConfigFile is the default settings file, in Config.
+	// ConfigFile is the default settings file in the folder Config.
 	ConfigFile string
-	// Home is the folder that holds all of them, if one was asked for; else empty.
+	// Home is the folder that holds all others, if one was set; else empty.
 	Home string
 }
 
-// FindPaths returns the folders for home, which stands for --home and may be empty. Without it
-// COLLIE_HOME counts, and without that the XDG folders of the system. In one home Config is
-// the folder itself and the others are folders in it.
+// FindPaths returns the folders. home is the value of --home and may be empty; then COLLIE_HOME is used, and
+// without that the system's XDG folders. In a home, Config is the folder itself and the others are
+// subfolders.
 func FindPaths(home string, env Env) (Paths, error) { return findPaths(home, env, runtime.GOOS) }
 
 func findPaths(home string, env Env, goos string) (Paths, error) {
@@ -55,8 +55,8 @@ func findPaths(home string, env Env, goos string) (Paths, error) {
 	return p, nil
 }
 
-// systemFolders follows the XDG Base Directory specification 0.8, which says that a relative
-// value is to be ignored, and the customs of macOS and Windows where no XDG variable is set.
+// systemFolders follows the XDG Base Directory specification 0.8, which says to ignore relative values. If no
+// XDG variable is set, it follows the conventions of macOS and Windows.
 func systemFolders(env Env, goos string) (Paths, error) {
 	user := env.Get("HOME")
 	config, cache, state, data := ".config", ".cache", ".local/state", ".local/share"
@@ -79,7 +79,7 @@ func systemFolders(env Env, goos string) (Paths, error) {
 	}
 	p := Paths{Config: folder("XDG_CONFIG_HOME", config), Data: folder("XDG_DATA_HOME", data)}
 	switch goos {
-	case "darwin", "windows": // one folder serves several purposes there
+	case "darwin", "windows": // these systems use one folder for several purposes
 		p.State = folder("XDG_STATE_HOME", state, "state")
 		p.Cache = folder("XDG_CACHE_HOME", cache, "cache")
 	default:
@@ -92,7 +92,7 @@ func systemFolders(env Env, goos string) (Paths, error) {
 	return p, nil
 }
 
-// in is a file in one of the folders.
+// in returns the path of a file in one of the folders.
 func (Paths) in(folder, name string) string {
 	if folder == "" {
 		return ""

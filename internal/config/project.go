@@ -16,35 +16,33 @@ import (
 	"collie/internal/jsonc"
 )
 
-// ProjectFile is where a project's folder has its settings.
+// ProjectFile is the path of the settings file in a project's folder.
 var ProjectFile = filepath.Join(".collie", FileName)
 
-// Project is the settings file of a folder. It starts programs, so a person has to look at it
-// before it counts: the decision is bound to its path and to every byte of it.
+// Project is the settings file of a folder. Since it can start programs, it is used only after a person has
+// looked at it and trusted it; the decision is bound to its path and its exact content.
 //
-// Of such a file only servers and the inputs they ask for count. Everything else in it, such as
-// the listener, the audit, limits or profiles, is named in a warning and has no effect: whoever
-// can put a file into a folder must not change how Collie itself behaves.
+// Only the servers in such a file and the inputs they need are used. Anything else in it, such as listener,
+// audit, limits or profiles, causes a warning and has no effect: whoever can put a file into a folder must
+// not be able to change how Collie itself behaves.
 type Project struct {
-	// Dir is the project's folder, and File its settings in it; absolute, symbolic links in Dir
-	// resolved.
+	// Dir is the project's folder with symbolic links resolved, File the settings file in it; both absolute.
 	Dir, File string
-	// SHA256 is that of the whole file, hexadecimal.
+	// SHA256 is the hexadecimal hash of the whole file.
 	SHA256 string
 	State  TrustState
-	// Servers are all that the file defines, as it defines them, trusted or not.
+	// Servers are all servers in the file, trusted or not.
 	Servers []ServerEntry
 	Inputs  []Input
-	// Findings are what is wrong with the file; empty if it was not read.
+	// Findings are the problems in the file; empty if it was not read.
 	Findings []Finding
 }
 
-// ErrNoProject says that a folder has no settings of its own.
+// ErrNoProject says that a folder has no settings file.
 var ErrNoProject = errors.New("there is no " + filepath.ToSlash(ProjectFile) + " in this folder")
 
-// FindProject reads the settings of the folder dir, and what was decided about them. The error
-// is [ErrNoProject] if it has none, or if they are the user's own. What is wrong in the file is
-// in Findings.
+// FindProject reads the settings of the folder dir and the decision about them. The error is [ErrNoProject]
+// if there are none or if they are the user's own. Problems in the file are in Findings.
 func FindProject(paths Paths, dir string) (*Project, error) {
 	p, text, err := openProject(paths, dir)
 	if err != nil {
@@ -56,12 +54,12 @@ func FindProject(paths Paths, dir string) (*Project, error) {
 	return p, err
 }
 
-// openProject reads the bytes that are hashed, shown and used: one reading serves all three.
+// openProject reads the file once, so that the hashed, shown and used bytes are the same.
 func openProject(paths Paths, dir string) (*Project, []byte, error) {
 	file := ProjectPath(dir)
 	p := &Project{Dir: filepath.Dir(filepath.Dir(file)), File: file, State: Untrusted}
 	info, err := os.Stat(file)
-	own, _ := os.Stat(paths.ConfigFile) // nil if there is none, which is not a project's file
+	own, _ := os.Stat(paths.ConfigFile) // nil if there is no such file; then it cannot be the project's file
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || own != nil && os.SameFile(info, own):
 		return nil, nil, fmt.Errorf("%w: %s", ErrNoProject, p.Dir)
@@ -76,8 +74,8 @@ func openProject(paths Paths, dir string) (*Project, []byte, error) {
 	return p, text, nil
 }
 
-// ProjectPath is the path of the settings of the folder dir, under which trust is kept; the file
-// need not exist.
+// ProjectPath returns the path of the settings of the folder dir, under which trust is stored. The file need
+// not exist.
 func ProjectPath(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -93,12 +91,12 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// parse reads servers and inputs, and warns about all else.
+// parse reads servers and inputs, and warns about everything else.
 func (p *Project) parse(text []byte) {
 	var d decoder
 	c := defaults(Paths{})
 	c.Project = p
-	if err := c.read(&d, p.File, text); err != nil { // says nothing about the text
+	if err := c.read(&d, p.File, text); err != nil { // this error is not about the text
 		d.findings = append(d.findings, Finding{File: p.File, Rule: "syntax", Severity: SeverityError, Message: err.Error()})
 	}
 	p.Servers, p.Inputs, p.Findings = c.Servers, c.Inputs, d.findings
@@ -107,8 +105,7 @@ func (p *Project) parse(text []byte) {
 	}
 }
 
-// projectFields is a project's file: what counts in it, and a warning for each known section
-// that does not.
+// projectFields are the fields of a project's file: servers and inputs, and a warning for each other section.
 func (c *Config) projectFields() fields {
 	out := fields{}
 	for name, f := range c.fields() {
@@ -125,7 +122,7 @@ func (c *Config) projectFields() fields {
 	return out
 }
 
-// readProject adds what the project in dir has, if it has anything.
+// readProject adds the servers of the project in dir, if there is one.
 func (c *Config) readProject(d *decoder, dir string) {
 	warn := func(file, rule, message string) {
 		d.findings = append(d.findings, Finding{File: file, Rule: rule, Severity: SeverityWarning, Message: message})
@@ -155,7 +152,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 		if i < 0 {
 			c.Servers = append(c.Servers, s)
 		} else {
-			c.Servers[i] = s // a project beats the user
+			c.Servers[i] = s // the project's entry replaces the user's
 		}
 	}
 	for _, in := range p.Inputs {
@@ -165,7 +162,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 	}
 }
 
-// addUntrusted lists servers that must not run. They never stand in for the user's own.
+// addUntrusted lists servers that must not run. They never replace servers of the user.
 func (c *Config) addUntrusted(servers []ServerEntry) {
 	for _, s := range servers {
 		if slices.ContainsFunc(c.Servers, func(own ServerEntry) bool { return own.Name == s.Name }) {
@@ -176,11 +173,11 @@ func (c *Config) addUntrusted(servers []ServerEntry) {
 	}
 }
 
-// shownMembers are what is shown of a server that nobody has trusted.
+// shownMembers are the members of an untrusted entry that may be shown.
 var shownMembers = []string{"type", "command", "args", "url", "displayName", "description"}
 
-// harmlessEntry is an entry that is switched off whoever reads it, and in which nothing is left
-// that makes its reader open files.
+// harmlessEntry returns an entry that is switched off for every reader, and holds nothing that makes a reader
+// open files.
 func harmlessEntry(v *hujson.Value) json.RawMessage {
 	out := hujson.Value{Value: &hujson.Object{Members: []hujson.ObjectMember{
 		{Name: hujson.Value{Value: hujson.String("disabled")}, Value: hujson.Value{Value: hujson.Bool(true)}},

@@ -15,7 +15,7 @@ import (
 	"collie/internal/config"
 )
 
-// trust trusts the file of a project.
+// trust marks the file of a project as trusted.
 func trust(t *testing.T, paths config.Paths, dir string) *config.Project {
 	t.Helper()
 	p, err := config.FindProject(paths, dir)
@@ -28,7 +28,7 @@ func trust(t *testing.T, paths config.Paths, dir string) *config.Project {
 	return p
 }
 
-// projectOf makes a home with user settings and a folder with settings of its own.
+// projectOf makes a home with user settings and a project folder with its own settings.
 func projectOf(t *testing.T, user, project string) (o config.Options, paths config.Paths, file string) {
 	t.Helper()
 	o = config.Options{Home: t.TempDir(), Project: real(t, t.TempDir())}
@@ -60,8 +60,7 @@ func mustLoad(t *testing.T, o config.Options) *config.Config {
 	return c
 }
 
-// Nothing in a project's file has an effect before it is trusted, and none after it has
-// changed.
+// Nothing in a project's file takes effect before it is trusted, or after it has changed.
 func TestProjectIsUsedOnceTrusted(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {
@@ -169,7 +168,7 @@ func TestProjectCannotSetAnythingElse(t *testing.T) {
 	if diff := cmp.Diff(want, rules); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	for _, s := range c.Servers { // each server sees what its own file declares
+	for _, s := range c.Servers { // each server uses the inputs of its own file
 		if in, ok := s.Input("k"); !ok || in.Default != map[string]string{"a": "mine", "p": "theirs"}[s.Name] {
 			t.Errorf("%s sees input %+v", s.Name, in)
 		}
@@ -242,7 +241,7 @@ func TestTrustFileIsPrivate(t *testing.T) {
 func TestWrongProject(t *testing.T) {
 	t.Parallel()
 	o, paths, file := projectOf(t, servers("a"), `{"mcpServers": {`)
-	if c := mustLoad(t, o); told(c, nil) != "a" { // it must not keep anybody from working
+	if c := mustLoad(t, o); told(c, nil) != "a" { // a broken project must not keep anybody from working
 		t.Errorf("servers %s", told(c, nil))
 	}
 	p, err := config.FindProject(paths, o.Project)
@@ -287,7 +286,7 @@ func TestEditKeepsTrust(t *testing.T) {
 		t.Errorf("after an edit of ours the project is %s", state())
 	}
 	c = mustLoad(t, o)
-	put(t, file, servers("p", "evil")) // somebody else was quicker
+	put(t, file, servers("p", "evil")) // somebody else has changed the file meanwhile
 	if err := c.Edit(t.Context(), file, config.Switch(false, "p")); err != nil {
 		t.Fatal(err)
 	}

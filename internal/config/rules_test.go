@@ -13,8 +13,8 @@ import (
 	"collie/internal/config"
 )
 
-// Each rule about a settings file, by its id, and each shape that a file may have: the
-// severities and rules of what is found.
+// Each rule about settings files with its id, and each accepted shape of a file: which findings and which
+// servers Load returns.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string {
@@ -70,8 +70,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Whatever a project's file holds, it changes nothing before it is trusted, and nothing
-// but servers and inputs after that.
+// A project's file changes nothing before it is trusted, and only servers and inputs after that.
 func FuzzProject(f *testing.F) {
 	for _, s := range []string{
 		servers("mine", "new"), `{"http": {"noAuth": true}, "servers": {"a": {"url": "u"}}}`, `{"a": {"command": "x"}}`,
@@ -97,7 +96,7 @@ func FuzzProject(f *testing.F) {
 			t.Fatal(err)
 		}
 		if p.Trust(t.Context(), paths, time.Now()) != nil {
-			return // it is wrong
+			return // it has errors
 		}
 		c := mustLoad(t, o)
 		var a, b map[string]json.RawMessage

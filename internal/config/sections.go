@@ -15,7 +15,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// fields is the whole file.
+// fields are the members of the whole file.
 func (c *Config) fields() fields {
 	return fields{
 		"$schema":    {func(*decoder, node) {}, func() any { return nil }},
@@ -63,7 +63,7 @@ func (h *HTTP) field() field {
 	}, s.get}
 }
 
-// addrField is an address to listen at; isSet is told that a file says one.
+// addrField is an address to listen at. It sets isSet if a file sets the address.
 func addrField(p *string, isSet *bool) field {
 	f := stringField(p, "127.0.0.1:7420")
 	return field{func(d *decoder, n node) {
@@ -156,8 +156,7 @@ func (t *Telemetry) fields() fields {
 	}
 }
 
-// webField is a URL that HTTP can reach, in which a password and the values of a query are never
-// shown.
+// webField is an http or https URL. Its password and query values are never shown.
 func webField(p *string, example string) field {
 	f := stringField(p, example)
 	return field{func(d *decoder, n node) {
@@ -165,14 +164,14 @@ func webField(p *string, example string) field {
 		f.set(d, n)
 		if *p != before && *p != "" && !isURL(*p, "http", "https") {
 			*p = before
-			d.fail(n, "value", "expected an http or https URL such as %q", example) // it may hold a secret
+			d.fail(n, "value", "expected an http or https URL such as %q", example) // the value may hold a secret, so it is not quoted
 		}
 	}, func() any { return shownURL(*p) }}
 }
 
-// sharedField is the address of a NATS server, or of several of a cluster with commas between.
-// The places that earlier versions shared through are named in a warning and ignored: a gateway
-// starts without them, since every list can be learned again.
+// sharedField is the address of a NATS server, or of several separated by commas. Kinds of places that
+// earlier versions supported are ignored with a warning: a gateway starts without them, since it can learn
+// every list again.
 func sharedField(p *string) field {
 	const example = "nats://nats.example.org:4222"
 	f := stringField(p, example)
@@ -187,17 +186,17 @@ func sharedField(p *string) field {
 			d.report(n, n.value.StartOffset, "value", SeverityWarning,
 				"%s is ignored: gateways share lists through NATS alone; write an address such as %q, or take lists over once with collie cache import FILE", what, example)
 		default:
-			d.fail(n, "value", "expected the address of a NATS server such as %q", example) // it may hold a secret
+			d.fail(n, "value", "expected the address of a NATS server such as %q", example) // the value may hold a secret, so it is not quoted
 		}
 		*p = before
 	}, func() any { return shownNATS(*p) }}
 }
 
-// formerPlace says what kind of place a text names through which gateways no longer share; empty
-// if it names none.
+// formerPlace names the kind of shared place that s describes and that is no longer supported; empty if it
+// describes none.
 func formerPlace(s string) string {
 	scheme, _, _ := strings.Cut(s, ":")
-	scheme = strings.ToLower(scheme) // in which upper case says the same
+	scheme = strings.ToLower(scheme) // schemes are case-insensitive
 	switch {
 	case s == "serve":
 		return `"serve"`
@@ -211,7 +210,7 @@ func formerPlace(s string) string {
 	return ""
 }
 
-// isNATS reports whether a text is the address of a NATS server, or several with commas between.
+// isNATS reports whether s is the address of a NATS server, or several separated by commas.
 func isNATS(s string) bool {
 	for one := range strings.SplitSeq(s, ",") {
 		if !isURL(strings.TrimSpace(one), "nats", "tls") {
@@ -221,7 +220,7 @@ func isNATS(s string) bool {
 	return true
 }
 
-// shownNATS is the address without what signs in.
+// shownNATS returns the address without user name and password.
 func shownNATS(s string) string {
 	list := strings.Split(s, ",")
 	for i, one := range list {
@@ -230,7 +229,7 @@ func shownNATS(s string) string {
 	return strings.Join(list, ",")
 }
 
-// clampedField is a whole number of which the nearest that is allowed counts.
+// clampedField is an integer; a value outside the range becomes the nearest bound.
 func clampedField(p *int, low, high int) field {
 	return field{func(d *decoder, n node) {
 		v, err := strconv.Atoi(numeral(n))
@@ -244,7 +243,7 @@ func clampedField(p *int, low, high int) field {
 	}, func() any { return *p }}
 }
 
-// numeral is a number as it is written; empty if n is none.
+// numeral returns a number as it is written; empty if n is not a number.
 func numeral(n node) string {
 	if n.value.Value.Kind() != '0' {
 		return ""
@@ -260,7 +259,7 @@ func (a *Audit) fields() fields {
 	}
 }
 
-// open is a section whose further fields another package reads from raw.
+// open is a section that has further fields, which another package reads from raw.
 func open(raw *json.RawMessage, fs fields) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
@@ -301,10 +300,12 @@ func (p *Profile) fields() fields {
 	}
 }
 
-// notebookID is how SiYuan names a notebook for itself. Its title may become another one, and with it a level.
+// notebookID is the form of SiYuan's notebook ids. Levels go by id, because anyone who can rename a notebook
+// could otherwise change its level.
 var notebookID = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
 
-// readNotebooks reads levels. Where one is wrong, nothing may be read: nobody knows of which notebook.
+// readNotebooks reads levels. If one is invalid, all notebooks become unreadable, because the invalid one may
+// have been meant for any of them.
 func (p *Profile) readNotebooks(d *decoder, n node) {
 	p.Notebooks = map[string]string{}
 	wrong := len(d.findings)
@@ -339,7 +340,7 @@ func (p *Profile) readViews(d *decoder, n node) {
 	}
 }
 
-// filterField is {"include": […], "exclude": […]}; a list alone is the include part.
+// filterField is {"include": […], "exclude": […]}; a list alone means include.
 func filterField(f *Filter) field {
 	include := listField(&f.Include, "notebook")
 	s := section(fields{"include": include, "exclude": listField(&f.Exclude, "file")})

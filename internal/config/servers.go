@@ -10,26 +10,26 @@ import (
 	"collie/internal/jsonc"
 )
 
-// ServerEntry is one server as a file defines it. What is in it is not looked at here.
+// ServerEntry is one server as a file defines it. This package does not interpret the entry.
 type ServerEntry struct {
 	Name string
-	// Raw is the entry as standard JSON, whatever its type; order and numbers as written.
+	// Raw is the entry as standard JSON of any type; order and numbers are as written.
 	Raw json.RawMessage
-	// File that defines it, as it was named, and that file's absolute folder, where relative
-	// paths in the entry start.
+	// File is the path, as given, of the file that defines the entry. Dir is that file's absolute folder,
+	// against which relative paths in the entry are resolved.
 	File, Dir string
-	// Workspace stands for ${workspaceFolder}: the folder of the project that defines it; empty
+	// Workspace is the value of ${workspaceFolder}: the folder of the project that defines the entry; empty
 	// for the user's own servers.
 	Workspace string
-	// Untrusted is a server of a project that nobody has trusted: it is listed as disabled, with
-	// that reason, and never started. Raw then holds only what may be shown of it, switched off.
+	// Untrusted marks a server of a project that is not trusted. It is listed as disabled for that reason and
+	// never started. Raw then holds only what may be shown, switched off.
 	Untrusted bool
 
 	at node
 }
 
-// Position returns line and column, from 1, of the value that a JSON pointer into Raw names,
-// or of the nearest value around it.
+// Position returns line and column, from 1, of the value at a JSON pointer into Raw, or of the nearest
+// enclosing value.
 func (s ServerEntry) Position(pointer string) (line, column int) {
 	for {
 		if v := s.at.value.Find(pointer); v != nil {
@@ -39,7 +39,7 @@ func (s ServerEntry) Position(pointer string) (line, column int) {
 	}
 }
 
-// Finding says that something is wrong at a JSON pointer into Raw.
+// Finding returns a finding about the value at a JSON pointer into Raw.
 func (s ServerEntry) Finding(pointer, rule string, severity Severity, message string) Finding {
 	f := Finding{
 		File: s.File, Pointer: s.at.pointer + pointer,
@@ -70,11 +70,11 @@ func (c *Config) addServer(d *decoder, n node, name string) {
 	switch {
 	case i < 0:
 		c.Servers = append(c.Servers, entry)
-	case c.Servers[i].at.doc == n.doc: // duplicates within one object were found before
+	case c.Servers[i].at.doc == n.doc: // duplicates within one object were already reported
 		if c.Servers[i].at.pointer != n.pointer {
 			d.fail(n, "R-CF-3", "server %q is defined under mcpServers and under servers; keep one of them", name)
 		}
-	default: // a later file wins
+	default: // a later file overrides an earlier one
 		c.Servers[i] = entry
 	}
 }
@@ -82,15 +82,14 @@ func (c *Config) addServer(d *decoder, n node, name string) {
 func (c *Config) serverValues() any {
 	out := make(map[string]json.RawMessage, len(c.Servers))
 	for _, s := range c.Servers {
-		if !s.Untrusted { // it has no effect
+		if !s.Untrusted { // an untrusted server has no effect
 			out[s.Name] = s.Raw
 		}
 	}
 	return out
 }
 
-// bare reports whether a file is {"name": entry, …} without any section around it, as servers'
-// own pages show it.
+// bare reports whether a file is {"name": entry, …} without any section, as the web pages of servers show it.
 func (n node) bare(known fields) bool {
 	ms := n.members()
 	for i := range ms {

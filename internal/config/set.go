@@ -9,11 +9,11 @@ import (
 	"collie/internal/jsonc"
 )
 
-// ErrNoSetting is the error of [Setting], [Unsetting] and [Config.Get] for a path that leads nowhere.
+// ErrNoSetting is the error of [Setting], [Unsetting] and [Config.Get] for a path that is not a setting.
 var ErrNoSetting = errors.New("there is no such setting")
 
-// Setting is the change that writes one setting into a file; see [Config.Get] for path. value is standard
-// JSON. The error for a path that is none matches [ErrNoSetting].
+// Setting returns the change that writes one setting into a file. For path see [Config.Get]; value is
+// standard JSON. If path is not a setting, the error matches [ErrNoSetting].
 func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		names, err := settingPlace(text, path)
@@ -33,16 +33,16 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 	}
 }
 
-// within reports whether an unknown name lies on the way to a setting, or in its value.
+// within reports whether one of names is on the path to a setting or inside its value.
 func within(pointer string, names []string) bool {
 	there := jsonc.Split(pointer)
 	n := min(len(there), len(names))
 	return slices.Equal(there[:n], names[:n])
 }
 
-// Unsetting is the change that takes a setting out of a file, so that its default counts again. found
-// becomes false, and nothing is written, if the file does not have it. The error for a path that no file could
-// have matches [ErrNoSetting].
+// Unsetting returns the change that removes a setting from a file, so that its default applies. If the file
+// does not have the setting, *found becomes false and nothing is written. If path can never be a setting, the
+// error matches [ErrNoSetting].
 func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		names, err := settingPlace(text, path)
@@ -63,8 +63,8 @@ func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 	}
 }
 
-// settingPlace is the path of a setting in a text. A server is looked for where the text has its
-// servers.
+// settingPlace converts the path of a setting to a path in a text; the place of a server depends on where the
+// text has its servers.
 func settingPlace(text []byte, path string) ([]string, error) {
 	names, err := SplitPath(path)
 	if err != nil {

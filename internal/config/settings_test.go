@@ -78,7 +78,7 @@ func TestWhereTheCacheLies(t *testing.T) {
 			t.Errorf("%s: %q, else %q", name, c.Cache.File, c.Cache.Fallback)
 		}
 	}
-	// Other people's folders are not ours to write to.
+	// Collie does not write to other people's folders.
 	plain := write(t, `{}`)
 	c := mustLoad(t, config.Options{Home: home, Files: []string{plain}})
 	if filepath.Dir(c.Cache.File) != c.Paths.Cache || c.Cache.Fallback != "" {
@@ -304,7 +304,7 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 	}
 }
 
-// unset takes a setting out of a file.
+// unset removes a setting from a file.
 func unset(t *testing.T, file, path string) (found bool, err error) {
 	t.Helper()
 	err = config.Edit(t.Context(), file, config.Unsetting(path, &found))

@@ -6,10 +6,10 @@ import (
 	"collie/internal/jsonc"
 )
 
-// Snippet reads servers from a text as pages and people show them: {"mcpServers": {…}},
-// {"servers": {…}}, {"name": {…}}, or one bare entry, whose Name is then empty. Comments and
-// trailing commas are fine. Places in the text are told as places in a file called name in the
-// absolute folder dir, where relative paths in the entries start. The error is an [*Error].
+// Snippet reads servers from a text as web pages show it: {"mcpServers": {…}}, {"servers": {…}}, {"name":
+// {…}}, or a single entry, whose Name is then empty. Comments and trailing commas are allowed. Positions are
+// reported for a file called name in the absolute folder dir, against which relative paths are resolved. The
+// error is an [*Error].
 func Snippet(name, dir string, text []byte) ([]ServerEntry, error) {
 	c := defaults(Paths{})
 	var d decoder

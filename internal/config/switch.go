@@ -10,9 +10,8 @@ import (
 
 // A change is what [Config.Edit] does to a text.
 
-// Switch is the change that switches servers on or off. Only what says so changes: "disabled",
-// or "enabled" where the entry has that one, so that a comment beside it stays. A server that is
-// not there is an error.
+// Switch returns the change that switches servers on or off. It changes only the member "disabled", or
+// "enabled" if the entry has that one, so that a comment beside it stays. A missing server is an error.
 func Switch(on bool, names ...string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		for _, name := range names {
@@ -47,7 +46,7 @@ func switchOne(text []byte, name string, on bool) ([]byte, error) {
 		}
 	}
 	switch m := jsonc.Member(entry, "disabled"); {
-	case m != nil && string(jsonc.Standard(&m.Value)) == "null" && on: // counts as absent
+	case m != nil && string(jsonc.Standard(&m.Value)) == "null" && on: // null counts as absent
 	case m != nil, !on && jsonc.Member(entry, "enabled") == nil:
 		return jsonc.Set(text, append(at, "disabled"), boolean(!on))
 	}
@@ -56,8 +55,8 @@ func switchOne(text []byte, name string, on bool) ([]byte, error) {
 
 func boolean(v bool) []byte { return fmt.Appendf(nil, "%t", v) }
 
-// Rename is the change that gives a server another name, where it stands. A server that is not
-// there, and a name that is taken in the same file, are errors.
+// Rename returns the change that renames a server in place. It is an error if the server is missing or the
+// new name exists in the same file.
 func Rename(from, to string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, from)

@@ -17,27 +17,27 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// TrustState is what was decided about the file of a project.
+// TrustState says whether a project's file is trusted.
 type TrustState string
 
 // The states.
 const (
-	Untrusted TrustState = "untrusted" // nobody has looked at it
-	Changed   TrustState = "changed"   // it is not what it was when it was trusted
+	Untrusted TrustState = "untrusted" // nobody has decided about it
+	Changed   TrustState = "changed"   // it has changed since it was trusted
 	Trusted   TrustState = "trusted"
 )
 
-// Decision is that a person trusts a project's file, as it was then.
+// Decision records that a person trusts a project's file with the content it had then.
 type Decision struct {
 	File   string    `json:"-"` // absolute
 	SHA256 string    `json:"sha256"`
 	Time   time.Time `json:"time"`
 }
 
-// decisions are the text of <state>/trust.json.
+// decisions is the content of <state>/trust.json.
 type decisions struct {
 	Version  int                 `json:"version"`
-	Projects map[string]Decision `json:"projects"` // by the path of the file
+	Projects map[string]Decision `json:"projects"` // by the path of the project's file
 }
 
 func (d decisions) state(p *Project) TrustState {
@@ -53,7 +53,7 @@ func (d decisions) state(p *Project) TrustState {
 
 func trustFile(paths Paths) string { return filepath.Join(paths.State, "trust.json") }
 
-// readTrust returns what was decided. A file that others could have written decides nothing.
+// readTrust returns the decisions. A file that other users can write counts as empty.
 func readTrust(paths Paths) (decisions, error) {
 	file := trustFile(paths)
 	info, err := os.Stat(file)
@@ -84,8 +84,8 @@ func parseTrust(file string, text []byte) (decisions, error) {
 	return d, nil
 }
 
-// Decisions returns the projects that are trusted, by path. A file may have changed since, or
-// be gone: [Decision.State] tells.
+// Decisions returns the trusted projects, sorted by path. Their files may have changed or be gone; see
+// [Decision.State].
 func Decisions(paths Paths) ([]Decision, error) {
 	d, err := readTrust(paths)
 	var out []Decision
@@ -97,8 +97,7 @@ func Decisions(paths Paths) ([]Decision, error) {
 	return out, err
 }
 
-// State compares the file as it is now with the one that was trusted. It is [Untrusted] if it
-// is gone.
+// State compares the present file with the trusted one. It is [Untrusted] if the file is gone.
 func (d Decision) State() TrustState {
 	text, err := readPlain(d.File)
 	switch {
@@ -110,7 +109,7 @@ func (d Decision) State() TrustState {
 	return Trusted
 }
 
-// Trust makes the servers of p count from now on, as long as its file stays what it is, in
+// Trust makes the servers of p usable for as long as its file does not change. The decision is stored in
 // <state>/trust.json, which only its owner can read. A file with errors cannot be trusted.
 func (p *Project) Trust(ctx context.Context, paths Paths, now time.Time) error {
 	if hasErrors(p.Findings) {
@@ -125,8 +124,8 @@ func (p *Project) Trust(ctx context.Context, paths Paths, now time.Time) error {
 	return err
 }
 
-// Revoke takes back the trust in a project's file, which need not exist any more. found is false
-// if there was none.
+// Revoke removes the trust in a project's file, which need not exist any more. found is false if it was not
+// trusted.
 func Revoke(ctx context.Context, paths Paths, file string) (found bool, err error) {
 	err = updateTrust(ctx, paths, func(d *decisions) {
 		_, found = d.Projects[file]
@@ -157,10 +156,10 @@ func updateTrust(ctx context.Context, paths Paths, change func(*decisions)) erro
 	})
 }
 
-// Edit replaces the text of a file that c was read from by what change makes of it, which gets nil where there is no
-// file. A text with errors that the old one does not have is refused with an [*Error], and nothing is written when the
-// text does not change. If it is the file of the project and trusted, it stays so: the person who types the command has seen the change. What others
-// changed in the meantime is not covered.
+// Edit replaces the text of a file that c was read from with what change returns for it; text is nil if there
+// is no file. A new text with errors that the old one does not have is refused with an [*Error]. Nothing is
+// written if the text does not change. If the file belongs to a trusted project, it stays trusted, because
+// the person who runs the command knows the change; changes that others made meanwhile are not covered.
 func (c *Config) Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	if c.Project == nil || file != c.Project.File || c.Project.State != Trusted {
 		return edit(ctx, file, change)

@@ -13,33 +13,32 @@ import (
 	"time"
 )
 
-// WatchOptions are what [Watch] needs to be told only sometimes.
+// WatchOptions are the optional parts of [Watch].
 type WatchOptions struct {
-	// Extra names further files whose contents count, such as the envFile of server entries. It
-	// is asked after each reading; relative paths and files that do not exist are fine.
+	// Extra returns further files whose content matters, such as the envFile of server entries. It is called
+	// after each reading. Relative paths and missing files are allowed.
 	Extra func(*Config) []string
-	// Poll is how often files are looked at where the system tells nothing; default 2 s.
+	// Poll is how often to look at the files if the system sends no notices; default 2 s.
 	Poll time.Duration
-	// Debounce is how long a file has to be quiet before it is read; default 300 ms. A file that
-	// never is quiet is read after ten times that.
+	// Debounce is how long a file must be unchanged before it is read; default 300 ms. A file that keeps
+	// changing is read after ten times that.
 	Debounce time.Duration
-	// Now has the files read at once, quiet or not; what it gives is called when f has been told what
-	// is new. Nil asks for nothing.
+	// Now makes Watch read the files at once, quiet or not. The function received from it is called after f
+	// was told what is new. Nil is allowed.
 	Now <-chan func()
-	// PollOnly asks the system for no notices.
+	// PollOnly uses polling without notices of the system.
 	PollOnly bool
 	Logger   *slog.Logger // nil discards
 }
 
-// Watch calls f when the files that o reads say something else than cfg, which o gave before, and
-// then whenever they say something else than the last time. It returns when ctx ends,
-// and calls f from within, never twice at once; what it started has ended by then.
+// Watch calls f when the settings of o differ from cfg, which were read before, and then whenever they change
+// again. It calls f on its own goroutine, one call at a time, and returns when ctx ends.
 //
-// f gets the new settings, or an error if they cannot be read or are wrong, once for each such
-// text; the ones told before then stay in effect, and when the files are right again f is told,
-// even if nothing else has changed. A change of white space or comments alone is not told. A file
-// that has vanished or has become empty is such an error as well: an editor may be about to write
-// it, and no gateway should stop all servers for that. A project's file may vanish.
+// f gets the new settings, or an error if they cannot be read or are invalid. After an error the previous
+// settings stay in effect, the same error is not repeated, and f is called when the files are valid again,
+// even if nothing else has changed. A change of white space or comments alone is not reported. A file that
+// has disappeared or become empty is an error too, because an editor may be about to write it, and no gateway
+// should stop all its servers for that. Only a project's file may disappear.
 func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*Config, error)) {
 	if w.Poll <= 0 {
 		w.Poll = 2 * time.Second
@@ -51,27 +50,27 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 		w.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &reader{opts: o, extra: w.Extra, told: f, had: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
-	if r.seen == nil { // settings that no file has said
+	if r.seen == nil { // settings that were not read from files
 		r.seen = looks{}
 	}
 	r.use(cfg)
 	r.run(ctx, &w)
 }
 
-// reader knows what was told last.
+// reader holds what was reported last.
 type reader struct {
 	opts  Options
 	extra func(*Config) []string
 	told  func(*Config, error)
 
 	seen    looks
-	had     []string // settings files that were there
+	had     []string // settings files that existed
 	extras  []string // further files
-	current string   // fingerprint of the settings that were told
-	wrong   string   // the error that was told after them, if any
+	current string   // fingerprint of the settings reported last
+	wrong   string   // the error reported after them, if any
 }
 
-// use makes cfg what was told last.
+// use records cfg as the settings reported last.
 func (r *reader) use(cfg *Config) {
 	r.extras = nil
 	if r.extra != nil {
@@ -85,7 +84,7 @@ func (r *reader) use(cfg *Config) {
 	r.current, r.wrong = r.fingerprint(cfg), ""
 }
 
-// fingerprint tells apart what must be told apart.
+// fingerprint returns a text that differs if the settings differ in a way that must be reported.
 func (r *reader) fingerprint(cfg *Config) string {
 	var untrusted []ServerEntry
 	for _, s := range cfg.Servers {
@@ -109,7 +108,7 @@ func (r *reader) fingerprint(cfg *Config) string {
 	return digest(raw)
 }
 
-// read reads everything and tells what is new.
+// read reads everything and reports what has changed.
 func (r *reader) read() {
 	cfg, err := r.load()
 	if err != nil {
@@ -139,16 +138,16 @@ func (r *reader) load() (*Config, error) {
 	return Load(r.opts)
 }
 
-// files are all files that count, with those that do not exist yet.
+// files returns all files that matter, including those that do not exist yet.
 func (r *reader) files() []string {
 	paths, err := FindPaths(r.opts.Home, r.opts.Env)
 	if err != nil {
-		return r.had // Load tells the error
+		return r.had // Load reports the error
 	}
 	return slices.Concat(r.opts.all(paths), r.extras)
 }
 
-// readPlain reads a file that is one: a pipe would keep us waiting.
+// readPlain reads a regular file; a pipe would block.
 func readPlain(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {

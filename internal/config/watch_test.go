@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// put writes a file as most programs do, in place.
+// put writes a file in place, as most programs do.
 func put(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -24,7 +24,7 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// rename writes a file as editors do: a new one takes the place of the old.
+// rename writes a file as editors do: it replaces the file by a new one.
 func rename(t *testing.T, file, text string) {
 	t.Helper()
 	put(t, file+"~new", text)
@@ -33,7 +33,7 @@ func rename(t *testing.T, file, text string) {
 	}
 }
 
-// servers is a settings file with servers of these names.
+// servers returns a settings file with servers of these names.
 func servers(names ...string) string {
 	var list []string
 	for _, n := range names {
@@ -42,7 +42,7 @@ func servers(names ...string) string {
 	return `{"mcpServers": {` + strings.Join(list, ", ") + `}}`
 }
 
-// told is what a Watch said: the names of the servers, or "wrong: " and the error.
+// told describes a call of f: the names of the servers, or "wrong: " and the error.
 func told(c *config.Config, err error) string {
 	if err != nil {
 		return "wrong: " + err.Error()
@@ -54,7 +54,7 @@ func told(c *config.Config, err error) string {
 	return strings.Join(names, " ")
 }
 
-// watch runs a Watch until the test ends and returns what it says.
+// watch runs a Watch until the test ends and returns a channel with what it reports.
 func watch(t *testing.T, o config.Options, w config.WatchOptions) <-chan string {
 	t.Helper()
 	cfg, err := config.Load(o)
@@ -64,7 +64,7 @@ func watch(t *testing.T, o config.Options, w config.WatchOptions) <-chan string 
 	return watchFrom(t, cfg, o, w)
 }
 
-// watchFrom is watch for settings that were read before.
+// watchFrom is watch for settings that were read earlier.
 func watchFrom(t *testing.T, cfg *config.Config, o config.Options, w config.WatchOptions) <-chan string {
 	t.Helper()
 	out := make(chan string, 100)
@@ -78,7 +78,7 @@ func watchFrom(t *testing.T, cfg *config.Config, o config.Options, w config.Watc
 	return out
 }
 
-// next waits for what a Watch says next and wants it to begin with a text.
+// next waits for the next report and requires that it begins with want.
 func next(t *testing.T, out <-chan string, want string) {
 	t.Helper()
 	select {
@@ -96,18 +96,18 @@ func TestWatch(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "collie.json")
 	put(t, file, servers("a"))
-	// Polling is so slow that only notices can tell.
+	// Polling is so slow that only notices can report changes.
 	out := watch(t, config.Options{Home: home}, config.WatchOptions{Poll: time.Hour})
 	put(t, file, servers("a", "b"))
 	next(t, out, "a b")
 	rename(t, file, servers("c"))
 	next(t, out, "c")
-	rename(t, file, servers("d")) // the file that is watched is another one now
+	rename(t, file, servers("d")) // the watched file is replaced by another one
 	next(t, out, "d")
 	put(t, file, "{\"mcpServers\": {\n")
 	next(t, out, "wrong: "+file+":2:")
 	put(t, file, "// the same, with a note\n"+servers("d"))
-	next(t, out, "d") // so that the error is known to be gone
+	next(t, out, "d") // shows that the error is over
 	put(t, file, "// and another\n"+servers("d"))
 	put(t, file, servers("e"))
 	next(t, out, "e")
@@ -138,7 +138,7 @@ func TestWatchFollowsLinks(t *testing.T) {
 	next(t, out, "d")
 }
 
-// The folder of the settings need not exist: polling finds what appears.
+// The folder of the settings need not exist: polling finds it when it appears.
 func TestWatchFindsANewFile(t *testing.T) {
 	t.Parallel()
 	home := filepath.Join(t.TempDir(), "not", "yet")
@@ -147,7 +147,7 @@ func TestWatchFindsANewFile(t *testing.T) {
 	next(t, out, "a")
 }
 
-// polled runs f beside a Watch that only polls, with a clock of its own.
+// polled runs f beside a Watch that only polls, with a fake clock.
 func polled(t *testing.T, o func(home string) config.Options, w config.WatchOptions, f func(t *testing.T, home string, out <-chan string)) {
 	t.Helper()
 	home := t.TempDir()
@@ -155,17 +155,17 @@ func polled(t *testing.T, o func(home string) config.Options, w config.WatchOpti
 	synctest.Test(t, func(t *testing.T) {
 		w.PollOnly = true
 		out := watch(t, o(home), w)
-		synctest.Wait() // it has had its first look
+		synctest.Wait() // the Watch has looked at the files once
 		f(t, home, out)
 	})
 }
 
 func atHome(home string) config.Options { return config.Options{Home: home} }
 
-// silent lets time pass, in which nothing may be told.
+// silent lets time pass and fails if anything is reported meanwhile.
 func silent(t *testing.T, out <-chan string, d time.Duration) {
 	t.Helper()
-	await.Sleep(d) // of the bubble
+	await.Sleep(d) // fake time
 	synctest.Wait()
 	select {
 	case got := <-out:
@@ -207,11 +207,12 @@ func TestWatchKeepsSettingsWhoseFileIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(home, "other"), "")
-		silent(t, out, time.Hour) // the text is the same, whatever its mode
+		silent(t, out, time.Hour) // the content is the same, whatever the mode
 	})
 }
 
-// What is written in many small steps is read when it is whole, or at least now and then.
+// A file that is written in many small steps is read when it is complete, or at the latest after a fixed
+// time.
 func TestWatchWaitsForQuiet(t *testing.T) {
 	t.Parallel()
 	polled(t, atHome, config.WatchOptions{Poll: 10 * time.Millisecond}, func(t *testing.T, home string, out <-chan string) {
@@ -228,7 +229,7 @@ func TestWatchWaitsForQuiet(t *testing.T) {
 				t.Fatal("a file that is never quiet is never read")
 			}
 			put(t, file, servers("c")+strings.Repeat(" ", i))
-			await.Sleep(97 * time.Millisecond) // of the bubble; never just when the file is read
+			await.Sleep(97 * time.Millisecond) // fake time; chosen so that it never coincides with a reading
 		}
 		next(t, out, "c")
 	})
@@ -277,7 +278,7 @@ func TestWatchSeesTrust(t *testing.T) {
 	})
 }
 
-// What changed between the first reading and the watch is not lost.
+// A change between the first reading and the start of Watch is not lost.
 func TestWatchCatchesUp(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -299,7 +300,7 @@ func TestWatchCatchesUp(t *testing.T) {
 	})
 }
 
-// A file that is named only since then is followed too.
+// A file that is named only in the changed settings is followed too.
 func TestWatchFollowsWhatItCaughtUpWith(t *testing.T) {
 	t.Parallel()
 	home, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "vars.env")

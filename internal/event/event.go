@@ -1,6 +1,5 @@
-// Package event tells whoever wants to know that something happened, inside one process.
-// It knows no types of ours and keeps nothing: what nobody subscribed to is gone. Who
-// publishes what is said where it is published. The entry point is [Bus].
+// Package event delivers events between parts of one process. It knows none of our types and stores nothing:
+// an event without subscribers is lost. Each publisher documents what it publishes. The entry point is [Bus].
 package event
 
 import (
@@ -13,8 +12,7 @@ import (
 // is ready; a Bus must not be copied, starts no goroutine and needs no Close. All methods
 // are safe for concurrent use.
 type Bus[T any] struct {
-	// subs is replaced as a whole, so that publishing takes no lock of the Bus. Nil while
-	// there is no subscriber.
+	// subs is replaced as a whole, so that Publish needs no lock. It is nil while there is no subscriber.
 	subs atomic.Pointer[[]*Subscription[T]]
 	mu   sync.Mutex // held while subs is replaced
 }
@@ -26,7 +24,7 @@ func (b *Bus[T]) Publish(v T) {
 	if subs == nil {
 		return
 	}
-	shared := v // escapes, so it is made where somebody subscribes
+	shared := v // escapes to the heap, so it is made only if somebody subscribes
 	for _, s := range *subs {
 		if s.wants == nil || s.wants(&shared) {
 			s.put(&shared)
@@ -34,15 +32,15 @@ func (b *Bus[T]) Publish(v T) {
 	}
 }
 
-// Watched reports whether anybody subscribes, for publishers whose events are dear to make.
+// Watched reports whether there is a subscriber, for publishers whose events are expensive to make.
 func (b *Bus[T]) Watched() bool { return b.subs.Load() != nil }
 
-// Subscribe returns a Subscription to what is published from now on, with a queue of buffer
-// events, at least one. The caller closes it.
+// Subscribe returns a Subscription to all events published from now on. buffer is the length of its queue, at
+// least 1. The caller closes it.
 func (b *Bus[T]) Subscribe(buffer int) *Subscription[T] { return b.SubscribeTo(buffer, nil) }
 
-// SubscribeTo is Subscribe for the events that wants picks. It is asked by the publisher, so that
-// nobody is woken for the others, and must be quick and safe for concurrent use.
+// SubscribeTo is Subscribe for the events for which wants returns true. Publishers call wants, so that a
+// subscriber is not woken for other events; it must be quick and safe for concurrent use.
 func (b *Bus[T]) SubscribeTo(buffer int, wants func(*T) bool) *Subscription[T] {
 	s := &Subscription[T]{bus: b, wants: wants, c: make(chan *T, max(buffer, 1))}
 	b.replace(func(subs []*Subscription[T]) []*Subscription[T] { return append(subs, s) })
@@ -74,12 +72,11 @@ type Subscription[T any] struct {
 	c      chan *T // sent to and closed with mu held
 }
 
-// C delivers events in the order they were published. All subscribers are given the same one,
-// which nobody changes. It is closed by Close, after which the events that were queued can still
-// be received.
+// C delivers events in the order they were published. All subscribers receive the same pointer, so nobody may
+// change the event. Close closes the channel; events still queued can be received after that.
 func (s *Subscription[T]) C() <-chan *T { return s.c }
 
-// Dropped counts the events this subscriber has lost because its queue was full.
+// Dropped counts the events this subscriber lost because its queue was full.
 func (s *Subscription[T]) Dropped() uint64 { return s.dropped.Load() }
 
 // Close ends the Subscription. Closing twice is harmless.
@@ -95,8 +92,8 @@ func (s *Subscription[T]) Close() {
 	}
 }
 
-// put queues v, in place of the oldest event if it must. The loop ends: nobody else sends
-// while mu is held.
+// put queues v and drops the oldest event if the queue is full. The loop ends because only the holder of mu
+// sends.
 func (s *Subscription[T]) put(v *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type splice struct {
 	text     string
 }
 
-// apply makes the edits, which must not overlap, and makes sure that the outcome can be read.
+// apply makes the edits, which must not overlap, and returns an error if the result does not parse.
 func (d *Document) apply(text []byte, edits ...splice) ([]byte, error) {
 	sorting.By(edits, func(a, b splice) int { return a.from - b.from })
 	out := bytes.Clone(text[:d.bom])
@@ -36,9 +36,9 @@ func (d *Document) apply(text []byte, edits ...splice) ([]byte, error) {
 	return out, nil
 }
 
-// Set gives the member at path the value, which is standard JSON, and returns the new text.
-// Objects that are missing on the way are made; a new member comes last. The text is returned
-// as it is if the member has an equal value already.
+// Set sets the member at path to value, which is standard JSON, and returns the new text. Missing objects
+// along the path are created; a new member is added last. If the member already has an equal value, text is
+// returned unchanged.
 func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	if len(path) == 0 || !json.Valid(value) {
 		return nil, fmt.Errorf("set %s: not a value that can be set", Join("", path...))
@@ -69,7 +69,7 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return d.replace(text, v, value)
 }
 
-// Source is the member at path as it is written, comments in it included.
+// Source returns the member at path as written in the file, with the comments inside it.
 func Source(text []byte, path []string) (raw []byte, ok bool) {
 	d, err := Parse(text)
 	if err != nil || len(path) == 0 {
@@ -82,7 +82,7 @@ func Source(text []byte, path []string) (raw []byte, ok bool) {
 	return d.body[v.StartOffset:v.EndOffset], true
 }
 
-// SetSource is [Set] for a value as it was written, which [Source] has returned.
+// SetSource is [Set] for a value as [Source] returned it, comments included.
 func SetSource(text []byte, path []string, source string) ([]byte, error) {
 	const stand = `"collie: a value is about to stand here"`
 	out, err := Set(text, path, json.RawMessage(stand))
@@ -100,7 +100,7 @@ func SetSource(text []byte, path []string, source string) ([]byte, error) {
 	return out, nil
 }
 
-// nest wraps value into one object a name.
+// nest wraps value into one object per name of path.
 func nest(path []string, value json.RawMessage) json.RawMessage {
 	for _, name := range slices.Backward(path) {
 		value = slices.Concat([]byte("{"), quote(name), []byte(":"), value, []byte("}"))
@@ -129,7 +129,7 @@ func (d *Document) replace(text []byte, v *hujson.Value, value json.RawMessage) 
 	return d.apply(text, splice{v.StartOffset, v.EndOffset, s})
 }
 
-// inline reports whether v is written on one line with members in it.
+// inline reports whether v has members and they stand on the same line as its brackets.
 func (d *Document) inline(v *hujson.Value) bool {
 	switch t := v.Value.(type) {
 	case *hujson.Object:
@@ -177,7 +177,7 @@ func (d *Document) add(text []byte, v *hujson.Value, name string, value json.Raw
 	return d.apply(text, splice{last.EndOffset, last.EndOffset, ","}, splice{at, at, l.newline + indent + member})
 }
 
-// first is the edit that puts a member into an object that has none, after its comments.
+// first returns the edit that adds a member to an empty object, after the comments in it.
 func (d *Document) first(v *hujson.Value, member, closing string) splice {
 	end := v.EndOffset - 1
 	at := v.StartOffset + 1 + len(bytes.TrimRight(d.body[v.StartOffset+1:end], " \t\r\n"))
@@ -187,7 +187,7 @@ func (d *Document) first(v *hujson.Value, member, closing string) splice {
 	return splice{at, end, member + closing}
 }
 
-// comma is the offset of the comma after v, which must have one.
+// comma returns the offset of the comma after v, which must have one.
 func comma(v *hujson.Value) int { return v.EndOffset + len(v.AfterExtra) }
 
 // restOfLine returns the end of the comments that follow offset on its line, or offset itself
@@ -218,9 +218,8 @@ func (d *Document) restOfLine(offset int) int {
 	return end
 }
 
-// Remove takes the member at path out, with the rest of its line where it has one of its own,
-// and returns the new text. Comments on lines above it stay. A member that is missing is an
-// error.
+// Remove deletes the member at path and returns the new text. If nothing else stands on its line, the line
+// goes too. Comments on lines above it stay. A missing member is an error.
 func Remove(text []byte, path []string) ([]byte, error) {
 	d, err := Parse(text)
 	if err != nil {
@@ -244,16 +243,16 @@ func Remove(text []byte, path []string) ([]byte, error) {
 	return nil, fmt.Errorf("remove: there is no %s", strconv.Quote(Join("", path...)))
 }
 
-// cut is the edits that take out the i-th member of o.
+// cut returns the edits that delete the i-th member of o.
 func (d *Document) cut(o *hujson.Object, i int) []splice {
 	m, last := &o.Members[i], i == len(o.Members)-1
 	from, to := m.Name.StartOffset, m.Value.EndOffset
 	var edits []splice
-	floor := 0 // nothing before it may be taken
+	floor := 0 // where the previous member ends: nothing before it may be deleted
 	switch {
 	case !last || m.Value.AfterExtra != nil:
 		to = comma(&m.Value) + 1
-	case i > 0: // the comma before it would be left over
+	case i > 0: // delete the comma before it, or it would be left over
 		c := comma(&o.Members[i-1].Value)
 		edits, floor = append(edits, splice{c, c + 1, ""}), c+1
 	}
@@ -270,8 +269,8 @@ func (d *Document) cut(o *hujson.Object, i int) []splice {
 	return append(edits, splice{from, to, ""})
 }
 
-// Rename gives the member at path another name, where it stands, and returns the new text. A
-// member that is missing, and a name that its object has already, are errors.
+// Rename gives the member at path another name in place and returns the new text. It is an error if the
+// member is missing or its object already has a member of that name.
 func Rename(text []byte, path []string, name string) ([]byte, error) {
 	d, err := Parse(text)
 	if err != nil {

@@ -1,4 +1,4 @@
 package jsonc
 
-// MaxDepth is how deep objects and arrays may lie in one another.
+// MaxDepth is how deep objects and arrays may be nested.
 const MaxDepth = maxDepth

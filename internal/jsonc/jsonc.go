@@ -1,9 +1,9 @@
-// Package jsonc reads JSON files that people write, and changes them without disturbing what
-// people wrote: comments, trailing commas, order and white space all stay.
+// Package jsonc reads JSON files that people write, and edits them without disturbing comments, trailing
+// commas, order or white space.
 //
-// [Parse] gives the tree, the place of every value and the names that occur twice. [Set] and
-// [Remove] are the two edits; each returns new text in which every byte outside the edit is the
-// old one. [Plain] makes standard JSON of such a text. What the values mean is left to the caller.
+// [Parse] returns the tree, the position of every value and the names that occur twice. [Set], [Remove] and
+// [Rename] return new text in which every byte outside the edit is unchanged. [Plain] turns such a text into
+// standard JSON. The meaning of the values is up to the caller.
 package jsonc
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxDepth is how deep objects and arrays may lie in one another. How large a text may
-// be is the caller's to say.
+// maxDepth is how deep objects and arrays may be nested. The caller limits the size of a text.
 const maxDepth = 64
 
 // Error is a text that cannot be read, with the place where it goes wrong.
@@ -28,8 +27,8 @@ type Error struct {
 // Error reads "line:column: message".
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
 
-// Document is a text and its tree. It is immutable; the offsets in the tree count from the end
-// of the byte order mark, and [Document.Position] understands them.
+// Document is a text and its tree. It is immutable. Offsets in the tree do not count a byte order mark;
+// [Document.Position] takes that into account.
 type Document struct {
 	body []byte // without byte order mark, with a final line break
 	size int    // length of body as it was read
@@ -51,7 +50,7 @@ func Parse(text []byte) (*Document, error) {
 		d.root = hujson.Value{Value: &hujson.Object{}}
 		return d, nil
 	}
-	// The parser wants a line break after a line comment at the very end.
+	// The parser requires a line break after a line comment at the very end.
 	if d.body[len(d.body)-1] != '\n' {
 		d.body = append(bytes.Clone(d.body), '\n')
 	}
@@ -78,7 +77,7 @@ func (d *Document) Position(offset int) (line, column int) {
 	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 }
 
-// check makes sure of what must hold before the parser, which recurses, may see the text.
+// check verifies what must hold before the parser runs: the parser recurses, so nesting is bounded here.
 func (d *Document) check() error {
 	if bytes.HasPrefix(d.body, []byte("\xff\xfe")) || bytes.HasPrefix(d.body, []byte("\xfe\xff")) {
 		return d.errorAt(0, "the file is UTF-16; save it as UTF-8")
@@ -96,9 +95,9 @@ func (d *Document) check() error {
 	return nil
 }
 
-// tooDeep returns where the nesting first exceeds most, or -1. It skips strings and
-// comments, and need not be right about text that is not JSON, as long as it never counts
-// less than the parser would recurse.
+// tooDeep returns the offset where the nesting first exceeds most, or -1. It skips strings and comments. For
+// text that is not JSON the count may be too high, but it is never lower than the depth to which the parser
+// would recurse.
 func tooDeep(b []byte, most int) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -122,8 +121,8 @@ func tooDeep(b []byte, most int) int {
 	return -1
 }
 
-// commentLength is the number of bytes to skip so that the last byte of the comment b starts
-// with comes next; zero if b starts with none.
+// commentLength returns how many bytes to skip to reach the last byte of the comment that b starts with; 0 if
+// b does not start with a comment.
 func commentLength(b []byte) int {
 	end := []byte("\n")
 	switch {
@@ -144,7 +143,7 @@ func (d *Document) errorAt(offset int, message string) *Error {
 	return &Error{Line: line, Column: column, Message: message}
 }
 
-// syntax turns an error of the parser, which counts bytes, into ours.
+// syntax converts an error of the parser, whose columns count bytes, into an [*Error].
 func (d *Document) syntax(err error) *Error {
 	var line, column int
 	if _, scan := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scan != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// layout is how a text is laid out, so that what is added looks like the rest of it.
+// layout is the style of a text (line breaks, indentation), so that additions look like the rest.
 type layout struct {
 	newline string
 	unit    string // one step of indentation
 }
 
-// layout reads the line breaks off the first line and the indentation off the first member
-// that stands on a line of its own.
+// layout takes the line break from the first line and the indentation from the first member on a line of its
+// own.
 func (d *Document) layout() layout {
 	l := layout{newline: "\n", unit: "  "}
 	if i := bytes.IndexByte(d.body, '\n'); i > 0 && d.body[i-1] == '\r' {
@@ -28,16 +28,15 @@ func (d *Document) layout() layout {
 	return l
 }
 
-// indentAt returns the white space that starts the line of offset, and whether nothing else
-// stands before offset on it.
+// indentAt returns the white space at the start of the line that holds offset. own reports whether only white
+// space precedes offset on that line.
 func (d *Document) indentAt(offset int) (indent string, own bool) {
 	line := d.body[bytes.LastIndexByte(d.body[:offset], '\n')+1 : offset]
 	rest := bytes.TrimLeft(line, " \t")
 	return string(line[:len(line)-len(rest)]), len(rest) == 0
 }
 
-// format writes v for a place whose line starts with indent. Arrays of plain values stay on
-// one line, as people write them.
+// format writes v for a place whose line starts with indent. Arrays of plain values stay on one line.
 func (l layout) format(b *bytes.Buffer, v *hujson.Value, indent string) {
 	inner := indent + l.unit
 	switch t := v.Value.(type) {
@@ -103,7 +102,7 @@ func plain(a *hujson.Array) bool {
 	return true
 }
 
-// text lays out value for a place whose line starts with indent; on one line if inline is set.
+// text formats value for a place whose line starts with indent; with inline set, on one line.
 func (l layout) text(value json.RawMessage, indent string, inline bool) (string, error) {
 	if inline {
 		var b bytes.Buffer

@@ -9,16 +9,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Plain makes plain JSON of a text with comments and trailing commas, of at most depth objects and arrays in one
-// another; the order and the names stay. A text of white space alone is an empty object. The text is not changed.
+// Plain turns a text with comments and trailing commas into standard JSON; order and names stay. Nesting
+// deeper than depth is an error. A text of white space alone is an empty object. text is not changed.
 func Plain(text []byte, depth int) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	if tooDeep(text, depth) >= 0 { // the parser recurses
+	if tooDeep(text, depth) >= 0 { // checked first, since the parser recurses
 		return nil, fmt.Errorf("the file is nested deeper than %d levels", depth)
 	}
-	// The parser wants a line break after a line comment at the very end, and changes its input.
+	// The parser requires a line break after a line comment at the very end, and changes its input.
 	v, err := hujson.Parse(append(bytes.Clone(text), '\n'))
 	if err != nil {
 		return nil, fmt.Errorf("the file is not JSON: %w", err)

@@ -66,8 +66,7 @@ func decode(t *rapid.T, text []byte) map[string]any {
 	return m
 }
 
-// Whatever the layout, an edit changes the one member it names, and no comment that is not
-// part of that member goes away.
+// In any layout, an edit changes only the member it names. All comments outside that member stay.
 func TestEditsChangeOneMember(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,8 +105,8 @@ func TestEditsChangeOneMember(t *testing.T) {
 	})
 }
 
-// A member that was taken out and is set again as it was written is the member it was, with the
-// comments in it, and nothing else has changed.
+// Removing a member and setting it again from its source restores it with the comments inside it, and changes
+// nothing else.
 func TestSourceComesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,12 +10,12 @@ import (
 	"collie/internal/sorting"
 )
 
-// Duplicate is a name that an object has twice.
+// Duplicate is a name that occurs twice in an object.
 type Duplicate struct {
 	Pointer string // JSON pointer (RFC 6901) of the member
 	Name    string
-	Offset  int // of the second name
-	First   int // offset of the first one
+	Offset  int // of the second occurrence
+	First   int // offset of the first occurrence
 }
 
 // Duplicates lists the names that occur twice in one object, in the order of the text. Names
@@ -53,14 +53,14 @@ func walk(pointer string, v *hujson.Value, f func(string, *hujson.Object)) {
 	}
 }
 
-// Name is the decoded name of a member.
+// Name returns the decoded name of a member.
 func Name(m *hujson.ObjectMember) string {
 	lit, _ := m.Name.Value.(hujson.Literal)
 	return lit.String()
 }
 
-// Member returns the last member of o with that name, which is the one most readers of JSON
-// take, or nil.
+// Member returns the last member of o with that name, since most JSON readers use the last one; nil if there
+// is none.
 func Member(o *hujson.Object, name string) *hujson.ObjectMember {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if Name(&o.Members[i]) == name {
@@ -70,7 +70,7 @@ func Member(o *hujson.Object, name string) *hujson.ObjectMember {
 	return nil
 }
 
-// Standard is v as compact standard JSON: no comments, no white space, everything else as
+// Standard returns v as compact standard JSON: comments and white space are dropped, everything else stays as
 // written.
 func Standard(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
@@ -95,7 +95,7 @@ func Join(pointer string, names ...string) string {
 	return b.String()
 }
 
-// Split is the reverse of [Join]: the names in a JSON pointer.
+// Split is the reverse of [Join]: it returns the names in a JSON pointer.
 func Split(pointer string) []string {
 	if pointer == "" {
 		return nil

@@ -1,6 +1,6 @@
-// Package lazyregexp holds regular expressions that are compiled at their first use. The program has some 150 of them,
-// and compiling those that a command never needs would cost each start a millisecond and 1.5 MB. In a test they are
-// compiled at once, so that a wrong one is found by any test of its package.
+// Package lazyregexp holds regular expressions that are compiled at their first use. The program has about
+// 150 of them; compiling all at start would cost a millisecond and 1.5 MB each time. In tests New compiles at
+// once, so that any test of a package finds an invalid expression in it.
 package lazyregexp
 
 import (
@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Regexp is a [regexp.Regexp] to be. It is safe for concurrent use.
+// Regexp is a [regexp.Regexp] that is compiled at its first use. It is safe for concurrent use.
 type Regexp struct {
 	text string
 	once sync.Once
 	re   *regexp.Regexp
 }
 
-// New returns the expression of text. Where that is wrong, its first use panics.
+// New returns the expression of text. If text is invalid, the first use panics.
 func New(text string) *Regexp {
 	r := &Regexp{text: text}
 	if testing {
@@ -33,7 +33,7 @@ func (r *Regexp) compiled() *regexp.Regexp {
 	return r.re
 }
 
-// MatchString is that of [regexp.Regexp], and so is what follows.
+// MatchString is [regexp.Regexp.MatchString]. The methods below likewise are those of [regexp.Regexp].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
 // Match reports whether b holds a match.
@@ -42,13 +42,13 @@ func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 // FindString returns the first match.
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
-// FindStringIndex returns where the first match is.
+// FindStringIndex returns the position of the first match.
 func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
 
 // FindStringSubmatch returns the first match and its groups.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex returns where they are.
+// FindStringSubmatchIndex returns the positions of the first match and its groups.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)
 }
@@ -56,20 +56,20 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 // FindSubmatch returns the first match and its groups.
 func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.compiled().FindSubmatch(b) }
 
-// FindAllString returns n matches, all if n is negative.
+// FindAllString returns up to n matches, all if n is negative.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
 
-// FindAllStringIndex returns where they are.
+// FindAllStringIndex returns the positions of up to n matches, all if n is negative.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }
 
-// FindAllStringSubmatch returns n matches with their groups, all if n is negative.
+// FindAllStringSubmatch returns up to n matches with their groups, all if n is negative.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex returns where they are.
+// FindAllStringSubmatchIndex returns the positions of up to n matches and their groups.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringSubmatchIndex(s, n)
 }
@@ -87,7 +87,7 @@ func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
 	return r.compiled().ReplaceAllLiteralString(s, with)
 }
 
-// ReplaceAllStringFunc returns s with each match replaced by what f makes of it.
+// ReplaceAllStringFunc returns s with each match replaced by f(match).
 func (r *Regexp) ReplaceAllStringFunc(s string, f func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(s, f)
 }

@@ -21,7 +21,7 @@ func TestIsCompiledForAll(t *testing.T) {
 	all.Wait()
 }
 
-// A wrong expression must not wait in the program for its first user.
+// In a test, New panics on an invalid expression instead of leaving it for the first user to hit.
 func TestWrongOneIsFoundByTests(t *testing.T) {
 	t.Parallel()
 	defer func() {

@@ -11,8 +11,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// What the sender of a request said when it cancelled it is what the other side is told, with
-// the id that it knows the request by and every other byte as it came.
+// The other side is told of a cancellation exactly as its sender wrote it: only the request's id is replaced
+// by the id that the other side knows.
 func TestCancelKeepsItsReason(t *testing.T) {
 	t.Parallel()
 	const given = `{"reason":"é \u003c 1.0","requestId":"theirs","x":1.0,"_meta":{"a":null}}`
@@ -103,7 +103,7 @@ func TestCancelKeepsItsReason(t *testing.T) {
 	})
 }
 
-// A session can be asked outside of its requests where it can be reached at all.
+// Peer.Ask reaches a session outside of its requests, if there is a way to reach it at all.
 func TestPeerAsk(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -113,7 +113,7 @@ func TestPeerAsk(t *testing.T) {
 		err error
 	}
 	answers := make(chan answer, 1)
-	go func() { // before the client reads: it is about to
+	go func() { // the notification is sent just before the client starts to read
 		raw, err := s.desk.peer(t).Ask(t.Context(), "roots/list", json.RawMessage(`{"n":1.0}`))
 		answers <- answer{raw, err}
 	}()

@@ -18,47 +18,47 @@ import (
 type ClientOptions struct {
 	// Info is the MCP Implementation object that names us. Required.
 	Info json.RawMessage
-	// Capabilities are announced to a legacy server, and to a modern one with the
-	// requests that no caller of ours has made; nil means {}.
+	// Capabilities are announced to a legacy server. A modern server gets them with requests of our own,
+	// which have no caller. Nil means {}.
 	Capabilities json.RawMessage
-	// Protocol is "auto" or empty: find the era out; "legacy"; or a version date.
+	// Protocol is "auto" or empty to detect the era, "legacy", or the date of a version.
 	Protocol string
-	// First is the era that is tried first where it is to be found out: with Legacy the server is
-	// asked to initialize, and for server/discover where it refuses; else the other way round.
+	// First is the era to try first when the era is detected. Legacy: initialize, and server/discover if that
+	// is refused. Modern: the other way round.
 	First Era
-	// Early returns from Connect before the server has accepted notifications/initialized, which
-	// over HTTP is a round trip of its own. Until [Client.Ready] has returned only [Client.Request]
-	// may be used, for what may be sent twice.
+	// Early makes Connect return before the server has accepted notifications/initialized, which is a round
+	// trip of its own over HTTP. Until [Client.Ready] has returned, only [Client.Request] may be used, and
+	// only for requests that may be sent twice.
 	Early bool
-	// FirstOutput is closed when the server has written its first byte. A server that
-	// leaves the probe unanswered for ProbeWait (3 s) after that, or for ProbeMax (3.5 s)
-	// from the start, counts as legacy. Without it only ProbeMax applies.
+	// FirstOutput is closed when the server has written its first byte. A server counts as legacy if it
+	// leaves the probe unanswered for ProbeWait (3 s) after that byte, or for ProbeMax (3.5 s) after the
+	// start. If FirstOutput is nil, only ProbeMax applies.
 	FirstOutput         <-chan struct{}
 	ProbeWait, ProbeMax time.Duration
-	// Reopened is called, in a goroutine of its own, after a session that the server had
-	// forgotten was opened anew: subscriptions and the log level are lost then.
+	// Reopened is called on its own goroutine after the server had lost the session and a new one was opened.
+	// Subscriptions and the log level are lost then.
 	Reopened func()
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
 
-// Client is an open session with one MCP server of either era. It is safe for concurrent
-// use. Its fields do not change.
+// Client is an open session with one MCP server of either era. Its exported fields do not change. It is safe
+// for concurrent use.
 type Client struct {
 	Link Link
 	Era  Era
-	// Version agreed on.
+	// Version is the agreed protocol version.
 	Version string
-	// Versions the server speaks as well, as far as it said so.
+	// Versions are the versions that the server says it supports; it may say nothing.
 	Versions []string
-	// NotModern says that the server was asked for the modern era and does not speak it.
+	// NotModern says that the server was probed for the modern era and does not support it.
 	NotModern bool
-	// Info, Capabilities and Instructions as the server gave them. Info may be nil.
+	// Info, Capabilities and Instructions are as the server sent them. Info may be nil.
 	Info         json.RawMessage
 	Capabilities json.RawMessage
 	Instructions string
-	// Tools is what some servers send as "tools" of their initialize result, which is not
-	// MCP; nil as a rule.
+	// Tools is the "tools" member of the initialize result, which some servers send although MCP has no such
+	// member; usually nil.
 	Tools json.RawMessage
 
 	info, caps json.RawMessage
@@ -66,25 +66,25 @@ type Client struct {
 	log        *slog.Logger
 
 	early   bool
-	ready   chan struct{} // closed when the server has answered notifications/initialized; nil where nobody waits for it
-	unready error         // why it was not accepted; written before ready is closed
+	ready   chan struct{} // closed when the server has answered notifications/initialized; nil if nobody waits for that
+	unready error         // the error if it was not accepted; set before ready is closed
 
-	renewals atomic.Uint32 // of lost sessions that have succeeded
+	renewals atomic.Uint32 // number of lost sessions that were replaced
 	mu       sync.Mutex
-	renew    *renewal // that of a lost session which runs
+	renew    *renewal // the replacement in progress, if any
 }
 
-// VersionError says that no protocol version suits both sides.
+// VersionError says that client and server have no protocol version in common.
 type VersionError struct{ Ours, Theirs string }
 
-// Error names what both sides speak.
+// Error names the versions of both sides.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("no common protocol version: the server speaks %s, Collie %s", e.Theirs, e.Ours)
 }
 
-// Connect opens a session over link: it finds the era out (see [ClientOptions]) and shakes
-// hands where the era has it. Errors of the server come as a [*VersionError], a
-// [*HandshakeError] or a [*LinkError]. Connect does not close link.
+// Connect opens a session over link: it detects the era (see [ClientOptions]) and, in the legacy era, does
+// the initialize handshake. Errors caused by the server are a [*VersionError], a [*HandshakeError] or a
+// [*LinkError]. Connect never closes link.
 func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error) {
 	c := &Client{
 		Link: link, info: opts.Info, caps: opts.Capabilities, reopened: opts.Reopened, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), early: opts.Early,
@@ -113,24 +113,24 @@ func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error
 // HandshakeError says that a server did not open a session.
 type HandshakeError struct {
 	Method  string
-	Message string // of the JSON-RPC error, or what made no sense
+	Message string // of the JSON-RPC error, or what was wrong with the answer
 }
 
-// Error names the method and the server's words.
+// Error reads "method: message".
 func (e *HandshakeError) Error() string { return e.Method + ": " + e.Message }
 
 func (c *Client) discover(ctx context.Context, version string) (Response, error) {
 	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.stamp(nil, version, c.caps), NoCancel: true})
 }
 
-// stamp puts the metadata of a modern request into params.
+// stamp adds the metadata of a modern request to params.
 func (c *Client) stamp(params json.RawMessage, version string, caps json.RawMessage) json.RawMessage {
 	meta := Edit(Get(params, "_meta"),
 		Field{MetaVersion, Quote(version)}, Field{MetaClientInfo, c.info}, Field{MetaCapabilities, caps})
 	return Edit(params, Field{"_meta", meta})
 }
 
-// legacyFirst asks to initialize, and a server that refuses for what it speaks.
+// legacyFirst tries initialize. If the server refuses that, it tries server/discover.
 func (c *Client) legacyFirst(ctx context.Context) error {
 	err := c.initialize(ctx, legacyVersions[0])
 	if err == nil || ctx.Err() != nil || !mayBeModern(err) {
@@ -139,15 +139,15 @@ func (c *Client) legacyFirst(ctx context.Context) error {
 	r, discoverErr := c.discover(ctx, ModernVersions[0])
 	switch {
 	case discoverErr != nil && isRefusal(discoverErr) && !fallsBack(discoverErr):
-		return discoverErr // it wants to know who asks, or is out of order: initialize was not what it minds
+		return discoverErr // the server has a problem other than the method: access, or it is out of order
 	case discoverErr != nil || !isModernAnswer(r):
 		return err
 	}
 	return c.discovered(ctx, r)
 }
 
-// mayBeModern reports whether a failed initialize leaves it open that the server speaks the modern
-// era: it answered, and what it refused was the request.
+// mayBeModern reports whether a server that failed initialize may still be modern: it answered, and the
+// refusal is about the request.
 func mayBeModern(err error) bool {
 	if _, ok := errors.AsType[*VersionError](err); ok {
 		return true
@@ -156,7 +156,7 @@ func mayBeModern(err error) bool {
 	return ok || fallsBack(err)
 }
 
-// probe asks a modern question first (2026-07-28, stdio and HTTP: Backward Compatibility).
+// probe tries server/discover first (2026-07-28, stdio and HTTP: Backward Compatibility).
 func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -193,7 +193,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	late := time.NewTimer(lateAnswer)
 	defer late.Stop()
 	select {
-	case a := <-answers: // a modern server that was slow
+	case a := <-answers: // a slow modern server
 		if a.err == nil && isModernAnswer(a.resp) {
 			return c.discovered(ctx, a.resp)
 		}
@@ -203,10 +203,10 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	return err
 }
 
-// lateAnswer is how long a refused initialize waits for the answer to the probe before it.
+// lateAnswer is how long to wait, after initialize was refused, for a late answer to the probe.
 const lateAnswer = 500 * time.Millisecond
 
-// silent is closed when an unanswered probe counts as the answer of a legacy server.
+// silent returns a channel that is closed when an unanswered probe means that the server is legacy.
 func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 	wait, most := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
 	out := make(chan struct{})
@@ -232,8 +232,8 @@ func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 	return out
 }
 
-// fallsBack reports whether a failed probe speaks for a legacy server: an HTTP refusal
-// that is about the request, and none about who asks, load or the server's health.
+// fallsBack reports whether a failed probe indicates a legacy server: an HTTP refusal of the request itself,
+// not one about access, load or the server's health.
 func fallsBack(err error) bool {
 	e, ok := errors.AsType[*LinkError](err)
 	if !ok {
@@ -246,14 +246,14 @@ func fallsBack(err error) bool {
 	return e.Status >= 400 && e.Status < 500
 }
 
-// isRefusal reports whether an error is an HTTP status.
+// isRefusal reports whether err carries an HTTP status.
 func isRefusal(err error) bool {
 	e, ok := errors.AsType[*LinkError](err)
 	return ok && e.Status != 0
 }
 
-// isModernAnswer tells a modern server's answer to server/discover, be it an error, from
-// a legacy server's refusal.
+// isModernAnswer reports whether r is an answer that only a modern server gives to server/discover. That may
+// be an error too, as long as a legacy server would not send it.
 func isModernAnswer(r Response) bool {
 	if r.Result != nil {
 		return Get(r.Result, "supportedVersions") != nil
@@ -265,7 +265,7 @@ func isModernAnswer(r Response) bool {
 	return e.Code <= codeHeaderMismatch && e.Code >= -32099
 }
 
-// discovered takes over what server/discover said.
+// discovered stores the result of server/discover in c.
 func (c *Client) discovered(ctx context.Context, r Response) error {
 	if r.Error != nil {
 		theirs := Get(r.Error, "data", "supported")
@@ -294,7 +294,7 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 		}
 		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, legacyVersions), ", "), Theirs: string(theirs)}
 	}
-	_ = json.Unmarshal(theirs, &c.Versions) // newestCommon has read it already
+	_ = json.Unmarshal(theirs, &c.Versions) // newestCommon has validated it already
 	c.Era = Modern
 	c.adoptInfo(r.Result, Get(r.Result, "_meta", metaServerInfo))
 	c.Link.Agreed(c.Version)
@@ -308,7 +308,7 @@ func (c *Client) refused(method string, obj, theirs json.RawMessage) error {
 	return &HandshakeError{Method: method, Message: GetString(obj, "message")}
 }
 
-// initialize shakes hands as the legacy era has it.
+// initialize does the handshake of the legacy era.
 func (c *Client) initialize(ctx context.Context, version string) error {
 	params := Edit(nil,
 		Field{"protocolVersion", Quote(version)}, Field{"capabilities", c.caps}, Field{"clientInfo", c.info})
@@ -336,7 +336,7 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 	return c.initialized(ctx)
 }
 
-// initialized tells the server that the session may begin.
+// initialized sends notifications/initialized and waits until the server has accepted it.
 func (c *Client) initialized(ctx context.Context) error {
 	if err := c.Link.Notify(ctx, "notifications/initialized", nil); err != nil {
 		return err
@@ -347,8 +347,8 @@ func (c *Client) initialized(ctx context.Context) error {
 	return nil
 }
 
-// initializedBehind is initialized without waiting for the answer, which has as long as ctx. It
-// returns when the notification has left: whatever is sent next is sent after it.
+// initializedBehind is initialized without waiting for the answer, which may take as long as ctx. It returns
+// when the notification has been written, so that later messages follow it.
 func (c *Client) initializedBehind(ctx context.Context, l *httpLink) error {
 	telling, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
 	if due, ok := ctx.Deadline(); ok {
@@ -364,14 +364,14 @@ func (c *Client) initializedBehind(ctx context.Context, l *httpLink) error {
 		cancel()
 		return err
 	}
-	l.Listen() // beside the answer: the first call waits for both
+	l.Listen() // at the same time: the first call waits for both
 	return nil
 }
 
 var errNotAccepted = errors.New("the server did not answer notifications/initialized in time")
 
-// Ready returns when the server has accepted the end of the handshake, or why it has not; at once
-// where [ClientOptions.Early] was not asked for or nothing is to be waited for.
+// Ready waits until the server has accepted notifications/initialized, and returns an error if it did not. It
+// returns at once if [ClientOptions.Early] is not set or there is nothing to wait for.
 func (c *Client) Ready(ctx context.Context) error {
 	if c.ready == nil {
 		return nil
@@ -384,7 +384,7 @@ func (c *Client) Ready(ctx context.Context) error {
 	}
 }
 
-// tooEarly reports whether the server has not yet said that the session may begin.
+// tooEarly reports whether the server has not yet accepted notifications/initialized.
 func (c *Client) tooEarly() bool {
 	if c.ready == nil {
 		return false
@@ -404,16 +404,16 @@ func (c *Client) adoptInfo(result, info json.RawMessage) {
 	c.Tools = Get(result, "tools")
 }
 
-// Can reports whether the server announced a capability, by path: "tools", or
-// "resources", "subscribe".
+// Can reports whether the server announced a capability, given by its path: "tools", or "resources",
+// "subscribe".
 func (c *Client) Can(path ...string) bool {
 	v := Get(c.Capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
-// Request sends a request of our own: in the modern era it is stamped with our own
-// identity and capabilities. One that is refused before [Client.Ready] is sent once more then:
-// a server need not serve a session whose handshake has not ended (2025-11-25, Lifecycle).
+// Request sends a request of our own. In the modern era it carries our own identity and capabilities. If the
+// server refuses it before [Client.Ready], it is sent once more after that: a server need not serve a session
+// before its handshake has ended (2025-11-25, Lifecycle).
 func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	req, early := &Request{Method: method, Params: c.Own(params)}, c.tooEarly()
 	r, err := c.Call(ctx, req)
@@ -429,7 +429,7 @@ func (c *Client) Request(ctx context.Context, method string, params json.RawMess
 	return r.Result, nil
 }
 
-// Own returns params as a request of our own carries them.
+// Own returns params with the metadata that requests of our own carry.
 func (c *Client) Own(params json.RawMessage) json.RawMessage {
 	if c.Era != Modern {
 		return params
@@ -437,8 +437,8 @@ func (c *Client) Own(params json.RawMessage) json.RawMessage {
 	return c.stamp(params, c.Version, c.caps)
 }
 
-// Call sends req as it is. A session that the server has forgotten (HTTP 404, legacy) is
-// opened anew once, and the request, which was not carried out, is sent again.
+// Call sends req unchanged. If the server has lost the session (HTTP 404, legacy), Call opens a new one and
+// sends req once more; the server has not executed the first.
 func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
 	before := c.renewals.Load()
 	r, err := c.Link.Call(ctx, req)
@@ -451,8 +451,8 @@ func (c *Client) Call(ctx context.Context, req *Request) (Response, error) {
 	return c.Link.Call(ctx, req)
 }
 
-// reopen shakes hands again, once for all who wait and for those who hear of the loss when that is done: before is how
-// many renewals there were when the request was sent.
+// reopen does the handshake again, once for all requests that hit the loss, including those that learn of it
+// only after the new session is open. before is the value of c.renewals when the request was sent.
 func (c *Client) reopen(ctx context.Context, before uint32) error {
 	mine := &renewal{done: make(chan struct{})}
 	for {
@@ -496,19 +496,19 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 	return nil
 }
 
-// renewal is the opening of a new session in place of a lost one.
+// renewal is one attempt to replace a lost session.
 type renewal struct {
-	done    chan struct{} // closed when it has ended
-	givenUp bool          // whoever began it had gone by then; set before done is closed
+	done    chan struct{} // closed when the attempt has ended
+	givenUp bool          // the context of whoever began it ended first; set before done is closed
 }
 
-// RPCError is a JSON-RPC error that a server answered with.
+// RPCError is a JSON-RPC error that the server answered with.
 type RPCError struct{ Raw json.RawMessage }
 
 // Code returns the error's code, 0 if it has none.
 func (e *RPCError) Code() int {
 	var v Error
-	_ = json.Unmarshal(e.Raw, &v) // a code that is not a number counts as none
+	_ = json.Unmarshal(e.Raw, &v) // a code that is not a number counts as 0
 	return v.Code
 }
 

@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// The golden files hold, line by line, all that a server hears from its start to the end of
-// a call: order, ids and parameters (for 2026-07-28 no initialize, and metadata in
-// every request).
+// The golden files hold everything that a server receives, line by line, from its start to the end of one
+// call: order, ids and parameters. For 2026-07-28 there is no initialize, but metadata in every request.
 func TestClientTranscripts(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, era, versions, protocol string }{

@@ -26,8 +26,8 @@ import (
 
 var ourInfo = json.RawMessage(`{"name":"collie","version":"0"}`)
 
-// pipes returns a link to a server that serve runs on the other end of two pipes. serve
-// must return when its input ends.
+// pipes returns a link to a server; serve runs that server at the other end of two pipes and must return when
+// its input ends.
 func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.Link {
 	t.Helper()
 	serverIn, clientOut, err := os.Pipe()
@@ -41,25 +41,25 @@ func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.L
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		serve(serverIn, serverOut)
-		_ = serverOut.Close() // a second time, where serve closes
+		_ = serverOut.Close() // may be the second time, since serve may have closed it
 		_ = serverIn.Close()
 	})
 	link := mcp.NewConn(mcp.NewLines(clientIn, clientOut, 0, clientIn.Close), nothing{}, nil)
 	t.Cleanup(func() {
 		_ = clientOut.Close()
 		wg.Wait()
-		_ = link.Close() // the reader has met the end already
+		_ = link.Close() // the error is that the reader has reached the end
 	})
 	return link
 }
 
-// fake is a link to a fakemcp inside this process.
+// fake returns a link to a fakemcp inside this process.
 func fake(t *testing.T, flags ...string) mcp.Link {
 	t.Helper()
 	return pipes(t, func(in io.ReadCloser, out io.WriteCloser) { mcptest.Main(flags, in, out, io.Discard) })
 }
 
-// fakeHTTP is the same over HTTP.
+// fakeHTTP returns a link to a fakemcp over HTTP.
 func fakeHTTP(t *testing.T, flags ...string) mcp.Link {
 	t.Helper()
 	h, err := mcptest.Handler(flags...)
@@ -160,7 +160,7 @@ func echo(t *testing.T, c *mcp.Client, text string) string {
 	return v.Content[0].Text
 }
 
-// The bar is 4 s for a server that leaves unknown methods unanswered.
+// The limit is 4 s for a server that does not answer unknown methods.
 func TestConnectSilentServer(t *testing.T) {
 	t.Parallel()
 	heard := make(chan struct{})
@@ -201,8 +201,8 @@ func TestConnectGivesUpWithItsContext(t *testing.T) {
 	}
 }
 
-// A modern server that is slow to answer the probe refuses initialize; its late answer
-// counts then.
+// A modern server that is slow to answer the probe refuses the initialize sent meanwhile. Its late answer to
+// the probe then decides.
 func TestConnectSlowModernServer(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
@@ -217,8 +217,8 @@ func TestConnectSlowModernServer(t *testing.T) {
 	}
 }
 
-// bothOf returns the probe and the initialize, which a busy machine may send in either order
-// where so little time lies between them.
+// bothOf returns the probe and the initialize request. On a busy machine they may arrive in either order,
+// because they are sent within a short time.
 func bothOf(f *far) (probe, hello mcp.Message) {
 	probe, hello = f.next(), f.next()
 	if probe.Method == "initialize" {
@@ -227,7 +227,7 @@ func bothOf(f *far) (probe, hello mcp.Message) {
 	return probe, hello
 }
 
-// A legacy server that answers the probe late, after initialize, is legacy still.
+// A legacy server that answers the probe only after initialize still counts as legacy.
 func TestConnectLateProbeAnswer(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
@@ -281,13 +281,13 @@ func TestConnectStdioProcess(t *testing.T) {
 		t.Error(err)
 	}
 	<-link.Done()
-	_ = link.Close() // its reader has met the end already
+	_ = link.Close() // the error is that its reader has reached the end
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }
 
-// The official SDK is the independent judge of the handshake.
+// The official SDK serves as an independent check of the handshake.
 func TestConnectSDKServer(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -326,7 +326,7 @@ func TestConnectSDKServer(t *testing.T) {
 	}
 }
 
-// A session that the server has forgotten is opened again, once for all who need it.
+// A session that the server has lost is opened again, once for all requests that need it.
 func TestClientReopensALostSession(t *testing.T) {
 	t.Parallel()
 	var reopened atomic.Int32
@@ -355,7 +355,7 @@ func TestClientReopensALostSession(t *testing.T) {
 	}
 }
 
-// A request that hears of the loss only when the session has been opened again opens no third one.
+// A request that learns of the loss only after the new session was opened does not open another one.
 func TestClientReopensOnceForTheLate(t *testing.T) {
 	t.Parallel()
 	link := &forgetful{reopened: make(chan struct{})}
@@ -381,8 +381,8 @@ func TestClientReopensOnceForTheLate(t *testing.T) {
 	}
 }
 
-// forgetful has lost the session of each method's first request. It refuses that of "late" when "early" has been
-// answered in a new one.
+// forgetful is a link that loses the session of the first request of each method. It refuses the request
+// "late" only after "early" has been answered in a new session.
 type forgetful struct {
 	mcp.Link
 
@@ -403,14 +403,15 @@ func (f *forgetful) Call(_ context.Context, r *mcp.Request) (mcp.Response, error
 		return mcp.Response{Result: json.RawMessage(`{}`)}, nil
 	}
 	f.sent.Done()
-	f.sent.Wait() // both are on their way before one is refused
+	f.sent.Wait() // refuse neither before both have been sent
 	if r.Method == "late" {
 		<-f.reopened
 	}
 	return mcp.Response{}, &mcp.LinkError{Sent: true, Status: 404, Err: mcp.ErrSessionGone}
 }
 
-// A request whose session another one was about to open again opens it itself where that one is taken back.
+// One request waits for another to open a new session. If the other is cancelled, the first opens the session
+// itself.
 func TestClientReopensForTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -424,7 +425,7 @@ func TestClientReopensForTheOthers(t *testing.T) {
 		var ended [2]error
 		for i, ctx := range []context.Context{first, t.Context()} {
 			go func() { _, ended[i] = c.Request(ctx, "tools/call", nil) }()
-			synctest.Wait() // the first one opens a session, the second one waits for it
+			synctest.Wait() // the first one is opening a session, the second is waiting for it
 		}
 		cancel()
 		synctest.Wait()
@@ -434,7 +435,7 @@ func TestClientReopensForTheOthers(t *testing.T) {
 	})
 }
 
-// stalling is a link whose session can be lost. It does not answer the first request for a new one.
+// stalling is a link whose session can be lost. It leaves the first attempt to open a new one unanswered.
 type stalling struct {
 	mcp.Link
 
@@ -458,14 +459,14 @@ func (s *stalling) Call(ctx context.Context, r *mcp.Request) (mcp.Response, erro
 	return mcp.Response{Result: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`)}, nil
 }
 
-// A server of the modern era alone that is asked to initialize first is found out all the same: the
-// request has the header fields that such a server wants of every POST, and where the question after
-// it is refused for who asks, that is what went wrong.
+// A modern-only server is recognized even if initialize is tried first: that request carries the header
+// fields that such a server requires of every POST. If the following server/discover is refused for lack of
+// access, that is the error reported.
 func TestConnectInitializeFirst(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int // of server/discover
-		want   int // status of the error, 0 is none
+		want   int // status of the error, 0 for no error
 	}{
 		"modern alone": {200, 0}, "signed out": {401, 401}, "forbidden": {403, 403}, "down": {503, 503}, "neither era": {404, 400},
 	} {

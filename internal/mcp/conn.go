@@ -19,12 +19,12 @@ import (
 type ConnOptions struct {
 	// Logger; nil discards.
 	Logger *slog.Logger
-	// Noise receives what arrives and is not a message, serially; nil drops it.
+	// Noise receives input that is not a message, one frame at a time; nil drops it.
 	Noise func(frame []byte, err error)
 }
 
-// conn is a [Link] over a [Stream]: a child process's pipes, or the two halves of the
-// legacy SSE transport. One goroutine reads; it ends when the Stream does.
+// conn is a [Link] over a [Stream]: the pipes of a child process, or the two halves of the legacy SSE
+// transport. One goroutine reads; it ends when the Stream ends.
 type conn struct {
 	stream  Stream
 	handler Handler
@@ -32,10 +32,10 @@ type conn struct {
 	noise   func([]byte, error)
 	lastID  atomic.Uint64
 	dropped atomic.Uint64
-	waiters sync.Pool // spare ones
+	waiters sync.Pool // for reuse
 	done    chan struct{}
 	closing sync.Once
-	wg      sync.WaitGroup // requests of the server being answered, and the reader
+	wg      sync.WaitGroup // the reader, and requests of the server that are being answered
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
@@ -50,12 +50,12 @@ type waiter struct {
 	ch    chan Response
 	owner any
 	long  bool  // a subscription, which the server may end
-	err   error // set before ch is closed by a failure
+	err   error // set before ch is closed because of a failure
 	large bool
 }
 
-// NewConn starts reading s. h receives what the server sends of its own accord. Close
-// closes s.
+// NewConn returns a link over s and starts to read. h receives the requests and notifications of the server.
+// Close closes s.
 func NewConn(s Stream, h Handler, opts *ConnOptions) Link {
 	if opts == nil {
 		opts = &ConnOptions{}
@@ -105,7 +105,7 @@ func (c *conn) Call(ctx context.Context, req *Request) (Response, error) {
 		}
 		return Response{}, context.Cause(ctx)
 	}
-	return c.collect(w, <-w.ch) // it was being delivered
+	return c.collect(w, <-w.ch) // an answer was already being delivered
 }
 
 func (c *conn) collect(w *waiter, resp Response) (Response, error) {
@@ -118,7 +118,7 @@ func (c *conn) collect(w *waiter, resp Response) (Response, error) {
 	return resp, nil
 }
 
-// frames keeps buffers for the messages we write.
+// frames holds buffers for messages to write.
 var frames = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
 
 func putFrame(b *[]byte) {
@@ -127,7 +127,7 @@ func putFrame(b *[]byte) {
 	}
 }
 
-// forget takes a request off the waiting table and reports whether it was there.
+// forget removes a request from c.waiting and reports whether it was there.
 func (c *conn) forget(id uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *conn) Notify(_ context.Context, method string, params json.RawMessage) 
 	return nil
 }
 
-// asLinkError keeps what a stream over HTTP knows of a refusal.
+// asLinkError wraps err, and keeps it as it is if it already is a [*LinkError], as from a stream over HTTP.
 func asLinkError(err error) error {
 	if e, ok := errors.AsType[*LinkError](err); ok {
 		return e
@@ -159,13 +159,13 @@ func asLinkError(err error) error {
 	return &LinkError{Sent: !unwritten(err), Err: err}
 }
 
-// unwritten reports whether a failed write means that the other side never got a whole
-// line, which is nothing to it: it had stopped reading, or its end was closed.
+// unwritten reports whether a write failed without the other side getting a whole line: it had stopped
+// reading, or its end was closed.
 func unwritten(err error) bool {
 	return errors.Is(err, ErrNotReading) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 }
 
-// Agreed does nothing: a stream's messages are the same in every version.
+// Agreed does nothing: messages on a stream look the same in every version.
 func (c *conn) Agreed(string) {}
 
 // Done is closed when the stream has ended.
@@ -178,10 +178,10 @@ func (c *conn) Err() error {
 	return c.err
 }
 
-// Dropped counts responses that nobody waited for: unknown, repeated or late ids.
+// Dropped counts responses that nobody was waiting for, with unknown, repeated or late ids.
 func (c *conn) Dropped() uint64 { return c.dropped.Load() }
 
-// Close ends the stream and waits for what it started.
+// Close ends the stream and waits for the goroutines that the conn started.
 func (c *conn) Close() error {
 	c.fail(errClosed)
 	err := c.stream.Close()
@@ -191,7 +191,7 @@ func (c *conn) Close() error {
 
 var errClosed = errors.New("connection closed")
 
-// fail ends the connection for everyone who waits on it.
+// fail ends the connection and fails everyone who waits for an answer.
 func (c *conn) fail(err error) {
 	c.mu.Lock()
 	if c.err == nil {
@@ -226,8 +226,8 @@ func (c *conn) read() {
 	}
 }
 
-// badFrame fails the request that a frame which is not a message was to answer. What answers
-// nothing is noise.
+// badFrame handles a frame that is not a message. If it was meant as an answer, its request fails; otherwise
+// it goes to Noise.
 func (c *conn) badFrame(f *FrameError) {
 	if w := c.claimFor(f.marks); w != nil {
 		c.log.Warn("the server's answer cannot be read", "error", f.Err)
@@ -240,9 +240,9 @@ func (c *conn) badFrame(f *FrameError) {
 	}
 }
 
-// claimFor is claim for an answer that could not be read: by its id, or, where it has none
-// that can be read, as the answer to the only request there is. The ids of a server's requests
-// are its own and may equal ours.
+// claimFor is claim for an answer that could not be read. It goes by the answer's id or, if that cannot be
+// read, takes the only waiting request. A frame meant as a request is not considered, because the server's
+// ids may equal ours.
 func (c *conn) claimFor(m marks) *waiter {
 	if !m.answer {
 		return nil
@@ -256,8 +256,8 @@ func (c *conn) claimFor(m marks) *waiter {
 	return nil
 }
 
-// claimOnly takes the request off the waiting table that alone waits for an answer, and
-// returns nil where there is none or more than one. Subscriptions do not count.
+// claimOnly removes and returns the only request that waits for an answer; nil if there is none or more than
+// one. Subscriptions do not count.
 func (c *conn) claimOnly() *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,7 +271,7 @@ func (c *conn) claimOnly() *waiter {
 			only = id
 		}
 	}
-	w := c.waiting[only] // ids begin at 1
+	w := c.waiting[only] // ids begin at 1, so only is 0 if there was none
 	delete(c.waiting, only)
 	return w
 }
@@ -289,8 +289,8 @@ func (c *conn) receive(m Message) {
 	}
 }
 
-// subscriber returns the Owner of the subscriptions/listen request that a notification came
-// for (MCP 2026-07-28, Subscriptions); nil where it names none.
+// subscriber returns the Owner of the subscriptions/listen request that a notification belongs to (MCP
+// 2026-07-28, Subscriptions); nil if it names none.
 func (c *conn) subscriber(m Message) any {
 	id, ok := parseID(ID(Get(m.Params, "_meta", MetaSubscription)))
 	if !ok {
@@ -314,7 +314,7 @@ func (c *conn) respond(m Message) {
 	case ok:
 		w = c.claim(id)
 	case m.Error != nil && (m.ID == "" || m.ID == "null"):
-		w = c.claimOnly() // JSON-RPC 2.0, section 5: what a server answers when it could not read the id
+		w = c.claimOnly() // JSON-RPC 2.0, section 5: a server that could not read the id answers with null
 	}
 	if w == nil {
 		c.dropped.Add(1)
@@ -342,13 +342,13 @@ func (c *conn) claim(id uint64) *waiter {
 	return w
 }
 
-// parseID reads one of our own ids back, also where the server made text of it.
+// parseID parses one of our own ids, also if the server has turned it into a string.
 func parseID(id ID) (uint64, bool) {
 	s := string(id)
 	if len(s) > 2 && s[0] == '"' {
 		s = s[1 : len(s)-1]
 	}
-	s = strings.TrimSuffix(s, ".0") // some write every number as a float
+	s = strings.TrimSuffix(s, ".0") // some servers write every number as a float
 	n, err := strconv.ParseUint(s, 10, 64)
 	return n, err == nil
 }
@@ -372,7 +372,7 @@ func (c *conn) serve(m Message) {
 		c.mu.Unlock()
 		if ctx.Err() == nil {
 			err := c.stream.Write(answerOf(m.ID, result, err))
-			if errors.Is(err, ErrNotReading) { // it would wait for the answer for ever
+			if errors.Is(err, ErrNotReading) { // without an answer the server would wait for ever
 				c.fail(err)
 			}
 			if err != nil {
@@ -383,7 +383,7 @@ func (c *conn) serve(m Message) {
 	}()
 }
 
-// answerOf is the response to a request: result, or err as an error object.
+// answerOf returns the response to a request: result, or err as an error object.
 func answerOf(id ID, result json.RawMessage, err error) []byte {
 	if err == nil {
 		return AppendResult(nil, id, result)
@@ -391,7 +391,7 @@ func answerOf(id ID, result json.RawMessage, err error) []byte {
 	return AppendError(nil, id, errorObject(err))
 }
 
-// RawError is an error that is a JSON-RPC error object already and travels as it is.
+// RawError is an error that already has the form of a JSON-RPC error object and is sent unchanged.
 type RawError interface {
 	error
 	Object() json.RawMessage
@@ -404,9 +404,9 @@ func errorObject(err error) json.RawMessage {
 	return (&Error{Code: CodeInternal, Message: err.Error()}).Object()
 }
 
-// cancelled ends a request the server takes back, or one of ours that the server ends:
-// MCP 2026-07-28 lets it do so for subscriptions/listen. Any other request of ours with that
-// id goes on: the server means one of its own, which has been answered.
+// cancelled handles notifications/cancelled. It ends the request of the server with that id. If there is
+// none, it may end a subscriptions/listen request of ours, as MCP 2026-07-28 allows. Any other request of
+// ours with that id goes on: the server means one of its own that has been answered already.
 func (c *conn) cancelled(m Message) {
 	id := ID(bytes.TrimSpace(Get(m.Params, "requestId")))
 	c.mu.Lock()
@@ -424,7 +424,7 @@ func (c *conn) cancelled(m Message) {
 	c.handler.Notification(m, nil)
 }
 
-// claimLong is claim for a request that the server may end.
+// claimLong is claim for a subscription, the only request that the server may end.
 func (c *conn) claimLong(id ID) *waiter {
 	n, ok := parseID(id)
 	if !ok {

@@ -19,15 +19,15 @@ import (
 	"collie/test/await"
 )
 
-// far is the server's end of a Conn under test: a script reads and writes lines there.
+// far is the server's end of a conn under test. The test reads and writes lines there.
 type far struct {
 	t    *testing.T
 	in   mcp.Stream
 	out  *io.PipeWriter
-	read chan mcp.Message // what the client sent
+	read chan mcp.Message // messages that the client sent
 }
 
-// newConn returns a Conn over in-memory pipes and its far end. Both end with the test.
+// newConn returns a conn over in-memory pipes and its far end. Both end with the test.
 func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (*mcp.Conn, *far) {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
@@ -82,7 +82,7 @@ func (f *far) answer(id mcp.ID, result string) {
 	f.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-// asked is a call under way.
+// asked is a call in progress.
 type asked struct {
 	resp mcp.Response
 	err  error
@@ -107,7 +107,7 @@ func (a *asked) result(t *testing.T) string {
 	return string(a.resp.Result) + string(a.resp.Error)
 }
 
-// nothing is a Handler that expects nothing.
+// nothing is a Handler for tests in which the server sends nothing.
 type nothing struct{}
 
 func (nothing) Notification(mcp.Message, any) {}
@@ -115,7 +115,7 @@ func (nothing) Request(context.Context, mcp.Message, any) (json.RawMessage, erro
 	return nil, errors.New("unexpected request")
 }
 
-// Each of many parallel calls gets its own answer, in whatever order they come.
+// Each of many parallel calls gets its own answer, in whatever order the answers come.
 func TestConnManyCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 1000
@@ -149,7 +149,7 @@ func TestConnManyCalls(t *testing.T) {
 func TestConnRequestIDs(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
-	for want := 1; want <= 3; want++ { // integers, rising
+	for want := 1; want <= 3; want++ { // integers, ascending
 		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
 		m := f.next()
 		if got := string(m.Raw); got != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, want) {
@@ -160,7 +160,7 @@ func TestConnRequestIDs(t *testing.T) {
 	}
 }
 
-// Answers to nobody are dropped and counted; the right one still arrives.
+// Answers with unknown ids are dropped and counted; the right one still arrives.
 func TestConnStrangeIDs(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
@@ -169,7 +169,7 @@ func TestConnStrangeIDs(t *testing.T) {
 	for _, other := range []string{`99`, `"nobody"`, `null`, `-1`, `1.5`, `18446744073709551616`, `""`} {
 		f.answer(mcp.ID(other), `"wrong"`)
 	}
-	f.answer(`"`+id+`"`, `"right"`) // as text
+	f.answer(`"`+id+`"`, `"right"`) // the id as a string
 	if got := a.result(t); got != `"right"` {
 		t.Errorf("answer %s", got)
 	}
@@ -194,7 +194,7 @@ func TestConnErrorWinsOverResult(t *testing.T) {
 	}
 }
 
-// recorder keeps what arrives, in order.
+// recorder records what arrives, in order.
 type recorder struct {
 	mu   sync.Mutex
 	list []string
@@ -260,11 +260,11 @@ func TestConnServesTheServer(t *testing.T) {
 			t.Errorf("answer to %s:\n got %s\nwant %s", tc.in, got, tc.want)
 		}
 	}
-	// The id of a request of ours that waits is not the server's.
+	// The server's request has the same id as a waiting request of ours.
 	mine := ask(t.Context(), c, &mcp.Request{Method: "mine"})
 	id := f.next().ID
 	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id)
-	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id) // a second one with it is ignored
+	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id) // a second request with the same id is ignored
 	<-began
 	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId": %s }}`, id)
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -274,14 +274,14 @@ func TestConnServesTheServer(t *testing.T) {
 	if got := mine.result(t); got != `"mine"` {
 		t.Errorf("answer %s", got)
 	}
-	// Nothing was answered to what was cancelled: the next message is another answer.
+	// The cancelled request gets no answer: the next message answers another one.
 	f.say(`{"jsonrpc":"2.0","id":3,"method":"good","params":{}}`)
 	if got := f.next(); got.ID != "3" {
 		t.Errorf("sent %s", got.Raw)
 	}
 }
 
-// A server may end a request of ours, such as subscriptions/listen (2026-07-28).
+// A server may end a subscriptions/listen request of ours (2026-07-28).
 func TestConnServerEndsARequest(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)
@@ -304,7 +304,7 @@ func TestConnTooLongFailsItsRequestOnly(t *testing.T) {
 	b := ask(t.Context(), c, &mcp.Request{Method: "other"})
 	other := f.next().ID
 	pad := strings.Repeat("x", 2000)
-	// A request of the server's with the same id is none of the business of ours.
+	// A request of the server with the same id does not affect ours.
 	f.say(`{"jsonrpc":"2.0","id":%s,"method":"huge","params":{"t":"%s"}}`, other, pad)
 	f.say(`{"jsonrpc":"2.0","id":%s,"result":{"t":"%s"}}`, longID, pad)
 	<-long.done
@@ -375,7 +375,7 @@ func TestConnCancel(t *testing.T) {
 	d.result(t)
 }
 
-// Whoever waits when the server goes away is told so, and whoever comes later as well.
+// When the server goes away, waiting calls and later calls fail.
 func TestConnEnd(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"server", "close"} {
@@ -395,7 +395,7 @@ func TestConnEnd(t *testing.T) {
 			f.say(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
 			<-serving
 			if how == "server" {
-				_ = f.out.Close() // as a process's end does
+				_ = f.out.Close() // as happens when a process ends
 			} else if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -417,11 +417,11 @@ func TestConnEnd(t *testing.T) {
 	}
 }
 
-// A server that stops reading holds a call no longer than its context.
+// If a server stops reading, a call waits no longer than its context.
 func TestConnServerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
-	far, near := net.Pipe() // has deadlines, as an operating system's pipe
+	far, near := net.Pipe() // net.Pipe has deadlines, as pipes of the operating system do
 	c := mcp.NewConn(mcp.NewLines(r, near, 0, r.Close), nothing{}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
@@ -436,8 +436,8 @@ func TestConnServerThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// The ids of a server's requests are its own: when it takes one back that is answered
-// already, a request of ours that happens to have that id goes on.
+// A server may cancel a request of its own that was already answered. A request of ours with the same id goes
+// on.
 func TestConnServerTakesBackAnAnsweredRequest(t *testing.T) {
 	t.Parallel()
 	c, f := newConn(t, nothing{}, nil, 0)

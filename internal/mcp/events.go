@@ -15,51 +15,52 @@ import (
 )
 
 const (
-	// maxUnread bounds notifications for a client that has not connected the stream.
+	// maxUnread bounds notifications, in bytes, while no client reads the stream.
 	maxUnread = 1 << 20
-	// maxEventBytes bounds what a stream that goes on keeps of what was read, for a client that
-	// loses its connection; maxOwnBytes does for a session's own stream, which never ends.
+	// maxEventBytes bounds, in bytes, the events already read that a running stream keeps for a client that
+	// loses its connection. maxOwnBytes does so for a session's own stream, which never ends.
 	maxEventBytes = 8 << 20
 	maxOwnBytes   = 256 << 10
-	// heartbeat is how often a silent stream shows that it lives.
+	// heartbeat is how often a stream without messages sends a comment, so that it is not taken for dead.
 	heartbeat = 25 * time.Second
-	// comeBack is how long a client that lost a stream is asked to wait.
+	// comeBack is how long a client that lost a stream should wait before it reconnects (the SSE retry
+	// field).
 	comeBack = time.Second
-	// breath is how long a log message of a call is held for a client that is reading and has
-	// fallen behind.
+	// breath is how long the sender of a log message is delayed if the client is reading but has fallen
+	// behind.
 	breath = 250 * time.Millisecond
 )
 
-// events is one SSE stream: an ordered list of messages that a client reads as they come,
-// and again from where it lost them.
+// events is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
+// from where it lost the connection.
 type events struct {
-	id    string // empty: events carry no ids and cannot be read again
-	prime bool   // begin with an empty event, so that the client has an id (SEP-1699)
-	own   bool   // it is a session's own
+	id    string // empty: events have no ids and cannot be read again
+	prime bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
+	own   bool   // the stream belongs to a session, not to a request
 	kept  *keeper
-	by    *session // whose it is, where kept is set
+	by    *session // the session it belongs to, if the session keeps it
 	stall time.Duration
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	list    []sent // numbered without gaps
+	list    []sent // consecutive numbers
 	last    int    // number of the newest event
-	bytes   int    // of list
-	waiting int    // of those that were not written to a reader
+	bytes   int    // size of list
+	waiting int    // size of the events in list that no reader was given
 	signals map[string]int
 	gap     gap
 	ended   bool
-	dropped bool          // nothing is kept of it any more
+	dropped bool          // list was discarded
 	final   bool          // nobody can come back for it
-	more    chan struct{} // closed and replaced when something was added
-	less    chan struct{} // closed when something was read; nil where nobody waits for it
-	reader  int           // number of the reader at work, 0 if there is none, coming if there soon is
-	came    int           // readers so far: a new one takes over
-	told    int           // number of the newest event given to a reader
-	safe    int           // number of the newest event written to one
+	more    chan struct{} // closed and replaced when an event is added
+	less    chan struct{} // closed when an event was read; nil if nobody waits for that
+	reader  int           // number of the active reader; 0: none; coming: one will begin soon
+	came    int           // number of readers so far; a new one replaces the old
+	told    int           // number of the newest event that a reader was given
+	safe    int           // number of the newest event that was written to a reader
 	used    time.Time     // when the last reader left
-	moved   time.Time     // when something was written last
-	behind  bool          // the reader was waited for in vain
+	moved   time.Time     // time of the last successful write
+	behind  bool          // addSlowly waited for the reader in vain
 }
 
 type sent struct {
@@ -71,8 +72,8 @@ func newEvents(id string) *events {
 	return &events{id: id, more: make(chan struct{}), stall: defaultStall, log: slog.New(slog.DiscardHandler)}
 }
 
-// add appends a message and reports whether it will be read, which it is not after the end.
-// Notifications for which there is no room are left out; see [kind].
+// add appends a message. It reports whether the stream still accepts messages, which it does not after its
+// end. A notification for which there is no room is left out; see [kind].
 func (s *events) add(m outgoing, k kind) bool {
 	s.mu.Lock()
 	if s.ended || s.dropped {
@@ -91,8 +92,8 @@ func (s *events) add(m outgoing, k kind) bool {
 	return true
 }
 
-// addSlowly is add for a notification of a call. Where a client reads it and has fallen behind,
-// it is waited for a moment, so that what comes faster than it is read comes slower.
+// addSlowly is add for a notification of a call. If the client reads but has fallen behind, it waits a
+// moment, which slows down a sender that is faster than the client.
 func (s *events) addSlowly(m outgoing, k kind) bool {
 	for k == note {
 		s.mu.Lock()
@@ -118,7 +119,7 @@ func (s *events) addSlowly(m outgoing, k kind) bool {
 	return s.add(m, k)
 }
 
-// ask appends a question.
+// ask appends a request to the client.
 func (s *events) ask(raw []byte) bool { return s.add(outgoing{head: raw}, must) }
 
 // admit decides whether there is room for a message.
@@ -130,7 +131,7 @@ func (s *events) admit(m outgoing, k kind) bool {
 	size := s.waiting + m.size()
 	switch k {
 	case signal:
-		if s.signals[string(m.head)] > s.safe { // one waits; none has the number 0
+		if s.signals[string(m.head)] > s.safe { // one is waiting; numbers start at 1, so 0 means none
 			return false
 		}
 		if size > 2*limit {
@@ -155,7 +156,7 @@ func (s *events) admit(m outgoing, k kind) bool {
 	return true
 }
 
-// tellGap has the client told of what was left out.
+// tellGap adds a log message that tells the client how many messages were left out.
 func (s *events) tellGap() {
 	if raw, ok := s.gap.notice(); ok {
 		s.push(outgoing{head: raw})
@@ -169,7 +170,7 @@ func (s *events) push(m outgoing) {
 	s.waiting += m.size()
 }
 
-// trim drops what was read, as far as it is not kept for a client that comes back.
+// trim drops events that were read, unless they are kept for a client that may come back.
 func (s *events) trim() {
 	keep := maxEventBytes
 	switch {
@@ -180,7 +181,7 @@ func (s *events) trim() {
 	}
 	n, held := 0, s.bytes-s.waiting
 	if s.ended && keep > 0 {
-		return // a whole answer is the keeper's to drop
+		return // the keeper decides when to drop a complete answer
 	}
 	for n < len(s.list) && s.list[n].n <= s.safe && held > keep {
 		size := s.list[n].m.size()
@@ -197,7 +198,7 @@ func (s *events) wake() {
 	s.more = make(chan struct{})
 }
 
-// end says that nothing more will come.
+// end marks the end of the stream: no more messages will be added.
 func (s *events) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,23 +210,23 @@ func (s *events) end() {
 	s.wake()
 }
 
-// left reports when the last reader of a stream that has ended left; ok is false while it goes
-// on or is read.
+// left returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
+// is being read.
 func (s *events) left() (at time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used, s.ended && s.reader == 0
 }
 
-// holds reports whether all events after number from are still there.
+// holds reports whether all events after number from are still in memory.
 func (s *events) holds(from int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.dropped && from >= s.last-len(s.list)
 }
 
-// drop forgets all that is kept, unless it is being read, and reports whether it has. With
-// final, nobody can come back for it, so it is forgotten when its reader leaves.
+// drop discards the kept events unless they are being read, and reports whether it did. final means that
+// nobody can come back for the stream; if it is being read, it is then discarded when the reader leaves.
 func (s *events) drop(final bool) (bytes int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,18 +240,18 @@ func (s *events) drop(final bool) (bytes int, ok bool) {
 	return bytes, true
 }
 
-// read reports whether somebody reads the stream.
+// read reports whether a client is reading the stream.
 func (s *events) read() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reader != 0 && !s.ended
 }
 
-// readerWait is how long a question on a stream that nobody reads waits for a client that is
+// readerWait is how long a request to the client waits on a stream that nobody reads, in case the client is
 // just opening it.
 const readerWait = 5 * time.Second
 
-// awaitReader waits a moment for somebody to read the stream, and reports whether anybody does.
+// awaitReader waits up to readerWait for a reader and reports whether there is one.
 func (s *events) awaitReader(ctx context.Context) bool {
 	limit := time.NewTimer(readerWait)
 	defer limit.Stop()
@@ -265,7 +266,7 @@ func (s *events) awaitReader(ctx context.Context) bool {
 			return true
 		}
 		select {
-		case <-more: // a reader that comes says so too
+		case <-more: // a new reader closes this channel too
 		case <-limit.C:
 			return false
 		case <-ctx.Done():
@@ -274,15 +275,14 @@ func (s *events) awaitReader(ctx context.Context) bool {
 	}
 }
 
-// coming stands for the number of a reader that has not begun.
+// coming is the value of reader between the request for a stream and its first read.
 const coming = -1
 
-// unread stands for the number of the newest event that a reader has got.
+// unread is the value for from with which serve starts at the first event that no reader was given.
 const unread = -1
 
-// serve writes the events after number from to w until the stream has ended, ctx has,
-// another reader takes over, or the client has taken nothing for too long. It reports whether
-// everything has been written.
+// serve writes the events after number from to w. It returns when the stream or ctx has ended, another reader
+// takes over, or the client has taken nothing for too long. It reports whether everything was written.
 func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -341,7 +341,7 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	}
 }
 
-// wrote reports whether a write has failed, and says so where the client did not read.
+// wrote reports whether err is a failed write, and logs it if the client did not read.
 func (s *events) wrote(err error) (failed bool) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.log.Warn("a client does not read: its connection was closed", "waited", s.stall)
@@ -349,7 +349,7 @@ func (s *events) wrote(err error) (failed bool) {
 	return err != nil
 }
 
-// attach makes the caller the stream's reader.
+// attach makes the caller the reader of the stream.
 func (s *events) attach(from int) (me, begin int) {
 	s.mu.Lock()
 	s.came++
@@ -359,18 +359,18 @@ func (s *events) attach(from int) (me, begin int) {
 	if from == unread {
 		from = s.told
 	}
-	if s.own && from < s.last-len(s.list) { // it comes back for what is not kept any more
+	if s.own && from < s.last-len(s.list) { // the client asks for events that are no longer kept
 		s.gap.n += s.last - len(s.list) - from
 		from = s.last - len(s.list)
 		s.tellGap()
 	}
-	s.wake() // an earlier reader lets go
+	s.wake() // makes an earlier reader leave
 	s.mu.Unlock()
 	s.kept.lend(s)
 	return me, from
 }
 
-// detach lets another one read.
+// detach ends reading; another reader may attach.
 func (s *events) detach(me int) {
 	s.mu.Lock()
 	last := s.reader == me
@@ -389,7 +389,7 @@ func (s *events) detach(me int) {
 	}
 }
 
-// next returns some of the events after number from: as many as are written together.
+// next returns the events after number from that are to be written together.
 func (s *events) next(from int) []sent {
 	i := max(0, from-(s.last-len(s.list)))
 	if i >= len(s.list) {
@@ -403,7 +403,7 @@ func (s *events) next(from int) []sent {
 	return slices.Clone(s.list[i:j])
 }
 
-// emit writes events. A large one is not copied.
+// emit writes events. It does not copy large ones.
 func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
 	b := (*buf)[:0]
 	for _, e := range batch {
@@ -432,7 +432,7 @@ func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
 	return out.flush()
 }
 
-// delivered notes that the events up to number n were written.
+// delivered records that all events up to number n were written.
 func (s *events) delivered(n int) {
 	s.mu.Lock()
 	before := s.bytes
@@ -456,7 +456,7 @@ func (s *events) delivered(n int) {
 	s.kept.grow(grown)
 }
 
-// eventID takes an event's id apart.
+// eventID splits the id of an event into stream and number.
 func eventID(id string) (stream string, n int, ok bool) {
 	i := strings.LastIndexByte(id, '_')
 	if i < 0 {

@@ -17,15 +17,15 @@ func message(n int) outgoing {
 	return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%q}`, strings.Repeat("x", n))}
 }
 
-// Streams that wait for clients who lost them are bounded in number and time; those that still
-// go on are not touched.
+// The streams kept for clients that may come back are limited in number and age. Streams that have not ended
+// are not affected.
 func TestSessionPrunesKeptStreams(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, tc := range []struct {
 		name         string
 		streams      int
-		apart        time.Duration // between their ends; the newest has just ended
+		apart        time.Duration // time between their ends; the newest has just ended
 		want, oldest int
 	}{
 		{"few", 10, time.Second, 10, 0},
@@ -56,7 +56,7 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 	}
 }
 
-// All sessions share one bound. Streams that were read to their end go first, then the oldest;
+// One limit holds for all sessions together. Streams that were read to their end go first, then the oldest;
 // one that is being read stays.
 func TestKeeperDropsWhatWasRead(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	fill := func(e *events) { e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), must); e.end() }
-	unread := func(e *events) { // its reader goes before the answer is there
+	unread := func(e *events) { // its reader leaves before the answer is there
 		me, _ := e.attach(0)
 		e.detach(me)
 		fill(e)
@@ -125,7 +125,8 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 	}
 }
 
-// What is left out for want of room is counted, in its place, at a level that the client takes.
+// Messages left out for lack of room are counted, and reported in their place at a level that the client
+// accepts.
 func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 	t.Parallel()
 	e := newEvents("")
@@ -163,7 +164,7 @@ func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %.40s", m.Method, GetString(m.Params, "level"), GetString(m.Params, "data")))
 	}
 	var want []string
-	for n := range 7 { // as many fit
+	for n := range 7 { // as many as there is room for
 		want = append(want, fmt.Sprintf("notifications/message %s %.40s", []string{"info", "error"}[n%2], fmt.Sprintf("%d %s", n, strings.Repeat("x", 50))))
 	}
 	want = append(want, "notifications/tools/list_changed  ", "notifications/message error 5 messages were left out here: they came", "  ")
@@ -172,8 +173,8 @@ func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 	}
 }
 
-// A client that reads more slowly than log messages of its call come slows them down and loses
-// none; one that has stopped holds their sender for a moment only.
+// A client that reads more slowly than its call sends log messages slows the sender down and loses none. A
+// client that has stopped reading delays the sender only briefly.
 func TestEventsHoldWhatComesTooFast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -211,7 +212,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 	})
 }
 
-// trickle is a client that takes a piece in a time.
+// trickle is a client that reads a piece, then pauses.
 type trickle struct {
 	*httptest.ResponseRecorder
 	each time.Duration
@@ -222,8 +223,8 @@ func (w *trickle) Write(b []byte) (int, error) {
 	return w.ResponseRecorder.Write(b)
 }
 
-// Whatever a server may send as it likes, it cannot fill the memory with it: neither that of a stream
-// that nobody reads, nor that of a pipe.
+// Notifications, which a server may send without limit, cannot fill the memory, neither on a stream that
+// nobody reads nor on a pipe.
 func TestNoNotificationIsUnbounded(t *testing.T) {
 	t.Parallel()
 	pad := strings.Repeat("x", 250_000)

@@ -1,6 +1,6 @@
 package mcp
 
-// What the tests of this package name and nobody else does.
+// Unexported names that the tests of this package use.
 type (
 	Conn         = conn
 	HTTPLink     = httpLink

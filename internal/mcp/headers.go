@@ -18,15 +18,14 @@ const (
 	headerLastEvent = "Last-Event-Id"
 )
 
-// The marks around a header value that is Base64 (2026-07-28, Value Encoding).
+// The marks around a header value in Base64 (2026-07-28, Value Encoding).
 const (
 	sentinelBegin = "=?base64?"
 	sentinelEnd   = "?="
 )
 
-// EncodeHeaderValue returns s as the value of an Mcp-Name or Mcp-Param-* header: s itself
-// where it is plain ASCII without spaces around it, else in Base64 between marks
-// (2026-07-28, Value Encoding).
+// EncodeHeaderValue returns s as the value of an Mcp-Name or Mcp-Param-* header: s itself if it is plain
+// ASCII without surrounding spaces, else Base64 between marks (2026-07-28, Value Encoding).
 func EncodeHeaderValue(s string) string {
 	if isPlain(s) && !(strings.HasPrefix(s, sentinelBegin) && strings.HasSuffix(s, sentinelEnd)) {
 		return s
@@ -34,9 +33,8 @@ func EncodeHeaderValue(s string) string {
 	return sentinelBegin + base64.StdEncoding.EncodeToString([]byte(s)) + sentinelEnd
 }
 
-// decodeHeaderValue returns the text that an Mcp-Name or Mcp-Param-* header stands for. It
-// fails for characters no header may have, and for marks with no UTF-8 text in Base64
-// between them.
+// decodeHeaderValue is the reverse of [EncodeHeaderValue]. It fails if v has characters that headers may not
+// have, or has the marks but no UTF-8 text in Base64 between them.
 func decodeHeaderValue(v string) (string, error) {
 	inner, ok := strings.CutPrefix(v, sentinelBegin)
 	if ok {
@@ -60,7 +58,8 @@ func decodeHeaderValue(v string) (string, error) {
 	return string(raw), nil
 }
 
-// isPlain reports whether s survives as a header value. A tab would, but not everywhere.
+// isPlain reports whether s arrives unchanged as a header value. Tabs do not count as plain, because some
+// programs change them.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' {
@@ -70,7 +69,7 @@ func isPlain(s string) bool {
 	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
 }
 
-// isToken reports whether s is 1*tchar of RFC 9110.
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

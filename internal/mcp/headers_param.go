@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// annotation is the keyword that asks for a header.
+// annotation is the schema keyword that requests a header for an argument.
 const annotation = "x-mcp-header"
 
-// ParamHeaders knows which arguments of a tool travel as Mcp-Param-* headers as well
-// (2026-07-28, Custom Headers from Tool Parameters). It does not change and is safe for
-// concurrent use; nil stands for a tool that has none.
+// ParamHeaders knows which arguments of a tool are sent as Mcp-Param-* headers too (2026-07-28, Custom
+// Headers from Tool Parameters). It is immutable and safe for concurrent use. Nil stands for a tool without
+// such arguments.
 type ParamHeaders struct {
 	list []paramHeader
 }
 
 type paramHeader struct {
-	name string   // the whole header name
+	name string   // the full name of the header
 	path []string // of the argument
 	kind string   // string, integer or boolean
 }
 
-// CompileParamHeaders reads the annotations of a tool's inputSchema. It returns nil for a
-// schema without any, and an error where the protocol calls the tool definition invalid: a
-// name that is not a token or stands twice, a parameter that is not a string, integer or boolean,
-// or an annotation that a chain of "properties" does not reach.
+// CompileParamHeaders reads the annotations in a tool's inputSchema. It returns nil if there are none. It
+// returns an error if the protocol calls the tool definition invalid: a name that is not a token or occurs
+// twice, a parameter that is not a string, integer or boolean, or an annotation that is not reached through
+// "properties" alone.
 func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
 	if !strings.Contains(string(schema), annotation) && !strings.Contains(string(schema), `\u`) {
 		return nil, nil //nolint:nilnil // documented: no headers
@@ -51,8 +51,7 @@ type paramCompiler struct {
 	seen map[string]bool // names in lower case
 }
 
-// schema walks a schema that stands at path; reachable says that only "properties" lead
-// to it.
+// schema walks the schema at path. reachable says that only "properties" lead to it.
 func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool) error {
 	if name := Get(s, annotation); name != nil {
 		if err := c.add(name, Get(s, "type"), path, reachable && len(path) > 0); err != nil {
@@ -66,20 +65,20 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 		case "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies":
 			return c.named(v, path, false)
 		case "const", "enum", "default", "examples", annotation:
-			return nil // values, not schemas
+			return nil // these hold values, not schemas
 		}
 		return c.within(v, path)
 	})
 }
 
-// named walks an object whose keys are names and whose values are schemas.
+// named walks an object that maps names to schemas.
 func (c *paramCompiler) named(m json.RawMessage, path []string, reachable bool) error {
 	return eachMember(m, func(key string, v json.RawMessage) error {
 		return c.schema(v, append(slices.Clip(path), key), reachable)
 	})
 }
 
-// within looks for annotations where none may stand.
+// within looks for annotations in places where they are not allowed.
 func (c *paramCompiler) within(v json.RawMessage, path []string) error {
 	if isObject(v) {
 		return c.schema(v, path, false)
@@ -120,8 +119,8 @@ func (c *paramCompiler) add(rawName, rawKind json.RawMessage, path []string, rea
 	return nil
 }
 
-// eachMember calls f for the members of obj, which must be valid JSON; a value that is not
-// an object has none.
+// eachMember calls f for each member of obj, which must be valid JSON. It does nothing if obj is not an
+// object.
 func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error) error {
 	if !isObject(obj) {
 		return nil
@@ -135,9 +134,8 @@ func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error
 	return m.err
 }
 
-// Pairs returns the headers for a call with the arguments args, which must be valid JSON:
-// name, encoded value, name, value. An argument that is absent, null, an object or an array
-// has no header.
+// Pairs returns the headers for a call with args, which must be valid JSON, as alternating names and encoded
+// values. An argument that is absent, null, an object or an array has no header.
 func (p *ParamHeaders) Pairs(args json.RawMessage) []string {
 	if p == nil {
 		return nil
@@ -152,8 +150,8 @@ func (p *ParamHeaders) Pairs(args json.RawMessage) []string {
 	return out
 }
 
-// Check compares the headers of a request, as get returns them by name, with its arguments.
-// The error says what does not agree; it belongs into a HeaderMismatch answer.
+// Check compares the headers of a request with its arguments. get returns the values of a header by name. The
+// error describes the first difference, for a HeaderMismatch answer.
 func (p *ParamHeaders) Check(args json.RawMessage, get func(name string) []string) error {
 	if p == nil {
 		return nil
@@ -189,7 +187,7 @@ func (h *paramHeader) check(args json.RawMessage, values []string) error {
 	return nil
 }
 
-// text returns the argument as header text, and whether it has a value that can be one.
+// text returns the argument as header text. ok is false if it has no value that a header can hold.
 func (h *paramHeader) text(args json.RawMessage) (string, bool) {
 	v := Get(args, h.path...)
 	if len(v) == 0 {
@@ -206,7 +204,7 @@ func (h *paramHeader) text(args json.RawMessage) (string, bool) {
 	if n, ok := safeInteger(string(v)); ok {
 		return strconv.FormatInt(n, 10), true
 	}
-	return string(v), true // the tool's schema will have its say
+	return string(v), true // whether its type is right is for the tool's schema to decide
 }
 
 func sameInteger(a, b string) bool {
@@ -215,7 +213,7 @@ func sameInteger(a, b string) bool {
 	return ok && ok2 && x == y
 }
 
-// safeInteger reads a JSON number that is an integer of at most 53 bits: 42, 42.0, 4.2e1.
+// safeInteger parses a JSON number that is an integer of at most 53 bits: 42, 42.0, 4.2e1.
 func safeInteger(s string) (int64, bool) {
 	if _, err := skipWholeNumber(s); err != nil {
 		return 0, false
@@ -227,7 +225,7 @@ func safeInteger(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// skipWholeNumber fails for what strconv reads as a number and JSON does not: 0x10, 1_0, Inf.
+// skipWholeNumber rejects what strconv accepts but JSON does not: 0x10, 1_0, Inf.
 func skipWholeNumber(s string) (int, error) {
 	if s == "" {
 		return 0, syntax(0, "invalid number")

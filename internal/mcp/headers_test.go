@@ -11,7 +11,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// The examples of 2026-07-28, Value Encoding, and what lies next to them.
+// The examples of 2026-07-28, Value Encoding, and cases close to them.
 func TestEncodeHeaderValue(t *testing.T) {
 	t.Parallel()
 	for _, tt := range [][2]string{
@@ -48,7 +48,7 @@ func FuzzHeaderValue(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		s = strings.ToValidUTF8(s, "?") // JSON strings are
+		s = strings.ToValidUTF8(s, "?") // JSON strings are always valid UTF-8
 		enc := mcp.EncodeHeaderValue(s)
 		for _, c := range []byte(enc) {
 			if c < ' ' || c > '~' {

@@ -18,25 +18,24 @@ import (
 
 // HTTPOptions are the optional parts of [DialHTTP] and [DialSSE].
 type HTTPOptions struct {
-	// Transport sends the requests; nil means one of the link's own, as
-	// [NewHTTPTransport] makes it. Redirects pass through it one by one: a Transport that
-	// adds secrets must look at the host itself. For a unix URL it has to be an
-	// *http.Transport, which is cloned. The link closes only what is its own.
+	// Transport sends the requests; nil means a new one from [NewHTTPTransport], which the link closes.
+	// Redirects pass through it one by one, so a Transport that adds secrets must check the host itself. For
+	// a unix URL it has to be an *http.Transport, which is cloned.
 	Transport http.RoundTripper
-	// Header returns the user's header fields. It is called once a request, concurrently,
-	// and its result is not changed. Fields of the protocol are left out, and after a
-	// redirect from http to https all are. Nil adds none.
+	// Header returns the user's header fields. It is called concurrently, once per request, and its result is
+	// not changed. Fields that belong to the protocol are ignored. After a redirect from http to https none
+	// are sent. Nil adds none.
 	Header func() http.Header
-	// MaxRequest, MaxAnswer and MaxEvent bound, in bytes, the body of a request, that of a
-	// JSON answer after expansion, and one event of a stream. 0 means [DefaultMaxFrame].
+	// MaxRequest bounds the body of a request, MaxAnswer the body of a JSON answer after decompression,
+	// MaxEvent one event of a stream; all in bytes. 0 means [DefaultMaxFrame].
 	MaxRequest, MaxAnswer, MaxEvent int
-	// IdleTimeout ends a response stream on which nothing came for so long, not even a
-	// comment, where the request has a deadline of its own; and a listening stream, which
-	// is then opened anew. 0 means 5 minutes, less than 0 never.
+	// IdleTimeout ends a response stream that has been silent for so long, without even a comment, if the
+	// request has a deadline. It also ends a silent listening stream, which is then opened again. 0 means 5
+	// minutes, negative never.
 	IdleTimeout time.Duration
-	// Withheld keeps, for all links to one server, that it did not answer the request for its listening
-	// stream in time, so that calls over the next ones do not wait for that; see [httpLink.Listen].
-	// The links read and write it. Nil means that each keeps it for itself.
+	// Withheld is shared by all links to one server. The links set it when the server did not answer the
+	// request for its listening stream in time, so that calls over later links do not wait for that; see
+	// [httpLink.Listen]. Nil means that each link keeps its own.
 	Withheld *atomic.Bool
 	// Logger; nil discards.
 	Logger *slog.Logger
@@ -60,57 +59,55 @@ func (o *HTTPOptions) withDefaults() HTTPOptions {
 	return opts
 }
 
-// errSessionGone is in the chain of the [*LinkError] of a request that the server refused
-// with 404 because it no longer knows the session (legacy, Session Management). The request
-// was not carried out; a new initialize opens a new session.
+// errSessionGone is in the chain of the [*LinkError] when the server answers 404 because it no longer knows
+// the session (legacy, Session Management). The request was not executed; a new initialize opens a new
+// session.
 var errSessionGone = errors.New("the server no longer knows the session")
 
-// httpLink is a [Link] over Streamable HTTP, as the legacy eras from 2025-03-26 on and
-// 2026-07-28 have it: every message is a POST of its own, answered with JSON or with a
-// stream of events.
+// httpLink is a [Link] over Streamable HTTP, for the legacy versions from 2025-03-26 on and for 2026-07-28:
+// every message is a POST, answered with JSON or a stream of events.
 //
-// Before Agreed a request says by its own _meta which version it is; initialize belongs to
-// no version and no session.
+// Before Agreed is called, the _meta of a request says which version it has; initialize has neither version
+// nor session.
 //
-// A refusal (a status other than 2xx) is a [*LinkError] with Status, Body and Header, with
-// one exception: a JSON-RPC error in the body that answers this very request is a Response
-// with Error and no error, as the modern era sends them with 400 and 404. That is an error
-// with the request's id, or one without id, a code that JSON-RPC or MCP reserves and a
-// status 4xx. For 401, 403, 407, 408, 429 and a lost session the LinkError stays, and
-// Response.Error is set beside it.
+// A refusal (a status other than 2xx) is a [*LinkError] with Status, Body and Header. There is one exception,
+// since the modern era sends JSON-RPC errors with status 400 and 404: if the body is a JSON-RPC error for
+// this very request, Call returns a Response with Error and no error. Such a body has the request's id; or it
+// has no id, a code reserved by JSON-RPC or MCP, and a 4xx status. For 401, 403, 407, 408, 429 and a lost
+// session Call returns both the LinkError and Response.Error.
 //
-// A 429 is waited out as its Retry-After says and sent again, where the context's deadline
-// leaves time for it; a 503 too, for requests that only read.
+// After a 429 the link waits as Retry-After says and sends the request again, if the context's deadline
+// allows; after a 503 too, for requests that only read.
 type httpLink struct {
 	wire    *httpWire
 	handler Handler
 	opts    HTTPOptions
 	lastID  atomic.Uint64
 	dropped atomic.Uint64
-	state   atomic.Pointer[httpState] // written with mu held
-	unheard atomic.Pointer[hearing]   // what became of the listening stream is not known to calls yet
+	state   atomic.Pointer[httpState] // written while mu is held
+	unheard atomic.Pointer[hearing]   // set while calls have to wait for the listening stream; see Listen
 	greeted atomic.Int64              // how long the last initialize took, in ns
 	ctx     context.Context           // ends with the link
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	closing sync.Once
 	wg      sync.WaitGroup
-	notify  sync.Mutex // notifications reach the handler one by one
+	notify  sync.Mutex // held while the handler gets a notification, so that they come one at a time
 
 	mu       sync.Mutex
 	closed   bool
 	err      error
-	serving  map[ID]context.CancelCauseFunc // requests of the server being answered
+	serving  map[ID]context.CancelCauseFunc // requests of the server that are being answered
 	unlisten context.CancelFunc             // ends the listening stream
-	hearing  *hearing                       // the first request for it; nil before Listen
+	hearing  *hearing                       // the first request for the listening stream; nil before Listen
 	warned   bool
 }
 
-// httpState is what requests carry. It does not change.
+// httpState is the version and session that requests carry. It is immutable.
 type httpState struct {
 	version string // "" before Agreed
 	session string
-	header  http.Header // of a POST
+	header  http.Header // of POST requests
 }
 
 func newHTTPState(version, session string) *httpState {
@@ -127,9 +124,9 @@ func newHTTPState(version, session string) *httpState {
 	return &httpState{version: version, session: session, header: h}
 }
 
-// DialHTTP returns a link to the server at url: http, https, or unix:///socket#/route. It
-// sends nothing before the first Call. h receives what the server sends of its own accord.
-// A url of another kind gives a link that is Done from the start.
+// DialHTTP returns a link to the server at url: http, https, or unix:///socket#/route. It sends nothing
+// before the first Call. h receives the requests and notifications of the server. If the scheme of url is not
+// supported, the link is Done from the start.
 func DialHTTP(url string, h Handler, opts *HTTPOptions) Link {
 	l := &httpLink{
 		handler: h, opts: opts.withDefaults(), done: make(chan struct{}),
@@ -144,8 +141,8 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) Link {
 	return l
 }
 
-// Call sends req; see [Link] and [httpLink]. Method initialize opens a new session, when
-// the server answers with one.
+// Call sends req; see [Link] and [httpLink]. The method initialize opens a new session if the server's answer
+// names one.
 func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 	l.awaitQuestions(ctx, req.Method)
 	id := l.lastID.Add(1)
@@ -164,7 +161,7 @@ func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 	return x.call()
 }
 
-// Notify sends a notification; see [Link]. It returns when the server has accepted it.
+// Notify sends a notification and returns when the server has accepted it; see [Link].
 func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMessage) error {
 	x, err := l.begin(ctx, AppendNotification(nil, method, params))
 	if err != nil {
@@ -175,9 +172,9 @@ func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMes
 	return x.tell()
 }
 
-// notifyBehind is Notify that returns when the notification has been written. answered is called
-// once, on a goroutine that ends with ctx or the link, with what Notify would have returned; not
-// where notifyBehind returns an error.
+// notifyBehind is Notify, but returns as soon as the notification has been written. Later answered is called
+// once with the result of Notify, on a goroutine that ends with ctx or the link; it is not called if
+// notifyBehind returns an error.
 func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
 	x, err := l.begin(ctx, AppendNotification(nil, method, params))
 	if err != nil {
@@ -188,7 +185,7 @@ func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.
 	leave := sync.OnceFunc(func() { close(written) })
 	x.ctx = httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { leave() }})
 	begun := l.spawn(func() {
-		defer leave() // a transport of another kind does not say when
+		defer leave() // another kind of transport does not report when the request was written
 		defer x.end()
 		answered(x.tell())
 	})
@@ -200,18 +197,18 @@ func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.
 	return nil
 }
 
-// Agreed sets the version that requests name from now on; "" takes it back.
+// Agreed sets the version that requests name from now on; "" unsets it.
 func (l *httpLink) Agreed(version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Store(newHTTPState(version, l.state.Load().session))
 }
 
-// HasSession reports whether requests name a session of the server's.
+// HasSession reports whether requests name a session.
 func (l *httpLink) HasSession() bool { return l.state.Load().session != "" }
 
-// ForgetSession makes requests name no session. It is not needed before a new initialize,
-// which never names one and puts its own in the place of the old.
+// ForgetSession makes requests name no session. It is not needed before initialize, which never names a
+// session and sets a new one.
 func (l *httpLink) ForgetSession() { l.setSession("") }
 
 func (l *httpLink) setSession(id string) {
@@ -220,11 +217,11 @@ func (l *httpLink) setSession(id string) {
 	l.state.Store(newHTTPState(l.state.Load().version, id))
 }
 
-// Dropped counts messages that nobody waited for.
+// Dropped counts messages that nobody was waiting for.
 func (l *httpLink) Dropped() uint64 { return l.dropped.Load() }
 
-// Done is closed by Close, or from the start where the URL was wrong: HTTP has no
-// connection that could end.
+// Done is closed by Close, or from the start if the URL is invalid. HTTP has no connection whose end could
+// end the link.
 func (l *httpLink) Done() <-chan struct{} { return l.done }
 
 // Err says why the link has ended; nil before that.
@@ -236,8 +233,8 @@ func (l *httpLink) Err() error {
 
 const closeTimeout = 2 * time.Second
 
-// Close ends what is in flight, tells the server that its session is over (for 2 s at
-// most) and waits for the link's goroutines. A [Handler] must not call it.
+// Close ends all requests, tells the server that the session is over (waiting at most 2 s) and waits for the
+// link's goroutines. A [Handler] must not call it.
 func (l *httpLink) Close() error {
 	l.end(errClosed)
 	l.closing.Do(func() {
@@ -252,7 +249,7 @@ func (l *httpLink) Close() error {
 	return nil
 }
 
-// end makes the link refuse what comes.
+// end makes the link refuse further messages.
 func (l *httpLink) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -264,7 +261,7 @@ func (l *httpLink) end(err error) {
 	close(l.done)
 }
 
-// endSession sends the DELETE of the legacy era. A server may refuse it.
+// endSession sends the DELETE of the legacy era. The server may refuse it.
 func (l *httpLink) endSession(st *httpState) {
 	if st.session == "" || IsModern(st.version) {
 		return
@@ -279,7 +276,8 @@ func (l *httpLink) endSession(st *httpState) {
 	discard(resp.Body)
 }
 
-// spawn runs f on a goroutine that Close waits for, and reports whether it does.
+// spawn runs f on a goroutine that Close waits for. It returns false, without running f, once the link is
+// closed.
 func (l *httpLink) spawn(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -289,7 +287,7 @@ func (l *httpLink) spawn(f func()) bool {
 	return !l.closed
 }
 
-// begin prepares the exchange of one message.
+// begin prepares the round trip of one message.
 func (l *httpLink) begin(ctx context.Context, body []byte) (*roundTrip, error) {
 	if err := l.Err(); err != nil {
 		return nil, &LinkError{Err: err}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// answer reads what a 2xx answer to a request brings.
+// answer reads the 2xx answer to a request.
 func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	if err := x.adoptSession(resp); err != nil {
 		_ = resp.Body.Close()
@@ -35,7 +35,7 @@ func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: err}
 }
 
-// adoptSession keeps the session that the answer to initialize opens. Its id is a secret.
+// adoptSession stores the session that the answer to initialize opens. The session's id is a secret.
 func (x *roundTrip) adoptSession(resp *http.Response) error {
 	if x.req.Method != "initialize" {
 		return nil
@@ -63,7 +63,7 @@ func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
 	return r, nil
 }
 
-// messages reads a message, or a batch as 2025-03-26 had it.
+// messages parses one message, or a batch, which 2025-03-26 allows.
 func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 	if raw[0] != '[' {
 		m, err := Parse(raw)
@@ -76,7 +76,7 @@ func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 	return msgs, err
 }
 
-// receive takes the response out of msgs and hands the rest on.
+// receive picks the response out of msgs and passes the others on.
 func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
 	for i := range msgs {
 		m := &msgs[i]
@@ -89,8 +89,8 @@ func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
 	return r, ok
 }
 
-// isMine reports whether m answers this exchange. An error without an id can stand only
-// for the request that shares its HTTP exchange.
+// isMine reports whether m answers this request. An error without an id counts, because no other request
+// shares this HTTP exchange.
 func (x *roundTrip) isMine(m *Message) bool {
 	if m.ID == "" || m.ID == "null" {
 		return m.Error != nil
@@ -114,7 +114,7 @@ func (l *httpLink) warnTextID() {
 
 var errAnswerTooLarge = errors.New("too large")
 
-// unread is the error for an answer that could not be read to its end.
+// unread returns the error for an answer that could not be read to its end.
 func (x *roundTrip) unread(err error) error {
 	if errors.Is(err, errAnswerTooLarge) {
 		return &LinkError{Sent: true, TooLarge: true, Err: err}
@@ -122,8 +122,8 @@ func (x *roundTrip) unread(err error) error {
 	return x.failed(err)
 }
 
-// readAnswer reads a body of at most limit bytes: into memory of just its length where the
-// server told it.
+// readAnswer reads a body of at most limit bytes. If the server gave the length, the buffer has exactly that
+// size.
 func readAnswer(resp *http.Response, limit int) ([]byte, error) {
 	n := resp.ContentLength
 	if n > int64(limit) {

@@ -13,9 +13,9 @@ import (
 
 const (
 	maxResumes  = 5
-	resumeWait  = 200 * time.Millisecond // before the first, doubled for each further one
+	resumeWait  = 200 * time.Millisecond // before the first attempt, doubled for each further one
 	leastResume = 10 * time.Millisecond
-	drainTime   = time.Second // for a stream to end after its response
+	drainTime   = time.Second // how long a stream may go on after its response
 )
 
 var (
@@ -23,11 +23,11 @@ var (
 	errStreamEnded = errors.New("the stream ended before the response")
 )
 
-// cursor is where a stream of events got to, over all its connections.
+// cursor is the position in a stream of events, across its connections.
 type cursor struct {
 	lastID string
-	retry  time.Duration // what the server asked for, negative if it did not
-	fails  int           // connections in a row that brought nothing
+	retry  time.Duration // as the server asked; negative if it did not
+	fails  int           // consecutive connections that brought nothing
 }
 
 func (c *cursor) advance(r *sseReader) {
@@ -40,9 +40,9 @@ func (c *cursor) advance(r *sseReader) {
 	}
 }
 
-// follow reads the event stream that answers a request until the response is there. Where a
-// legacy stream ends before that and events had ids, it goes on with what the server has
-// kept (Resumability; 2025-11-25 lets servers close on purpose).
+// follow reads the event stream that answers a request until the response arrives. If a legacy stream ends
+// before that and its events had ids, follow reconnects and continues (Resumability; 2025-11-25 allows
+// servers to close a stream on purpose).
 func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 	at := cursor{retry: -1}
 	for {
@@ -66,7 +66,7 @@ func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 	}
 }
 
-// events reads until the response.
+// events reads until the response arrives.
 func (x *roundTrip) events(r *sseReader) (Response, error) {
 	for {
 		ev, err := r.next()
@@ -87,14 +87,13 @@ func (x *roundTrip) events(r *sseReader) (Response, error) {
 	}
 }
 
-// isAnswer reports whether an event that is not a message was to answer this request.
+// isAnswer reports whether an unreadable event was meant to answer this request.
 func (x *roundTrip) isAnswer(m marks) bool {
 	n, ok := parseID(m.id)
 	return m.answer && (ok && n == x.id || m.id == "" || m.id == "null")
 }
 
-// decode returns the messages of an event, none for an event of another kind. The error is a
-// [*FrameError].
+// decode returns the messages of an event; none if the event is not a message. The error is a [*FrameError].
 func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
 	data := tidy(ev.data)
 	if ev.name != "" && ev.name != "message" || len(data) == 0 {
@@ -107,8 +106,8 @@ func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
 	return msgs, nil
 }
 
-// resume opens the stream again where it broke off. A refusal says nothing about the
-// request, so its status stays out of the error's Status.
+// resume opens the stream again at its last event. If the server refuses that, the error has no Status,
+// because the refusal is not about the request itself, which was executed.
 func (x *roundTrip) resume(at *cursor) (*http.Response, error) {
 	var last error
 	for at.fails < maxResumes {
@@ -140,13 +139,13 @@ func (x *roundTrip) resume(at *cursor) (*http.Response, error) {
 	return nil, last
 }
 
-// isPassing reports whether a status may be another one soon.
+// isPassing reports whether a status is likely to be temporary.
 func isPassing(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout ||
-		status == http.StatusConflict // the server has not yet seen the old connection go
+		status == http.StatusConflict // the server has not yet noticed that the old connection is gone
 }
 
-// get opens a stream of events with GET.
+// get opens an event stream with GET.
 func (l *httpLink) get(ctx context.Context, lastID string) (*http.Response, error) {
 	h := maps.Clone(l.state.Load().header)
 	delete(h, "Content-Type")
@@ -157,8 +156,8 @@ func (l *httpLink) get(ctx context.Context, lastID string) (*http.Response, erro
 	return l.wire.do(ctx, &httpSend{method: http.MethodGet, header: h})
 }
 
-// watch ends the exchange when body stays silent, where its caller has set a deadline: a
-// request without one, such as subscriptions/listen, may have nothing to say for days.
+// watch ends the round trip if body stays silent for too long, but only if the caller set a deadline. A
+// request without one, such as subscriptions/listen, may be silent for days.
 func (x *roundTrip) watch(body io.Reader) io.Reader {
 	if _, ok := x.caller.Deadline(); !ok || x.link.opts.IdleTimeout < 0 {
 		return body
@@ -166,8 +165,8 @@ func (x *roundTrip) watch(body io.Reader) io.Reader {
 	return newIdleReader(x.ctx, body, x.link.opts.IdleTimeout, x.cancel)
 }
 
-// detach lets a stream that has brought its response come to its end behind the caller's
-// back, so that its connection can serve again.
+// detach lets a stream end after its response was delivered, without the caller waiting for it, so that the
+// connection can be reused.
 func (x *roundTrip) detach(body io.ReadCloser) {
 	if x.stop != nil {
 		x.stop()
@@ -183,7 +182,7 @@ func (x *roundTrip) detach(body io.ReadCloser) {
 	}
 }
 
-// idleReader calls cancel when a Read brings nothing for too long. Its timer ends with ctx.
+// idleReader calls cancel if no Read returns data within limit. Its timer ends with ctx.
 type idleReader struct {
 	r     io.Reader
 	timer *time.Timer
@@ -196,7 +195,7 @@ func newIdleReader(ctx context.Context, r io.Reader, limit time.Duration, cancel
 	return &idleReader{r: r, timer: timer, limit: limit}
 }
 
-// Read reads, and winds the timer.
+// Read reads and restarts the timer.
 func (r *idleReader) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	if err != nil {

@@ -71,7 +71,7 @@ func TestHTTPStream(t *testing.T) {
 	h.wait(t, "?sampling/createMessage 42")
 }
 
-// What the handler answers, and its errors, reach the server.
+// The handler's answers and errors reach the server.
 func TestHTTPServerRequests(t *testing.T) {
 	t.Parallel()
 	answers := make(chan string, 10)
@@ -102,7 +102,7 @@ type rpcError struct{ raw string }
 func (e *rpcError) Error() string           { return e.raw }
 func (e *rpcError) Object() json.RawMessage { return json.RawMessage(e.raw) }
 
-// A request that the server takes back is cancelled and not answered.
+// A request that the server cancels is cancelled and not answered.
 func TestHTTPServerCancels(t *testing.T) {
 	t.Parallel()
 	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
@@ -144,7 +144,7 @@ func TestHTTPModernServerRequest(t *testing.T) {
 	}
 }
 
-// The stream breaks, or is closed on purpose, and goes on by GET from the last event id.
+// A stream that breaks, or is closed on purpose, is continued by GET from its last event id.
 func TestHTTPResume(t *testing.T) {
 	t.Parallel()
 	var gets atomic.Int32
@@ -219,7 +219,7 @@ func TestHTTPResumeInVain(t *testing.T) {
 			l := dial(t, url, nil, nil)
 			l.Agreed(tt.version)
 			_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"})
-			// A status here would pass for a refusal of the request, which has run.
+			// A status here would look like a refusal of the request, which was executed.
 			if e := linkError(t, err); !e.Sent || e.Status != 0 || errors.Is(err, mcp.ErrSessionGone) {
 				t.Errorf("got %+v", e)
 			}
@@ -230,7 +230,7 @@ func TestHTTPResumeInVain(t *testing.T) {
 	}
 }
 
-// A cancelled call ends at once and the server learns of it, each era in its way.
+// A cancelled call ends at once, and the server is told in the way of its era.
 func TestHTTPCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -304,7 +304,7 @@ func TestHTTPCloseEndsCalls(t *testing.T) {
 	}
 }
 
-// pulse is a transport whose streams get a comment a minute for a while, then nothing.
+// pulse is a transport whose streams send a comment per minute for a while, then nothing.
 type pulse struct{ minutes int }
 
 func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -325,7 +325,7 @@ func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Silence of 5 minutes ends a stream; comments are life. A call without a deadline waits.
+// Five silent minutes end a stream; comments count as activity. A call without a deadline waits on.
 func TestHTTPIdle(t *testing.T) {
 	t.Parallel()
 	for _, deadline := range []time.Duration{time.Hour, 0} {
@@ -356,7 +356,7 @@ func TestHTTPIdle(t *testing.T) {
 	}
 }
 
-// One connection serves calls answered by streams, one after the other.
+// One connection serves several calls in turn that are answered by streams.
 func TestHTTPStreamConnectionReuse(t *testing.T) {
 	t.Parallel()
 	addrs := make(chan string, 100)
@@ -412,8 +412,8 @@ func TestHTTPListen(t *testing.T) {
 	}
 }
 
-// What a server asks while a call runs may come on the listening stream, so that no call goes out
-// before that is open; lists do.
+// A server may send questions of a call on the listening stream, so calls wait until that is open. Lists do
+// not wait.
 func TestHTTPCallWaitsForTheStream(t *testing.T) {
 	t.Parallel()
 	listed, called := make(chan struct{}), make(chan struct{}, 1)
@@ -423,7 +423,7 @@ func TestHTTPCallWaitsForTheStream(t *testing.T) {
 		case r.Method == http.MethodGet:
 			<-listed
 			select {
-			case <-called: // without a stream to ask on
+			case <-called: // without a listening stream to ask on
 			case <-time.After(100 * time.Millisecond):
 				open.Store(true)
 			}
@@ -450,7 +450,7 @@ func TestHTTPCallWaitsForTheStream(t *testing.T) {
 	}
 }
 
-// A server that has no stream, or never says whether, keeps no call for long.
+// A server that has no listening stream, or never says whether it has one, delays calls only briefly.
 func TestHTTPCallWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -490,8 +490,8 @@ func TestHTTPCallWaitsNoLonger(t *testing.T) {
 	}
 }
 
-// What a server that answers quickly leaves unanswered is not waited for as long as it may take one
-// that is slow; and nobody waits for it twice, unless the server has changed its ways.
+// A server that answers quickly is waited for only briefly, a slow one longer. Nobody waits for the same
+// server twice, unless it has begun to answer in time.
 func TestHTTPCallWaitsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -524,7 +524,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			{10 * time.Millisecond, false, 200 * time.Millisecond},
 			{10 * time.Millisecond, false, 0},
 			{10 * time.Millisecond, true, 0},
-			{10 * time.Millisecond, true, 10 * time.Millisecond}, // it has been seen to open it in time
+			{10 * time.Millisecond, true, 10 * time.Millisecond}, // a link has seen the server open the stream in time
 			{100 * time.Millisecond, false, 400 * time.Millisecond},
 		} {
 			round, opens, posts = step.round, step.opens, 0

@@ -9,24 +9,23 @@ import (
 )
 
 const (
-	listenWait    = time.Second // before a listening stream is opened again, doubled each time
+	listenWait    = time.Second // before the listening stream is opened again, doubled each time
 	maxListenWait = 30 * time.Second
-	// questionWait bounds how long a call waits for the stream: some servers, and proxies before them,
-	// send the head of one with its first event only. Who answers quickly is waited for a few times as
-	// long as initialize took, and leastQuestionWait at least.
+	// questionWait bounds how long a call waits for the listening stream, because some servers and proxies
+	// send the head of a stream only with its first event. For a server that answers quickly the bound is a
+	// few times the duration of initialize, at least leastQuestionWait.
 	questionWait      = time.Second
 	leastQuestionWait = 200 * time.Millisecond
 )
 
-// Listen opens the legacy era's standalone stream of server messages in the background and
-// keeps it open until Close, or until the server refuses it for good (405: it has none).
-// It belongs to the present session; call it again after a new initialize. In the modern
-// era it does nothing.
+// Listen opens the legacy era's stream for messages of the server outside of requests. It runs in the
+// background until Close, or until the server says that it has no such stream (405). It belongs to the
+// present session; call Listen again after a new initialize. In the modern era it does nothing.
 //
-// Until the server has answered, for a second at most, requests that it may have questions about
-// (tools/call, prompts/get, resources/read) wait: it may ask them on this stream (2025-11-25,
-// Transports, Listening for Messages from the Server), and many servers drop what they cannot send.
-// Where they have waited in vain once, they do not wait again; see [HTTPOptions].
+// Until the server has answered, for at most one second, the methods in whose course a server may ask
+// something (tools/call, prompts/get, resources/read) wait. The server may send its questions on this stream
+// (2025-11-25, Transports, Listening for Messages from the Server), and many servers drop what they cannot
+// send. After one wait in vain there are no more; see [HTTPOptions.Withheld].
 func (l *httpLink) Listen() {
 	if IsModern(l.state.Load().version) {
 		return
@@ -42,7 +41,7 @@ func (l *httpLink) Listen() {
 		cancel()
 		return
 	}
-	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{})}
+	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
 	l.hearing = h
 	if l.opts.Withheld.Load() {
 		l.unheard.Store(nil)
@@ -51,21 +50,26 @@ func (l *httpLink) Listen() {
 	}
 	l.wg.Go(func() {
 		defer cancel()
+		defer close(h.ended)
 		defer h.answered(false)
 		l.listen(ctx, h)
 	})
 }
 
-// hearing is what became of the first request for the listening stream.
+// hearing is the state of the requests for the listening stream: of the first one, and whether any has opened it.
 type hearing struct {
 	begun  time.Time
-	wait   time.Duration // of calls, from then on
+	wait   time.Duration // how long calls wait, measured from the request
 	once   sync.Once
 	over   chan struct{}
-	stands bool // written before over is closed
+	stands bool // the stream is open; set before over is closed
+
+	opened bool
+	open   chan struct{} // closed when a request, the first or a later one, has opened the stream
+	ended  chan struct{} // closed when no more requests are made
 }
 
-// questionWait is how long calls wait for the stream.
+// questionWait returns how long calls wait for the stream.
 func (l *httpLink) questionWait() time.Duration {
 	if took := time.Duration(l.greeted.Load()); took > 0 {
 		return min(max(4*took, leastQuestionWait), questionWait)
@@ -80,7 +84,8 @@ func (h *hearing) answered(stands bool) {
 	})
 }
 
-// awaitQuestions waits where a request may lead to questions and the stream for them is being opened.
+// awaitQuestions waits for the listening stream if it is being opened and the server may ask something in the
+// course of method.
 func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	h := l.unheard.Load()
 	if h == nil {
@@ -103,8 +108,8 @@ func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	l.unheard.CompareAndSwap(h, nil)
 }
 
-// AwaitStream returns when the server has answered the request for the listening stream that Listen
-// has made: true where it stands, so that what the server sends from now on arrives.
+// AwaitStream waits until the server has answered Listen's request. It returns true if the stream is open, so
+// that later messages of the server will arrive.
 func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	l.mu.Lock()
 	h := l.hearing
@@ -120,11 +125,29 @@ func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	}
 }
 
-// listen keeps the stream open. What comes of the first request for it goes to h.
+// AwaitOpen waits until the stream is open, however many requests that takes. It returns false if ctx ends first, or
+// if no more requests are made.
+func (l *httpLink) AwaitOpen(ctx context.Context) bool {
+	l.mu.Lock()
+	h := l.hearing
+	l.mu.Unlock()
+	if h == nil {
+		return false
+	}
+	select {
+	case <-h.open:
+		return true
+	case <-h.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// listen keeps the stream open. It reports the result of the first request to h.
 func (l *httpLink) listen(ctx context.Context, h *hearing) {
 	at := cursor{retry: -1}
 	for {
-		at.fails++ // taken back by whatever the stream brings
+		at.fails++ // reset by anything the stream brings
 		resp, err := l.get(ctx, at.lastID)
 		switch {
 		case err != nil:
@@ -135,6 +158,10 @@ func (l *httpLink) listen(ctx context.Context, h *hearing) {
 				l.opts.Withheld.Store(false)
 			}
 			h.answered(true)
+			if !h.opened {
+				h.opened = true
+				close(h.open)
+			}
 			l.hear(ctx, resp, &at)
 		default:
 			h.answered(false)
@@ -187,7 +214,7 @@ func (l *httpLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
 	}
 }
 
-// listenLimit is the idle limit; without one, a span that no connection reaches.
+// listenLimit is the idle timeout; if there is none, a duration that no connection reaches.
 func (l *httpLink) listenLimit() time.Duration {
 	if l.opts.IdleTimeout < 0 {
 		return 1 << 62

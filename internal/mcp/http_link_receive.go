@@ -10,8 +10,8 @@ const (
 	answerTimeout = 30 * time.Second
 )
 
-// receive takes in a message that is not the response somebody waits for. owner is that of
-// the request whose stream it came on, nil for the listening stream.
+// receive handles a message that is not a response somebody waits for. owner is that of the request on whose
+// stream it came; nil for the listening stream.
 func (l *httpLink) receive(m *Message, owner any) {
 	switch {
 	case m.IsRequest():
@@ -27,8 +27,8 @@ func (l *httpLink) receive(m *Message, owner any) {
 	}
 }
 
-// serve has a request of a legacy server answered. In the modern era a server may not ask
-// in this way and a client may not answer.
+// serve answers a request of a legacy server. In the modern era servers may not send requests and clients may
+// not answer them.
 func (l *httpLink) serve(m *Message, owner any) {
 	if IsModern(l.state.Load().version) {
 		l.dropped.Add(1)
@@ -68,7 +68,7 @@ func (l *httpLink) respond(ctx context.Context, m Message, owner any) {
 	}
 }
 
-// cancelled ends a request that the server takes back, and reports whether it was one.
+// cancelled ends a request that the server cancels, and reports whether m was such a notification.
 func (l *httpLink) cancelled(m *Message) bool {
 	id := ID(Get(m.Params, "requestId"))
 	l.mu.Lock()

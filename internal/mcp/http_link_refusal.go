@@ -19,10 +19,10 @@ const (
 	leastRepeat = 100 * time.Millisecond
 )
 
-// refused reads an answer whose status is not 2xx: a Response that answers the request, a
-// LinkError, or both (see [httpLink]).
+// refused reads an answer whose status is not 2xx. It returns a Response that answers the request, a
+// LinkError, or both; see [httpLink].
 func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // as much as can be had
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // ignore the error: part of the body is better than nothing
 	_ = resp.Body.Close()
 	r, own := x.answerIn(raw)
 	e := &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw)}
@@ -36,9 +36,9 @@ func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 	return r, e
 }
 
-// answerIn returns the answer in a refusal's body, if it can be meant for this request, and
-// whether it names the request's id. An error may stand there without one; a result, which
-// some servers send under any status, may not.
+// answerIn looks for an answer to this request in the body of a refusal. own reports whether it has the
+// request's id. An error counts without an id too. A result, which some servers send under any status, needs
+// the id.
 func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
 	m, err := Parse(tidy(raw))
 	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
@@ -55,8 +55,8 @@ func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
 	return Response{Error: m.Error}, own
 }
 
-// isNoMethod tells the modern answer to an unknown method, which is a 404 too, from the
-// loss of a session.
+// isNoMethod distinguishes the modern answer to an unknown method from the loss of a session; both come with
+// status 404.
 func isNoMethod(r Response, own bool) bool {
 	return own && errorCode(r.Error) == CodeMethodNotFound
 }
@@ -66,8 +66,7 @@ func errorCode(obj json.RawMessage) int {
 	return code
 }
 
-// isAboutAccess reports whether a status speaks of who asks, or how often, and not of what
-// is asked.
+// isAboutAccess reports whether a status is about who asks or how often, and not about the request itself.
 func isAboutAccess(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
@@ -90,15 +89,15 @@ func refusalHeader(h http.Header) map[string]string {
 	return out
 }
 
-// excerpt returns the beginning of a body for people.
+// excerpt returns the beginning of a body, for people to read.
 func excerpt(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), maxExcerpt)]), "")
 }
 
-// again reports whether a refused request is to be sent again now. It waits as long as the
-// server asks for, if the caller's deadline allows.
+// again reports whether a refused request is to be sent again now. Before that it waits as long as the server
+// asks, if the caller's deadline allows.
 func (x *roundTrip) again(e *LinkError) (bool, error) {
-	if errors.Is(e, errSessionGone) { // opened anew by another request meanwhile?
+	if errors.Is(e, errSessionGone) { // another request may have opened a new session meanwhile
 		now := x.link.state.Load()
 		return now.session != "" && now.session != x.state.session, nil
 	}
@@ -116,7 +115,7 @@ func (x *roundTrip) again(e *LinkError) (bool, error) {
 	return true, pause(x.ctx, wait)
 }
 
-// onlyReads reports whether a request has no effect that a repetition could double.
+// onlyReads reports whether requests of method only read, so that they may be repeated.
 func onlyReads(method string) bool {
 	switch method {
 	case "ping", "initialize", "server/discover", "resources/read", "resources/templates/list", "prompts/get", "completion/complete":
@@ -125,7 +124,7 @@ func onlyReads(method string) bool {
 	return strings.HasSuffix(method, "/list")
 }
 
-// retryAfter reads a Retry-After header: seconds, or a date.
+// retryAfter parses a Retry-After header: seconds or a date.
 func retryAfter(v string, now time.Time) (time.Duration, bool) {
 	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
 		return time.Duration(s) * time.Second, true
@@ -138,8 +137,8 @@ func retryAfter(v string, now time.Time) (time.Duration, bool) {
 
 const maxRedirects = 5
 
-// redirect returns where resp sends a request with this method, "" for nowhere. A request
-// that is not GET or HEAD follows only those redirects that keep its method and body.
+// redirect returns the target of a redirect for a request with this method, "" if there is none. A method
+// other than GET and HEAD follows only redirects that keep method and body.
 func redirect(resp *http.Response, method string) string {
 	switch resp.StatusCode {
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -153,9 +152,9 @@ func redirect(resp *http.Response, method string) string {
 	return resp.Header.Get("Location")
 }
 
-// follow judges a redirect. The server gave us the address, and a request carries what its caller
-// wrote, and headers that open doors: both stay at the origin that the user has named. The same
-// host with TLS in the place of none is that origin too, without the user's headers.
+// follow checks a redirect and returns its target. The server chose the address, but the request carries the
+// caller's data and headers that grant access. Both may go only to the origin that the user named. The same
+// host with https instead of http is also accepted, without the user's headers.
 func (w *httpWire) follow(from *url.URL, location string) (*url.URL, error) {
 	to, err := from.Parse(location)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// Which refusals are answers, which are failures, and which are both.
+// Some refusals are answers, some are failures, and some are both.
 func TestHTTPRefusals(t *testing.T) {
 	t.Parallel()
 	rpc := func(id string, code int) string {
@@ -87,8 +87,8 @@ func TestHTTPRefusalExcerpt(t *testing.T) {
 	}
 }
 
-// A session the server forgot is told apart from a wrong address; one that somebody has
-// opened anew meanwhile is used at once.
+// A session that the server lost is distinguished from a wrong address. If another request has opened a new
+// one meanwhile, that is used at once.
 func TestHTTPSessionGone(t *testing.T) {
 	t.Parallel()
 	var current atomic.Int32
@@ -137,7 +137,7 @@ func TestHTTPSessionGone(t *testing.T) {
 	}
 }
 
-// roundTrip is an http.RoundTripper without a network, for tests that count time.
+// roundTrip is an http.RoundTripper without a network, for tests with a fake clock.
 type roundTrip func(r *http.Request) *httptest.ResponseRecorder
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -271,7 +271,7 @@ func TestHTTPRedirects(t *testing.T) {
 	}
 }
 
-// The same host over TLS gets the request, and not what the user's headers open.
+// After a redirect to https on the same host, the request is sent without the user's headers.
 func TestHTTPRedirectToTLS(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -296,7 +296,7 @@ func TestHTTPRedirectToTLS(t *testing.T) {
 	}
 }
 
-// A public server must not send us into a private network, nor out of TLS.
+// A public server must not redirect us into a private network or away from TLS.
 func TestHTTPRedirectsRefused(t *testing.T) {
 	t.Parallel()
 	for from, to := range map[string]string{
@@ -323,7 +323,7 @@ func TestHTTPRedirectsRefused(t *testing.T) {
 	}
 }
 
-// The user part of a URL becomes a header and shows up nowhere else.
+// The user part of a URL becomes an Authorization header and appears nowhere else.
 func TestHTTPUserInfo(t *testing.T) {
 	t.Parallel()
 	rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {

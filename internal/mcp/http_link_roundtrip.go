@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// roundTrip is one message on its way to the server and what comes back for it.
+// roundTrip is one message to the server and the answer to it.
 type roundTrip struct {
 	link   *httpLink
 	caller context.Context
@@ -17,18 +17,18 @@ type roundTrip struct {
 	id     uint64
 	body   []byte
 	sent   atomic.Bool
-	state  *httpState // under which it was sent last
+	state  *httpState // the state it was last sent with
 
-	// ctx is that of the HTTP requests. It is not a child of the caller's, which ends as
-	// soon as Call returns: the rest of an event stream is read after that, so that its
-	// connection can serve again. It ends with the caller's until detach.
+	// ctx is the context of the HTTP requests. It is not derived from the caller's context, which ends when
+	// Call returns: the rest of an event stream is read after that, so that its connection can be reused.
+	// Until detach it ends with the caller's context.
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	stop     func() bool
 	detached bool
 }
 
-// end releases the exchange, unless it was detached.
+// end releases the resources of the round trip, unless it was detached.
 func (x *roundTrip) end() {
 	if x.stop != nil {
 		x.stop()
@@ -38,7 +38,7 @@ func (x *roundTrip) end() {
 	}
 }
 
-// failed is the error for an exchange that err ended.
+// failed returns the error for a round trip that failed with err.
 func (x *roundTrip) failed(err error) error {
 	if x.caller.Err() != nil {
 		x.sendCancel()
@@ -50,7 +50,7 @@ func (x *roundTrip) failed(err error) error {
 	return &LinkError{Sent: x.sent.Load(), Err: err}
 }
 
-// call sends a request, again where the server asks for it, and returns its response.
+// call sends a request, repeats it if the server asks for that, and returns the response.
 func (x *roundTrip) call() (Response, error) {
 	for try := 1; ; try++ {
 		resp, err := x.post()
@@ -74,7 +74,7 @@ func (x *roundTrip) call() (Response, error) {
 	}
 }
 
-// asError keeps a nil *LinkError from becoming an error that is not nil.
+// asError converts e so that a nil *LinkError becomes a nil error.
 func asError(e *LinkError) error {
 	if e == nil {
 		return nil
@@ -93,7 +93,7 @@ func (x *roundTrip) tell() error {
 		return asError(refusal)
 	}
 	if mediaType(resp) == mediaEvents {
-		_ = resp.Body.Close() // it might never end
+		_ = resp.Body.Close() // not drained, since it might never end
 		return nil
 	}
 	discard(resp.Body)
@@ -111,7 +111,7 @@ func (x *roundTrip) post() (*http.Response, error) {
 	})
 }
 
-// postHeader returns the header fields for req; the wire may not change them.
+// postHeader returns the header fields for req. The result is shared and must not be changed.
 func postHeader(st *httpState, req *Request) http.Header {
 	version := st.version
 	if version == "" && req.Method != "initialize" {
@@ -119,7 +119,7 @@ func postHeader(st *httpState, req *Request) http.Header {
 	}
 	h := maps.Clone(st.header)
 	if version == "" {
-		if req.Method == "initialize" { // the server may turn out to be modern, where every POST has it
+		if req.Method == "initialize" { // a modern server requires it on every POST, and the server may turn out to be modern
 			h[headerMethod] = []string{req.Method}
 		}
 		return h
@@ -139,8 +139,8 @@ func postHeader(st *httpState, req *Request) http.Header {
 	return h
 }
 
-// sendCancel tells a legacy server that nobody waits any more; a modern one sees the
-// stream close.
+// sendCancel tells a legacy server that the request is cancelled. A modern server notices that the stream is
+// closed.
 func (x *roundTrip) sendCancel() {
 	if x.req.NoCancel || !x.sent.Load() || IsModern(x.version()) {
 		return
@@ -156,7 +156,7 @@ func (x *roundTrip) sendCancel() {
 	})
 }
 
-// version is the one that the request was sent with.
+// version returns the version that the request was sent with.
 func (x *roundTrip) version() string {
 	if x.state != nil && x.state.version != "" {
 		return x.state.version
@@ -164,7 +164,7 @@ func (x *roundTrip) version() string {
 	return GetString(x.req.Params, "_meta", MetaVersion)
 }
 
-// postMessage sends a message of our own that is not a request, in the legacy way.
+// postMessage sends a message that is not a request, as the legacy era requires.
 func (l *httpLink) postMessage(ctx context.Context, raw []byte) error {
 	resp, err := l.wire.do(ctx, &httpSend{
 		method: http.MethodPost, header: maps.Clone(l.state.Load().header), body: raw,
@@ -173,7 +173,7 @@ func (l *httpLink) postMessage(ctx context.Context, raw []byte) error {
 		return err
 	}
 	if mediaType(resp) == mediaEvents {
-		_ = resp.Body.Close() // it might never end
+		_ = resp.Body.Close() // not drained, since it might never end
 	} else {
 		discard(resp.Body)
 	}

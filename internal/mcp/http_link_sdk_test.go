@@ -16,8 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// sdkServer is a server of the official SDK with tools that use all the ways of a
-// transport.
+// sdkServer is a server of the official SDK; its tools use everything that the transport offers.
 func sdkServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
 	type none struct{}
@@ -60,7 +59,7 @@ var hung = make(chan struct{}, 10)
 
 const initializeParams = `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}`
 
-// handshake opens a legacy session by hand.
+// handshake does the legacy handshake step by step.
 func handshake(t *testing.T, l mcp.Link) {
 	t.Helper()
 	r, err := l.Call(t.Context(), &mcp.Request{Method: "initialize", Params: json.RawMessage(initializeParams), NoCancel: true})
@@ -120,7 +119,7 @@ func TestHTTPWithSDK(t *testing.T) {
 				t.Errorf("session: %v", l.HasSession())
 			}
 			l.Listen()
-			events := opts == nil || !opts.JSONResponse // else there is no way for what comes before the response
+			events := opts == nil || !opts.JSONResponse // without a stream nothing can be sent before the response
 			if events {
 				if got := callTool(t, l, `{"name":"notes","_meta":{"progressToken":"p"}}`); got != "noted" {
 					t.Errorf("got %q", got)
@@ -168,7 +167,7 @@ func TestHTTPCancelWithSDK(t *testing.T) {
 	await.Within(t, "to tell the server", time.Since(start), 500*time.Millisecond)
 }
 
-// A session ended on the server's side answers with 404.
+// When the server ends a session, its requests get 404.
 func TestHTTPSessionGoneWithSDK(t *testing.T) {
 	t.Parallel()
 	server := sdkServer()
@@ -190,7 +189,7 @@ func TestHTTPSessionGoneWithSDK(t *testing.T) {
 	}
 }
 
-// The modern era against the SDK, which checks the header fields.
+// The modern era against the SDK's server, which checks the header fields.
 func TestHTTPModernWithSDK(t *testing.T) {
 	t.Parallel()
 	server := sdkServer()

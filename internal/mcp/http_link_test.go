@@ -22,9 +22,10 @@ import (
 
 	"collie/internal/mcp"
 	"collie/test/await"
+	"collie/test/port"
 )
 
-// heard is a Handler that keeps what it is told, as "method owner", in order.
+// heard is a Handler that records what it receives, as "method owner", in order.
 type heard struct {
 	mu     sync.Mutex
 	lines  []string
@@ -77,7 +78,7 @@ func (h *heard) wait(t *testing.T, want string) {
 	}
 }
 
-// post is a POST that a fake server got.
+// post is a POST that a fake server received.
 type post struct {
 	id     string
 	method string
@@ -85,7 +86,7 @@ type post struct {
 	raw    string
 }
 
-// serveFunc starts a server of f, which sees what was posted.
+// serveFunc starts a server that calls f with each request and its decoded body.
 func serveFunc(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p post)) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +169,7 @@ func TestHTTPCall(t *testing.T) {
 	}
 }
 
-// The header fields of each era, before and after the handshake.
+// The header fields of each era before and after the handshake.
 func TestHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	var last http.Header
@@ -414,15 +415,7 @@ func TestHTTPBigResults(t *testing.T) {
 
 func TestHTTPNotSent(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + ln.Addr().String()
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	_, err := dial(t, "http://"+port.Address(t), nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
 	if e := linkError(t, err); e.Sent || e.Status != 0 {
 		t.Errorf("got %+v", e)
 	}
@@ -448,7 +441,7 @@ func TestHTTPUnixSocket(t *testing.T) {
 	}
 }
 
-// One answered call costs what net/http costs and little more.
+// An answered call should cost little more than net/http itself.
 func BenchmarkHTTPCall(b *testing.B) {
 	for _, kind := range []string{"json", "events"} {
 		b.Run(kind, func(b *testing.B) {

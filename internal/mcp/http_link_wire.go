@@ -20,12 +20,12 @@ import (
 const (
 	connectTimeout = 10 * time.Second
 	idleConns      = 64
-	drainLimit     = 64 << 10 // bytes read of an unwanted body to keep its connection
+	drainLimit     = 64 << 10 // bytes read of an unwanted body so that its connection can be reused
 )
 
-// NewHTTPTransport returns the transport that [DialHTTP] uses by default, with config for
-// TLS (nil: the system's): 10 s for connect and TLS each, 64 idle connections a host,
-// proxies as the environment names them, HTTP/1.1.
+// NewHTTPTransport returns the transport that [DialHTTP] uses by default. config is for TLS; nil means the
+// system's defaults. It allows 10 s each for connecting and for the TLS handshake, keeps 64 idle connections
+// per host, uses the proxies of the environment, and speaks HTTP/1.1.
 func NewHTTPTransport(config *tls.Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout}
 	return &http.Transport{
@@ -36,25 +36,24 @@ func NewHTTPTransport(config *tls.Config) *http.Transport {
 		MaxIdleConns:        idleConns,
 		MaxIdleConnsPerHost: idleConns,
 		IdleConnTimeout:     90 * time.Second,
-		ReadBufferSize:      16 << 10, // chunked answers come in pieces of one buffer
+		ReadBufferSize:      16 << 10, // size of a buffer for chunked answers
 	}
 }
 
-// httpWire sends HTTP requests to the place that one URL names, and on to where that place
-// redirects them.
+// httpWire sends HTTP requests to one URL and follows its redirects.
 type httpWire struct {
 	url    *url.URL
 	rt     http.RoundTripper
-	owned  *http.Transport // rt, where it is ours to close
-	socket bool            // rt leads to a unix socket, whatever the host
+	owned  *http.Transport // rt, if the link created it and so has to close it
+	socket bool            // rt connects to a unix socket, whatever the host is
 	header func() http.Header
-	auth   string // Authorization made of the URL's user part
+	auth   string // Authorization header made from the URL's user part
 }
 
 func newHTTPWire(raw string, opts *HTTPOptions) (*httpWire, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("the URL does not parse") // its text may hold a secret
+		return nil, errors.New("the URL does not parse") // the URL's text may hold a secret, so the error does not quote it
 	}
 	w := &httpWire{url: u, rt: opts.Transport, header: opts.Header}
 	if w.rt == nil {
@@ -83,7 +82,7 @@ func newHTTPWire(raw string, opts *HTTPOptions) (*httpWire, error) {
 	return w, nil
 }
 
-// useSocket makes w speak through the socket of unix:///path#/route.
+// useSocket makes w connect to the socket of unix:///path#/route.
 func (w *httpWire) useSocket(u *url.URL) error {
 	base, ok := w.rt.(*http.Transport)
 	if !ok {
@@ -110,16 +109,16 @@ func (w *httpWire) close() {
 	}
 }
 
-// httpSend is one HTTP request to be sent.
+// httpSend is one HTTP request.
 type httpSend struct {
 	method string
-	url    *url.URL // nil: the wire's
+	url    *url.URL // nil means the wire's URL
 	header http.Header
 	body   []byte
-	sent   *atomic.Bool // set when the body begins to leave; may be nil
+	sent   *atomic.Bool // set when the body begins to be sent; may be nil
 }
 
-// do sends s and follows redirects. The answer's Request.URL is where it came from.
+// do sends s and follows redirects. The answer's Request.URL is the final URL.
 func (w *httpWire) do(ctx context.Context, s *httpSend) (*http.Response, error) {
 	target := s.url
 	if target == nil {
@@ -146,7 +145,7 @@ func (w *httpWire) do(ctx context.Context, s *httpSend) (*http.Response, error) 
 	}
 }
 
-// request makes the HTTP request. What is secret goes to the origin of the wire's URL only.
+// request builds the HTTP request. It adds secrets only if target has the origin of the wire's URL.
 func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *http.Request {
 	header := s.header
 	if (w.header != nil || w.auth != "") && sameOrigin(target, w.url) {
@@ -161,7 +160,7 @@ func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *h
 		req.Body = newPayload(s)
 		req.GetBody = func() (io.ReadCloser, error) {
 			if s.sent != nil {
-				s.sent.Store(false) // net/http asks again only when nothing had left
+				s.sent.Store(false) // net/http retries only if nothing was sent
 			}
 			return newPayload(s), nil
 		}
@@ -169,7 +168,7 @@ func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *h
 	return req.WithContext(ctx)
 }
 
-// userHeader returns the protocol's header with the user's fields added.
+// userHeader returns the protocol's header plus the user's fields.
 func (w *httpWire) userHeader(protocol http.Header) http.Header {
 	header := maps.Clone(protocol)
 	if w.auth != "" {
@@ -197,7 +196,7 @@ func isProtocolHeader(name string) bool {
 	return strings.HasPrefix(name, headerParam)
 }
 
-// payload is a request body that tells when it begins to leave.
+// payload is a request body that records when it begins to be sent.
 type payload struct {
 	bytes.Reader
 	sent *atomic.Bool
@@ -228,7 +227,7 @@ func (p *payload) WriteTo(w io.Writer) (int64, error) {
 // Close does nothing.
 func (p *payload) Close() error { return nil }
 
-// discard reads a little of a body, so that its connection can serve again, and closes it.
+// discard reads a little of a body, so that its connection can be reused, and closes it.
 func discard(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, drainLimit)
 	_ = body.Close()

@@ -6,20 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// defaultKept bounds the streams kept for clients that may come back.
+// defaultKept bounds the streams kept for clients that may come back, in bytes.
 const defaultKept = 64 << 20
 
-// keeper bounds what all sessions together keep of answers, so that a client which lost its
-// connection can come back for them (2025-11-25, Resumability). What is being read counts and is
-// never dropped. Of the rest, streams that were written to their end go first, then those that
-// nobody has read for the longest time. A nil keeper keeps no count.
+// keeper bounds the bytes of the answers that all sessions together keep, so that a client that lost its
+// connection can come back for them (2025-11-25, Resumability). Streams that are being read count but are
+// never dropped. Of the others, those that were written to their end go first, then those that have not been
+// read for the longest time. A nil keeper does nothing.
 type keeper struct {
 	max  int64
 	held atomic.Int64
 
 	mu    sync.Mutex
-	whole list.List // of *events that nobody reads and that were written to their end
-	part  list.List // of other *events that nobody reads
+	whole list.List // *events that nobody reads and that were written to their end
+	part  list.List // other *events that nobody reads
 	place map[*events]*list.Element
 }
 
@@ -27,14 +27,14 @@ func newKeeper(limit int64) *keeper {
 	return &keeper{max: limit, place: map[*events]*list.Element{}}
 }
 
-// grow notes that a stream holds n bytes more.
+// grow records that a stream holds n more bytes.
 func (k *keeper) grow(n int) {
 	if k != nil && n != 0 && k.held.Add(int64(n)) > k.max && n > 0 {
 		k.evict()
 	}
 }
 
-// put takes in a stream whose reader has left.
+// put adds a stream whose reader has left. whole says that it was written to its end.
 func (k *keeper) put(s *events, whole bool) {
 	if k == nil {
 		return
@@ -53,7 +53,7 @@ func (k *keeper) put(s *events, whole bool) {
 	}
 }
 
-// lend gives a stream out to a reader.
+// lend takes a stream out because a client is reading it.
 func (k *keeper) lend(s *events) {
 	if k == nil {
 		return
@@ -65,13 +65,13 @@ func (k *keeper) lend(s *events) {
 
 func (k *keeper) remove(s *events) {
 	if at := k.place[s]; at != nil {
-		k.whole.Remove(at) // it is of one of the two, and the other one does nothing
+		k.whole.Remove(at) // the element is in one of the two lists; removing it from the other does nothing
 		k.part.Remove(at)
 		delete(k.place, s)
 	}
 }
 
-// forget is told of a stream that its session does not keep any more.
+// forget removes a stream that its session no longer keeps.
 func (k *keeper) forget(s *events) {
 	if k == nil {
 		return
@@ -83,7 +83,7 @@ func (k *keeper) forget(s *events) {
 	k.held.Add(-int64(n))
 }
 
-// evict drops streams until what is left is little enough, or all that is left is being read.
+// evict drops streams until the total is within the limit or all others are being read.
 func (k *keeper) evict() {
 	for k.held.Load() > k.max {
 		k.mu.Lock()
@@ -95,7 +95,7 @@ func (k *keeper) evict() {
 			k.mu.Unlock()
 			return
 		}
-		s := at.Value.(*events) //nolint:forcetypeassert // there is nothing else in them
+		s := at.Value.(*events) //nolint:forcetypeassert // the lists hold nothing else
 		k.remove(s)
 		k.mu.Unlock()
 		if n, ok := s.drop(false); ok {

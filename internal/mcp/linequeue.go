@@ -12,73 +12,73 @@ import (
 )
 
 const (
-	// maxJoined is up to which size lines wait in one buffer, to be written together.
+	// maxJoined is the number of bytes up to which waiting lines are joined in one buffer, to be written
+	// together.
 	maxJoined = 256 << 10
-	// maxNotes bounds what a client is told and does not read; beyond it messages are left out,
-	// which the client is told too.
+	// maxNotes bounds the notifications that wait for the client to read, in bytes. Beyond it notifications
+	// are left out, and the client is told so.
 	maxNotes = 8 << 20
-	// maxBacklog bounds the answers that wait for a client that reads slowly: while they are
-	// more, no further request of the client is begun.
+	// maxBacklog bounds the answers that wait for a slow client, in bytes. Beyond it no further request of
+	// the client is begun.
 	maxBacklog = 16 << 20
-	// defaultStall is how long a client may leave unread what is written to it.
+	// defaultStall is how long a client may read nothing while there is something to read.
 	defaultStall = time.Minute
-	// piece is how much is written at once: what moves within the time above counts as read.
+	// piece is how many bytes are written at once. A client that takes one piece within that time counts as
+	// reading.
 	piece = 256 << 10
 )
 
-// lineQueue writes messages as lines to a client that may read slowly. Answers and questions
-// hold whoever sends them until they are written; so a client that does not read has no more
-// in memory than what its requests in flight answer. Notifications never hold their sender,
-// who serves others too. A client that reads nothing for too long has its connection ended.
+// lineQueue writes messages as lines to a client that may read slowly. Answers and questions block their
+// sender until they are written, so that a client that does not read uses no more memory than the answers to
+// its requests in flight. Notifications never block their sender, which serves other clients too. If a client
+// reads nothing for too long, its connection is ended.
 //
-// The first one to come writes at once, in its own goroutine; what arrives meanwhile is
-// written by a goroutine that ends when nothing is left.
+// If nothing else is being written, a sender writes its line itself. What arrives meanwhile is written by a
+// goroutine that ends when nothing is left.
 type lineQueue struct {
 	w     io.Writer
 	stall time.Duration
-	// broken is called once, in a goroutine of its own, when the client cannot be reached any
-	// more.
+	// broken is called once, on its own goroutine, when the client cannot be reached any more.
 	broken func(error)
-	moved  atomic.Uint64 // pieces written
-	held   atomic.Int64  // bytes of turns
+	moved  atomic.Uint64 // number of pieces written
+	held   atomic.Int64  // total bytes of turns
 
 	mu      sync.Mutex
 	writing bool
-	pending []byte // lines to be written together
+	pending []byte // lines that will be written together
 	spare   []byte
 	turns   []*turn
-	before  int                 // bytes of lines before them
-	signals map[string]struct{} // those in pending
+	before  int                 // bytes of all lines before pending
+	signals map[string]struct{} // the signals in pending
 	gap     gap
 	err     error
-	less    chan struct{} // closed when held gets small again; nil where nobody waits for it
-	idle    chan struct{} // closed when all is written; nil where nobody waits for it
+	less    chan struct{} // closed when held has become small; nil if nobody waits for that
+	idle    chan struct{} // closed when everything was written; nil if nobody waits for that
 	watch   *time.Timer
 	watched bool
-	seen    uint64 // moved, when the watch looked last, and since when it has been that
+	seen    uint64 // value of moved, and since when, at the last look of the watch
 	since   time.Time
 }
 
-// Output writes messages as lines to a client that may read slowly, for programs that pass them
-// on. It is safe for concurrent use.
+// Output writes messages as lines to a client that may read slowly, for programs that relay messages. It is
+// safe for concurrent use.
 type Output struct{ q *lineQueue }
 
-// NewOutput returns an Output to w. A client that takes nothing for stall (0 means 1 min) is
-// given up: broken is called, once and in a goroutine of its own, with an error that has
-// [ErrNotReading] in its chain, or with the one that ended a write.
+// NewOutput returns an Output to w. A client that reads nothing for stall (0 means 1 min) is given up. broken
+// is then called once, on its own goroutine; its error has [ErrNotReading] in its chain or is the one that a
+// write returned.
 func NewOutput(w io.Writer, stall time.Duration, broken func(error)) *Output {
 	return &Output{newLineQueue(w, stall, broken)}
 }
 
-// Write sends one message and does not keep raw. It holds its caller while others are being
-// written to a client that reads slowly. It fails once the client has been given up.
+// Write sends one message; it does not keep raw. It blocks while other messages are being written to a slow
+// client. It fails once the client was given up.
 func (o *Output) Write(raw []byte) error { return o.q.deliver(outgoing{head: raw}) }
 
-// Room waits while too many answers wait to be read for another request to be begun, or until
-// ctx ends.
+// Room waits until few enough answers are waiting that another request may be begun, or until ctx ends.
 func (o *Output) Room(ctx context.Context) error { return o.q.room(ctx) }
 
-// Close waits until all is written or the client is given up.
+// Close waits until everything is written or the client was given up.
 func (o *Output) Close() { o.q.finish() }
 
 // Busy reports whether something is being written.
@@ -88,7 +88,7 @@ func (o *Output) Busy() bool {
 	return o.q.writing && o.q.err == nil
 }
 
-// turn is a line whose sender waits for it to be written, and what was in line before it.
+// turn is a line whose sender waits until it is written; before holds the lines that precede it.
 type turn struct {
 	before []byte
 	m      outgoing
@@ -100,8 +100,8 @@ func newLineQueue(w io.Writer, stall time.Duration, broken func(error)) *lineQue
 	return &lineQueue{w: w, stall: stall, broken: broken}
 }
 
-// deliver writes a line that has to arrive and returns when it is written, or is in line
-// behind what is being written and small.
+// deliver writes a line that must arrive. It returns when the line is written, or earlier if the line is
+// small and queued behind one being written.
 func (q *lineQueue) deliver(m outgoing) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +137,7 @@ func (q *lineQueue) deliver(m outgoing) error {
 	return err
 }
 
-// post takes a notification and does not wait for it to be written.
+// post queues a notification and does not wait until it is written.
 func (q *lineQueue) post(raw []byte, k kind) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,7 +148,7 @@ func (q *lineQueue) post(raw []byte, k kind) {
 	q.pending = append(m.appendLine(q.pending), '\n')
 	if !q.writing {
 		q.begin()
-		go q.drain() // ends when all is written, or the client is given up
+		go q.drain() // ends when everything is written or the client is given up
 	}
 }
 
@@ -180,7 +180,7 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 	return true
 }
 
-// close tells of messages left out, where there is room again.
+// close adds the message about left-out notifications, if there is room again.
 func (q *lineQueue) close(size int) {
 	if q.gap.n > 0 && size <= maxNotes/2 {
 		raw, _ := q.gap.notice()
@@ -188,7 +188,7 @@ func (q *lineQueue) close(size int) {
 	}
 }
 
-// begin takes the turn to write.
+// begin takes the right to write and starts the watch for a client that does not read. The caller holds q.mu.
 func (q *lineQueue) begin() {
 	q.writing = true
 	if q.watched {
@@ -202,19 +202,19 @@ func (q *lineQueue) begin() {
 	}
 }
 
-// hand gives the turn back, or to a goroutine that writes what has come meanwhile.
+// hand gives up the right to write, or passes it to a goroutine that writes what has arrived meanwhile.
 func (q *lineQueue) hand(err error) {
 	switch {
 	case err != nil:
 		q.fail(err)
 	case len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0:
-		go q.drain() // ends when all is written, or the client is given up
+		go q.drain() // ends when everything is written or the client is given up
 	default:
 		q.rest()
 	}
 }
 
-// rest gives the turn to write back.
+// rest gives up the right to write.
 func (q *lineQueue) rest() {
 	q.writing = false
 	if q.idle != nil {
@@ -223,7 +223,7 @@ func (q *lineQueue) rest() {
 	}
 }
 
-// drain writes until nothing is left, in the order in which it came.
+// drain writes everything that is queued, in order.
 func (q *lineQueue) drain() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -249,7 +249,7 @@ func (q *lineQueue) drain() {
 	q.rest()
 }
 
-// lighter notes that n bytes wait no more.
+// lighter records that n bytes fewer are waiting.
 func (q *lineQueue) lighter(n int) {
 	if q.held.Add(-int64(n)) <= maxBacklog && q.less != nil {
 		close(q.less)
@@ -257,7 +257,7 @@ func (q *lineQueue) lighter(n int) {
 	}
 }
 
-// flush writes the lines that wait together, with the lock released.
+// flush writes the joined lines; it releases the lock meanwhile.
 func (q *lineQueue) flush() error {
 	if len(q.pending) == 0 {
 		return nil
@@ -274,7 +274,7 @@ func (q *lineQueue) flush() error {
 	return err
 }
 
-// put writes a line and what is before it, with the lock released.
+// put writes t's line and the lines before it; it releases the lock meanwhile.
 func (q *lineQueue) put(t *turn) error {
 	q.mu.Unlock()
 	defer q.mu.Lock()
@@ -320,7 +320,7 @@ func (q *lineQueue) fail(err error) {
 		}
 	}
 	if d, ok := q.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = d.SetWriteDeadline(time.Unix(1, 0)) // ends a write that waits, where the system can
+		_ = d.SetWriteDeadline(time.Unix(1, 0)) // ends a blocked write, if the system supports that
 	}
 	if q.broken != nil {
 		go q.broken(err)
@@ -345,7 +345,7 @@ func (q *lineQueue) look() {
 	q.watch.Reset(q.stall / 4)
 }
 
-// room waits until the answers that wait are few enough for another request to be begun.
+// room waits until few enough answers are waiting that another request may be begun.
 func (q *lineQueue) room(ctx context.Context) error {
 	for q.held.Load() > maxBacklog {
 		q.mu.Lock()
@@ -367,10 +367,10 @@ func (q *lineQueue) room(ctx context.Context) error {
 	return nil
 }
 
-// due reports whether answers wait to be written, to a client that has not been given up.
+// due reports whether answers are waiting to be written to a client that was not given up.
 func (q *lineQueue) due() bool { return q.held.Load() > 0 }
 
-// finish waits until all is written or the client is given up, and ends the watch.
+// finish waits until everything is written or the client is given up, and ends the watch.
 func (q *lineQueue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 	"collie/test/await"
 )
 
-// Whoever writes, each line arrives whole and once, each writer's in its order, with a reader
-// that is fast or slow, over a pipe that can be written without waiting or not.
+// Lines of many writers each arrive whole, once, and in the order of their writer, whether the reader is fast
+// or slow and whether or not the pipe supports writing without waiting.
 func TestLineQueueKeepsLinesWhole(t *testing.T) {
 	t.Parallel()
 	const writers, each = 12, 60
@@ -68,7 +68,7 @@ func TestLineQueueKeepsLinesWhole(t *testing.T) {
 				}
 				next[n]++
 				if slow && k%200 == 0 {
-					await.Moment(20 * time.Millisecond) // the pipe fills
+					await.Moment(20 * time.Millisecond) // until the pipe is full
 				}
 			}
 			wg.Wait()
@@ -80,8 +80,8 @@ func TestLineQueueKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-// Notifications do not hold their sender. As many wait as there is room for, answers get their
-// turn meanwhile, and the client is told what was left out.
+// Notifications do not block their sender. As many wait as there is room for, answers are written meanwhile,
+// and the client is told how many were left out.
 func TestLineQueueTellsWhatItLeftOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestLineQueueTellsWhatItLeftOut(t *testing.T) {
 		begun := time.Now()
 		for range 12 {
 			q.post(logLine, note)
-			synctest.Wait() // the first one is being written by then
+			synctest.Wait() // the first one is being written by now
 		}
 		for range 100 {
 			q.post([]byte(`{"changed"}`), signal)
@@ -121,8 +121,8 @@ func TestLineQueueTellsWhatItLeftOut(t *testing.T) {
 	})
 }
 
-// A client that reads nothing for too long is given up: all who wait are told, also one that is
-// held by the write itself where the system can end that.
+// A client that reads nothing for too long is given up. Everyone who waits gets an error, even the goroutine
+// in a blocked write, if the system can end that.
 func TestLineQueueGivesUpAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
@@ -152,7 +152,7 @@ func TestLineQueueGivesUpAClientThatDoesNotRead(t *testing.T) {
 	q.finish()
 }
 
-// quiet is a Service that answers with a text of a megabyte.
+// quiet is a Service that answers with one megabyte of text.
 type quiet struct{ begun chan struct{} }
 
 func (quiet) Hello(context.Context, *Peer) Hello {
@@ -167,8 +167,8 @@ func (quiet) Notified(*Peer, Message) {}
 func (quiet) Opened(*Peer)            {}
 func (quiet) Closed(*Peer)            {}
 
-// A session whose client does not read ends, and says why. Until then requests are begun only
-// as long as few answers wait; pings and a request that is taken back are heard meanwhile.
+// A session whose client does not read ends with an error that says so. Until then requests are begun only
+// while few answers wait; pings and cancellations are handled meanwhile.
 func TestServeStreamEndsWithAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,8 +248,8 @@ func TestServeStreamWaitsForASlowClient(t *testing.T) {
 	})
 }
 
-// What a client has asked before it ended its input is answered as long as it reads, however slowly:
-// requests that wait for it are not ended for want of time.
+// Requests that a client sent before it closed its input are answered as long as it reads, however slowly.
+// Waiting for the client does not count against the time limit.
 func TestServeStreamEndsWhenAllIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestServeStreamEndsWhenAllIsRead(t *testing.T) {
 		}
 		for n := range count {
 			_, _ = fmt.Fprintf(client, `{"jsonrpc":"2.0","id":%d,"method":"x"}`+"\n", n+1)
-			synctest.Wait() // some answers wait to be read then, and the last requests wait for that
+			synctest.Wait() // some answers are waiting to be read, and the last requests wait for them
 		}
 		_ = client.Close()
 		got := 0

@@ -11,32 +11,31 @@ import (
 )
 
 const (
-	// holdTime is how long a caller is held by a reader that does not read, where writing
-	// without waiting is not to be had.
+	// holdTime is how long a caller waits for a reader that does not read, on systems where a write without
+	// waiting is not possible.
 	holdTime = 50 * time.Millisecond
-	// maxPending bounds what waits for a reader that does not read.
+	// maxPending bounds the bytes that wait for a reader that does not read.
 	maxPending = 64 << 20
-	// maxSpare bounds the buffer kept for the next write.
+	// maxSpare bounds the buffer kept for the next write, in bytes.
 	maxSpare = 256 << 10
 )
 
-// ErrNotReading says that the other side has stopped reading and too much waits for it.
+// ErrNotReading says that the other side has stopped reading and too much is waiting for it.
 var ErrNotReading = errors.New("the other side does not read its input")
 
-// lineWriter writes lines from many goroutines. The first one to come writes at once, in
-// its own goroutine; lines that arrive meanwhile are sent together by it afterwards. So a
-// single call pays no switch of goroutines, and many at once share system calls. What the
-// other side does not take at once is written by a goroutine of its own, so that no caller
-// is held by a reader that does not read.
+// lineWriter writes lines from many goroutines. If nobody is writing, a caller writes its line itself, and
+// after it the lines that have arrived meanwhile. So a single call needs no goroutine switch, and many calls
+// at once share system calls. If the other side does not take everything at once, a separate goroutine writes
+// the rest, so that no caller is blocked by a reader that does not read.
 type lineWriter struct {
 	w   io.Writer
-	raw syscall.RawConn // of w, if it is a file; used by whoever has the turn
+	raw syscall.RawConn // of w, if it is a file; used only by the current writer
 
 	mu      sync.Mutex
 	writing bool
-	pending []byte // waits for the goroutine that writes
+	pending []byte // waits to be written
 	spare   []byte
-	err     error // the writer is broken
+	err     error // set when writing has failed
 }
 
 func (l *lineWriter) write(line []byte) error {
@@ -64,7 +63,7 @@ func (l *lineWriter) write(line []byte) error {
 	return err
 }
 
-// flush goes on with a write that the other side did not take at once.
+// flush writes the rest of what the other side did not take at once.
 func (l *lineWriter) flush(buf, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +71,7 @@ func (l *lineWriter) flush(buf, rest []byte) {
 	l.drain(buf, err)
 }
 
-// drain writes what has come meanwhile until nothing is left, and hands the turn back.
+// drain writes what has arrived meanwhile until nothing is left.
 func (l *lineWriter) drain(buf []byte, err error) {
 	for err == nil && len(l.pending) > 0 {
 		buf, l.pending = l.pending, buf[:0]
@@ -94,8 +93,8 @@ func (l *lineWriter) drain(buf []byte, err error) {
 	}
 }
 
-// put writes buf with the lock released. It returns what is left of it if the other side
-// does not take all at once; with wait it goes on until all is written.
+// put writes buf; it releases the lock meanwhile. It returns what the other side did not take at once. With
+// wait set it waits until everything is written.
 func (l *lineWriter) put(buf []byte, wait bool) ([]byte, error) {
 	l.mu.Unlock()
 	defer l.mu.Lock()
@@ -110,7 +109,7 @@ func (l *lineWriter) put(buf []byte, wait bool) ([]byte, error) {
 	return buf[n:], nil
 }
 
-// deadlineWrite writes what the other side takes before a caller has waited for holdTime.
+// deadlineWrite writes as much as the other side takes within holdTime.
 func (l *lineWriter) deadlineWrite(buf []byte) (n int, err error) {
 	if d, ok := l.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = d.SetWriteDeadline(time.Now().Add(holdTime)) // a file without deadlines is written without one

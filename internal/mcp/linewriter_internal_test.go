@@ -16,7 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// Whoever writes, each line arrives whole and once, and each writer's in its order.
+// Lines of many writers each arrive whole, once, and in the order of their writer.
 func TestLineWriterKeepsLinesWhole(t *testing.T) {
 	t.Parallel()
 	const writers, each = 16, 100
@@ -56,7 +56,7 @@ func TestLineWriterKeepsLinesWhole(t *testing.T) {
 				}
 				next[n]++
 				if slow && k%500 == 0 {
-					await.Moment(2 * holdTime) // the pipe fills, and a write takes too long
+					await.Moment(2 * holdTime) // until the pipe is full and a write takes too long
 				}
 			}
 			wg.Wait()
@@ -67,7 +67,7 @@ func TestLineWriterKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-// stuck is a writer whose reader does not read. It honours deadlines as a pipe does.
+// stuck is a writer whose reader does not read. It supports deadlines, as pipes do.
 type stuck struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -93,7 +93,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 	select {
 	case <-s.freed:
 	case <-late:
-		n := len(p) / 2 // a pipe takes what fits
+		n := len(p) / 2 // a pipe takes as much as fits
 		s.got.Write(p[:n])
 		return n, os.ErrDeadlineExceeded
 	}
@@ -131,7 +131,7 @@ func TestLineWriterRefusesWhenTooMuchWaits(t *testing.T) {
 		if err := l.write([]byte("first")); err != nil {
 			t.Fatal(err)
 		}
-		l.pending = append(bytes.Repeat([]byte("x"), maxPending-10), '\n') // as many lines before would leave it
+		l.pending = append(bytes.Repeat([]byte("x"), maxPending-10), '\n') // the state that as many earlier lines would leave
 		if err := l.write([]byte("fits in")); err != nil {
 			t.Errorf("a line that the limit allows: %v", err)
 		}
@@ -163,7 +163,7 @@ func TestLineWriterBrokenPipe(t *testing.T) {
 	}
 }
 
-// What one goroutine could not write is known to those who come later.
+// A write error that hits one goroutine is reported to later callers too.
 func TestLineWriterBreaksWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestLineWriterBreaksWhileOthersWait(t *testing.T) {
 		l := &lineWriter{w: w}
 		first := make(chan error, 1)
 		go func() { first <- l.write([]byte("first")) }()
-		synctest.Wait() // it writes, and nobody reads
+		synctest.Wait() // it is writing, and nobody reads
 		if err := l.write([]byte("second")); err != nil {
 			t.Fatalf("a line that waits for its turn: %v", err)
 		}

@@ -8,44 +8,43 @@ import (
 	"sync/atomic"
 )
 
-// A Link carries requests to one MCP server and brings their responses back. It knows
-// JSON-RPC and its transport, and nothing of handshakes, eras or sessions: that is
-// [Client]'s work. Implementations are safe for concurrent use.
+// A Link carries requests to one MCP server and returns their responses. It knows JSON-RPC and its transport,
+// but no handshakes, eras or sessions: those are the job of [Client]. Implementations are safe for concurrent
+// use.
 type Link interface {
-	// Call sends req and waits for its response. When ctx ends first, Call cancels the
-	// request at the server in the way of the transport and returns ctx's cause; a late
-	// response is dropped. An error other than the context's is a [*LinkError]; a
-	// JSON-RPC error from the server is not an error here but the response's Error.
+	// Call sends req and waits for its response. A JSON-RPC error from the server is the response's Error,
+	// not an error of Call. If ctx ends first, Call cancels the request at the server, as the transport does
+	// that, and returns ctx's cause; a late response is dropped. Any other error is a [*LinkError].
 	Call(ctx context.Context, req *Request) (Response, error)
 	// Notify sends a notification; params may be nil.
 	Notify(ctx context.Context, method string, params json.RawMessage) error
-	// Agreed tells the link what the handshake found, before the first request after it.
+	// Agreed tells the link which version the handshake agreed on. Call it before the next request.
 	Agreed(version string)
-	// Done is closed when the link can carry nothing more; Err then says why.
+	// Done is closed when the link can carry nothing more. Err then says why.
 	Done() <-chan struct{}
 	Err() error
-	// Close ends the link, fails what is in flight with a LinkError and waits for the
-	// link's goroutines. It may be called twice.
+	// Close ends the link, fails all requests in flight with a LinkError and waits for the link's goroutines.
+	// It may be called twice.
 	Close() error
 }
 
-// Request is one JSON-RPC request on its way to a server.
+// Request is one JSON-RPC request to a server.
 type Request struct {
 	Method string
 	// Params is the whole params object, or nil.
 	Params json.RawMessage
-	// Name is the tool, prompt or URI the request is about, for the Mcp-Name header of
-	// 2026-07-28; empty for other methods.
+	// Name is the tool, prompt or URI that the request is about, for the Mcp-Name header of 2026-07-28; empty
+	// for methods without one.
 	Name string
-	// Header holds further header fields in pairs, name then value, for transports that
-	// have headers (Mcp-Param-* of 2026-07-28). Values are already encoded.
+	// Header holds further header fields as alternating names and values, for transports that have headers
+	// (Mcp-Param-* of 2026-07-28). The values are already encoded.
 	Header []string
-	// ID is set to the request's id on this link before it is sent; nil tells nobody.
+	// ID, if not nil, is set to the request's id on this link before it is sent.
 	ID *atomic.Uint64
-	// Owner is handed to the [Handler] with whatever arrives for this request alone.
+	// Owner is passed to the [Handler] with whatever belongs to this request alone.
 	Owner any
-	// NoCancel keeps the link from sending notifications/cancelled for this request, as
-	// the protocol asks for initialize.
+	// NoCancel keeps the link from sending notifications/cancelled for this request, which the protocol
+	// forbids for initialize.
 	NoCancel bool
 }
 
@@ -65,30 +64,30 @@ type Response struct {
 	ResultType string
 }
 
-// Handler receives what a server sends of its own accord. A link calls Notification
-// serially and in the order of arrival, before it delivers a response that came later;
-// implementations must not block. Request is called on a goroutine of its own.
+// Handler receives the requests and notifications of a server. A link calls Notification one at a time, in
+// the order of arrival, and before it delivers a later response; Notification must not block. Request is
+// called on its own goroutine.
 type Handler interface {
-	// Notification: owner is the Owner of the request it came for, nil where the
-	// transport gives no such link.
+	// Notification handles m. owner is the Owner of the request it belongs to; nil if the transport cannot
+	// tell.
 	Notification(m Message, owner any)
-	// Request returns the result, or an error that becomes the JSON-RPC error: a
-	// [*Error] as it is, anything else as an internal error. ctx ends when the server
-	// cancels the request or the link closes.
+	// Request returns the result or an error for the server. A [*Error] is sent unchanged, any other as an
+	// internal error. ctx ends when the server cancels the request or the link closes.
 	Request(ctx context.Context, m Message, owner any) (json.RawMessage, error)
 }
 
 // LinkError says that a link failed to carry a request.
 type LinkError struct {
-	// Sent reports whether any byte of the request may have reached the server.
+	// Sent reports whether any byte of the request may have reached the server. If so, it may have been
+	// executed.
 	Sent bool
-	// Status is the HTTP status that refused the request, 0 if none did.
+	// Status is the HTTP status of a refusal, 0 if there was none.
 	Status int
-	// Header holds WWW-Authenticate and Retry-After of that answer, where present.
+	// Header holds WWW-Authenticate and Retry-After of the refusal, if present.
 	Header map[string]string
-	// Body is the beginning of that answer's body, for people.
+	// Body is the beginning of the refusal's body, for people to read.
 	Body string
-	// TooLarge says that a limit of size was passed: the request's or the response's.
+	// TooLarge says that the request or the response exceeds a size limit.
 	TooLarge bool
 	Err      error
 }
@@ -109,15 +108,14 @@ func (e *LinkError) Error() string {
 // Unwrap returns the cause.
 func (e *LinkError) Unwrap() error { return e.Err }
 
-// TakenBack is why a request ended that its sender cancelled. It is the cause of the context
-// of such a request, and what a [Link] says to a server, or a session to its client, of a
-// request that ends for it.
+// TakenBack says that a request ended because its sender cancelled it. It is the cause of the request's
+// context. A [Link] or a session passes its Params on to the other side.
 type TakenBack struct {
-	// Params are those of the notifications/cancelled, as they came.
+	// Params are those of notifications/cancelled, unchanged.
 	Params json.RawMessage
 }
 
-// Error is the sender's reason, if there is one.
+// Error returns the sender's reason, if there is one.
 func (e *TakenBack) Error() string {
 	if reason := GetString(e.Params, "reason"); reason != "" {
 		return "the request was cancelled: " + reason
@@ -125,11 +123,11 @@ func (e *TakenBack) Error() string {
 	return "the request was cancelled"
 }
 
-// Unwrap makes it a [context.Canceled].
+// Unwrap makes a TakenBack match [context.Canceled].
 func (e *TakenBack) Unwrap() error { return context.Canceled }
 
-// cancelParams are the parameters of the notifications/cancelled for a request of ours that
-// ends for cause: those of the side that cancelled it, with our id, or cause as the reason.
+// cancelParams returns the params of notifications/cancelled for our request id. If cause is a [*TakenBack],
+// they are its Params with our id; otherwise cause is the reason.
 func cancelParams(id []byte, cause error) json.RawMessage {
 	if e, ok := errors.AsType[*TakenBack](cause); ok {
 		return Edit(e.Params, Field{"requestId", id})

@@ -1,15 +1,15 @@
-// Package mcp is the Model Context Protocol on the wire: JSON-RPC messages as the bytes they
-// came in, over lines and over HTTP, in both eras, in both directions. It knows no tools.
+// Package mcp is the Model Context Protocol on the wire: JSON-RPC messages as raw bytes, over lines and over
+// HTTP, in both eras and both directions. It knows nothing of tools.
 //
 //	Client ── Link over a Stream (stdio, legacy SSE), or over HTTP    towards servers
 //	Service ── ServeStream, HTTPServer                                towards clients
 //
-// A [Message] is raw bytes and the few parts that routing needs; see [Parse]. Towards a
-// server, [Connect] finds its era out and opens a session. Towards clients, a [Service]
-// answers requests that [ServeStream] and [HTTPServer] bring, whatever era they are of.
+// A [Message] is raw bytes with the few parts that routing needs; see [Parse]. Towards a server, [Connect]
+// detects the era and opens a session. Towards clients, a [Service] answers the requests that [ServeStream]
+// and [HTTPServer] receive in either era.
 //
-// The eras are named as in MCP 2026-07-28, Versioning: legacy versions (2024-11-05 to
-// 2025-11-25) open a session with initialize, modern ones carry everything in each request.
+// The eras are named as in MCP 2026-07-28, Versioning. Legacy versions (2024-11-05 to 2025-11-25) open a
+// session with initialize; in modern ones every request carries its own metadata.
 package mcp
 
 import (
@@ -17,12 +17,11 @@ import (
 	"fmt"
 )
 
-// ID is a JSON-RPC request id as the JSON text it came as: 7, "7" or null. The empty ID
-// means that there is none.
+// ID is a JSON-RPC request id as raw JSON: 7, "7" or null. An empty ID means that there is none.
 type ID string
 
-// Message is one JSON-RPC message: the bytes as they came, and the parts that routing
-// needs, all of them slices of Raw.
+// Message is one JSON-RPC message: its raw bytes and the parts that routing needs, all of which are slices of
+// Raw.
 type Message struct {
 	Raw    json.RawMessage
 	ID     ID
@@ -30,7 +29,7 @@ type Message struct {
 	Params json.RawMessage
 	Result json.RawMessage
 	Error  json.RawMessage
-	// IsError and ResultType repeat these two fields of Result.
+	// IsError and ResultType are these two fields of Result.
 	IsError    bool
 	ResultType string
 }
@@ -54,16 +53,16 @@ type Error struct {
 // Error reads "message (code n)".
 func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
 
-// The error codes Collie writes or decides by: JSON-RPC 2.0, then MCP 2026-07-28.
+// The error codes that Collie sends or acts on: JSON-RPC 2.0, then MCP 2026-07-28.
 const (
 	codeParse          = -32700
 	CodeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
-	// codeSessionNotFound answers a request that names a session nobody knows.
+	// codeSessionNotFound answers a request with an unknown session.
 	codeSessionNotFound = -32001
-	// CodeResourceNotFound is the legacy eras' answer to an unknown resource.
+	// CodeResourceNotFound is the answer to an unknown resource in the legacy era.
 	CodeResourceNotFound  = -32002
 	codeHeaderMismatch    = -32020
 	codeMissingCapability = -32021

@@ -6,16 +6,15 @@ import (
 	"iter"
 )
 
-// Field is a member of a JSON object: to be set, or to be removed where Value is nil.
+// Field is a member of a JSON object to be set, or removed if Value is nil.
 type Field struct {
 	Key   string
 	Value json.RawMessage
 }
 
-// Edit returns obj with fields set or removed. All other bytes stay as they are, in their
-// order; a field that obj does not have is added behind its last one, and one that is removed
-// takes a comma along. obj must be a valid JSON object; nil and null count as {}. The result
-// shares no memory with obj.
+// Edit returns obj with fields set or removed. All other bytes and their order stay the same. A new field is
+// added at the end; a removed one takes a comma with it. obj must be a valid JSON object; nil and null count
+// as {}. The result shares no memory with obj.
 func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	if !isObject(obj) {
 		obj = json.RawMessage("{}")
@@ -25,11 +24,11 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 		size += len(f.Key) + len(f.Value) + 4
 	}
 	out := make([]byte, 0, size)
-	var done uint64 // fields seen in obj, by position; fields are few
+	var done uint64 // bit i: fields[i] was found in obj; there are only a few fields
 	start := space(obj, 0)
 	m := members{b: obj, i: start, depth: maxDepth + 1}
-	copied, last := start, start+1 // of obj: what out has, and where the last member ends
-	first := true                  // no member is left of those before
+	copied, last := start, start+1 // positions in obj: up to where it was copied to out, and where the last member ended
+	first := true                  // no member has been kept so far
 	for m.next() {
 		if !m.skip() {
 			break
@@ -77,7 +76,7 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	return append(out, obj[last:m.i]...)
 }
 
-// fieldOf returns which of fields the current member is, -1 for none.
+// fieldOf returns the index in fields of the current member, -1 if it is not there.
 func fieldOf(m *members, fields []Field) int {
 	for n := range fields {
 		if m.is(fields[n].Key) {
@@ -111,8 +110,8 @@ func Get(obj json.RawMessage, path ...string) json.RawMessage {
 	return obj
 }
 
-// GetAll returns the values of some keys of obj, found in one pass: values[i] is that of
-// keys[i], nil if there is none. obj must be valid JSON; values must be as long as keys.
+// GetAll looks up several keys of obj in one pass. It sets values[i] to the value of keys[i], nil if there is
+// none. obj must be valid JSON; values must be as long as keys.
 func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 	clear(values)
 	if !isObject(obj) {
@@ -133,8 +132,8 @@ func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 	}
 }
 
-// Members yields the members of obj, which must be valid JSON, in their order. A value that is
-// not an object has none.
+// Members iterates over the members of obj, in order. obj must be valid JSON; if it is not an object, there
+// are none.
 func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		if !isObject(obj) {
@@ -152,7 +151,7 @@ func GetString(obj json.RawMessage, path ...string) string {
 	return s
 }
 
-// Text returns the string that raw is, and whether it is one.
+// Text decodes raw if it is a JSON string; ok is false if it is not.
 func Text(raw json.RawMessage) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -164,7 +163,7 @@ func Text(raw json.RawMessage) (string, bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// Quote returns s as a JSON string, escaping only what JSON asks for.
+// Quote returns s as a JSON string, with only the escapes that JSON requires.
 func Quote(s string) json.RawMessage { return appendString(make([]byte, 0, len(s)+2), s) }
 
 func appendString(dst []byte, s string) []byte {
@@ -193,8 +192,8 @@ func isObject(b []byte) bool {
 	return i < len(b) && b[i] == '{'
 }
 
-// oneLine returns raw without line breaks. They can stand only between tokens of valid
-// JSON, so replacing them by spaces changes no value; raw itself is returned if it has none.
+// oneLine returns raw without line breaks, or raw itself if it has none. In valid JSON they can occur only
+// between tokens, so replacing them by spaces changes no value.
 func oneLine(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
 		return raw

@@ -7,7 +7,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// Nothing but the field itself, and one comma, changes.
+// Edit changes nothing but the field itself and one comma.
 func TestEditBytes(t *testing.T) {
 	t.Parallel()
 	set := func(key, value string) mcp.Field { return mcp.Field{Key: key, Value: json.RawMessage(value)} }

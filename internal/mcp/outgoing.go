@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// What becomes of a message that a client does not read in time differs. Answers and questions
-// wait; a notice that lists have changed need not stand twice in what waits; progress may be
-// thinned out (2025-11-25, Progress: rate limiting); of all others as many are kept as there is
-// room for, and the client is told how many were left out.
+// kind says what happens to a message that the client does not read in time. Answers and requests wait. A
+// notification that a list has changed need not wait twice. Progress may be thinned out (2025-11-25,
+// Progress: rate limiting). Of all others as many are kept as there is room for, and the client is told how
+// many were left out.
 type kind uint8
 
 const (
-	must     kind = iota // arrives, or the connection ends; none of these can a server send as it likes
-	signal               // says that something has happened, not more; has room of its own beside the notes
+	must     kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
+	signal               // says only that something has happened; has room apart from notes
 	progress             // may be thinned out
-	note                 // left out where there is no room, and the client is told
+	note                 // left out if there is no room; the client is told how many
 )
 
-// kindOf is what a notification of a method is.
+// kindOf returns the kind of a notification by its method.
 func kindOf(method string) kind {
 	switch method {
 	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
@@ -35,14 +35,13 @@ func kindOf(method string) kind {
 	return note
 }
 
-// split is the size from which on a result is not copied into the message around it.
+// split is the size in bytes from which a result is not copied into the message around it.
 const split = 64 << 10
 
-// outgoing is a message on its way to a client: head, or, for a large result, head, body and
-// a closing brace.
+// outgoing is a message to a client: head or, for a large result, head, body and a closing brace.
 type outgoing struct{ head, body []byte }
 
-// answerTo is the response to a request: result, or err as an error object.
+// answerTo returns the response to a request: result, or err as an error object.
 func answerTo(id ID, result json.RawMessage, err error) outgoing {
 	if err != nil || len(result) < split {
 		return outgoing{head: answerOf(id, result, err)}
@@ -69,8 +68,8 @@ func (m *outgoing) appendLine(dst []byte) []byte {
 	return dst
 }
 
-// pieces calls put with the parts of the message, line breaks taken out, each of at most size
-// bytes, until put fails. put must not keep them.
+// pieces calls put with successive parts of the message, without line breaks, each at most size bytes long.
+// It stops at the first error of put. put must not keep the slices.
 func (m *outgoing) pieces(size int, put func([]byte) error) error {
 	for _, part := range [][]byte{m.head, m.body} {
 		for piece := range slices.Chunk(part, size) {
@@ -85,7 +84,7 @@ func (m *outgoing) pieces(size int, put func([]byte) error) error {
 	return put([]byte{'}'})
 }
 
-// unbreak replaces line breaks by spaces, in place; see [oneLine].
+// unbreak replaces line breaks by spaces in place; see [oneLine].
 func unbreak(b []byte) {
 	for _, c := range []byte("\n\r") {
 		for i := bytes.IndexByte(b, c); i >= 0; {
@@ -99,13 +98,13 @@ func unbreak(b []byte) {
 	}
 }
 
-// gap counts messages that were left out for want of room.
+// gap counts messages that were left out for lack of room.
 type gap struct {
 	n     int
 	level int // the most severe log level among them, as an index of logLevels
 }
 
-// logLevels are those of MCP, from the most talkative.
+// logLevels are the levels of MCP, least severe first.
 var logLevels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 func (g *gap) add(raw []byte) {
@@ -114,8 +113,8 @@ func (g *gap) add(raw []byte) {
 	g.level = max(g.level, level, 3)
 }
 
-// notice returns the message that tells of the gap, and closes it; ok is false where there is
-// none. Its level lets it pass where any of those left out would have passed.
+// notice returns a log message that reports the gap, and resets g; ok is false if there is no gap. Its level
+// is high enough to reach any client that would have received one of the messages.
 func (g *gap) notice() (raw []byte, ok bool) {
 	if g.n == 0 {
 		return nil, false

@@ -14,22 +14,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A modern client cannot be sent requests: a server that needs something ends the request
-// with an input_required result, and the client's retry brings the answers (2026-07-28,
-// Multi Round-Trip Requests). A Service that asks in mid-call is therefore parked: its
-// request goes on in a goroutine while the client is away, under a random requestState
-// that only the same client of the same principal can present, with the parameters of the
-// request: what goes on is the first request, about which somebody may have been asked.
+// A server cannot send requests to a modern client. If it needs something, it ends the request with an
+// input_required result, and the client's retry brings the answers (2026-07-28, Multi Round-Trip Requests). A
+// request whose Service asks something is therefore parked: it goes on in a goroutine while the client is
+// away. A random requestState identifies it; only the same client of the same principal can present that,
+// with the same parameters. The parameters must match because a person may have been asked about the first
+// request, and that is the one that goes on.
 
 const (
 	parkPrefix   = "collie.park."
 	parkTTL      = 5 * time.Minute
 	parkPerOwner = 64
-	// gather is how long a first question waits for others asked at the same moment.
+	// gather is how long the first question waits for others asked at the same time.
 	gather = 2 * time.Millisecond
 )
 
-// errExpired ends a parked request whose client did not come back.
+// errExpired ends a parked request whose client did not come back in time.
 var errExpired = fmt.Errorf("%w: the client did not answer within %v", context.Canceled, parkTTL)
 
 // lot holds the parked requests of a server.
@@ -41,20 +41,20 @@ type lot struct {
 	wg     sync.WaitGroup
 }
 
-// run is one modern request that may ask its client back.
+// run is one modern request in whose course the client may be asked something.
 type run struct {
 	in     *Incoming
 	owner  string
-	about  string // method and subject, which a retry must repeat
+	about  string // method and subject; a retry must have the same
 	cancel context.CancelCauseFunc
 	asks   chan *question
 	done   chan outcome
-	over   chan struct{} // closed when the request has its outcome
+	over   chan struct{} // closed when the outcome is known
 
 	mu    sync.Mutex
-	out   notifier // where notifications go now; nil while the client is away
-	held  []late   // those that came while it was
-	bytes int      // of held
+	out   notifier // where notifications go; nil while the client is away
+	held  []late   // notifications that came while the client was away
+	bytes int      // size of held
 	gap   gap
 	open  map[string]*question
 	count int
@@ -79,8 +79,8 @@ type outcome struct {
 	err    error
 }
 
-// start runs handle in a goroutine that ends when handle returns; cancel makes it. notify
-// takes its notifications until attach returns.
+// start runs handle on a goroutine that ends when handle returns; cancelling the run makes it return. notify
+// receives the request's notifications until attach returns.
 func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &run{
@@ -102,33 +102,33 @@ func subject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
 }
 
-// sameName reports whether a retry comes from a client of the name that the parked request came from, or both from
-// one without a name.
+// sameName reports whether the retry comes from a client with the same name as the parked request; having no
+// name on both sides counts as the same.
 func (r *run) sameName(retry *Message) bool {
 	_, info, _ := peerMeta(retry.Params)
 	return GetString(info, "name") == GetString(r.in.Peer.Info, "name")
 }
 
-// repeats reports whether a retry has the parameters of the request that was parked, but for those that bring the
-// answers or describe the exchange. Order, space and the spelling of strings make no difference.
+// repeats reports whether a retry has the parameters of the parked request, apart from those that bring the
+// answers or describe the exchange. Order, white space and the spelling of strings do not matter.
 func repeats(retry, parked *Message) bool {
 	return bytes.Equal(wanted(retry.Params), wanted(parked.Params))
 }
 
-// wanted is what parameters ask for, in a canonical form.
+// wanted returns the parameters that matter, in a canonical form.
 func wanted(params json.RawMessage) []byte {
 	out := jsontext.Value(Edit(params, Field{Key: "_meta"}, Field{Key: "requestState"}, Field{Key: "inputResponses"}))
 	if plain := out.Clone(); plain.Format(jsontext.ReorderRawObjects(true)) == nil {
 		return plain
 	}
-	return out // a name stands in an object twice: it can be understood in two ways, and only the same bytes repeat it
+	return out // a name occurs twice in an object, which readers understand differently: only the same bytes count as a repetition
 }
 
-// attach waits for the outcome of a request that was started or resumed, or for its
-// questions, on behalf of a client that is there.
+// attach waits, for a client that is connected, until a request that was started or resumed has an outcome or
+// questions.
 func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
 	defer r.tell(nil)
-	if len(r.unanswered()) > 0 { // the retry left some out: ask again
+	if len(r.unanswered()) > 0 { // the retry left some questions out: ask them again
 		return l.park(r)
 	}
 	select {
@@ -147,7 +147,7 @@ func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
 		select {
 		case q := <-r.asks:
 			r.add(q)
-		case o := <-r.done: // it gave up on its question
+		case o := <-r.done: // it ended without waiting for its answers
 			return o.result, o.err
 		case <-ctx.Done():
 			r.cancel(context.Cause(ctx))
@@ -179,7 +179,7 @@ func (r *run) unanswered() []*question {
 	return list
 }
 
-// park leaves r waiting for its client and returns what the client gets.
+// park keeps r until its client comes back, and returns the input_required result for the client.
 func (l *lot) park(r *run) (json.RawMessage, error) {
 	state := parkPrefix + rand.Text()
 	l.mu.Lock()
@@ -224,14 +224,14 @@ func (l *lot) unpark(state string) *run {
 	return r
 }
 
-// isParked reports whether a request answers one of ours, and under which state.
+// isParked reports whether m is the retry of a parked request, and returns its state.
 func isParked(m *Message) (string, bool) {
 	state := GetString(m.Params, "requestState")
 	return state, strings.HasPrefix(state, parkPrefix)
 }
 
-// resume takes a parked request up again with the client's answers. notify takes its
-// notifications until attach returns.
+// resume continues a parked request with the answers in m. notify receives its notifications until attach
+// returns.
 func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, error) {
 	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
 	l.mu.Lock()
@@ -261,7 +261,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, er
 	return r, nil
 }
 
-// drop ends the parked requests of an owner.
+// drop ends all parked requests of an owner.
 func (l *lot) drop(owner string, cause error) {
 	l.mu.Lock()
 	var theirs []*run
@@ -293,8 +293,7 @@ func (l *lot) close(cause error) {
 	l.wg.Wait()
 }
 
-// tell says where notifications go from now on. Those that came while the client was away go
-// there first.
+// tell sets where notifications go. Those that came while the client was away are sent first.
 func (r *run) tell(out notifier) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -327,8 +326,8 @@ func (r *run) send(raw []byte, k kind) {
 	}
 }
 
-// heard reports whether the client is there: between an input_required result and the retry
-// it is not, and its next question waits for that.
+// heard reports whether the client is connected. Between an input_required result and the retry it is not,
+// and further questions wait.
 func (r *run) heard() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

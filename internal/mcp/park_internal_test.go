@@ -24,7 +24,7 @@ func parkedCall(state string) *Incoming {
 
 func drop([]byte, kind) {}
 
-// An answer that comes in time is taken; one that comes later finds the request ended.
+// An answer in time is accepted; one that comes later finds the request ended.
 func TestParkedRequestExpires(t *testing.T) {
 	t.Parallel()
 	for _, away := range []time.Duration{parkTTL - time.Millisecond, parkTTL + time.Millisecond} {
@@ -74,7 +74,7 @@ func TestParkedRequestExpires(t *testing.T) {
 	}
 }
 
-// A client that hangs up while its request asks is not waited for.
+// If the client hangs up while its request asks something, the request does not wait for it.
 func TestParkedClientHangsUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,8 @@ func TestParkedClientHangsUp(t *testing.T) {
 	})
 }
 
-// What a retry must repeat is the same for every way of writing it, and another one where a value differs.
+// wanted gives the same text for every way to write the same parameters, and a different text if a value
+// differs.
 func FuzzRepeats(f *testing.F) {
 	for _, args := range []string{`{}`, `{"a":1,"b":[{"c":"\u00e9"}]}`, `{"a":1,"a":2}`, `[1.0,1]`, `"\ud800"`, `{"requestState":1,"_meta":{}}`} {
 		f.Add(args)
@@ -105,7 +106,7 @@ func FuzzRepeats(f *testing.F) {
 		if !repeats(parked, parked) {
 			t.Errorf("%s does not repeat itself", parked.Params)
 		}
-		if v := jsontext.Value(args); v.Format() == nil && !repeats(retry, parked) { // else a name stands in it twice
+		if v := jsontext.Value(args); v.Format() == nil && !repeats(retry, parked) { // if Format fails, a name occurs twice
 			t.Errorf("%s does not repeat %s", retry.Params, parked.Params)
 		}
 		other := &Message{Params: json.RawMessage(`{"name":"x","arguments":[` + args + `]}`)}

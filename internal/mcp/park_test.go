@@ -14,8 +14,8 @@ import (
 
 const canAll = `{"roots":{},"sampling":{},"elicitation":{}}`
 
-// askTool is a modern call of the tool ask with arguments args, which asks back. state is
-// the result of the round before, answers the inputResponses to it.
+// askTool is a modern call of the tool ask, which asks the client. args are its arguments; state is the
+// requestState of the previous result; answers are the inputResponses.
 func (s *site) askTool(who, args, state, answers string) json.RawMessage {
 	s.t.Helper()
 	params := `{"name":"ask","arguments":` + args
@@ -36,7 +36,7 @@ func (s *site) askTool(who, args, state, answers string) json.RawMessage {
 	return m.Result
 }
 
-// input takes an input_required result apart.
+// input returns the state and the questions of an input_required result.
 func input(t *testing.T, result json.RawMessage) (state string, asked map[string]struct {
 	Method string
 	Params json.RawMessage
@@ -78,15 +78,15 @@ func TestParkedRequest(t *testing.T) {
 	if got := textOf(t, result); got != want {
 		t.Errorf("answered %s\nwant %s", got, want)
 	}
-	for state := range states { // used up
+	for state := range states { // a used state is not valid again
 		if got := s.askTool("ada", args, state, `{}`); !strings.Contains(string(got), "-32602") {
 			t.Errorf("a state used before gives %s", got)
 		}
 	}
 }
 
-// A state is worth nothing to another principal, for another request, or when made up, and
-// such a try leaves it alone.
+// A state is refused if it is made up, or presented by another principal or for another request. Such an
+// attempt does not affect the parked request.
 func TestParkedRequestIsBound(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -112,13 +112,13 @@ func TestParkedRequestIsBound(t *testing.T) {
 	if got := textOf(t, s.askTool("ada", `{ "\u0061sk": "roots\/list" }`, state, answers)); got != `{"roots":[]}` {
 		t.Errorf("answered %s", got)
 	}
-	// A state that is not ours is the Service's affair.
+	// The Service handles a state that this package did not issue.
 	if got := string(s.askTool("ada", args, `"of somebody behind"`, `{}`)); !strings.Contains(got, "input_required") {
 		t.Errorf("a foreign state gives %s", got)
 	}
 }
 
-// Questions that a retry leaves out are asked again; new ones come with them.
+// Questions that a retry leaves unanswered are asked again, together with new ones.
 func TestParkedQuestionsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -136,7 +136,7 @@ func TestParkedQuestionsAskedAgain(t *testing.T) {
 				t.Errorf("question %s was %s, now it is %s", key, before, q.Params)
 			}
 			asked[key] = string(q.Params)
-			if answers == nil { // one a round, with things that are not answers
+			if answers == nil { // one answer per round, mixed with values that are not answers
 				answers = mcp.Edit(nil, mcp.Field{Key: key, Value: q.Params},
 					mcp.Field{Key: "nobody", Value: []byte(`{}`)}, mcp.Field{Key: "null", Value: []byte(`null`)})
 			}
@@ -170,7 +170,7 @@ func TestParkedLimit(t *testing.T) {
 	if err := <-s.desk.ended; err == nil {
 		t.Error("the one too many did not end")
 	}
-	input(t, s.askTool("eve", args, "", "")) // another principal's are counted apart
+	input(t, s.askTool("eve", args, "", "")) // another principal's requests are counted separately
 	s.askTool("ada", args, states[0], `{"ask_1":{}}`)
 	input(t, s.askTool("ada", args, "", ""))
 	if err := s.server.Close(); err != nil {
@@ -198,7 +198,7 @@ func TestParkedOnAStream(t *testing.T) {
 	if got := textOf(t, m.Result); got != `{"roots":[1.0]}` {
 		t.Errorf("answered %s", got)
 	}
-	// Who declared nothing is not asked.
+	// A client that declared no capabilities is not asked.
 	l.say(`{"jsonrpc":"2.0","id":3,"method":"ask","params":{"ask":"roots/list",%s}}`, meta("{}"))
 	if got := textOf(t, l.next().Result); got != mcp.ErrNoAsking.Error() {
 		t.Errorf("answered %s", got)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// invalidError says that a text is JSON but no JSON-RPC message. ID is the message's id
-// where one could be read, so that an answer can name it.
+// invalidError says that a text is JSON but not a JSON-RPC message. ID is the message's id if it could be
+// read, so that an answer can name it.
 type invalidError struct {
 	ID      ID
 	Message string
@@ -17,9 +17,9 @@ type invalidError struct {
 // Error returns the message.
 func (e *invalidError) Error() string { return "not a JSON-RPC message: " + e.Message }
 
-// Parse reads one JSON-RPC message. The Message's parts are slices of raw, which must not
-// change afterwards. Errors are a [*syntaxError], or an [*invalidError] for JSON that is not
-// a message. Invalid UTF-8 is not looked for: see [cleanUTF8].
+// Parse parses one JSON-RPC message. The parts of the Message are slices of raw, which must not change
+// afterwards. The error is a [*syntaxError], or an [*invalidError] if raw is JSON but not a message. Parse
+// does not check for valid UTF-8; see [cleanUTF8].
 func Parse(raw []byte) (Message, error) {
 	msg := Message{Raw: raw}
 	i := space(raw, 0)
@@ -61,7 +61,7 @@ func Parse(raw []byte) (Message, error) {
 	return msg, msg.check(seen, bad)
 }
 
-// The members of a message, as bits.
+// The members of a message, as a bit set.
 const (
 	memberVersion = iota
 	memberID
@@ -82,8 +82,7 @@ func memberOf(m *members) uint8 {
 	return 0
 }
 
-// scanResult passes over a result object and reads the two fields that decide what
-// happens to it.
+// scanResult skips a result object and reads the two fields that decide how it is handled.
 func scanResult(outer *members, msg *Message) bool {
 	in := members{b: outer.b, i: outer.start, depth: outer.depth - 1}
 	for in.next() {
@@ -101,7 +100,7 @@ func scanResult(outer *members, msg *Message) bool {
 	return in.err == nil
 }
 
-// put stores one member and reports whether its type is right.
+// put stores one member and reports whether its type is valid.
 func (m *Message) put(which uint8, v json.RawMessage) bool {
 	c := v[0]
 	switch which {
@@ -152,7 +151,7 @@ func (m *Message) check(seen, bad uint8) error {
 		}
 		m.Result, m.Error, m.IsError, m.ResultType = nil, nil, false, ""
 	case m.Error != nil:
-		m.Result, m.IsError, m.ResultType = nil, false, "" // a peer that sends both means the error
+		m.Result, m.IsError, m.ResultType = nil, false, "" // if a peer sends both, the error counts
 	case m.Result != nil && m.ID == "":
 		return invalid(`a result without an "id"`)
 	case m.Result == nil:
@@ -170,8 +169,8 @@ var memberWants = [...]string{
 	"must be an object, once",
 }
 
-// parseBatch reads a message or an array of messages (JSON-RPC batches existed until MCP
-// 2025-03-26). Members of an array that are not messages are left out and counted in bad.
+// parseBatch parses a message or an array of messages (JSON-RPC batches existed until MCP 2025-03-26).
+// Elements that are not messages are left out; bad counts them.
 func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	i := space(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
@@ -201,7 +200,7 @@ func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	return msgs, bad, nil
 }
 
-// cleanUTF8 returns raw with invalid UTF-8 replaced by U+FFFD; raw itself if there is none.
+// cleanUTF8 returns raw with invalid UTF-8 replaced by U+FFFD, or raw itself if it is valid.
 func cleanUTF8(raw []byte) []byte {
 	if utf8.Valid(raw) {
 		return raw
@@ -231,10 +230,10 @@ func appendParams(dst []byte, method string, params json.RawMessage) []byte {
 	return append(dst, '}')
 }
 
-// AppendResult appends the response that carries result to dst.
+// AppendResult appends a response with result to dst.
 func AppendResult(dst []byte, id ID, result json.RawMessage) []byte {
 	if n := len(id) + len(result) + len(`{"jsonrpc":"2.0","id":,"result":}`); n <= 64<<10 {
-		dst = slices.Grow(dst, n) // which clears it: append does better for a big one
+		dst = slices.Grow(dst, n) // slices.Grow clears the memory, so append is faster for a big result
 	}
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id...)
@@ -243,8 +242,7 @@ func AppendResult(dst []byte, id ID, result json.RawMessage) []byte {
 	return append(dst, '}')
 }
 
-// AppendError appends the response that carries the error object obj to dst. An empty id
-// is written as null.
+// AppendError appends a response with the error object obj to dst. An empty id is written as null.
 func AppendError(dst []byte, id ID, obj json.RawMessage) []byte {
 	if id == "" {
 		id = "null"

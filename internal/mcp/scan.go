@@ -11,7 +11,7 @@ import (
 // maxDepth is how deep arrays and objects may nest on the wire.
 const maxDepth = 1000
 
-// syntaxError says where a text stops being JSON that Collie accepts.
+// syntaxError says where a text stops being JSON that this package accepts.
 type syntaxError struct {
 	Offset  int // in bytes, from 0
 	Message string
@@ -24,8 +24,8 @@ func (e *syntaxError) Error() string {
 
 func syntax(at int, msg string) error { return &syntaxError{Offset: at, Message: msg} }
 
-// checkJSON reports whether b is one JSON value of an allowed depth, with nothing but white
-// space around it.
+// checkJSON returns an error unless b is exactly one JSON value of an allowed depth, with only white space
+// around it.
 func checkJSON(b []byte) error {
 	i, err := skipValue(b, space(b, 0), maxDepth)
 	if err != nil {
@@ -45,8 +45,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the index behind the JSON value that begins at i. It accepts exactly
-// what RFC 8259 does, nested at most depth deep; UTF-8 is not its concern.
+// skipValue returns the index after the JSON value that begins at i. It accepts exactly RFC 8259, nested at
+// most depth levels deep, but does not check UTF-8.
 func skipValue(b []byte, i, depth int) (int, error) {
 	if i >= len(b) {
 		return i, syntax(i, "unexpected end")
@@ -78,9 +78,9 @@ func skipValue(b []byte, i, depth int) (int, error) {
 	}
 }
 
-// members walks the members of the object that begins at i. After next has returned true,
-// key is the member's name as written between its quotes and start is where its value
-// begins; the caller skips the value and puts its end into end before it calls next again.
+// members iterates over the members of the object that begins at i. After next has returned true, key is the
+// member's raw name and start the index of its value. Before the next call of next, the caller skips the
+// value and stores its end in end.
 type members struct {
 	b          []byte
 	i, depth   int
@@ -134,13 +134,13 @@ func (m *members) next() bool {
 	return true
 }
 
-// skip passes over the current member's value.
+// skip skips the current member's value.
 func (m *members) skip() bool {
 	m.end, m.err = skipValue(m.b, m.start, m.depth-1)
 	return m.err == nil
 }
 
-// is reports whether the current member is called name, escapes considered.
+// is reports whether the current member's name is name, after decoding escapes.
 func (m *members) is(name string) bool {
 	if string(m.key) == name {
 		return true
@@ -151,7 +151,7 @@ func (m *members) is(name string) bool {
 	return false
 }
 
-// name is the current member's name without escapes.
+// name returns the current member's decoded name.
 func (m *members) name() string {
 	var s string
 	if json.Unmarshal(m.b[keyStart(m):keyStart(m)+len(m.key)+2], &s) != nil {
@@ -197,8 +197,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// skipString reads eight bytes at a time, since results of many megabytes are mostly one
-// string: a byte of interest is a quote, a backslash or a control character.
+// skipString scans eight bytes at a time, because results of many megabytes are mostly one string. It looks
+// for a quote, a backslash or a control character.
 func skipString(b []byte, start int) (int, error) {
 	i := start + 1
 	for {
@@ -233,7 +233,7 @@ func skipString(b []byte, start int) (int, error) {
 	}
 }
 
-// escape returns the length of the escape sequence that b begins with, 0 if it is none.
+// escape returns the length of the escape sequence at the start of b, 0 if there is none.
 func escape(b []byte) int {
 	if len(b) < 2 {
 		return 0

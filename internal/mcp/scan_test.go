@@ -25,7 +25,7 @@ func TestCheckDepth(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds the scanner against encoding/json: both accept the same texts.
+// FuzzCheck compares the scanner with encoding/json: both must accept the same texts.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
 		``, ` `, `{}`, `[]`, `null`, `tru`, `-0`, `01`, `1.`, `1e`, `1e+5`, `-`, `"\u12"`, `"\u12aF"`,

@@ -7,8 +7,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// A question that belongs to a request whose answer has gone out reaches nobody, and is told
-// so at once, not when its time is over.
+// A question that belongs to an already answered request reaches nobody. The Service gets an error at once,
+// not only after the timeout.
 func TestAskAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})

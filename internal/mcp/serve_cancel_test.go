@@ -15,11 +15,11 @@ import (
 	"collie/internal/mcp"
 )
 
-// holding is a Service whose method hold ends when it was taken back and may end.
+// holding is a Service whose method hold ends only after it was cancelled and the test allows it.
 type holding struct {
 	heavy
 	running atomic.Int32
-	held    chan struct{} // has a token for each hold that has begun
+	held    chan struct{} // gets a value for each hold that has begun
 	may     chan struct{} // closed when they may end
 }
 
@@ -35,8 +35,7 @@ func (h *holding) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 	return nil, context.Cause(ctx)
 }
 
-// What a client takes back in the same breath as it asks is taken back: on a stream, a
-// notification is heard after what came before it.
+// A cancellation sent right after its request takes effect: on a stream, messages are handled in order.
 func TestServeStreamCancelRightAway(t *testing.T) {
 	t.Parallel()
 	for era, params := range map[string]string{"legacy": "{}", "modern": "{" + meta("{}") + "}"} {
@@ -77,7 +76,7 @@ func TestServeStreamCancelRightAway(t *testing.T) {
 	}
 }
 
-// The id of a request that was taken back is free, even while the request takes its time to end.
+// After a cancellation the client may use the id again, even while the old request is still ending.
 func TestServeCancelFreesTheID(t *testing.T) {
 	t.Parallel()
 	const quick = `{"jsonrpc":"2.0","id":7,"result":{"quick":true}}`
@@ -107,7 +106,7 @@ func TestServeCancelFreesTheID(t *testing.T) {
 		say(rpc(7, "hold", "{}"))
 		<-svc.held
 		say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
-		for range 2 { // the answer leaves it free too
+		for range 2 { // in the second round the id is free because the first request was answered
 			say(rpc(7, "quick", "{}"))
 			if got := next(); got != quick {
 				t.Errorf("answered with %s", got)
@@ -148,7 +147,7 @@ func TestServeCancelFreesTheID(t *testing.T) {
 	})
 }
 
-// What a batch takes back of itself is neither done nor answered.
+// A request that is cancelled in its own batch is neither executed nor answered.
 func TestServeHTTPBatchCancelsItself(t *testing.T) {
 	t.Parallel()
 	svc := &holding{held: make(chan struct{}, 100), may: make(chan struct{})}

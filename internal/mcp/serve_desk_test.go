@@ -30,7 +30,7 @@ type desk struct {
 	gate  chan struct{}
 
 	mu    sync.Mutex
-	life  []string // what came besides requests
+	life  []string // calls of the other methods
 	peers []*mcp.Peer
 }
 
@@ -191,7 +191,7 @@ func (d *desk) result(in *mcp.Incoming, fields string) json.RawMessage {
 	return json.RawMessage(`{` + fields + `}`)
 }
 
-// textOf is the text of a result of the desk.
+// textOf returns the text of a result of the desk.
 func textOf(t *testing.T, result json.RawMessage) string {
 	t.Helper()
 	var v struct{ Content []struct{ Text string } }
@@ -201,7 +201,7 @@ func textOf(t *testing.T, result json.RawMessage) string {
 	return v.Content[0].Text
 }
 
-// meta is the metadata of a modern request; caps are the client's capabilities.
+// meta returns the metadata of a modern request; caps are the client's capabilities.
 func meta(caps string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + caps + `}`

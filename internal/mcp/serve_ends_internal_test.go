@@ -18,10 +18,10 @@ import (
 	"collie/test/await"
 )
 
-// ending is a Service. Its method wait waits for the end of its context, and end brings it about; any other is answered
-// at once.
+// ending is a Service. Its method wait waits until its context ends; its method end ends that context. Any
+// other method is answered at once.
 type ending struct {
-	ended chan error // why a wait ended
+	ended chan error // receives the cause why a wait ended
 }
 
 var errEnding = errors.New("ended by the service")
@@ -46,14 +46,14 @@ func (*ending) Notified(*Peer, Message) {}
 func (*ending) Opened(*Peer)            {}
 func (*ending) Closed(*Peer)            {}
 
-// front is an HTTPServer before an ending, without a network.
+// front is an HTTPServer with an ending, used without a network.
 type front struct {
 	*HTTPServer
 	svc     *ending
 	session string
 }
 
-// newFront opens a session of a version; the caller closes the front.
+// newFront opens a session of the given version; the caller closes the front.
 func newFront(version string) *front {
 	svc := &ending{ended: make(chan error, 1)}
 	f := &front{HTTPServer: NewHTTPServer(svc, nil), svc: svc}
@@ -76,15 +76,15 @@ func (f *front) post(ctx context.Context, body string) *httptest.ResponseRecorde
 	return w
 }
 
-// A request whose connection was closed ends soon, but not so soon that the client's own word comes too late; one whose
-// client can come back for the answer goes on.
+// A request whose connection was closed ends soon, but late enough for the client's own cancellation to
+// arrive first. If the client can come back for the answer, the request goes on.
 func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 	t.Parallel()
 	const never = time.Hour
 	for _, tt := range []struct {
 		version       string
 		closed, least time.Duration
-		most          time.Duration // never: it goes on
+		most          time.Duration // how long it may go on; never: it does not end
 	}{
 		{version20250326, 0, lastWord, becomesStream + lastWord},
 		{version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
@@ -123,7 +123,7 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 	}
 }
 
-// The timer for requests that take long does not run for those that are over.
+// The timer for slow requests does not fire for requests that are already answered.
 func TestQuickRequestsWaitInNoLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestQuickRequestsWaitInNoLine(t *testing.T) {
 	})
 }
 
-// A Service can end the context of each request, with its reason, and of no other.
+// A Service can end the context of each single request with its own reason, without affecting others.
 func TestServiceEndsARequest(t *testing.T) {
 	t.Parallel()
 	const caps, asks = `"` + MetaCapabilities + `":{}}}`, `"` + MetaCapabilities + `":{"roots":{}}}}`
@@ -187,14 +187,14 @@ func TestServiceEndsARequest(t *testing.T) {
 	}
 }
 
-// unkept is a ResponseWriter that keeps nothing.
+// unkept is a ResponseWriter that discards everything.
 type unkept struct{ header http.Header }
 
 func (q unkept) Header() http.Header       { return q.header }
 func (unkept) Write(p []byte) (int, error) { return len(p), nil }
 func (unkept) WriteHeader(int)             {}
 
-// repeated is a body that is read again and again.
+// repeated is a body that can be read any number of times.
 type repeated struct {
 	bytes.Reader
 	text []byte
@@ -208,8 +208,9 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 func (*repeated) Close() error { return nil }
 
-// What a request of a session costs beside its service: the body, its context, and what stands for it. Each context or
-// watch more is five to ten allocations, and a good part of the time that a local call takes.
+// This counts what a request of a session costs besides its Service: the body, its context and the
+// bookkeeping. Each additional context or watch is five to ten allocations, a good part of the time of a
+// local call.
 //
 // Not parallel: it counts allocations.
 func TestRequestAllocatesLittle(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// follow reads n messages of a response, or all where n is negative, and closes it. It
-// returns what they say and the id to come back with.
+// follow reads n messages of a response, or all if n is negative, and closes it. It returns their texts and
+// the event id to come back with.
 func (s *site) follow(resp *http.Response, n int, last string) (said []string, id string) {
 	s.t.Helper()
 	defer resp.Body.Close()
@@ -37,8 +37,7 @@ func (s *site) follow(resp *http.Response, n int, last string) (said []string, i
 	return said, events.last
 }
 
-// A request's stream that is cut, once or many times, comes to its end without a message
-// lost or told twice.
+// A request's stream that is cut, once or many times, is completed with no message lost or repeated.
 func TestServeHTTPResume(t *testing.T) {
 	t.Parallel()
 	const steps = 6
@@ -74,7 +73,7 @@ func TestServeHTTPResume(t *testing.T) {
 	}
 }
 
-// A client of 2025-11-25 can come back for the answer before it has heard anything.
+// A client of 2025-11-25 can come back for the answer before it has received any message.
 func TestServeHTTPResumeBeforeTheFirstMessage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -94,7 +93,7 @@ func TestServeHTTPResumeBeforeTheFirstMessage(t *testing.T) {
 	}
 }
 
-// Before a client can come back for an answer, losing the connection ends the request.
+// As long as a client cannot come back for the answer, losing the connection ends the request.
 func TestServeHTTPGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -140,7 +139,7 @@ func TestServeHTTPCancel(t *testing.T) {
 	}
 }
 
-// An id is free as soon as its answer is there.
+// An id can be used again as soon as its request is answered.
 func TestServeHTTPUsesIDsAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})
@@ -177,7 +176,7 @@ func TestServeHTTPOwnStream(t *testing.T) {
 	tell(3)
 	hear(reader, 3)
 
-	// Another reader takes over; it hears nothing again.
+	// Another reader takes over and gets no message again.
 	second := s.send(t.Context(), "GET", "", "Mcp-Session-Id", id)
 	if e, ok := reader.next(t); ok {
 		t.Errorf("the earlier reader heard %s", e.message.Raw)
@@ -188,7 +187,7 @@ func TestServeHTTPOwnStream(t *testing.T) {
 	hear(reader, 4)
 	_ = second.Body.Close()
 
-	// Who knows where it was hears the rest, and only that.
+	// A reader that names its last event gets the rest, and only that.
 	third := s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", lasts[1])
 	reader = newEventReader(third.Body)
 	hear(reader, 3)

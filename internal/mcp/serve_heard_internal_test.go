@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who still holds the caller of a request after its answer may ask whether the client reads.
+// Code that still holds the caller of a request after its answer may ask whether the client reads.
 func TestExchangeIsHeardAfterItsAnswer(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", nil)

@@ -19,31 +19,30 @@ import (
 // HTTPServerOptions are the optional parts of an [HTTPServer].
 type HTTPServerOptions struct {
 	Logger *slog.Logger // nil discards
-	// Identify says who sent a request: owner names the principal, to which sessions and
-	// parked requests are bound, and key becomes Peer.Key. Nil: everybody is the same.
+	// Identify says who sent a request. owner is the principal that sessions and parked requests are bound
+	// to; key becomes Peer.Key. If Identify is nil, all clients are the same principal.
 	Identify func(*http.Request) (owner string, key any)
-	// Headers checks what a modern request's other headers say against its body, such as
-	// Mcp-Param-*. An error becomes a header mismatch. Nil checks nothing.
+	// Headers compares the other headers of a modern request, such as Mcp-Param-*, with its body. Its error
+	// is reported as a header mismatch. Nil checks nothing.
 	Headers func(in *Incoming) error
-	// MaxBody bounds a request's body in bytes; default 16 MiB.
+	// MaxBody bounds the body of a request in bytes; default 16 MiB.
 	MaxBody int64
-	// MaxSessions bounds the legacy sessions open at once; default 1,024. One owner has three
-	// quarters of them at most. Where one more would be too many, an idle one gives way.
+	// MaxSessions bounds the legacy sessions open at once; default 1,024. One owner has at most three
+	// quarters of them. If the limit is reached, an idle session is closed.
 	MaxSessions int
-	// Idle ends a legacy session that nobody has used for so long; default 30 min.
+	// Idle is how long a legacy session may be unused before it is closed; default 30 min.
 	Idle time.Duration
-	// Kept bounds, in bytes, what all sessions together keep of streams for clients that lose
-	// their connection and come back; default 64 MiB. What is being read counts, and is not
-	// dropped. Less than 0 keeps nothing that is not being read.
+	// Kept bounds the bytes that all sessions together keep of streams, for clients that lose their
+	// connection and come back; default 64 MiB. Streams that are being read count but are not dropped. A
+	// negative value keeps only streams that are being read.
 	Kept int64
-	// Stall is how long a client may leave unread what is written to it, before its connection
-	// is closed; default 1 min.
+	// Stall is how long a client may read nothing of what is being sent before its connection is closed;
+	// default 1 min.
 	Stall time.Duration
 }
 
-// HTTPServer answers MCP clients of both eras at one URL (Streamable HTTP). Who may come
-// in is decided before it: it checks neither Host nor Origin nor tokens. Close ends all
-// sessions.
+// HTTPServer answers MCP clients of both eras at one URL (Streamable HTTP). It checks neither Host nor Origin
+// nor tokens; that has to happen before. The caller calls Close, which ends all sessions.
 type HTTPServer struct {
 	svc  Service
 	opts HTTPServerOptions
@@ -59,7 +58,7 @@ type HTTPServer struct {
 	closed   bool
 }
 
-// NewHTTPServer returns a handler for svc's URL.
+// NewHTTPServer returns a handler that serves svc.
 func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	h := &HTTPServer{svc: svc, sessions: map[string]*session{}, stop: make(chan struct{})}
 	if opts != nil {
@@ -80,7 +79,7 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	return h
 }
 
-// ServeHTTP answers POST in both eras, and GET and DELETE in the legacy one.
+// ServeHTTP handles POST in both eras, and GET and DELETE in the legacy era.
 func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -100,11 +99,11 @@ func refuse(w http.ResponseWriter, status int, id ID, err error) {
 	writeJSON(w, status, AppendError(nil, id, errorObject(err)))
 }
 
-// netCounts is up to which size net/http counts an answer itself, which spares its header a value: what fits its buffer
-// before the handler returns gets a Content-Length. A larger one would be sent in chunks.
+// netCounts is the size in bytes up to which net/http sets the Content-Length itself, which saves a header
+// value. A larger answer without the header would be sent in chunks.
 const netCounts = 2 << 10
 
-// writeJSON is the whole of an answer: its handler returns behind it.
+// writeJSON writes a whole answer; the handler returns right after it.
 func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	head := w.Header()
 	head["Content-Type"] = jsonType
@@ -112,7 +111,7 @@ func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 		head["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // a client that has gone needs no answer
+	_, _ = w.Write(raw) // an error means that the client has gone
 }
 
 var jsonType = []string{"application/json"}
@@ -154,7 +153,7 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 
 var errTooLarge = errors.New("the body is too large")
 
-// readBody reads a body of known length into a buffer of just that size.
+// readBody reads a body. If its length is known, the buffer has exactly that size.
 func readBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are allowed", errTooLarge, r.ContentLength, limit)
@@ -190,11 +189,11 @@ func (h *HTTPServer) isModern(r *http.Request, m *Message) bool {
 	return IsModern(first(r.Header, headerVersion)) || isModernRequest(m) || m.Method == "server/discover"
 }
 
-// modern answers one request of 2026-07-28, which needs nothing but itself.
+// modern answers one request of 2026-07-28, which needs no session.
 func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if !m.IsRequest() {
 		if m.IsNotification() {
-			if m.Method != "notifications/cancelled" { // a request is taken back by closing its stream
+			if m.Method != "notifications/cancelled" { // over HTTP a modern client cancels a request by closing its stream instead
 				h.svc.Notified(&Peer{Era: Modern, Version: ModernVersions[0], Capabilities: json.RawMessage("{}"), Key: key}, m)
 			}
 			w.WriteHeader(http.StatusAccepted)
@@ -223,7 +222,7 @@ func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, o
 	ex.finish(modernStatus(err), answerTo(m.ID, result, err))
 }
 
-// modernStatus maps an error to the HTTP status that 2026-07-28 asks for.
+// modernStatus maps an error to the HTTP status that 2026-07-28 requires.
 func modernStatus(err error) int {
 	e, ok := errors.AsType[RawError](err)
 	if !ok {
@@ -246,12 +245,12 @@ func mismatch(format string, args ...any) error {
 	return &Error{Code: codeHeaderMismatch, Message: "header mismatch: " + fmt.Sprintf(format, args...)}
 }
 
-// checkVersionHeader holds the version header against the body.
+// checkVersionHeader compares the version header with the body.
 func checkVersionHeader(head http.Header, m *Message) error {
 	version := GetString(m.Params, "_meta", MetaVersion)
 	switch got := first(head, headerVersion); {
 	case version == "":
-		return nil // checkModern says what is missing
+		return nil // checkModern reports what is missing
 	case got == "":
 		return mismatch("MCP-Protocol-Version is missing, the body says %q", version)
 	case got != version:
@@ -260,7 +259,8 @@ func checkVersionHeader(head http.Header, m *Message) error {
 	return nil
 }
 
-// checkHeaders holds the mirrored headers against the body (2026-07-28, Server Validation).
+// checkHeaders compares the headers that repeat parts of the body with the body (2026-07-28, Server
+// Validation).
 func (h *HTTPServer) checkHeaders(in *Incoming) error {
 	if got := first(in.Header, headerMethod); got != in.Method {
 		if got == "" {
@@ -290,7 +290,7 @@ func (h *HTTPServer) checkHeaders(in *Incoming) error {
 	return nil
 }
 
-// namedBy returns what a request is about, for the methods that mirror it in Mcp-Name.
+// namedBy returns the subject of a request whose method has the Mcp-Name header.
 func namedBy(m *Message) (string, bool) {
 	switch m.Method {
 	case "tools/call", "prompts/get":
@@ -301,24 +301,24 @@ func namedBy(m *Message) (string, bool) {
 	return "", false
 }
 
-// exchange is the answer to one POST: a JSON object, or, once something has to go before
-// the response, an SSE stream.
+// exchange is the answer to one POST: a JSON object or, once something has to be sent before the response, an
+// SSE stream.
 type exchange struct {
 	h    *HTTPServer
 	w    http.ResponseWriter
 	r    *http.Request
-	s    *session // of the legacy era; nil in the modern one
-	task task     // of a request in s
+	s    *session // legacy session; nil in the modern era
+	task task     // of the request in s
 
 	mu       sync.Mutex
-	stream   *events       // set with started
-	started  chan struct{} // closed when the writer of the stream has ended; nil before it begins
-	answered bool          // the response is under way as JSON
-	unwatch  func() bool   // stops to look for the end of the connection; nil where nobody does
+	stream   *events       // set together with started
+	started  chan struct{} // closed when the stream's writer has ended; nil before it begins
+	answered bool          // the response is being sent as JSON
+	unwatch  func() bool   // stops watching for the end of the connection; nil if nobody watches
 }
 
-// begin makes the answer a stream and reports whether it is one. Clients that do not accept
-// one get no stream.
+// begin turns the answer into a stream and reports whether it is one. It is not if the client does not accept
+// streams.
 func (e *exchange) begin() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -340,19 +340,19 @@ func (e *exchange) begin() bool {
 	return true
 }
 
-// over reports whether the response is under way.
+// over reports whether the response is being sent or was sent.
 func (e *exchange) over() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.answered
 }
 
-// send puts a notification before the response and reports whether it did not come too late.
+// send sends a notification before the response. It returns false if the response is already on its way.
 func (e *exchange) send(raw []byte, k kind) bool {
 	return e.begin() && e.stream.addSlowly(outgoing{head: raw}, k)
 }
 
-// ask puts a question before the response.
+// ask sends a request to the client before the response.
 func (e *exchange) ask(raw []byte) bool { return e.begin() && e.stream.ask(raw) }
 
 func (h *HTTPServer) newEvents(id string) *events {
@@ -361,18 +361,18 @@ func (h *HTTPServer) newEvents(id string) *events {
 	return s
 }
 
-// heard reports whether the client still reads the answer: over the connection it asked on,
-// or over the one it came back on.
+// heard reports whether the client still reads the answer, over the original connection or one with which it
+// came back.
 func (e *exchange) heard() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.r != nil && e.r.Context().Err() == nil { // it is nil after the answer, when a caller may still be held
+	if e.r != nil && e.r.Context().Err() == nil { // r is nil after the answer, when code may still hold the caller
 		return true
 	}
 	return e.stream != nil && e.stream.read()
 }
 
-// acceptsStream reports whether a client takes an SSE stream for an answer.
+// acceptsStream reports whether a client accepts an SSE stream as an answer.
 func acceptsStream(head http.Header) bool {
 	for _, v := range head["Accept"] {
 		if strings.Contains(v, "text/event-stream") || strings.Contains(v, "*/*") || strings.Contains(v, "text/*") {
@@ -382,8 +382,8 @@ func acceptsStream(head http.Header) bool {
 	return false
 }
 
-// finish sends the response and returns when it is on its way; an empty one ends the exchange
-// without a response.
+// finish sends the response and returns when it is on its way. An empty m ends the exchange without a
+// response.
 func (e *exchange) finish(status int, m outgoing) {
 	e.mu.Lock()
 	e.answered = true
@@ -407,11 +407,11 @@ func (e *exchange) finish(status int, m outgoing) {
 		e.large(status, m)
 	}
 	e.mu.Lock()
-	e.w, e.r, e.s, e.task = nil, nil, nil, task{} // who still holds e finds answered set, and keeps nothing else alive
+	e.w, e.r, e.s, e.task = nil, nil, nil, task{} // code that still holds e sees answered, and e keeps nothing else in memory
 	e.mu.Unlock()
 }
 
-// large sends a response that may be more than a client takes at once.
+// large sends a response that may be larger than a client takes at once.
 func (e *exchange) large(status int, m outgoing) {
 	head := e.w.Header()
 	head["Content-Type"] = jsonType
@@ -445,7 +445,7 @@ func (h *HTTPServer) Close() error {
 	return nil
 }
 
-// EndOf ends the sessions and the parked requests of an owner, as Identify names it. It waits for none of them.
+// EndOf ends all sessions and parked requests of an owner, as Identify names it. It does not wait for them.
 func (h *HTTPServer) EndOf(owner string) {
 	var theirs []*session
 	h.mu.Lock()
@@ -462,20 +462,20 @@ func (h *HTTPServer) EndOf(owner string) {
 	h.lot.drop(owner, ErrSessionClosed)
 }
 
-// end closes a session that is no longer in the table.
+// end closes a session that was already removed from the table.
 func (h *HTTPServer) end(s *session) {
 	s.peer.leave(h.svc)
 	s.close(ErrSessionClosed)
 }
 
-// Sessions returns how many legacy sessions are open.
+// Sessions returns the number of open legacy sessions.
 func (h *HTTPServer) Sessions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.sessions)
 }
 
-// sweep ends sessions that nobody uses and drops streams that nobody came back for.
+// sweep ends unused sessions and drops streams that nobody came back for.
 func (h *HTTPServer) sweep() {
 	defer h.wg.Done()
 	tick := time.NewTicker(min(time.Minute, h.opts.Idle))

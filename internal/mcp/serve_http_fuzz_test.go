@@ -13,7 +13,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// parrot is a Service that answers at once, whatever comes; it asks who may be parked.
+// parrot is a Service that answers every request at once. It asks clients whose requests can be parked.
 type parrot struct{}
 
 func (parrot) Hello(context.Context, *mcp.Peer) mcp.Hello {
@@ -35,7 +35,7 @@ func (parrot) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, er
 	return mcp.Edit(nil, mcp.Field{Key: "is", Value: in.Params}), nil
 }
 
-// FuzzHTTPBody: whatever is posted, under whatever headers, the answer is well-formed.
+// FuzzHTTPBody: any body under any headers gets a well-formed answer.
 func FuzzHTTPBody(f *testing.F) {
 	for _, body := range []string{
 		"", "{", "[]", "[1]", "null", `"x"`, hello, rpc(1, "ping", "{}"), rpc(1, "note", `{"a":"\ud800"}`), rpc(1, "ask", "{"+meta(canAll)+"}"),
@@ -67,7 +67,7 @@ func FuzzHTTPBody(f *testing.F) {
 			"Content-Type": {contentType}, "Accept": {accept}, "Mcp-Protocol-Version": {version}, "Mcp-Method": {mcpMethod},
 			"Mcp-Name": {name}, "Last-Event-Id": {lastEvent}, "Mcp-Session-Id": {id},
 		}
-		if method == http.MethodGet { // or a stream would never end
+		if method == http.MethodGet { // otherwise a stream would never end
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			r = r.WithContext(ctx)

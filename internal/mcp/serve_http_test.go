@@ -21,7 +21,7 @@ import (
 	"collie/test/await"
 )
 
-// site is an HTTPServer with a desk behind it. The header Who names the principal.
+// site is an HTTPServer with a desk as its Service. The header Who names the principal.
 type site struct {
 	t      *testing.T
 	desk   *desk
@@ -41,7 +41,7 @@ func newSite(t *testing.T, opts mcp.HTTPServerOptions) *site {
 	s.url = front.URL
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
-		front.CloseClientConnections() // readers of streams
+		front.CloseClientConnections() // ends clients that are still reading streams
 		front.Close()
 		if err := s.server.Close(); err != nil {
 			t.Error(err)
@@ -50,8 +50,8 @@ func newSite(t *testing.T, opts mcp.HTTPServerOptions) *site {
 	return s
 }
 
-// send makes a request; head are header fields in pairs, an empty value removes one. The
-// caller closes the body.
+// send makes a request. head holds alternating names and values of header fields; an empty value removes a
+// field. The caller closes the body.
 func (s *site) send(ctx context.Context, method, body string, head ...string) *http.Response {
 	s.t.Helper()
 	resp, err := s.client.Do(s.request(ctx, method, body, head...))
@@ -61,7 +61,7 @@ func (s *site) send(ctx context.Context, method, body string, head ...string) *h
 	return resp
 }
 
-// trySend posts what may get no answer, and returns nil then.
+// trySend posts a message that may get no answer; it returns nil in that case.
 func (s *site) trySend(ctx context.Context, body string, head ...string) *http.Response {
 	s.t.Helper()
 	resp, err := s.client.Do(s.request(ctx, "POST", body, head...))
@@ -87,7 +87,7 @@ func (s *site) request(ctx context.Context, method, body string, head ...string)
 	return r
 }
 
-// reply is an answer read to its end; of a stream, all its messages.
+// reply is a fully read answer, with all messages if it is a stream.
 type reply struct {
 	status   int
 	header   http.Header
@@ -119,15 +119,15 @@ type event struct {
 	message mcp.Message
 }
 
-// eventReader reads SSE as far as MCP uses it, on its own account.
+// eventReader reads SSE as far as MCP uses it, independent of the package's own reader.
 type eventReader struct {
 	r    *bufio.Reader
-	last string // the id of the last event, be it an empty one
+	last string // id of the last event, even of an empty one
 }
 
 func newEventReader(r io.Reader) *eventReader { return &eventReader{r: bufio.NewReader(r)} }
 
-// next returns the next event that has a message, or false at the end.
+// next returns the next event with a message; ok is false at the end.
 func (e *eventReader) next(t *testing.T) (ev event, ok bool) {
 	t.Helper()
 	data := ""
@@ -150,7 +150,7 @@ func (e *eventReader) next(t *testing.T) (ev event, ok bool) {
 	}
 }
 
-// open makes a legacy session and returns its id.
+// open opens a legacy session and returns its id.
 func (s *site) open(version string, head ...string) string {
 	s.t.Helper()
 	r := s.do("POST", strings.Replace(hello, "2025-06-18", version, 1), head...)
@@ -255,7 +255,7 @@ func TestServeHTTPRefuses(t *testing.T) {
 			t.Errorf("%s: 405 without Allow", tc.name)
 		}
 	}
-	resp, err := s.client.Post(s.url, "application/json", io.MultiReader(strings.NewReader(long))) // of unknown length
+	resp, err := s.client.Post(s.url, "application/json", io.MultiReader(strings.NewReader(long))) // body of unknown length
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,12 +298,12 @@ func TestServeHTTPBatch(t *testing.T) {
 	}
 }
 
-// One owner cannot take all sessions. Where one more would be too many, an idle session gives
-// way: the one idle the longest, then one whose client has a stream open; none with a request in
-// flight does.
+// One owner cannot take all sessions. At the limit an idle session is closed: first the one that has been
+// idle the longest, then one whose client has a stream open. A session with a request in flight is never
+// closed.
 func TestServeHTTPSessionLimit(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 5}) // 3 an owner
+	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 5}) // at most 3 per owner
 	ping := func(id, who string) int {
 		return s.do("POST", rpc(9, "ping", "{}"), "Mcp-Session-Id", id, "Who", who).status
 	}
@@ -316,12 +316,12 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 	defer own.Body.Close()
 	used := s.open("2025-06-18", "Who", "ada")
 	ping(used, "ada")
-	unused := s.open("2025-06-18", "Who", "ada") // in the place of used
+	unused := s.open("2025-06-18", "Who", "ada") // replaces used
 	bob := s.open("2025-06-18", "Who", "bob")
 	if got := ping(used, "ada"); got != 404 {
 		t.Errorf("the idle session of an owner who has too many: %d", got)
 	}
-	newer := s.open("2025-06-18", "Who", "ada") // in the place of unused
+	newer := s.open("2025-06-18", "Who", "ada") // replaces unused
 	if got := ping(unused, "ada"); got != 404 {
 		t.Errorf("a session that was never used: %d", got)
 	}
@@ -332,7 +332,7 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 	}
 	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", newer, "Who", "ada") }()
 	<-s.desk.began
-	last := s.open("2025-06-18", "Who", "ada") // in the place of listening
+	last := s.open("2025-06-18", "Who", "ada") // replaces listening
 	if got := ping(listening, "ada"); got != 404 {
 		t.Errorf("a session whose client only listens: %d", got)
 	}
@@ -355,7 +355,7 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 	}
 }
 
-// inside answers requests without a network, so that they can be made in a bubble.
+// inside answers requests without a network, so that they can run in a synctest bubble.
 type inside struct{ http.Handler }
 
 func (h inside) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -12,26 +12,24 @@ import (
 	"collie/internal/sorting"
 )
 
-// becomesStream is how long a request runs before its answer becomes a stream: from then on
-// the client has an event id, and can come back for the response if it loses the connection
-// (2025-11-25, SEP-1699).
+// becomesStream is how long a request runs before its answer becomes a stream. From then on the client has an
+// event id, with which it can come back for the response if it loses the connection (2025-11-25, SEP-1699).
 const becomesStream = 50 * time.Millisecond
 
 const (
-	// keepStream is how long the stream of an answered request waits for a client that
-	// lost it.
+	// keepStream is how long the stream of an answered request is kept for a client that lost it.
 	keepStream = time.Minute
-	// maxKept bounds such streams in a session; the oldest go first. See [keeper] for the bytes
-	// of all sessions.
+	// maxKept bounds the number of such streams in a session; the oldest are dropped first. See [keeper] for
+	// the bytes of all sessions.
 	maxKept = 64
 )
 
-// lastWord is how long a request goes on whose connection was closed: clients that cancel one say so
-// in a message of its own, with their reason, which comes a moment later. In the first becomesStream of a
-// request nobody looks for that: nearly all are over by then.
+// lastWord is how long a request goes on after its connection was closed. Clients that cancel a request send
+// a message with their reason, which arrives a moment later. During the first becomesStream of a request
+// nobody watches the connection, because nearly all requests are over by then.
 const lastWord = 50 * time.Millisecond
 
-// legacy answers a POST of a session: initialize opens one.
+// legacy handles a POST of a session; initialize opens one.
 func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if m.Method == "initialize" && m.IsRequest() {
 		h.open(w, r, m, owner, key)
@@ -102,12 +100,11 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	writeJSON(w, http.StatusOK, AppendResult(nil, m.ID, initializeResult(s.peer.Version, h.svc.Hello(r.Context(), s.peer))))
 }
 
-// makeRoom takes a session out where another one of owner would be too many, and reports
-// whether there is no room all the same. One owner has three quarters of all sessions at most,
-// so that nobody keeps all others out. Sessions that are idle give way, those first that were
-// never used since they were opened, then those that have been idle the longest: clients that
-// never say good-bye must not keep others out, and a client whose session is gone opens another
-// one. A session with a request in flight never gives way. The caller holds h.mu.
+// makeRoom removes an idle session if another one of owner would exceed a limit. full reports that no session
+// could be removed. One owner has at most three quarters of all sessions, so that nobody can lock out all
+// others. Sessions that were never used since they were opened go first, then those idle the longest: clients
+// that never end their sessions must not lock others out, and a client whose session is gone opens a new one.
+// A session with a request in flight is never removed. The caller holds h.mu.
 func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 	own := 0
 	for _, s := range h.sessions {
@@ -135,7 +132,7 @@ func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 	return gone, h.closed
 }
 
-// standing is what decides which session gives way.
+// standing is what decides which session is removed first.
 type standing struct {
 	idle bool // no request is in flight
 	read bool // its client has a stream open
@@ -159,7 +156,7 @@ func (s *session) standing() standing {
 	return standing{idle: len(s.running) == 0, read: s.busy > 0, new: s.used.Equal(s.made), used: s.used}
 }
 
-// find returns the session a request belongs to, or refuses the request.
+// find returns the session that a request belongs to. It refuses the request if there is none.
 func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner string) *session {
 	name := first(r.Header, headerSession)
 	if name == "" {
@@ -181,8 +178,8 @@ func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner s
 }
 
 func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session, m Message) {
-	// A legacy client that loses its connection has not taken its request back, provided
-	// that it can come back for the answer: it can once it has seen an event id.
+	// If a legacy client can come back for the answer, losing the connection does not cancel its request. It
+	// can once it has received an event id.
 	t, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, m.ID, err)
@@ -191,7 +188,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	ex := &exchange{h: h, w: w, r: r, s: s, task: t}
 	h.slow.add(ex)
 	result, err := h.answerLegacy(&t, r, s, ex, m)
-	if !t.done() { // before the response, after which the client may use the id again
+	if !t.done() { // before the response, because the client may reuse the id after that
 		ex.finish(http.StatusAccepted, outgoing{})
 		return
 	}
@@ -200,11 +197,12 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 
 func (s *session) resumable() bool { return s.peer.Version >= version20251125 }
 
-// keep lets the client of a legacy session come back for the stream that has just begun. The caller holds e.mu.
+// keep lets the client of a legacy session come back for the stream that has just begun. The caller holds
+// e.mu.
 func (e *exchange) keep() {
 	switch {
 	case e.unwatch != nil:
-		e.unwatch() // from here on a lost connection takes nothing back
+		e.unwatch() // from now on a lost connection cancels nothing
 	case e.r.Context().Err() != nil:
 		e.watch()
 	}
@@ -213,9 +211,9 @@ func (e *exchange) keep() {
 	e.s.keep(e.stream)
 }
 
-// late is called once for a request of a legacy session that is not answered after becomesStream. Where
-// the client cannot come back for the answer, or has gone before it could know how, the request ends with
-// the connection.
+// late is called once for a request of a legacy session that is not answered within becomesStream. If the
+// client cannot come back for the answer, or disconnected before it could learn how, the request now ends
+// with its connection.
 func (e *exchange) late() {
 	e.mu.Lock()
 	over := e.answered || e.started != nil
@@ -231,7 +229,7 @@ func (e *exchange) late() {
 	}
 }
 
-// watch ends the request soon after its connection does. The caller holds e.mu.
+// watch ends the request shortly after its connection ends. The caller holds e.mu.
 func (e *exchange) watch() {
 	t, connected := e.task, e.r.Context()
 	e.unwatch = context.AfterFunc(connected, func() {
@@ -253,14 +251,14 @@ func (h *HTTPServer) answerLegacy(t *task, r *http.Request, s *session, ex *exch
 	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: &httpOutlet{s, ex}})
 }
 
-// httpOutlet is the way back of a legacy request over HTTP.
+// httpOutlet sends messages to the client of a legacy request over HTTP.
 type httpOutlet struct {
 	s  *session
 	ex *exchange
 }
 
-// send puts a notification before the response. What comes when that is out goes to the
-// session's own stream, but for progress, of which nothing is left to tell.
+// send sends a notification before the response. After the response it goes to the session's own stream,
+// except for progress, which is meaningless then.
 func (o *httpOutlet) send(raw []byte, k kind) {
 	if !o.ex.send(raw, k) && k != progress {
 		o.s.peer.notify(raw, k)
@@ -273,11 +271,11 @@ func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMess
 	return o.s.ask(ctx, o.ex.ask, method, params)
 }
 
-// newStreamID names a stream; it is unguessable, since who knows it may read the stream
-// again within its session.
+// newStreamID returns an unguessable id, because whoever knows it may read the stream again within its
+// session.
 func newStreamID() string { return newSessionID() }
 
-// get opens a session's own stream, or reads a stream again from where it was lost.
+// get opens a session's own stream, or continues a stream from the event after which it was lost.
 func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	if IsModern(first(r.Header, headerVersion)) || first(r.Header, headerSession) == "" {
 		w.Header().Set("Allow", "POST")
@@ -338,7 +336,7 @@ func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// batch answers an array of messages, which protocol versions until 2025-03-26 know.
+// batch answers an array of messages, which versions up to 2025-03-26 allow.
 func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) {
 	msgs, bad, err := parseBatch(body)
 	if err == nil && len(msgs) == 0 {
@@ -372,8 +370,8 @@ func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) 
 	writeJSON(w, http.StatusOK, slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]")))
 }
 
-// batchAnswers runs the requests of a batch side by side and returns their responses in
-// the order of the requests.
+// batchAnswers runs the requests of a batch in parallel and returns the responses in the order of the
+// requests.
 func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [][]byte {
 	answers := make([][]byte, len(msgs))
 	var wg sync.WaitGroup
@@ -384,7 +382,7 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 		case m.IsNotification():
 			h.notified(s, m)
 		default:
-			t, err := s.begin(r.Context(), m.ID) // before what takes it back in the same batch
+			t, err := s.begin(r.Context(), m.ID) // before a cancellation in the same batch is handled
 			wg.Go(func() { answers[n] = h.batchAnswer(r, s, m, t, err) })
 		}
 	}
@@ -392,7 +390,7 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 	return slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
 }
 
-// batchAnswer returns the response to the request of t, nil where it was taken back, or says why it
+// batchAnswer returns the response to the request of t, nil if it was cancelled. err says why the request
 // could not begin.
 func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t task, err error) []byte {
 	var result json.RawMessage
@@ -418,7 +416,7 @@ func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t tas
 	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: batchOutlet{s, own}})
 }
 
-// batchOutlet is the way back of a request in a batch: the session's own stream.
+// batchOutlet sends messages of a request in a batch over the session's own stream.
 type batchOutlet struct {
 	s   *session
 	own *events
@@ -444,7 +442,7 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.busy == 0 && s.used.Before(t)
 }
 
-// keep remembers a request's stream for a client that may lose it.
+// keep keeps a request's stream for a client that may lose it.
 func (s *session) keep(st *events) {
 	s.prune(time.Now())
 	s.mu.Lock()
@@ -454,7 +452,7 @@ func (s *session) keep(st *events) {
 	}
 }
 
-// unkeep forgets a stream that is not kept any more.
+// unkeep forgets a stream that is no longer kept.
 func (s *session) unkeep(st *events) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -488,7 +486,7 @@ func (s *session) prune(now time.Time) {
 	}
 }
 
-// stream finds a stream for a reader, who must call release.
+// stream returns the stream with this name for a reader, who must call release.
 func (s *session) stream(name string) *events {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// modern are the header fields of a modern request, in pairs.
+// modern returns the header fields of a modern request as alternating names and values.
 func modern(method string, more ...string) []string {
 	return append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}, more...)
 }
@@ -104,21 +104,21 @@ func TestServeModernNotes(t *testing.T) {
 	if strings.Contains(r.body, "id:") {
 		t.Errorf("events of the modern era have ids:\n%s", r.body)
 	}
-	// Nothing is lost at the beginning of a request that may ask back.
+	// No message is lost at the beginning of a request that may ask the client.
 	may := strings.Replace(params, `Capabilities":{}`, `Capabilities":`+canAll, 1)
 	for range 50 {
 		if r := s.do("POST", rpc(1, "note", may), modern("note")...); len(r.messages) != 4 {
 			t.Fatalf("%d messages: %s", len(r.messages), r.body)
 		}
 	}
-	// Who takes no stream gets the response alone.
+	// A client that does not accept streams gets only the response.
 	r = s.do("POST", rpc(1, "note", params), modern("note", "Accept", "application/json")...)
 	if r.status != 200 || !strings.HasPrefix(r.body, `{"jsonrpc":"2.0","id":1,"result"`) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 }
 
-// Closing the response is how a modern client takes a request back.
+// A modern client cancels a request by closing the response.
 func TestServeModernCancel(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, mcp.HTTPServerOptions{})

@@ -12,7 +12,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// sdkClient is a client of the official SDK that keeps what it is told.
+// sdkClient is a client of the official SDK that records what it receives.
 type sdkClient struct {
 	*sdk.ClientSession
 	progress chan float64
@@ -57,7 +57,7 @@ func (v *sdkClient) call(t *testing.T, name string, args map[string]any) string 
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
-// exercise uses everything once.
+// exercise uses every feature once.
 func (v *sdkClient) exercise(t *testing.T, d *desk, version string) {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)
@@ -108,7 +108,7 @@ func TestServeSDKClients(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, mcp.HTTPServerOptions{})
 			var all []*sdkClient
-			for range 3 { // at once, so that a mix-up would show
+			for range 3 { // in parallel, so that mixed-up answers would show
 				all = append(all, visit(t, &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: s.client}, version))
 			}
 			done := make(chan struct{})

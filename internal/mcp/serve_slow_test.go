@@ -19,8 +19,8 @@ import (
 	"collie/test/await"
 )
 
-// heavy is a Service that answers with a text of the length asked for, after a log message if
-// that is to make the answer a stream.
+// heavy is a Service that answers with a text of the requested length. On request it sends a log message
+// first, which makes the answer a stream.
 type heavy struct{}
 
 func (heavy) Hello(context.Context, *mcp.Peer) mcp.Hello {
@@ -44,7 +44,7 @@ func (heavy) Notified(*mcp.Peer, mcp.Message) {}
 func (heavy) Opened(*mcp.Peer)                {}
 func (heavy) Closed(*mcp.Peer)                {}
 
-// safe is a buffer for many writers.
+// safe is a buffer that several goroutines may write to.
 type safe struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -71,22 +71,22 @@ func heavySite(t *testing.T, opts mcp.HTTPServerOptions) (*site, *safe) {
 	s := &site{t: t, server: h, url: web.URL, client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
-		web.CloseClientConnections() // readers of streams
+		web.CloseClientConnections() // ends clients that are still reading streams
 		web.Close()
 		_ = h.Close()
 	})
 	return s, log
 }
 
-// A client that does not read its answer has its connection closed after a while, whether the
-// answer is JSON or a stream, and a log line says so. A stream can be resumed then.
+// If a client does not read its answer, JSON or stream, its connection is closed after a while and a log line
+// says so. A stream can then be resumed.
 func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
-	const size = 32 << 20 // more than sockets take
+	const size = 32 << 20 // more than socket buffers hold
 	for _, streamed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream_%t", streamed), func(t *testing.T) {
 			t.Parallel()
-			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 2 * time.Second}) // more than a busy machine keeps a reader waiting
+			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 2 * time.Second}) // longer than a busy machine delays a reader
 			id := s.open("2025-11-25")
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			if err != nil {
@@ -114,7 +114,7 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 			_, rest, _ := strings.Cut(string(raw), "id: ")
 			last, _, _ := strings.Cut(rest, "\n")
 			last = strings.TrimSpace(last)
-			var said []string // where the machine is so busy that this stalls too, it is resumed as well
+			var said []string // on a very busy machine this reader stalls too, and the stream is resumed again
 			await.Until(t, "the rest comes", func() bool {
 				more, at := s.follow(s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", last), -1, "")
 				said = append(said, more...)
@@ -130,7 +130,7 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// A client that comes back for what is not kept any more is told so.
+// A client that comes back for events that are no longer kept gets an error.
 func TestServeHTTPResumesWhatIsKept(t *testing.T) {
 	t.Parallel()
 	s, _ := heavySite(t, mcp.HTTPServerOptions{Kept: 3 << 20})

@@ -15,21 +15,20 @@ import (
 type StreamOptions struct {
 	Logger *slog.Logger // nil discards
 	Key    any          // becomes Peer.Key
-	// Drain is how long requests may finish after the end of input, or, where answers wait for the
-	// client to read, once it has; default 10 s.
+	// Drain is how long requests may go on after the end of input; default 10 s. If answers wait for the
+	// client to read, the time starts when they are read.
 	Drain time.Duration
-	// Stall is how long the client may leave unread what is written to it, where s is a
-	// [*Lines]; default 1 min.
+	// Stall is how long the client may read nothing of what is being written, if s is a [*Lines]; default 1
+	// min.
 	Stall time.Duration
 }
 
-// ServeStream answers one client over s, in both eras, until its input ends or ctx does.
-// It closes s and waits for its requests. The end of input is not an error; a client that does not
-// read for too long is one, with [ErrNotReading] in its chain.
+// ServeStream answers one client over s, in both eras, until its input ends or ctx does. It closes s and
+// waits for the client's requests. The end of input is not an error. If the client does not read for too
+// long, the error has [ErrNotReading] in its chain.
 //
-// Answers and questions to the client wait for it to read; while too many do, no further
-// requests are begun, and in the end none are read. Notifications are bounded, and the client
-// is told how many were left out.
+// Answers and requests to the client wait until it reads. If too many wait, no further requests are begun,
+// and finally none are read. Notifications are bounded, and the client is told how many were left out.
 func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions) error {
 	if opts == nil {
 		opts = &StreamOptions{}
@@ -48,7 +47,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	v.session.peer.notify = v.out.post
 	stop := context.AfterFunc(ctx, func() {
 		v.session.end(context.Cause(ctx))
-		_ = s.Close() // makes Read return; its error comes from there
+		_ = s.Close() // makes Read return, with its error
 	})
 	defer stop()
 	listening, deaf := context.WithCancelCause(v.session.ctx)
@@ -73,26 +72,26 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	return err
 }
 
-// maxTaken bounds the client's requests that are not answered yet, those whose answer waits to
-// be written included. It is more than may run at once, so that a client which reads never
-// meets it, nor the answers of a client to questions.
+// maxTaken bounds the client's unanswered requests, including those whose answer waits to be written. It is
+// above the number that may run at once, so that neither requests nor responses of a client that reads ever
+// hit it.
 const maxTaken = 1024
 
-// sink is where messages for the client go.
+// sink is where messages to the client are written.
 type sink interface {
-	// deliver sends a message that has to arrive; it waits for a client that reads slowly.
+	// deliver sends a message that must arrive; it waits for a slow client.
 	deliver(m outgoing) error
 	// post sends a notification and does not wait.
 	post(raw []byte, k kind)
 	// room waits until a further request may be begun.
 	room(ctx context.Context) error
-	// due reports whether answers wait to be read.
+	// due reports whether answers are waiting to be read.
 	due() bool
 	// finish waits until all is sent.
 	finish()
 }
 
-// directly is the sink of a stream that has a queue of its own.
+// directly is the sink for a stream that queues messages itself.
 type directly struct {
 	s   Stream
 	log *slog.Logger
@@ -111,7 +110,7 @@ func (d directly) post(raw []byte, _ kind) {
 
 type streamServer struct {
 	out     sink
-	slots   chan struct{} // one for each request that is not answered
+	slots   chan struct{} // holds a value for each unanswered request
 	gone    chan struct{} // closed when the client cannot be reached any more
 	why     error         // set before gone is closed
 	stream  Stream
@@ -120,7 +119,7 @@ type streamServer struct {
 	session *session
 	lot     lot
 	wg      sync.WaitGroup
-	input   context.Context // ends with the input, and with it what only listens
+	input   context.Context // ends with the input; ends requests that only listen
 }
 
 func (v *streamServer) read() error {
@@ -140,9 +139,9 @@ func (v *streamServer) read() error {
 			v.notified(m)
 		case m.Method == "initialize":
 			t, err := v.begin(&m)
-			v.request(t, m, err) // before what a client sends without waiting for the answer
+			v.request(t, m, err) // before reading on: a client may send the next message without waiting for the answer
 		default:
-			t, err := v.begin(&m) // before what takes it back is read
+			t, err := v.begin(&m) // before a cancellation of it is read
 			if !v.spawn(func() { v.request(t, m, err) }) && err == nil {
 				t.done()
 			}
@@ -150,7 +149,7 @@ func (v *streamServer) read() error {
 	}
 }
 
-// begin notes a request down.
+// begin registers a request.
 func (v *streamServer) begin(m *Message) (task, error) {
 	parent := v.session.ctx
 	if m.Method == "subscriptions/listen" {
@@ -159,8 +158,8 @@ func (v *streamServer) begin(m *Message) (task, error) {
 	return v.session.begin(parent, m.ID)
 }
 
-// spawn runs f, which answers something, beside the reading. It waits while too many answers
-// are due, and reports false where the session ended first.
+// spawn runs f, which answers something, on its own goroutine. It waits while too many answers are due. It
+// returns false, without running f, if the session ended first.
 func (v *streamServer) spawn(f func()) bool {
 	select {
 	case v.slots <- struct{}{}:
@@ -183,20 +182,20 @@ func (v *streamServer) lost(err error) {
 	_ = v.stream.Close() // makes Read return
 }
 
-// refuse answers a frame that is not a request.
+// refuse answers a frame that is not a message.
 func (v *streamServer) refuse(f *FrameError) {
 	e, id := frameAnswer(f)
 	v.spawn(func() { v.deliver(outgoing{head: AppendError(nil, id, e.Object())}) })
 }
 
-// frameAnswer is the JSON-RPC error for a frame that is not a message.
+// frameAnswer returns the JSON-RPC error for a frame that is not a message, and the id to answer.
 func frameAnswer(f *FrameError) (*Error, ID) {
 	if invalid, ok := errors.AsType[*invalidError](f.Err); ok {
 		return &Error{Code: CodeInvalidRequest, Message: invalid.Error()}, invalid.ID
 	}
 	if f.TooLong {
 		id := f.marks.id
-		if c := id[:min(1, len(id))]; c == "{" || c == "[" || c == "t" || c == "f" { // not of a type that ids have
+		if c := id[:min(1, len(id))]; c == "{" || c == "[" || c == "t" || c == "f" { // the value has a type that ids cannot have
 			id = ""
 		}
 		return &Error{Code: CodeInvalidRequest, Message: f.Err.Error()}, id
@@ -204,7 +203,7 @@ func frameAnswer(f *FrameError) (*Error, ID) {
 	return &Error{Code: codeParse, Message: f.Err.Error()}, ""
 }
 
-// deliver sends what has to arrive. That it could not is known by the end of the session.
+// deliver sends a message that must arrive. A failure needs no further handling: it ends the session.
 func (v *streamServer) deliver(m outgoing) bool {
 	err := v.out.deliver(m)
 	if err != nil {
@@ -224,16 +223,16 @@ func (v *streamServer) notified(m Message) {
 	}
 }
 
-// open tells the service of a session, once.
+// open tells the service, once, that the session has begun.
 func (p *Peer) open(svc Service) { p.opened.Do(func() { svc.Opened(p) }) }
 
-// leave tells the service of a session's end; it is not told of the session afterwards.
+// leave tells the service that the session has ended; after that open does nothing.
 func (p *Peer) leave(svc Service) {
 	p.opened.Do(func() {})
 	svc.Closed(p)
 }
 
-// request answers the request of t, or says why it could not begin.
+// request answers the request of t; err says why it could not begin.
 func (v *streamServer) request(t task, m Message, err error) {
 	if err != nil {
 		v.deliver(answerTo(m.ID, nil, err))
@@ -246,8 +245,8 @@ func (v *streamServer) request(t task, m Message, err error) {
 	if err == nil {
 		result, err = v.answer(&t, m)
 	}
-	if !t.done() { // before the response, after which the client may use the id again
-		return // 2025-11-25 Cancellation: no response to a request taken back
+	if !t.done() { // before the response, because the client may reuse the id after that
+		return // 2025-11-25 Cancellation: a cancelled request gets no response
 	}
 	v.deliver(answerTo(m.ID, result, err))
 }
@@ -272,10 +271,10 @@ func (v *streamServer) answer(t *task, m Message) (json.RawMessage, error) {
 	return v.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Cancel: t.cancel, out: streamOutlet{v, t.ctx}})
 }
 
-// streamOutlet is the way back of a legacy request on a stream.
+// streamOutlet sends messages to the client of a legacy request on a stream.
 type streamOutlet struct {
 	v    *streamServer
-	task context.Context //nolint:containedctx // the request's own, to end with it
+	task context.Context //nolint:containedctx // the request's own context, which ends with it
 }
 
 func (o streamOutlet) send(raw []byte, k kind) { o.v.out.post(raw, k) }
@@ -284,7 +283,7 @@ func (streamOutlet) heard() bool { return true }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if o.task.Err() != nil {
-		return nil, errNoAsking // it has been answered, or taken back
+		return nil, errNoAsking // the request was answered or cancelled
 	}
 	return o.v.session.ask(ctx, func(raw []byte) bool { return o.v.deliver(outgoing{head: raw}) }, method, params)
 }
@@ -298,7 +297,7 @@ func (v *streamServer) modern(t *task, m Message) (json.RawMessage, error) {
 	return answerModern(t.ctx, &v.lot, v.svc, &Incoming{Message: m, Peer: peer, Cancel: t.cancel}, "stream", v.out.post)
 }
 
-// answerModern answers one request of the modern era, whatever the transport.
+// answerModern answers one request of the modern era, over any transport.
 func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner string, notify notifier) (json.RawMessage, error) {
 	switch in.Method {
 	case "server/discover":
@@ -324,12 +323,12 @@ func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner 
 	return svc.Handle(ctx, in)
 }
 
-// mayBeAsked reports whether a client declared anything that a server could ask it for.
+// mayBeAsked reports whether a client declared a capability for which a server could ask it something.
 func mayBeAsked(p *Peer) bool {
 	return p.Can("sampling") || p.Can("elicitation") || p.Can("roots")
 }
 
-// oneWay is the way back to a client that declared nothing it could be asked for.
+// oneWay sends messages to a client that declared nothing it could be asked for.
 type oneWay notifier
 
 func (o oneWay) send(raw []byte, k kind) { o(raw, k) }
@@ -340,12 +339,12 @@ func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, errNoAsking
 }
 
-// drain lets requests finish after the end of input; long-lived ones are ended at once. The time of
-// those that wait for the client to read does not count.
+// drain waits for requests after the end of input, at most limit; long-lived ones are ended at once. Time
+// that they spend waiting for the client to read does not count.
 func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	limit = cmp.Or(max(limit, 0), 10*time.Second)
 	finished := make(chan struct{})
-	go func() { // ends when the requests do, which the session's end makes sure of
+	go func() { // ends with the requests, which the session's end makes sure of
 		v.wg.Wait()
 		close(finished)
 	}()
@@ -366,7 +365,7 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	v.session.end(ErrSessionClosed)
 	select {
 	case <-finished:
-	case <-v.gone: // one may be held by a write that nothing can end
+	case <-v.gone: // a request may be stuck in a write that nothing can end
 		select {
 		case <-finished:
 		case <-time.After(lastWords):
@@ -374,5 +373,5 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// lastWords is how long requests may take to end once nobody can be told.
+// lastWords is how long requests may take to end when nobody can be told their outcome.
 const lastWords = time.Second

@@ -26,8 +26,8 @@ func (light) Notified(*mcp.Peer, mcp.Message) {}
 func (light) Opened(*mcp.Peer)                {}
 func (light) Closed(*mcp.Peer)                {}
 
-// BenchmarkServeStream is a call over pipes; its floor is the same lines through the same pipes
-// with nobody reading them as messages.
+// BenchmarkServeStream measures a call over pipes. Its baseline sends the same lines through the same pipes
+// without parsing them.
 func BenchmarkServeStream(b *testing.B) {
 	in, toServer, err1 := os.Pipe()
 	fromServer, out, err2 := os.Pipe()
@@ -48,7 +48,7 @@ func BenchmarkServeStream(b *testing.B) {
 	lines := bufio.NewReader(in)
 	echoes := make(chan struct{})
 	const warm = 2000
-	go func() { // the floor
+	go func() { // the baseline
 		defer close(echoes)
 		for range warm {
 			if _, err := lines.ReadSlice('\n'); err != nil {

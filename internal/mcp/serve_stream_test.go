@@ -45,7 +45,7 @@ func serveLine(t *testing.T, ctx context.Context, opts *mcp.StreamOptions, maxFr
 	}()
 	t.Cleanup(func() {
 		_ = fromClient.Close()
-		for range l.read { // what nobody looked at, to the end
+		for range l.read { // lines that no test has read, to the end
 		}
 	})
 	return l
@@ -71,7 +71,7 @@ func (l *line) initialize() {
 	l.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// exchange sends a message and compares what comes back, whole.
+// exchange sends a message and compares the whole answer.
 func (l *line) exchange(in, want string) {
 	l.t.Helper()
 	l.say("%s", in)
@@ -104,7 +104,7 @@ func TestServeStreamHandshake(t *testing.T) {
 	}
 }
 
-// A script writes everything at once and then reads.
+// A script writes everything at once and reads only then.
 func TestServeStreamPipelined(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -236,7 +236,7 @@ func TestServeStreamAsks(t *testing.T) {
 	if got := textOf(t, l.next().Result); got != "user said no (code -1)" {
 		t.Errorf("answered with %s", got)
 	}
-	// A request that is taken back takes its question back.
+	// A cancelled request also cancels the question it has asked.
 	l.say(`{"jsonrpc":"2.0","id":4,"method":"ask","params":{"ask":"roots/list"}}`)
 	m = l.next()
 	l.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}`)
@@ -277,7 +277,7 @@ func TestServeStreamCancel(t *testing.T) {
 	}
 }
 
-// The end of the input lets requests finish, for a while.
+// After the end of the input, requests may go on for a while.
 func TestServeStreamEnd(t *testing.T) {
 	t.Parallel()
 	t.Run("finishes", func(t *testing.T) {

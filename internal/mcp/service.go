@@ -8,24 +8,24 @@ import (
 	"sync"
 )
 
-// A Service answers what MCP clients ask. The server side of this package speaks both eras
-// and all transports; a Service sees requests. Implementations are safe for concurrent use.
+// A Service answers requests of MCP clients. The server side of this package handles both eras and all
+// transports; a Service sees only requests. Implementations are safe for concurrent use.
 type Service interface {
-	// Hello says who answers: it is asked for initialize and server/discover.
+	// Hello returns the server's description, for initialize and server/discover.
 	Hello(ctx context.Context, p *Peer) Hello
-	// Handle answers one request, of any method but initialize, ping and server/discover.
-	// A result for a modern client needs its resultType. An error that is a [RawError]
-	// reaches the client as it is, any other as an internal error.
+	// Handle answers one request of any method except initialize, ping and server/discover. A result for a
+	// modern client needs its resultType. A [RawError] reaches the client unchanged, any other error as an
+	// internal error.
 	Handle(ctx context.Context, r *Incoming) (json.RawMessage, error)
-	// Notified receives the client's notifications that the protocol layer has no use for.
+	// Notified receives notifications of the client that this package does not handle itself.
 	Notified(p *Peer, m Message)
-	// Opened and Closed frame the life of a legacy session; Opened comes with
-	// notifications/initialized or the first request, whichever is first.
+	// Opened and Closed mark the life of a legacy session. Opened comes with notifications/initialized or the
+	// first request, whichever is first.
 	Opened(p *Peer)
 	Closed(p *Peer)
 }
 
-// Hello is what a server says of itself. Info and Capabilities are JSON objects.
+// Hello is a server's description of itself. Info and Capabilities are JSON objects.
 type Hello struct {
 	Info         json.RawMessage
 	Capabilities json.RawMessage
@@ -34,40 +34,40 @@ type Hello struct {
 
 // Peer is a client: a legacy session, or the sender of one modern request.
 type Peer struct {
-	// Session is the id of a legacy session or of a stream, which has one client; empty in
-	// the modern era over HTTP.
+	// Session is the id of a legacy session or of a stream; empty for modern HTTP, where a Peer is the sender
+	// of one request.
 	Session string
 	Era     Era
 	Version string
-	// Info and Capabilities are the JSON objects the client sent; Capabilities is never nil.
+	// Info and Capabilities are JSON objects as the client sent them; Capabilities is never nil.
 	Info, Capabilities json.RawMessage
-	// Key is what the transport knows about the caller; see HTTPOptions.Identify.
+	// Key is what the transport knows about the caller; see [HTTPServerOptions.Identify].
 	Key any
 
 	notify notifier // nil for a modern peer over HTTP
-	ask    asking   // nil where the client can be asked in its own requests alone
+	ask    asking   // nil if the client can be asked only in the course of its own requests
 	opened sync.Once
 }
 
-// Notify sends a notification that belongs to no request. It does not block; a client that
-// cannot be reached now gets it when it connects its stream. Where too much waits for a client
-// that does not read, log messages and those that this package does not know are left out, and
-// the client is told how many; a notice that is the same as one that waits is not sent twice.
+// Notify sends a notification outside of any request. It does not block. A client that cannot be reached now
+// gets it when it connects its stream. If too much waits for a client that does not read, log messages and
+// unknown notifications are left out, and the client is told how many. A notification that a list has changed
+// is not queued twice.
 func (p *Peer) Notify(method string, params json.RawMessage) {
 	if p.notify != nil {
 		p.notify(AppendNotification(nil, method, params), kindOf(method))
 	}
 }
 
-// notifier takes a notification for a client and does not block for long.
+// notifier sends a notification to a client without blocking for long.
 type notifier func(raw []byte, k kind)
 
-// asking sends a client a request and waits for the answer.
+// asking sends a request to a client and waits for the answer.
 type asking func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 
-// Ask sends the client a request that belongs to none of its own and waits for the result.
-// Only a legacy session can be asked so, over HTTP if it reads its stream; else the error is
-// [errNoAsking]. An error of the client's is an [*RPCError].
+// Ask sends the client a request outside of its own requests and waits for the result. That works only for a
+// legacy session, over HTTP only while it reads its stream; otherwise the error is [errNoAsking]. An error
+// that the client answers with is an [*RPCError].
 func (p *Peer) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if p.ask == nil || p.Version == "" {
 		return nil, errNoAsking
@@ -75,32 +75,32 @@ func (p *Peer) Ask(ctx context.Context, method string, params json.RawMessage) (
 	return p.ask(ctx, method, params)
 }
 
-// Can reports whether the client declared a capability, by path.
+// Can reports whether the client declared a capability, given by its path.
 func (p *Peer) Can(path ...string) bool {
 	v := Get(p.Capabilities, path...)
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
-// Incoming is one request of a client.
+// Incoming is one request from a client.
 type Incoming struct {
 	Message
 	Peer *Peer
-	// Header are the HTTP header fields of the request, nil on other transports.
+	// Header holds the HTTP header fields of the request; nil on other transports.
 	Header http.Header
-	// Cancel ends the context that Handle is called with, which belongs to this request alone; nil
-	// where there is none of its own.
+	// Cancel ends the context that Handle was called with. It is nil if the request has no context of its
+	// own.
 	Cancel context.CancelCauseFunc
 
 	out outlet
 }
 
-// outlet is the way back to the client while its request runs.
+// outlet sends messages to the client while its request runs.
 type outlet interface {
-	// send delivers a notification before the response. It does not block for long.
+	// send sends a notification before the response. It does not block for long.
 	send(raw []byte, k kind)
-	// ask delivers a request to the client and waits for the answer.
+	// ask sends a request to the client and waits for the answer.
 	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// heard reports whether the client reads what is sent.
+	// heard reports whether the client still reads what is sent.
 	heard() bool
 }
 
@@ -109,22 +109,22 @@ func (r *Incoming) Notify(method string, params json.RawMessage) {
 	r.out.send(AppendNotification(nil, method, params), kindOf(method))
 }
 
-// Ask sends the client a request that belongs to this one and waits for its result. A
-// modern client is asked by an input_required result; its retry brings the answer. An
-// error of the client's is an [*RPCError].
+// Ask sends the client a request that belongs to this one and waits for its result. A modern client is asked
+// by an input_required result, and its retry brings the answer. An error that the client answers with is an
+// [*RPCError].
 func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return r.out.ask(ctx, method, params)
 }
 
-// Heard reports whether the client still reads what belongs to this request: over HTTP it may
-// have closed the connection and not come back for the answer.
+// Heard reports whether the client still reads messages of this request. Over HTTP it may have closed the
+// connection and not come back.
 func (r *Incoming) Heard() bool { return r.out.heard() }
 
 // errNoAsking says that the client cannot be asked over this transport.
 var errNoAsking = errors.New("the client cannot be asked")
 
-// WithFields returns obj, a JSON object, with fields put at its front. The caller knows that
-// obj has none of those names.
+// WithFields returns obj, a JSON object, with fields inserted at its front. obj must not have members of
+// those names.
 func WithFields(obj json.RawMessage, fields ...Field) json.RawMessage {
 	i := space(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
@@ -149,7 +149,7 @@ func WithFields(obj json.RawMessage, fields ...Field) json.RawMessage {
 	return append(out, obj[i:]...)
 }
 
-// peerMeta reads what a modern request says of its sender.
+// peerMeta reads the metadata about the sender of a modern request.
 func peerMeta(params json.RawMessage) (version string, info, caps json.RawMessage) {
 	meta := Get(params, "_meta")
 	return GetString(meta, MetaVersion), Get(meta, MetaClientInfo), Get(meta, MetaCapabilities)
@@ -160,7 +160,7 @@ func isModernRequest(m *Message) bool {
 	return m.Params != nil && Get(m.Params, "_meta", MetaVersion) != nil
 }
 
-// checkModern refuses a modern request that is malformed (2026-07-28, basic: _meta).
+// checkModern refuses a malformed modern request (2026-07-28, basic: _meta).
 func checkModern(m *Message) (*Peer, error) {
 	version, info, caps := peerMeta(m.Params)
 	switch {
@@ -178,10 +178,10 @@ func checkModern(m *Message) (*Peer, error) {
 	return &Peer{Era: Modern, Version: version, Info: info, Capabilities: caps}, nil
 }
 
-// Object makes an *Error a [RawError].
+// *Error is a [RawError].
 var _ RawError = (*Error)(nil)
 
-// discoverResult answers server/discover.
+// discoverResult returns the result of server/discover.
 func discoverResult(h Hello) json.RawMessage {
 	fields := []Field{
 		{"resultType", json.RawMessage(`"complete"`)},
@@ -196,7 +196,7 @@ func discoverResult(h Hello) json.RawMessage {
 	return Edit(nil, fields...)
 }
 
-// initializeResult answers initialize.
+// initializeResult returns the result of initialize.
 func initializeResult(version string, h Hello) json.RawMessage {
 	fields := []Field{
 		{"protocolVersion", Quote(version)},

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// ErrSessionClosed ends what runs in a session that was closed.
+// ErrSessionClosed is the cause for requests of a session that was closed.
 var ErrSessionClosed = errors.New("the session was closed")
 
-// session is a legacy client: over HTTP between initialize and DELETE, over a stream for
-// the stream's life.
+// session is a legacy client. Over HTTP it lasts from initialize to DELETE, over a stream as long as the
+// stream.
 type session struct {
 	peer  *Peer
 	owner string
@@ -24,13 +24,13 @@ type session struct {
 
 	mu       sync.Mutex
 	running  map[ID]taken
-	begun    uint64 // requests so far
+	begun    uint64 // number of requests so far
 	asked    map[uint64]chan Message
 	lastAsk  uint64
 	streams  map[string]*events
 	made     time.Time
 	used     time.Time
-	busy     int // requests and readers at work
+	busy     int // number of requests and readers at work
 	greeted  bool
 	finished bool
 }
@@ -48,7 +48,7 @@ func newSession(owner string) *session {
 
 func newSessionID() string { return rand.Text() }
 
-// greet takes what initialize says over into the peer.
+// greet copies what initialize says into the peer.
 func (s *session) greet(params json.RawMessage) error {
 	wanted := GetString(params, "protocolVersion")
 	if wanted == "" {
@@ -68,8 +68,8 @@ func (s *session) greet(params json.RawMessage) error {
 	return nil
 }
 
-// task is one request of a session at work. It ends with the session, with the client's word,
-// or by its own end.
+// task is one running request of a session. It ends when the session ends, when the client cancels it, or
+// when it is done.
 type task struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -78,14 +78,14 @@ type task struct {
 	n      uint64
 }
 
-// taken is a request that the client can take back, and its number among those of the session:
-// one that was taken back may end after another one with its id has begun.
+// taken is a request that the client can cancel. Its number distinguishes it from a later request with the
+// same id, which may begin before a cancelled one has ended.
 type taken struct {
 	cancel context.CancelCauseFunc
 	n      uint64
 }
 
-// begin registers a request, so that the client can take it back. done must be called.
+// begin registers a request, so that the client can cancel it. The caller must call done.
 func (s *session) begin(ctx context.Context, id ID) (task, error) {
 	t := task{s: s, id: id}
 	s.mu.Lock()
@@ -105,7 +105,7 @@ func (s *session) begin(ctx context.Context, id ID) (task, error) {
 	return t, nil
 }
 
-// done ends a request, and reports whether the client has not taken it back.
+// done ends a request. It reports false if the client has cancelled it.
 func (t *task) done() (waited bool) {
 	t.s.mu.Lock()
 	if waited = t.s.running[t.id].n == t.n; waited {
@@ -119,8 +119,8 @@ func (t *task) done() (waited bool) {
 	return waited
 }
 
-// cancelled carries out a client's notifications/cancelled. The id is free from then on, though the
-// request may take a while to end: it is not answered any more.
+// cancelled handles notifications/cancelled. The id is free at once, although the request may take a while to
+// end: it will not be answered any more.
 func (s *session) cancelled(m *Message) {
 	id := ID(Get(m.Params, "requestId"))
 	s.mu.Lock()
@@ -132,8 +132,8 @@ func (s *session) cancelled(m *Message) {
 	}
 }
 
-// ask sends the client a request by way of send, which reports whether it could, and waits
-// for the answer.
+// ask sends a request to the client and waits for the answer. send transmits it and reports whether that was
+// possible.
 func (s *session) ask(ctx context.Context, send func(raw []byte) bool, method string, params json.RawMessage) (json.RawMessage, error) {
 	ch := make(chan Message, 1)
 	s.mu.Lock()
@@ -170,7 +170,7 @@ func (s *session) forgetAsk(n uint64) {
 	s.mu.Unlock()
 }
 
-// answered delivers a client's response; one that nobody waits for is dropped.
+// answered delivers a response of the client; one that nobody waits for is dropped.
 func (s *session) answered(m Message) {
 	n, ok := parseID(m.ID)
 	if !ok {

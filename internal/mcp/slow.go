@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// slowWriter writes an HTTP answer to a client that may read slowly, but has to read something
-// within a time: a write that takes longer fails with [os.ErrDeadlineExceeded].
+// slowWriter writes an HTTP answer to a client that may read slowly, but has to read something within stall:
+// a write that takes longer fails with [os.ErrDeadlineExceeded].
 type slowWriter struct {
 	w     http.ResponseWriter
 	c     *http.ResponseController
@@ -21,7 +21,7 @@ func newSlowWriter(w http.ResponseWriter, stall time.Duration) *slowWriter {
 }
 
 func (s *slowWriter) wait() {
-	_ = s.c.SetWriteDeadline(time.Now().Add(s.stall)) // a connection without deadlines is waited for
+	_ = s.c.SetWriteDeadline(time.Now().Add(s.stall)) // without deadlines, a write may wait without limit
 }
 
 func (s *slowWriter) write(b []byte) error {
@@ -40,16 +40,16 @@ func (s *slowWriter) flush() error {
 	return s.err
 }
 
-// done lets the connection serve again, unless a write has failed.
+// done resets the deadline so that the connection can be reused, unless a write has failed.
 func (s *slowWriter) done() {
 	if s.err == nil {
 		_ = s.c.SetWriteDeadline(time.Time{})
 	}
 }
 
-// slowly looks after exchanges that take longer than becomesStream; see [exchange.late]. All wait
-// the same time, so they stand in line and one timer serves them: a timer for each would
-// wake the network poller with every request.
+// slowly calls [exchange.late] for exchanges that take longer than becomesStream. All wait equally long, so
+// they form a queue with a single timer: a timer per exchange would wake the network poller with every
+// request.
 type slowly struct {
 	mu     sync.Mutex
 	line   []waiting
@@ -62,7 +62,7 @@ type waiting struct {
 	at time.Time
 }
 
-// add puts an exchange in line. One that is over when its time has come is left alone.
+// add queues an exchange. One that is over when its time comes is skipped.
 func (s *slowly) add(ex *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +78,8 @@ func (s *slowly) add(ex *exchange) {
 	}
 }
 
-// due turns to the exchanges whose time has come. Those behind them that are answered by now wait for nothing: were
-// the timer set for them, a quick request after the other would have it run once for each.
+// due handles the exchanges whose time has come, and removes those behind them that are already answered. If
+// the timer were set for those, it would fire once for each of a series of quick requests.
 func (s *slowly) due() {
 	now := time.Now()
 	s.mu.Lock()

@@ -16,11 +16,10 @@ const (
 	sseWriteTimeout = 10 * time.Second
 )
 
-// DialSSE opens a [Link] over HTTP with server-sent events as 2024-11-05 had it: one GET
-// stream from the server, one POST for each message to it. It returns when the server has
-// named the address of its POSTs, for which it has 10 seconds and may name only its own
-// origin. A refusal is a [*LinkError]. The link lives until its Close or the stream's end;
-// ctx is for the opening alone.
+// DialSSE opens a [Link] over HTTP with server-sent events, the transport of 2024-11-05: one GET stream from
+// the server, and a POST for each message to it. It returns when the server has named the address for POSTs.
+// The server has 10 seconds for that, and the address must have its own origin. A refusal is a [*LinkError].
+// The link lives until Close or the end of the stream; ctx is only for opening it.
 func DialSSE(ctx context.Context, url string, h Handler, opts *HTTPOptions) (Link, error) {
 	s := &sseStream{opts: opts.withDefaults()}
 	var err error
@@ -61,7 +60,7 @@ type sseStream struct {
 	post   *url.URL
 	body   io.Closer
 	events *sseReader
-	queue  []Message // the rest of a batch
+	queue  []Message // messages of a batch that were not returned yet
 }
 
 // open sends the GET and waits for the endpoint event.
@@ -72,7 +71,7 @@ func (s *sseStream) open() error {
 	}
 	s.body = resp.Body
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaEvents {
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // as much as can be had
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // ignore the error: part of the body is better than nothing
 		return &LinkError{
 			Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw),
 			Err: fmt.Errorf("answer of type %q: expected %s", mediaType(resp), mediaEvents),
@@ -123,7 +122,7 @@ func (s *sseStream) Read() (Message, error) {
 	return m, nil
 }
 
-// ended names the cause where it was Close that ended the stream.
+// ended replaces err by the reason of Close, if Close ended the stream.
 func (s *sseStream) ended(err error) error {
 	if _, ok := errors.AsType[*FrameError](err); !ok && s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
@@ -131,7 +130,7 @@ func (s *sseStream) ended(err error) error {
 	return err
 }
 
-// Write posts one message and returns when the server has accepted it, within 10 s.
+// Write posts one message and returns when the server has accepted it, at most 10 s later.
 func (s *sseStream) Write(raw []byte) error {
 	if len(raw) > s.opts.MaxRequest {
 		return &LinkError{TooLarge: true, Err: fmt.Errorf("message of %d bytes is longer than %d", len(raw), s.opts.MaxRequest)}
@@ -141,7 +140,7 @@ func (s *sseStream) Write(raw []byte) error {
 	resp, err := s.wire.do(ctx, &httpSend{
 		method: http.MethodPost, url: s.post,
 		header: http.Header{"Content-Type": {mediaJSON}, "Accept": {mediaJSON + ", " + mediaEvents}},
-		body:   bytes.Clone(raw), // net/http may read on after it has the answer
+		body:   bytes.Clone(raw), // net/http may still read the body after it has the answer
 	})
 	if err != nil {
 		return &LinkError{Sent: true, Err: err}
@@ -150,7 +149,7 @@ func (s *sseStream) Write(raw []byte) error {
 		discard(resp.Body)
 		return nil
 	}
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // as much as can be had
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // ignore the error: part of the body is better than nothing
 	_ = resp.Body.Close()
 	return &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(text)}
 }

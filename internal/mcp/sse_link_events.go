@@ -10,42 +10,42 @@ import (
 	"time"
 )
 
-// sseEvent is one server-sent event that has data. The data is the receiver's to keep.
+// sseEvent is one server-sent event with data. The receiver may keep the data.
 type sseEvent struct {
-	name string // the event field; empty is the same as "message"
+	name string // the event field; empty means "message"
 	data []byte
 }
 
-// sseReader reads a text/event-stream as the WHATWG HTML standard defines it, in time
-// linear to its length and with one copy of an event's data at most. One thing is more
-// lenient: an event that lacks only its blank line at the clean end of the stream counts.
+// sseReader reads a text/event-stream as the WHATWG HTML standard defines it, in time linear in its length
+// and with at most one copy of an event's data. It is more lenient in one point: an event at the regular end
+// of the stream counts even without its blank line.
 type sseReader struct {
 	r   io.Reader
-	max int // bytes of one event's text
-	// lastID is what Last-Event-ID should say: the id of the last complete event.
+	max int // maximum bytes of one event
+	// lastID is the value for Last-Event-ID: the id of the last complete event.
 	lastID string
-	// retry is the wait that the server asked for, negative if it did not.
+	// retry is the reconnection time that the server set; negative if it set none.
 	retry time.Duration
-	// alive is set with every field that was understood; its reader clears it.
+	// alive is set when a field was understood; whoever uses it clears it.
 	alive bool
 
-	// buf[lo:hi] is read and not consumed. The offsets below count from lo.
+	// buf[lo:hi] is read but not consumed. The offsets below count from lo.
 	buf    []byte
 	lo, hi int
 	from   int  // begin of the current line
-	scan   int  // no line ends between from and scan
-	lf     int  // no '\n' between scan and lf
-	skipLF bool // the last line ended in '\r', so a '\n' that follows belongs to it
+	scan   int  // there is no line end between from and scan
+	lf     int  // there is no '\n' between scan and lf
+	skipLF bool // the last line ended in '\r', so a following '\n' belongs to that end
 	begun  bool
-	err    error // of r
+	err    error // error from r
 
-	// The event being read.
+	// The current event.
 	name     string
 	id       string
-	has      bool // it has data, at [begin:end)
+	has      bool // the event has data, in [begin:end)
 	begin    int
 	end      int
-	skipping *FrameError // it is too long and only its end is of interest
+	skipping *FrameError // not nil: the event is too long and is being skipped
 }
 
 const (
@@ -53,13 +53,13 @@ const (
 	sseSpare  = 64 << 10 // a longer buffer is not kept for the next event
 )
 
-// newSSEReader reads r; lastID is where an earlier connection got to.
+// newSSEReader reads r. lastID is the position where an earlier connection ended.
 func newSSEReader(r io.Reader, maxEvent int, lastID string) *sseReader {
 	return &sseReader{r: r, max: maxEvent, lastID: lastID, id: lastID, retry: -1, buf: make([]byte, sseBuffer)}
 }
 
-// next returns the next event that has data. A [*FrameError] reports an event over the
-// limit, and the stream goes on; any other error is the end of it.
+// next returns the next event that has data. A [*FrameError] reports an event over the limit; the stream goes
+// on after it. Any other error is the end of the stream.
 func (r *sseReader) next() (sseEvent, error) {
 	for {
 		from, to, err := r.line()
@@ -81,7 +81,7 @@ func (r *sseReader) next() (sseEvent, error) {
 			r.field(from, to)
 		}
 		if !r.has {
-			r.consume() // what is not data is kept elsewhere
+			r.consume() // fields other than data are stored elsewhere
 		}
 	}
 }
@@ -110,8 +110,8 @@ func (r *sseReader) line() (from, to int, err error) {
 	}
 }
 
-// lineEnd returns where the current line ends, or -1. It remembers how far it has looked
-// for '\n': a stream of lines ended by '\r' must not cost a search of the rest each.
+// lineEnd returns where the current line ends, or -1. It remembers how far it has searched for '\n', because
+// otherwise every line that ends in '\r' would cost a search through the rest.
 func (r *sseReader) lineEnd() int {
 	b := r.buf[r.lo:r.hi]
 	r.lf = max(r.lf, r.scan)
@@ -139,7 +139,7 @@ func (r *sseReader) withoutBOM(from, to int) int {
 	return from
 }
 
-// fill reads more.
+// fill reads more bytes.
 func (r *sseReader) fill() error {
 	if r.err != nil {
 		return r.err
@@ -164,7 +164,7 @@ func (r *sseReader) fill() error {
 	return io.ErrNoProgress
 }
 
-// room makes place behind hi: by moving what is pending to the front, else by growing.
+// room makes space after hi, by moving the unconsumed bytes to the front or else by growing buf.
 func (r *sseReader) room() {
 	if r.lo > 0 {
 		copy(r.buf, r.buf[r.lo:r.hi])
@@ -176,8 +176,8 @@ func (r *sseReader) room() {
 	r.lo, r.hi = 0, r.hi-r.lo
 }
 
-// skip drops what is pending of an event that is too long, but for one byte of a line that
-// has begun, so that its end is not taken for a blank line.
+// skip drops the unconsumed bytes of an event that is too long. It keeps one byte of an unfinished line, so
+// that its end is not taken for a blank line.
 func (r *sseReader) skip() {
 	if r.skipping == nil {
 		begin, end := r.begin, r.end
@@ -196,7 +196,7 @@ func (r *sseReader) tooLong(begin, end int) *FrameError {
 	return cutFrame(text, text, fmt.Errorf("event longer than %d bytes", r.max))
 }
 
-// field takes one line of an event in.
+// field handles one line of an event.
 func (r *sseReader) field(from, to int) {
 	line := r.buf[r.lo+from : r.lo+to]
 	name, value, _ := bytes.Cut(line, []byte(":"))
@@ -223,8 +223,8 @@ func (r *sseReader) field(from, to int) {
 	r.alive = true
 }
 
-// data adds a line to the event's data, in place: the text before it is always longer than
-// the one '\n' that joins them.
+// data appends a line to the event's data in place. There is always space: the field name before it is longer
+// than the '\n' that joins the lines.
 func (r *sseReader) data(from, to int) {
 	if !r.has {
 		r.has, r.begin, r.end = true, from, to
@@ -247,13 +247,13 @@ func (r *sseReader) event() (sseEvent, error) {
 	ev := sseEvent{name: r.name, data: r.buf[r.lo+r.begin : r.lo+r.end : r.lo+r.end]}
 	rest := r.buf[r.lo+r.scan : r.hi]
 	switch {
-	case len(ev.data) < len(r.buf)/4: // the buffer stays
+	case len(ev.data) < len(r.buf)/4: // the buffer is kept and the data copied
 		ev.data = bytes.Clone(ev.data)
 		r.reset()
 		if len(r.buf) <= sseSpare {
 			return ev, nil
 		}
-	default: // the event keeps the buffer
+	default: // the event takes the buffer
 		r.reset()
 	}
 	fresh := make([]byte, max(sseBuffer, len(rest)))
@@ -262,7 +262,7 @@ func (r *sseReader) event() (sseEvent, error) {
 	return ev, nil
 }
 
-// reset makes ready for the next event.
+// reset prepares for the next event.
 func (r *sseReader) reset() {
 	r.name, r.has, r.skipping = "", false, nil
 	r.consume()
@@ -276,30 +276,29 @@ func (r *sseReader) consume() {
 	r.from = 0
 }
 
-// EventReader reads the messages of a text/event-stream, for programs that pass them on.
-// It is used by one goroutine.
+// EventReader reads the messages of a text/event-stream, for programs that relay them. It is for one
+// goroutine.
 type EventReader struct{ r *sseReader }
 
-// NewEventReader reads r. An event of more than maxEvent bytes is skipped; 0 means
-// [DefaultMaxFrame]. lastID is where an earlier connection got to, empty for a new stream.
+// NewEventReader reads r. An event longer than maxEvent bytes is skipped; 0 means [DefaultMaxFrame]. lastID
+// is the position where an earlier connection ended, empty for a new stream.
 func NewEventReader(r io.Reader, maxEvent int, lastID string) *EventReader {
 	maxEvent = cmp.Or(max(maxEvent, 0), DefaultMaxFrame)
 	return &EventReader{newSSEReader(r, maxEvent, lastID)}
 }
 
-// Next returns the data of the next event that has any, which is the caller's to keep. A
-// [*FrameError] reports an event over the limit, and the stream goes on; any other error is
-// the end of it.
+// Next returns the data of the next event that has any; the caller may keep it. A [*FrameError] reports an
+// event over the limit; the stream goes on after it. Any other error is the end of the stream.
 func (e *EventReader) Next() ([]byte, error) {
 	ev, err := e.r.next()
 	return ev.data, err
 }
 
-// LastID is what Last-Event-ID should say to go on behind the last event, empty if the
-// stream cannot be gone on with.
+// LastID is the Last-Event-ID with which to continue after the last event; empty if the stream cannot be
+// continued.
 func (e *EventReader) LastID() string { return e.r.lastID }
 
-// Response is the JSON-RPC error that answers the frame.
+// Response returns the JSON-RPC error that answers the frame.
 func (e *FrameError) Response() []byte {
 	answer, id := frameAnswer(e)
 	return AppendError(nil, id, answer.Object())

@@ -89,7 +89,7 @@ func TestSSEReaderLongEvents(t *testing.T) {
 	}
 }
 
-// An event over the limit is reported with its beginning, and those behind it are read.
+// An event over the limit is reported with its beginning; later events are read.
 func TestSSEReaderLimit(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1000, 5000, 100_000} {

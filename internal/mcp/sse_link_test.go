@@ -48,7 +48,7 @@ func TestSSEWithSDK(t *testing.T) {
 	<-l.Done()
 }
 
-// The stream's end is the link's end.
+// The end of the stream ends the link.
 func TestSSEStreamEnds(t *testing.T) {
 	t.Parallel()
 	posted := make(chan struct{})
@@ -124,7 +124,7 @@ func TestSSERefused(t *testing.T) {
 	}
 }
 
-// silentStream is an event stream that begins and says nothing until it is closed.
+// silentStream is an event stream that opens and sends nothing until it is closed.
 type silentStream struct{}
 
 func (silentStream) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -9,27 +9,25 @@ import (
 	"io"
 )
 
-// DefaultMaxFrame bounds one message, answer or event in bytes.
+// DefaultMaxFrame is the default bound for one message, answer or event, in bytes.
 const DefaultMaxFrame = 64 << 20
 
-// A Stream carries whole messages both ways, in order.
+// A Stream carries whole messages in both directions, in order.
 type Stream interface {
-	// Read returns the next message. A [*FrameError] reports something on the way in that
-	// was not a message; the stream goes on. Any other error is the end of it. Read is called
-	// by one goroutine at a time.
+	// Read returns the next message. A [*FrameError] reports input that is not a message; the stream goes on
+	// after it. Any other error is the end of the stream. Read is called by one goroutine at a time.
 	Read() (Message, error)
 	// Write sends one message and does not keep raw. It may be called concurrently.
 	Write(raw []byte) error
-	// Close makes Read return; it may be called twice and while Read or Write run.
+	// Close makes Read return. It may be called twice, and while Read or Write run.
 	Close() error
 }
 
-// FrameError reports a frame that is not a message: noise, broken JSON, or a frame over the
-// limit.
+// FrameError reports a frame that is not a message: other output, broken JSON, or a frame over the limit.
 type FrameError struct {
 	Head    []byte // the frame, or its first 4 KiB
 	TooLong bool
-	Err     error // a syntaxError or an invalidError, or what the limit was
+	Err     error // a syntaxError, an invalidError, or which limit was exceeded
 
 	marks  marks
 	answer *AnswerError // where the frame was read
@@ -43,18 +41,18 @@ func (e *FrameError) Unwrap() error { return e.Err }
 
 const frameHead = 4 << 10
 
-// Lines is a Stream of one message a line, as MCP's stdio transport has it. It accepts
-// CRLF, blank lines, a byte order mark and batches, and replaces invalid UTF-8.
+// Lines is a Stream with one message per line, the stdio transport of MCP. It accepts CRLF, blank lines, a
+// byte order mark and batches, and replaces invalid UTF-8.
 type Lines struct {
 	r     *bufio.Reader
 	w     lineWriter
 	max   int
 	close func() error
-	queue []Message // the rest of a batch
+	queue []Message // messages of a batch that were not returned yet
 }
 
-// NewLines returns a Stream that reads lines from r and writes lines to w. maxFrame bounds
-// a line in bytes; 0 means [DefaultMaxFrame]. close is called by Close; nil does nothing.
+// NewLines returns a Stream that reads lines from r and writes lines to w. maxFrame bounds a line in bytes; 0
+// means [DefaultMaxFrame]. Close calls close; nil does nothing.
 func NewLines(r io.Reader, w io.Writer, maxFrame int, close func() error) *Lines {
 	maxFrame = cmp.Or(max(maxFrame, 0), DefaultMaxFrame)
 	return &Lines{r: bufio.NewReaderSize(r, 64<<10), w: lineWriter{w: w}, max: maxFrame, close: close}
@@ -102,8 +100,8 @@ func (l *Lines) batch(line []byte) error {
 	return nil
 }
 
-// line returns the next line in memory of its own, without its end. A last line without an
-// end counts.
+// line returns the next line in newly allocated memory, without its line end. A last line without a line end
+// counts.
 func (l *Lines) line() ([]byte, error) {
 	part, err := l.r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -112,13 +110,13 @@ func (l *Lines) line() ([]byte, error) {
 		}
 		return l.bounded(bytes.Clone(part))
 	}
-	// Pieces put together once are copied less than a buffer that grows, and leave less
-	// garbage, when the line has many megabytes.
+	// Joining the pieces once at the end copies less and leaves less garbage than a growing buffer, for lines
+	// of many megabytes.
 	var parts [][]byte
 	size := 0
 	for errors.Is(err, bufio.ErrBufferFull) {
 		parts = append(parts, bytes.Clone(part))
-		if size += len(part); size > l.max+1 { // one more may belong to the line's end
+		if size += len(part); size > l.max+1 { // one more byte may belong to the line end
 			return nil, l.skip(parts[0])
 		}
 		part, err = l.r.ReadSlice('\n')
@@ -126,7 +124,7 @@ func (l *Lines) line() ([]byte, error) {
 	return l.bounded(bytes.Join(append(parts, part), nil))
 }
 
-// bounded refuses a whole line that is too long without its end.
+// bounded returns an error if a complete line is too long without its line end.
 func (l *Lines) bounded(line []byte) ([]byte, error) {
 	if len(line) > l.max && len(bytes.TrimRight(line, "\r\n")) > l.max {
 		return nil, cutFrame(line, line, l.tooLong())

@@ -14,7 +14,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// readAll returns what a stream gives: a message's raw bytes, or the kind of a bad frame.
+// readAll returns what a stream yields: the raw bytes of a message, or the kind of a bad frame.
 func readAll(t *testing.T, s mcp.Stream) (list []string) {
 	t.Helper()
 	for range 1000 {
@@ -80,8 +80,8 @@ func TestLinesRead(t *testing.T) {
 	}
 }
 
-// A limit holds to the byte, below and above the size of the reader's buffer, and what is
-// over it costs only itself.
+// The limit is exact to the byte, whether below or above the size of the read buffer. A line over it does not
+// affect others.
 func TestLinesLimit(t *testing.T) {
 	t.Parallel()
 	const a = `{"jsonrpc":"2.0","method":"a"}`
@@ -112,7 +112,7 @@ func TestLinesWriteMakesOneLine(t *testing.T) {
 	}
 }
 
-// FuzzLines: whatever comes, reading neither panics nor hangs nor loses the line after it.
+// FuzzLines: on any input, reading neither panics nor hangs nor loses the following line.
 func FuzzLines(f *testing.F) {
 	for _, s := range []string{
 		"", "\n", "\r\n", "\ufeff", "{", "[", "[]", "[1,", "null", `{"jsonrpc":"2.0","id":1,"result":{}}`,

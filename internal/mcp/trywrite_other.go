@@ -2,5 +2,5 @@
 
 package mcp
 
-// tryWrite writes what the other side takes before a caller has waited for holdTime.
+// tryWrite writes as much as the other side takes within holdTime.
 func (l *lineWriter) tryWrite(buf []byte) (n int, err error) { return l.deadlineWrite(buf) }

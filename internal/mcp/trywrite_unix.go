@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryWrite writes what fits without waiting. Files that cannot do that, and writers that
-// are not files, are written as usual.
+// tryWrite writes what fits without waiting. A file in blocking mode may wait all the same; a writer that is
+// not a file is written with a deadline.
 func (l *lineWriter) tryWrite(buf []byte) (n int, err error) {
 	f, ok := l.w.(*os.File)
 	if !ok {
@@ -31,7 +31,7 @@ func (l *lineWriter) tryWrite(buf []byte) (n int, err error) {
 	if errors.Is(err, syscall.EAGAIN) {
 		n, err = 0, nil
 	}
-	if err == nil && cerr != nil { // a raw connection has an error of its own for this
+	if err == nil && cerr != nil { // a raw connection reports errors separately
 		err = os.ErrClosed
 	}
 	return max(n, 0), err

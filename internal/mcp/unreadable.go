@@ -9,12 +9,12 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// AnswerError says that a server has answered a request with something that cannot be read.
-// The request has been carried out, as far as anybody can tell.
+// AnswerError says that a server answered a request with something unreadable. The request was probably
+// executed.
 type AnswerError struct {
-	// Offset is the byte of the message, from 0, at which reading it ended.
+	// Offset is the byte of the message, from 0, at which parsing failed.
 	Offset int
-	// Found is what stands there: a few bytes, in quotes.
+	// Found is the text at Offset: a few bytes, quoted.
 	Found string
 	// Err says what was expected: a [*syntaxError] or an [*invalidError].
 	Err error
@@ -35,7 +35,7 @@ func (e *AnswerError) Unwrap() error { return e.Err }
 // maxFound bounds AnswerError.Found in bytes, before quoting.
 const maxFound = 24
 
-// unreadable is the error for the answer b, which err kept from being read.
+// unreadable returns the error for the answer b, which could not be parsed because of err.
 func unreadable(b []byte, err error) *AnswerError {
 	e := &AnswerError{Err: err}
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
@@ -53,24 +53,23 @@ func unreadable(b []byte, err error) *AnswerError {
 	return e
 }
 
-// marks are what can be told of a frame that is not a message.
+// marks are what can be said about a frame that is not a message.
 type marks struct {
-	id      ID   // as it is written; empty where none can be read
-	foreign bool // it has an id of a type that no message may have
-	answer  bool // it is meant to be a response to a request of ours
-	method  bool // it is meant to be a request or a notification
+	id      ID   // as written; empty if it cannot be read
+	foreign bool // the id has a type that no message may have
+	answer  bool // meant to be a response to a request of ours
+	method  bool // meant to be a request or a notification
 }
 
-// The members that give a frame away, as bits; see [marksOf].
+// The members that reveal what a frame was meant to be, as bits; see [marksOf].
 const (
 	sawVersion = 1 << iota
 	sawOutcome // "result" or "error"
 )
 
-// marksOf looks for what a frame was meant to be. It needs no valid JSON: it follows quotes
-// and brackets only, so that a word that is not JSON, too much depth or a missing end are not
-// a hindrance. A program that writes its log as JSON lines to its output must not be taken for
-// one that answers, so what has neither an id nor "jsonrpc" is not an answer.
+// marksOf guesses what a frame was meant to be. The frame need not be valid JSON: only quotes and brackets
+// are followed, so invalid words, too much depth or a missing end do not matter. A frame with neither an id
+// nor "jsonrpc" is not an answer, since a program may write its log as JSON lines to stdout.
 func marksOf(b []byte) marks {
 	var m marks
 	i := space(b, 0)
@@ -78,7 +77,7 @@ func marksOf(b []byte) marks {
 		return m
 	}
 	saw, depth, key := 0, 0, false
-	lost := false // the quotes do not pair up
+	lost := false // the quotes do not match up
 	for i < len(b) {
 		switch b[i] {
 		case '{', '[':
@@ -108,7 +107,7 @@ func marksOf(b []byte) marks {
 	return m
 }
 
-// member takes one member of the outermost object in; its value begins at i.
+// member handles one member of the outermost object; its value begins at i.
 func (m *marks) member(b, name []byte, i int) (saw int) {
 	switch string(name) {
 	case "jsonrpc":
@@ -144,7 +143,7 @@ func marksOfCut(head, tail []byte) marks {
 	return m
 }
 
-// looseString returns the index behind the string that begins at i, -1 where it has no end.
+// looseString returns the index after the string that begins at i, -1 if it has no end.
 func looseString(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -157,10 +156,10 @@ func looseString(b []byte, i int) int {
 	return -1
 }
 
-// endsWithID is the end of a response that has its id behind its result.
+// endsWithID matches the end of a response whose id follows its result.
 var endsWithID = lazyregexp.New(`"id"\s*:\s*("(?:[^"\\]|\\.)*"|\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
 
-// lastID returns the id that the last bytes of a response name, empty if they do not.
+// lastID returns the id in the last bytes of a response, empty if there is none.
 func lastID(b []byte) ID {
 	found := endsWithID.FindSubmatch(b[max(0, len(b)-frameHead):])
 	if found == nil {
@@ -169,18 +168,18 @@ func lastID(b []byte) ID {
 	return ID(cleanUTF8(found[1]))
 }
 
-// badFrame is the error for the frame b, which err kept from being a message.
+// badFrame returns the error for the frame b, which could not be parsed because of err.
 func badFrame(b []byte, err error) *FrameError {
 	return &FrameError{Head: head(b), Err: err, marks: marksOf(b), answer: unreadable(b, err)}
 }
 
-// cutFrame is the error for a frame over the limit, of which begin and end were kept.
+// cutFrame returns the error for a frame over the limit, of which begin and end were kept.
 func cutFrame(begin, end []byte, err error) *FrameError {
 	begin = head(begin)
 	return &FrameError{Head: begin, TooLong: true, Err: err, marks: marksOfCut(begin, end)}
 }
 
-// unreadableAnswer is why the request fails that the frame was to answer.
+// unreadableAnswer returns the error for the request that the frame was meant to answer.
 func (e *FrameError) unreadableAnswer() error {
 	if e.answer != nil {
 		return e.answer
@@ -188,8 +187,7 @@ func (e *FrameError) unreadableAnswer() error {
 	return e.Err
 }
 
-// tidy returns a message as it came, without what does not belong to it: white space around
-// it, a byte order mark that some write before it, and bytes that are not UTF-8.
+// tidy returns a message without surrounding white space, a leading byte order mark, and invalid UTF-8.
 func tidy(raw []byte) []byte {
 	const blank = " \t\r\n"
 	raw = bytes.Trim(raw, blank)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What marks say of a message agrees with how it is read, and nothing makes them fail.
+// marksOf agrees with Parse on valid messages, and does not panic on any input.
 func FuzzMarks(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":"a","error":{"code":1,"message":"m"}}`, `{"jsonrpc":"2.0","method":"x","params":{"id":4}}`,

@@ -13,11 +13,10 @@ import (
 	"collie/internal/mcp"
 )
 
-// broken are answers that cannot be read, with ID in the place of the request's id, and what
-// is said of each.
+// broken are unreadable answers, with ID in place of the request's id, and the error expected for each.
 var broken = []struct {
 	name, text, says string
-	alone            bool // it names no id, so nobody knows whose it is where several wait
+	alone            bool // it has no id, so with several waiting requests it belongs to none
 }{
 	{"NaN", `{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}`, `byte 38: expected a value, found "NaN}}"`, false},
 	{"Infinity before the id", `{"jsonrpc": "2.0", "result": {"x": -Infinity}, "id": ID}`, `byte 35: invalid number, found "-Infinity}, \"id\": 1}"`, false},
@@ -50,7 +49,7 @@ func checkUnreadable(t *testing.T, err error, says string) {
 	}
 }
 
-// An answer that cannot be read fails its request at once, and no other.
+// An unreadable answer fails its own request at once, and no other.
 func TestConnUnreadableAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range broken {
@@ -84,8 +83,8 @@ func TestConnUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// Where several requests wait, an answer without an id is nobody's, and what a server prints
-// beside its messages never is.
+// While several requests wait, an answer without an id belongs to none of them. Other output of a server
+// never counts as an answer.
 func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 	t.Parallel()
 	noise := make(chan string, 20)
@@ -95,7 +94,7 @@ func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 	lines := []string{
 		`{"level":"info","id":` + string(aID) + `,"msg":"a log line"}`, `{"result":"ok","msg":"another"}`, `{"level":NaN}`, `result: {"id":1}`,
 		`{"jsonrpc":"2.0","id":` + string(aID) + `,"method":"x","params":{"a":NaN}}`, `{"jsonrpc":"2.0","id":77,"result":NaN}`,
-		// An id of a type that none of ours has can be read, and is not ours.
+		// The id can be read but has a type that our ids never have, so it is not ours.
 		`{"jsonrpc":"2.0","id":true,"result":{}}`, `{"jsonrpc":"2.0","id":{"a":[1]},"error":{"code":1,"message":"m"}}`, `{"jsonrpc":"2.0","id":[1],"result":NaN}`,
 		`{"jsonrpc":"2.0","id":1.5,"result":NaN}`, `{"jsonrpc":"2.0","id":"x","result":NaN}`, `[{"jsonrpc":"2.0","result":{}}]`, `[1,2]`, `null`,
 	}
@@ -121,7 +120,7 @@ func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 	}
 }
 
-// An error without an id answers the only request there is: the server could not read it.
+// An error without an id answers the only waiting request: the server could not read its id.
 func TestConnErrorWithoutID(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{`"id":null,`, ``} {
@@ -149,7 +148,7 @@ func TestHTTPUnreadableAnswers(t *testing.T) {
 						return
 					}
 					stream(w, note("a"), "data: "+text+"\n\n", note("b"))
-					<-r.Context().Done() // it says nothing more, and does not end
+					<-r.Context().Done() // it sends nothing more, and does not end
 				})
 				_, err := dial(t, url, newHeard(), nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
 				checkUnreadable(t, err, tt.says)
@@ -158,8 +157,8 @@ func TestHTTPUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// A byte order mark is not part of a message, and a response that names the request is its
-// answer, whatever the status.
+// A byte order mark is not part of a message. A response with the request's id is its answer, whatever the
+// status.
 func TestHTTPOddButReadable(t *testing.T) {
 	t.Parallel()
 	const mark = "\uFEFF"
@@ -185,7 +184,7 @@ func TestHTTPOddButReadable(t *testing.T) {
 	}
 }
 
-// Whatever breaks a response whose id can be read, its own request fails and no other.
+// However a response is broken, if its id can be read, its own request fails and no other.
 func TestConnBrokenResponsesFindTheirRequest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 11))
@@ -216,7 +215,7 @@ func TestConnBrokenResponsesFindTheirRequest(t *testing.T) {
 	}
 }
 
-// spoil returns a value that is not JSON, with the traps of another request's id in it.
+// spoil returns a value that is not JSON and contains misleading text such as another request's id.
 func spoil(rng *rand.Rand, other string) string {
 	bad := []string{"NaN", "-Infinity", "undefined", "None", "True", "01", "1.", ".5", "+1", "'x'", "[1,]", "{\"a\" 1}", "\"\\x41\"", "\"a\tb\""}[rng.IntN(14)]
 	trap := fmt.Sprintf(`{"id":%s,"jsonrpc":"2.0"}`, other)

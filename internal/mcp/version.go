@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// The protocol versions. Those before 2026-07-28 are legacy: a session opened by initialize.
-// From then on they are modern: no handshake, every request carries its own metadata.
+// The protocol versions. Those before 2026-07-28 are legacy: initialize opens a session. The later ones are
+// modern: there is no handshake, and every request carries its own metadata.
 const (
 	version20241105 = "2024-11-05"
 	version20250326 = "2025-03-26"
@@ -15,7 +15,7 @@ const (
 	version20260728 = "2026-07-28"
 )
 
-// legacyVersions and ModernVersions are what Collie speaks, newest first.
+// legacyVersions and ModernVersions are the versions that Collie supports, newest first.
 var (
 	legacyVersions = []string{version20251125, version20250618, version20250326, version20241105}
 	ModernVersions = []string{version20260728}
@@ -41,8 +41,7 @@ func (e Era) String() string {
 	return "unknown"
 }
 
-// IsModern reports whether version belongs to the modern era. Versions are dates and
-// compare as text.
+// IsModern reports whether version belongs to the modern era. Versions are dates, so they compare as text.
 func IsModern(version string) bool { return version >= version20260728 }
 
 // Metadata keys of MCP 2026-07-28.
@@ -55,7 +54,8 @@ const (
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
-// negotiate answers a legacy client's wish: the same version if we speak it, else our newest.
+// negotiate returns the version to answer a legacy client with: the wanted one if we support it, else our
+// newest.
 func negotiate(wanted string) string {
 	if slices.Contains(legacyVersions, wanted) {
 		return wanted
@@ -63,7 +63,7 @@ func negotiate(wanted string) string {
 	return legacyVersions[0]
 }
 
-// newestCommon returns the newest version of ours that theirs, a JSON array, has as well.
+// newestCommon returns the newest of our versions that is also in theirs, a JSON array.
 func newestCommon(ours []string, theirs json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(theirs, &list) != nil {

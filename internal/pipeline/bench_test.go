@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// quick answers at once and keeps nothing, so that a benchmark measures the pipeline.
+// quick answers at once and keeps nothing, so that a benchmark measures only the pipeline.
 type quick struct {
 	*tooltest.Fake
 	result tool.Result
@@ -18,7 +18,7 @@ type quick struct {
 
 func (q *quick) Run(context.Context, *tool.Call) (tool.Result, error) { return q.result, nil }
 
-// BenchmarkPipeline is what all stages together cost a call, audit on.
+// BenchmarkPipeline measures what all stages together, with audit, cost a call.
 func BenchmarkPipeline(b *testing.B) {
 	for _, kind := range []tool.Kind{tool.KindCall, tool.KindRead} {
 		b.Run(string(kind), func(b *testing.B) {
@@ -38,7 +38,7 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 }
 
-// BenchmarkDirect is the same call without the pipeline.
+// BenchmarkDirect measures the same call without the pipeline.
 func BenchmarkDirect(b *testing.B) {
 	q := &quick{result: tooltest.Text("hello")}
 	b.ReportAllocs()

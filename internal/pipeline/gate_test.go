@@ -28,8 +28,8 @@ func (p *terminal) Ask(context.Context, string, json.RawMessage) (json.RawMessag
 	return json.Marshal(map[string]bool{"confirm": p.yes})
 }
 
-// A person is asked about what the other stages let through, and the answer is a part of the
-// call's own pair of records.
+// A person is asked only about calls that all other stages let pass. The answer is recorded in the call's own
+// pair of records.
 func TestPeopleAreAskedLast(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -44,7 +44,7 @@ func TestPeopleAreAskedLast(t *testing.T) {
 		name, args string
 		origin     tool.Origin
 		yes        bool
-		kind       tool.ErrorKind // empty: it runs
+		kind       tool.ErrorKind // empty: the call runs
 		asked      int
 	}{
 		{"srv__drop", `{}`, tool.Direct, true, tool.Invalid, 0},

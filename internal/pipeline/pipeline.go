@@ -1,17 +1,16 @@
-// Package pipeline is the one way that every call takes, whoever makes it. New lists its
-// stages in order; faces and the agent hold a [Pipeline] and nothing else that reaches a
-// tool.
+// Package pipeline runs every call, whoever makes it. New lists the stages in order. Faces have a [Pipeline]
+// and no other way to reach a tool.
 //
 //	resolve → soften → lifecycle → audit → limit → refresh → switches → validate → gate → run
 //
-// Resolving makes a [tool.Call] of a [tool.Request]; it is the [Catalog]'s, as running is the
-// Source's. A stage is a [tool.Stage], which stands around those behind it, or a [tool.Check],
-// which only looks. How a face words a refusal is the face's.
+// The [Catalog] resolves a [tool.Request] to a [tool.Call]; the Source runs it. A stage is a [tool.Stage],
+// which surrounds the stages behind it, or a [tool.Check], which only looks. Each face words refusals in its
+// own way.
 //
-// A new stage is a folder below this one, which imports no other stage, a field of [Options] for
-// what it needs, and a line in New, at its place: what may be refused before a server is asked stands
-// before refresh, what judges an action by its name or definition beside switches, what reads arguments
-// behind validate, and gate stays last.
+// A new stage needs a folder below this one, which imports no other stage; a field in [Options] for what it
+// needs; and a line in New, in the right place. A stage that may refuse before a server is asked goes before
+// refresh. A stage that judges an action by its name or definition goes beside switches, one that reads
+// arguments after validate. gate stays last.
 package pipeline
 
 import (
@@ -33,33 +32,33 @@ import (
 	"collie/internal/tool"
 )
 
-// Catalog is all that can be called, seen as one. It is safe for concurrent use.
+// Catalog is everything that can be called. It is safe for concurrent use.
 type Catalog interface {
-	// Resolve makes a Call of r. With an error it is what could be found out, for the record; the
-	// error for a name that means nothing is a [*tool.Error] that is Unresolved. It may wait for a
-	// server that is starting, no longer than ctx.
+	// Resolve resolves r. On an error, the Call holds what could be found out, for the audit. If the name
+	// means nothing, the error is a [*tool.Error] with Unresolved set. Resolve may wait for a server that is
+	// starting, until ctx ends.
 	Resolve(ctx context.Context, r tool.Request) (*tool.Call, error)
-	// List returns the MCP result of a list, ready to be sent, and the catalog's revision.
+	// List returns the MCP result of a list as JSON, and the catalog's revision.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64)
-	// AwaitKnown returns when everybody knows what he offers of a kind, or will not, or when ctx ends.
+	// AwaitKnown waits until every source knows its list of this kind or cannot get it, or until ctx ends.
 	AwaitKnown(ctx context.Context, kind tool.ListKind)
-	// Instructions is the advice to models of everything in a profile.
+	// Instructions returns the advice to models from all sources that a profile sees.
 	Instructions(profile string) string
-	// Shows reports whether a profile sees anything of the source of a name.
+	// Shows reports whether a profile sees anything of the source with this name.
 	Shows(profile, source string) bool
 	// Watch calls f for each change until stop is called. f must not block.
 	Watch(f func(tool.Change)) (stop func())
 	// Subscribe and Unsubscribe count the subscribers of a resource.
 	Subscribe(ctx context.Context, profile, uri string) error
 	Unsubscribe(ctx context.Context, profile, uri string) error
-	// InputSchema is the schema of the tool that a name means, nil if there is none.
+	// InputSchema returns the schema of the tool that a name means, nil if there is none.
 	InputSchema(profile, name string) json.RawMessage
-	// Tell passes a client's notification on to whom it is for; false where that is nobody.
+	// Tell passes a client's notification to the source it is for; false if there is none.
 	Tell(m *tool.Message) bool
-	// Join and Leave say which sessions there are.
+	// Join and Leave say which sessions exist.
 	Join(s *tool.Session)
 	Leave(id string)
-	// SetLevel says how much holder wants to be told; an empty level means nothing.
+	// SetLevel sets the level of log messages that holder wants; an empty level means none.
 	SetLevel(ctx context.Context, holder any, level string) error
 }
 
@@ -67,7 +66,7 @@ type Catalog interface {
 type Options struct {
 	Audit     *audit.Log
 	OnFailure audit.OnFailure
-	Bus       *event.Bus[tool.CallDone] // nil: nobody listens
+	Bus       *event.Bus[tool.CallDone] // nil: there are no subscribers
 	Limits    limit.Options
 	Gate      gate.Options
 	Logger    *slog.Logger // nil discards
@@ -80,14 +79,14 @@ type Pipeline struct {
 	stages []step
 }
 
-// step is a stage with its name: one around those behind it, or one that only looks.
+// step is a named stage: either a [tool.Stage] or a [tool.Check].
 type step struct {
 	name   string
 	around tool.Stage
 	check  tool.Check
 }
 
-// New makes the pipeline in front of cat.
+// New returns the pipeline in front of cat.
 func New(cat Catalog, opts Options) *Pipeline {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -108,9 +107,8 @@ func New(cat Catalog, opts Options) *Pipeline {
 	}}
 }
 
-// Do resolves r and sends it through the pipeline. Errors are a [*tool.Error], or a
-// [*tool.ProtocolError] that the caller receives as it is. A panic of a stage or of a Source is an
-// error of kind Internal.
+// Do resolves r and runs it through the pipeline. The error is a [*tool.Error], or a [*tool.ProtocolError]
+// that the caller receives unchanged. A panic of a stage or Source becomes an error of kind Internal.
 func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) {
 	if r.ID == "" {
 		r.ID = tool.NewCallID()
@@ -122,12 +120,13 @@ func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) 
 	c, err := p.resolve(ctx, r)
 	if r.Trace != nil {
 		took := time.Since(begun)
-		defer func() { r.Trace(tool.TraceStage, "resolve", took) }() // stages are told from the last to the first
+		defer func() { r.Trace(tool.TraceStage, "resolve", took) }() // reported last, since stages are reported from the last to the first
 	}
 	return p.from(ctx, 0, c, err)
 }
 
-// resolve is [Catalog.Resolve], in which functions of a Source run too. Nothing has taken effect where they panic.
+// resolve is [Catalog.Resolve] with protection from panics, because it calls functions of Sources. After a
+// panic here nothing has taken effect.
 func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -140,7 +139,7 @@ func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, e
 	return p.Resolve(ctx, r)
 }
 
-// now is the time where somebody is told how long things take.
+// now returns the time if the call is traced, else the zero time, which is cheaper.
 func now(t tool.Trace) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -148,8 +147,8 @@ func now(t tool.Trace) time.Time {
 	return time.Now()
 }
 
-// from takes c through the stages from the i-th on and runs it. A request that means nothing,
-// which is why unresolved is not nil, goes the same way, so that it is on record.
+// from runs c through the stages from index i on. If unresolved is not nil, the request means nothing; it
+// passes through the stages all the same, so that it is recorded.
 func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved error) (tool.Result, error) {
 	if i == len(p.stages) {
 		return p.run(ctx, c, unresolved)
@@ -174,12 +173,12 @@ func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved err
 	return p.from(ctx, i+1, c, unresolved)
 }
 
-// exited is what became of a call whose goroutine ended without a word.
+// exited is the error for a call whose goroutine exited (runtime.Goexit) without returning.
 var exited error = &tool.Error{Op: "call", Kind: tool.Internal, Message: "the goroutine of the call exited", OutcomeUnknown: true}
 
-// within takes c, which has entered the i-th stage, through those behind that one.
+// within runs c, which stage i let enter, through the stages behind that one.
 func (p *Pipeline) within(ctx context.Context, i int, c *tool.Call, unresolved error, begun time.Time) (r tool.Result, err error) {
-	err = exited // it stands only if what follows never returns
+	err = exited // stays if the following stages never return
 	left := now(c.Trace)
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -194,7 +193,7 @@ func (p *Pipeline) within(ctx context.Context, i int, c *tool.Call, unresolved e
 	return p.from(ctx, i+1, c, unresolved)
 }
 
-// run is the end of the pipeline.
+// run is the last step: it runs the call.
 func (p *Pipeline) run(ctx context.Context, c *tool.Call, unresolved error) (tool.Result, error) {
 	if unresolved != nil {
 		return tool.Result{}, unresolved
@@ -209,8 +208,8 @@ func (p *Pipeline) run(ctx context.Context, c *tool.Call, unresolved error) (too
 	return c.Source.Run(ctx, c)
 }
 
-// panicked is the error of a call that has panicked. What was panicked with may hold data of others, so
-// it goes to the log and not to the caller.
+// panicked returns the error for a call that panicked. The panic value may hold other people's data, so it is
+// logged and not returned to the caller.
 func (p *Pipeline) panicked(ctx context.Context, c *tool.Call, cause any) *tool.Error {
 	p.log.LogAttrs(ctx, slog.LevelError, "a call panicked",
 		slog.String("call_id", c.ID), slog.String("tool", c.Tool), slog.String("name", c.Name),

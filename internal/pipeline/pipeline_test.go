@@ -31,7 +31,7 @@ type fixture struct {
 	fake *tooltest.Fake
 	bus  *event.Bus[tool.CallDone]
 	log  *audit.Log
-	said bytes.Buffer // what the pipeline logs
+	said bytes.Buffer // the pipeline's log
 	dir  string
 }
 
@@ -54,7 +54,7 @@ func newFixture(tb testing.TB) *fixture {
 	}
 	catalog := source.New([]tool.Source{r.fake}, source.Options{})
 	tb.Cleanup(catalog.Close)
-	tb.Cleanup(func() { _ = r.log.Close() }) // closed already where the records were read
+	tb.Cleanup(func() { _ = r.log.Close() }) // may already be closed by records
 	r.Pipeline = pipeline.New(catalog, pipeline.Options{
 		Audit: r.log, Bus: r.bus, Limits: limit.Options{MaxArgs: 1 << 10, MaxCall: 3 * time.Minute, PerSession: 1},
 		Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
@@ -62,8 +62,8 @@ func newFixture(tb testing.TB) *fixture {
 	return r
 }
 
-// records closes the log and returns what it says as "kind outcome type source tool action
-// name", without what is empty. Both records of a pair must have one id.
+// records closes the audit log and returns its records as "kind outcome type source tool action name",
+// without empty fields. Both records of a pair must have the same call id.
 func (r *fixture) records(tb testing.TB) []string {
 	tb.Helper()
 	if err := r.log.Close(); err != nil {
@@ -98,7 +98,7 @@ func call(name, args string) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
 }
 
-// Each kind of call goes through the pipeline, is answered, and leaves one pair of its own kind.
+// Each kind of call passes through the pipeline, is answered, and leaves one pair of records of its kind.
 func TestEachKindLeavesItsPair(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -128,8 +128,8 @@ func wantRecords(t *testing.T, r *fixture, want ...string) {
 	}
 }
 
-// The stages stand in their order: a call that several of them would refuse is refused by
-// the first, on record, and reaches nothing behind it.
+// A call that several stages would refuse is refused by the first of them, is recorded, and reaches nothing
+// behind it.
 func TestStageOrder(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -142,7 +142,7 @@ func TestStageOrder(t *testing.T) {
 		kind tool.ErrorKind
 		text string
 	}{
-		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // it travels on
+		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // it is passed on
 		{"resolve", call("srv__none", "{}"), tool.Unknown, "unknown tool"},
 		{"limit before switches", call("srv__off", long), tool.Invalid, "bytes, the limit is"},
 		{"switches before validate", call("srv__off", `{}`), tool.Disabled, "switched off"},
@@ -168,7 +168,7 @@ func TestStageOrder(t *testing.T) {
 	)
 }
 
-// Whoever reads the lists of stages reads those that calls go through.
+// The documented lists of stages match the stages that calls pass through.
 func TestStagesAreWrittenDown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -182,7 +182,7 @@ func TestStagesAreWrittenDown(t *testing.T) {
 	if _, err := r.Do(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	slices.Reverse(stages) // they are told from the last to the first
+	slices.Reverse(stages) // they are reported from the last to the first
 	for _, file := range []string{"pipeline.go", "../../docs/architecture.md"} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -199,7 +199,7 @@ func TestStagesAreWrittenDown(t *testing.T) {
 	}
 }
 
-// A name that means nothing is an error with the nearest name, and on record.
+// An unknown name gets an error with the nearest name, and is recorded.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -223,7 +223,7 @@ func TestUnknownNames(t *testing.T) {
 	)
 }
 
-// A source that panics fails one call, whose pair is closed; the next one runs.
+// A panic of a source fails one call, whose pair of records is complete; the next call runs.
 func TestPanicOfASource(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -250,7 +250,7 @@ func TestPanicOfASource(t *testing.T) {
 	)
 }
 
-// A Source whose arguments are adapted by something that panics ends one call and no more.
+// A panic in a Source's Adapt function fails only that call.
 func TestPanicOfAnAdapter(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -272,7 +272,7 @@ func TestPanicOfAnAdapter(t *testing.T) {
 	wantRecords(t, r, "call.start srv__echo", "call.result error internal_error srv__echo")
 }
 
-// A call whose goroutine exits leaves its pair too.
+// A call whose goroutine exits has its pair of records too.
 func TestExitOfAGoroutine(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -289,7 +289,7 @@ func TestExitOfAGoroutine(t *testing.T) {
 	wantRecords(t, r, "call.start srv srv echo srv__echo", "call.result unknown internal_error srv srv echo srv__echo")
 }
 
-// What a call came to is on record: a failure of the action, an end by the caller, a limit.
+// The outcome of a call is recorded: a failure of the action, a cancellation, a limit.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -313,7 +313,7 @@ func TestOutcomes(t *testing.T) {
 	)
 }
 
-// A grouped tool of which nothing is on is refused as switched off, whatever is asked of it.
+// A grouped tool whose actions are all off is refused as switched off, whatever is asked of it.
 func TestNothingOfAToolIsOn(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -342,7 +342,7 @@ func TestNothingOfAToolIsOn(t *testing.T) {
 	}
 }
 
-// A call of a grouped tool is on record as the call of its action.
+// A call of a grouped tool is recorded as a call of its action.
 func TestGroupedCallOnRecord(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -352,7 +352,7 @@ func TestGroupedCallOnRecord(t *testing.T) {
 	offer.Tools = []tool.Tool{tl}
 	r.fake.Publish(offer)
 	for _, args := range []string{`{"action":"echo","n":1}`, `{"action":"off"}`, `{"action":"help"}`, `{"action":"eco"}`} {
-		_, _ = r.Do(t.Context(), call("srv", args)) // the records tell
+		_, _ = r.Do(t.Context(), call("srv", args)) // the records show the outcome
 	}
 	wantRecords(t, r,
 		"call.start srv srv echo srv", "call.result ok srv srv echo srv",

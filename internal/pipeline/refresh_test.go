@@ -11,10 +11,10 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// outdated is a source whose offer is of yesterday.
+// outdated is a source whose offer is out of date.
 type outdated struct {
 	*tooltest.Fake
-	today *tool.Action // nil: the action is gone
+	today *tool.Action // the current action; nil if it is gone
 	asked int
 }
 
@@ -26,7 +26,7 @@ func (s *outdated) Current(context.Context, *tool.Call) (*tool.Action, error) {
 	return s.today, nil
 }
 
-// A call is judged by what its source offers today, by every stage that judges.
+// Every stage judges a call by its source's current definition.
 func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 	t.Parallel()
 	action := func(schema string) *tool.Action {
@@ -38,7 +38,7 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 	text, number := `"properties":{"n":{"type":"string"}}`, `"properties":{"n":{"type":"integer"}}`
 	for name, tt := range map[string]struct {
 		yesterday, today *tool.Action
-		want             tool.ErrorKind // empty: it runs
+		want             tool.ErrorKind // empty: the call runs
 		asked, runs      int
 	}{
 		"fits today only":    {action(text), action(number), "", 1, 1},

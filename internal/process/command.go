@@ -16,18 +16,17 @@ type Command struct {
 	// Name is the program: a path, or a name looked up in the PATH of Env.
 	Name string
 	Args []string
-	// Env is the child's whole environment, "K=V" each; nil is an empty one. Nothing is
-	// inherited.
+	// Env is the child's whole environment, "K=V" each. Nothing is inherited; nil is an empty environment.
 	Env []string
 	// Dir is the working directory; empty means that of this process.
 	Dir string
-	// Stderr is called for each line of stderr, by one goroutine, in order, without the
-	// line break; longer lines are cut at 64 KiB. It must not keep line, and must not
-	// block for long: the child stalls meanwhile. Nil is allowed.
+	// Stderr is called for each line of stderr, in order, by one goroutine. Lines come without the line break
+	// and are cut at 64 KiB. Stderr must not keep line, and must not block for long, because the child stalls
+	// meanwhile. Nil discards.
 	Stderr func(line []byte)
 }
 
-// hash tells commands apart without keeping their arguments, which may hold secrets.
+// hash identifies a command without keeping its arguments, which may hold secrets.
 func (c *Command) hash() string {
 	h := sha256.New()
 	for _, s := range append([]string{c.Name, c.Dir}, c.Args...) {
@@ -41,21 +40,21 @@ func (c *Command) hash() string {
 type Options struct {
 	// Ladder holds the waits of [Process.Stop].
 	Ladder Ladder
-	// Reaper and Ledger learn of the child before Start returns and forget it when
-	// nothing of its group is left. Either may be nil.
+	// Reaper and Ledger are told of the child before Start returns, and forget it when no process of its
+	// group is left. Either may be nil.
 	Reaper *Reaper
 	Ledger *Ledger
-	// Logger hears of what no caller can be told: a reaper that does not start, a child
-	// that SIGKILL does not end. Nil discards.
+	// Logger hears of errors that cannot be returned to a caller: a reaper that does not start, a child that
+	// SIGKILL does not end. Nil discards.
 	Logger *slog.Logger
 }
 
-// Ladder holds the two waits of a stop. Zero means 3 s, a negative value no wait.
+// Ladder holds the two waits of [Process.Stop]. 0 means 3 s, a negative value no wait.
 type Ladder struct {
-	// CloseWait is the time to end after stdin is closed, before SIGTERM.
+	// CloseWait is how long the child may take to end after its stdin is closed; then comes SIGTERM.
 	CloseWait time.Duration
-	// TermWait is the time to end after SIGTERM, before SIGKILL. It also holds for what
-	// the leader of the group leaves behind.
+	// TermWait is how long it may take to end after SIGTERM; then comes SIGKILL. It also applies to processes
+	// that outlive the leader of their group.
 	TermWait time.Duration
 }
 
@@ -71,11 +70,10 @@ func loggerOr(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// batchLine is the command line that makes cmd.exe run a batch file with these arguments
-// and take nothing in them for syntax: no AutoRun, no delayed expansion, every argument
-// quoted. Inside quotes only two characters still mean something to cmd: a quote, which
-// is doubled, and a percent sign, which an empty substring of the always present variable
-// cd keeps from pairing up. Windows only.
+// batchLine returns the command line that makes cmd.exe run a batch file with these arguments and interpret
+// nothing in them: no AutoRun, no delayed expansion, every argument quoted. Inside quotes only two characters
+// still mean something to cmd. A quote is doubled. A percent sign is followed by an empty substring of the
+// variable cd, which always exists, so that two percent signs never enclose a variable name. Windows only.
 func batchLine(path string, args []string) string {
 	var b strings.Builder
 	b.WriteString(`cmd.exe /e:ON /v:OFF /d /s /c "`)
@@ -88,7 +86,7 @@ func batchLine(path string, args []string) string {
 			`"`, `""`, "%", "%%cd:~,%", "\r", " ", "\n", " ", "\x00", "",
 		).Replace(arg))
 		if strings.HasSuffix(arg, `\`) {
-			b.WriteByte('\\') // the program's own parser would take \" for a quote
+			b.WriteByte('\\') // else the program that runs would read \" as a quote
 		}
 		b.WriteByte('"')
 	}

@@ -14,14 +14,14 @@ import (
 	"collie/test/await"
 )
 
-// quick is a ladder for tests that must see each rung without waiting long.
+// quick is a ladder with short waits, for tests that go through all its steps.
 var quick = process.Ladder{CloseWait: 100 * time.Millisecond, TermWait: 100 * time.Millisecond}
 
 func role(name string) process.Command {
 	return process.Command{Label: name, Name: os.Args[0], Env: []string{"ROLE=" + name}}
 }
 
-// start starts a child that the end of the test stops.
+// start starts a child that t's cleanup stops.
 func start(t *testing.T, c process.Command, opts *process.Options) *process.Process {
 	t.Helper()
 	p, err := process.Start(c, opts)
@@ -39,7 +39,7 @@ func start(t *testing.T, c process.Command, opts *process.Options) *process.Proc
 	return p
 }
 
-// told reads "word number" from the child.
+// told reads a line "word number" from the child and returns the number.
 func told(t *testing.T, p *process.Process) int {
 	t.Helper()
 	var n int

@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// Launch starts a program that is none of our children: it is meant to outlive this one, is in
-// no reaper and no ledger, and has no pipes. What opens a page in a browser is such a program.
+// Launch starts a program that is meant to outlive this one, such as the one that opens a page in a browser.
+// It is not a child of ours in the sense of this package: no reaper, no ledger, no pipes; c.Stderr is not
+// used.
 //
-// It waits up to wait for the program to end, which shows most failures: an exit code other
-// than 0 is an error, one that still runs is none. The error is a [*StartError] if it could not
-// be started. Stderr of c is not used.
+// Launch waits up to wait for the program to end, which shows most failures: an exit code other than 0 is an
+// error. A program that still runs after wait is not an error. The error is a [*StartError] if the program
+// could not be started.
 func Launch(c Command, wait time.Duration) error {
 	path, err := Resolve(c.Name, c.Env, c.Dir)
 	if err != nil {
@@ -26,7 +27,7 @@ func Launch(c Command, wait time.Duration) error {
 	}
 	cmd := &exec.Cmd{Path: path, Args: append([]string{c.Name}, c.Args...), Env: c.Env, Dir: c.Dir}
 	if c.Env == nil {
-		cmd.Env = []string{} // nil would mean ours
+		cmd.Env = []string{} // nil would mean our environment
 	}
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
@@ -47,10 +48,9 @@ func Launch(c Command, wait time.Duration) error {
 	}
 }
 
-// Output runs a command to its end and returns what it wrote to stdout, of which there may be
-// at most limit bytes. When ctx ends, the command and what it started are ended too. The error
-// is a [*StartError], says how the command ended and what it wrote to stderr last, or is the
-// cause of ctx.
+// Output runs a command to its end and returns its stdout, of at most limit bytes. If ctx ends first, the
+// command and all processes of its group are ended. If the command does not start, the error is a
+// [*StartError]; if ctx ended, it is the cause of ctx; if the exit code is not 0, it holds the last lines of stderr.
 func Output(ctx context.Context, c Command, limit int, opts *Options) ([]byte, error) {
 	p, err := Start(c, opts)
 	if err != nil {
@@ -60,7 +60,7 @@ func Output(ctx context.Context, c Command, limit int, opts *Options) ([]byte, e
 	_ = p.Stdin().Close() // it reads nothing from us
 	out, err := io.ReadAll(io.LimitReader(p.Stdout(), int64(limit)+1))
 	if len(out) > limit {
-		_ = p.Stop(ctx) // what it would still write is not wanted
+		_ = p.Stop(ctx) // the rest of its output is not wanted
 		return nil, fmt.Errorf("%s wrote more than %d bytes", c.Name, limit)
 	}
 	<-p.Done()

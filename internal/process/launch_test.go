@@ -32,7 +32,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// A program that goes on is left alone, and is in a session of its own.
+// A program that runs on is left alone, in a session of its own.
 func TestLaunchDetaches(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "done")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// store keeps the ledger's bytes. atomicfile.File is one.
+// store keeps the ledger's bytes, as atomicfile.File does.
 type store interface {
-	// Update replaces the content by what edit makes of it, with no other update in
-	// between by any process. old is nil if there is none; edit must not keep it.
+	// Update replaces the content with what edit returns for it; no other process updates it meanwhile. old
+	// is nil if there is no content yet; edit must not keep old.
 	Update(ctx context.Context, edit func(old []byte) ([]byte, error)) error
 }
 
@@ -23,19 +23,19 @@ type child struct {
 	Label string `json:"server"`
 	Pid   int    `json:"pid"`
 	Pgid  int    `json:"pgid"`
-	// StartTime is that of [startTime]; 0, not known, matches no process.
+	// StartTime is that of [startTime]; 0 means unknown and matches no process.
 	StartTime int64 `json:"startTime"`
-	// CommandHash is the SHA-256 of name, folder and arguments, in hex. For people.
+	// CommandHash is the SHA-256 of name, folder and arguments in hex, for people to compare.
 	CommandHash string `json:"commandHash,omitempty"`
-	// Gateway is whose child it is. The Ledger fills it in.
+	// Gateway is the gateway that started the child. The Ledger fills it in.
 	Gateway gateway `json:"gateway"`
 }
 
-// gateway names one run of a program like this one.
+// gateway identifies one run of a program that uses this package.
 type gateway struct {
 	Pid       int   `json:"pid"`
 	StartTime int64 `json:"startTime"`
-	// Boot names the boot of the machine where start times count from it.
+	// Boot identifies the boot of the machine, on systems where start times count from boot.
 	Boot string `json:"boot,omitempty"`
 }
 
@@ -48,10 +48,10 @@ func (g gateway) gone(boot string) bool {
 	return err == nil && start != g.StartTime
 }
 
-// Ledger keeps the running children of this program in a file that all gateways of a home
-// share (children.json), so that whoever starts next finds what a dead one left. It is the
-// second line of defence, behind the [Reaper]: Add and Remove do not wait for the disk,
-// and what comes together is written together.
+// Ledger keeps the running children of this program in children.json, a file that all gateways of a home
+// share. The next gateway to start finds there what a dead one left. The ledger is the second line of
+// defence, behind the [Reaper]: Add and Remove do not wait for the disk, and changes that come close together
+// are written together.
 //
 // All methods are safe for concurrent use.
 type Ledger struct {
@@ -59,7 +59,7 @@ type Ledger struct {
 	log   *slog.Logger
 	self  gateway
 
-	dirty   chan struct{} // of one: something is to be written
+	dirty   chan struct{} // signals that there is something to write; capacity 1
 	quit    func()
 	quitted chan struct{}
 	written chan struct{} // closed after the last write
@@ -68,11 +68,10 @@ type Ledger struct {
 	children []child
 }
 
-// OpenLedger returns the ledger of this process over a store. Nothing is read or written
-// before the first Add or Sweep. log hears of writes that fail and of files that cannot be read; nil discards.
-// The caller closes it.
+// OpenLedger returns the ledger of this process over a store. Nothing is read or written before the first Add
+// or Sweep. log hears of failed writes and unreadable files; nil discards. The caller closes the Ledger.
 func OpenLedger(in store, log *slog.Logger) *Ledger {
-	start, _ := startTime(os.Getpid()) // 0 where it cannot be read: others may then take us for gone
+	start, _ := startTime(os.Getpid()) // 0 if unknown: other gateways may then take this one for gone
 	l := &Ledger{
 		store: in, log: loggerOr(log),
 		self:  gateway{Pid: os.Getpid(), StartTime: start, Boot: bootID()},
@@ -83,7 +82,7 @@ func OpenLedger(in store, log *slog.Logger) *Ledger {
 	return l
 }
 
-// Add puts a child on record, soon. Its Gateway is set here.
+// Add records a child; the file is written a little later. Add sets c.Gateway.
 func (l *Ledger) Add(c child) {
 	c.Gateway = l.self
 	l.mu.Lock()
@@ -92,7 +91,7 @@ func (l *Ledger) Add(c child) {
 	l.mark()
 }
 
-// Remove strikes a child out, soon.
+// Remove removes a child; the file is written a little later.
 func (l *Ledger) Remove(pid int) {
 	l.mu.Lock()
 	l.children = slices.DeleteFunc(l.children, func(c child) bool { return c.Pid == pid })
@@ -100,7 +99,7 @@ func (l *Ledger) Remove(pid int) {
 	l.mark()
 }
 
-// Close writes what is left to write and waits for it. It may be called twice.
+// Close writes pending changes and waits for that. It may be called twice.
 func (l *Ledger) Close() error {
 	l.quit()
 	<-l.written
@@ -110,7 +109,7 @@ func (l *Ledger) Close() error {
 func (l *Ledger) mark() {
 	select {
 	case l.dirty <- struct{}{}:
-	default: // a write to come will see it
+	default: // a write is pending already and will include this change
 	}
 }
 
@@ -131,7 +130,7 @@ func (l *Ledger) run() {
 	}
 }
 
-// write replaces our part of the file and leaves the others' alone.
+// write replaces this gateway's entries in the file and leaves those of others alone.
 func (l *Ledger) write() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -146,8 +145,7 @@ func (l *Ledger) write() {
 	}
 }
 
-// parse reads the file; one that cannot be read counts as empty, because each gateway
-// writes its own part anew.
+// parse reads the file. An unreadable file counts as empty, because each gateway rewrites its own entries.
 func (l *Ledger) parse(data []byte) []child {
 	children, err := parseLedger(data)
 	if err != nil {
@@ -156,7 +154,7 @@ func (l *Ledger) parse(data []byte) []child {
 	return children
 }
 
-// ledgerFile is the shape of the file.
+// ledgerFile is the content of the file.
 type ledgerFile struct {
 	Version  int     `json:"version"`
 	Children []child `json:"children"`
@@ -181,17 +179,17 @@ func encodeLedger(children []child) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Sweep ends the children of gateways that are gone and strikes them out. A process is
-// touched only if it lives and started when the ledger says; any other line of a gone
-// gateway is struck out and that is all. All are ended together: SIGTERM to the group,
-// SIGKILL after the usual wait or when ctx ends. It returns those it ended.
+// Sweep ends the children of gateways that are gone and removes their entries. It ends a process only if it
+// still runs and started when the entry says; otherwise it just removes the entry. All are ended at once:
+// SIGTERM to each group, then SIGKILL after the usual wait or when ctx ends. It returns the children it
+// ended.
 //
 // Call it once, when a gateway starts.
 func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 	var orphans []child
 	err = l.store.Update(ctx, func(old []byte) ([]byte, error) {
 		orphans = slices.DeleteFunc(l.parse(old), func(c child) bool { return !l.orphan(c) })
-		return old, nil // they stay on record until they are ended
+		return old, nil // entries stay until their processes have been ended
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read list of child processes: %w", err)
@@ -209,14 +207,14 @@ func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 	return ended, l.forget(context.WithoutCancel(ctx), survived)
 }
 
-// orphan reports whether c lives and its gateway does not. A line whose group is not led
-// by its own pid was not written by us.
+// orphan reports whether c lives and its gateway does not. An entry whose group number is not its pid was not
+// written by this package.
 func (l *Ledger) orphan(c child) bool {
 	return c.Gateway != l.self && c.Gateway.gone(l.self.Boot) && c.Gateway.Boot == l.self.Boot &&
 		c.Pgid == c.Pid && c.Pid > 1 && target{c.Pgid, c.StartTime}.isOurs()
 }
 
-// forget strikes out every line of gone gateways but those to keep.
+// forget removes all entries of gateways that are gone, except those that keep returns true for.
 func (l *Ledger) forget(ctx context.Context, keep func(child) bool) error {
 	err := l.store.Update(ctx, func(old []byte) ([]byte, error) {
 		all := l.parse(old)

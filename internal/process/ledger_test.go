@@ -64,7 +64,7 @@ func began(t *testing.T, pid int) int64 {
 	return start
 }
 
-// us is what a ledger of this process writes as its gateway, told by one of its lines.
+// us returns how a ledger of this process identifies its gateway, read from an entry it writes.
 func us(t *testing.T) process.Gateway {
 	t.Helper()
 	l, f := newLedger(t)
@@ -142,7 +142,7 @@ func TestSweep(t *testing.T) {
 	l, f := newLedger(t)
 	here := us(t)
 	gone := here
-	gone.StartTime-- // our number, an earlier process
+	gone.StartTime-- // our pid, but as an earlier process had it
 
 	orphan := start(t, wrapped("stubborn"), nil)
 	inner := told(t, orphan)

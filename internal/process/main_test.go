@@ -19,7 +19,7 @@ import (
 	"collie/internal/process"
 )
 
-// reaperArg makes the test binary the reaper, as a hidden subcommand does the real one.
+// reaperArg makes the test binary run as the reaper, as [process.ReaperCommand] does for the real one.
 const reaperArg = "be-the-reaper"
 
 // TestMain makes this binary every child the tests need: ROLE says which.
@@ -31,23 +31,23 @@ func TestMain(m *testing.M) {
 		play(role)
 		return
 	}
-	for fd := 3; fd < 1024; fd++ { // go test's own files are not a finding
+	for fd := 3; fd < 1024; fd++ { // files that go test itself has open are not a leak
 		syscall.CloseOnExec(fd)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// liveOn is how long a child lives that nobody ends: long enough to be noticed.
+// liveOn keeps a child alive for 2 minutes, so that a test notices if nobody ends it.
 func liveOn() { <-time.After(2 * time.Minute) }
 
 func play(role string) {
 	switch role {
-	case "echo": // ends with its input
+	case "echo": // ends when its stdin ends
 		_, _ = io.Copy(os.Stdout, os.Stdin)
-	case "deaf": // does not care for the end of its input
+	case "deaf": // ignores the end of its stdin
 		fmt.Println("pid", os.Getpid())
 		liveOn()
-	case "stubborn": // nor for SIGTERM
+	case "stubborn": // ignores SIGTERM as well
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("pid", os.Getpid())
 		liveOn()
@@ -77,8 +77,7 @@ func play(role string) {
 	}
 }
 
-// gateway has three children behind a reaper, tells their pids and the reaper's, and waits
-// for its end.
+// gateway plays a gateway: it starts three children and a reaper, prints their pids and waits to be ended.
 func gateway() {
 	reaper := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
 	for _, c := range []process.Command{
@@ -100,7 +99,7 @@ func gateway() {
 	liveOn()
 }
 
-// wrapped is a role behind a shell that waits for it.
+// wrapped is a role started by a shell that waits for it.
 func wrapped(role string) process.Command {
 	return process.Command{
 		Name: "sh", Args: []string{"-c", `"$0"; true`, os.Args[0]},

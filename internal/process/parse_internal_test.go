@@ -88,7 +88,7 @@ func FuzzLedger(f *testing.F) {
 	})
 }
 
-// The quoting rules of cmd.exe, to be read beside batchLine.
+// The quoting rules of cmd.exe; see batchLine.
 func TestBatchLine(t *testing.T) {
 	t.Parallel()
 	got := batchLine(`C:\a b\npx.cmd`, []string{"-y", `say "hi" & del`, "%PATH%", `dir\`, ""})

@@ -17,9 +17,8 @@ import (
 	"time"
 )
 
-// Process is a running child and whatever it starts in its group. It ends by [Process.Stop]
-// or by itself; either way nothing of the group is left afterwards. All methods are safe
-// for concurrent use.
+// Process is a running child with everything it starts in its group. It ends by [Process.Stop] or by itself;
+// in both cases no process of the group is left afterwards. All methods are safe for concurrent use.
 type Process struct {
 	label   string
 	ladder  Ladder
@@ -27,7 +26,7 @@ type Process struct {
 	ledger  *Ledger
 	log     *slog.Logger
 	started time.Time
-	oom     int64 // out-of-memory kills before the start
+	oom     int64 // number of out-of-memory kills before the start
 
 	cmd   *exec.Cmd
 	group *group
@@ -38,22 +37,22 @@ type Process struct {
 	tail   Ring
 
 	stop     func()        // closes stopping, once
-	stopping chan struct{} // the ladder may begin
+	stopping chan struct{} // closed when the steps of Stop may begin
 	killNow  func()        // closes killing, once
-	killing  chan struct{} // no more waits
-	killed   atomic.Bool   // a SIGKILL was ours
+	killing  chan struct{} // closed when there are to be no more waits
+	killed   atomic.Bool   // we sent a SIGKILL
 
 	drained chan struct{} // stderr has ended
 	done    chan struct{} // exit is set
 	exit    ExitInfo
-	gone    chan struct{} // err is set, nothing is left
+	gone    chan struct{} // closed when err is set and no process is left
 	err     error
 }
 
 // Start runs the command in a process group of its own. The error is a [*StartError].
 //
-// The process runs until [Process.Stop], its own end, or the end of this program; someone
-// must read [Process.Stdout] meanwhile.
+// The process runs until [Process.Stop], its own end, or the end of this program. Until then someone must
+// read [Process.Stdout], or the child blocks on a full pipe.
 func Start(c Command, opts *Options) (*Process, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -75,7 +74,7 @@ func Start(c Command, opts *Options) (*Process, error) {
 	p.killNow = sync.OnceFunc(func() { close(p.killing) })
 	p.cmd = &exec.Cmd{Path: path, Args: append([]string{c.Name}, c.Args...), Env: c.Env, Dir: c.Dir}
 	if c.Env == nil {
-		p.cmd.Env = []string{} // nil would mean ours
+		p.cmd.Env = []string{} // nil would mean our environment
 	}
 	if err := p.spawn(); err != nil {
 		return nil, spawnError(c.Name, err)
@@ -86,8 +85,8 @@ func Start(c Command, opts *Options) (*Process, error) {
 	return p, nil
 }
 
-// spawn makes the pipes and the process. Pipes of os.Pipe have deadlines and are closed
-// on exec.
+// spawn creates the pipes and starts the process. It uses os.Pipe, whose files support deadlines and are
+// closed on exec.
 func (p *Process) spawn() (err error) {
 	var files [6]*os.File // read and write end of stdin, stdout, stderr
 	defer func() {
@@ -96,7 +95,7 @@ func (p *Process) spawn() (err error) {
 			child = []int{0, 1, 2, 3, 4, 5}
 		}
 		for _, i := range child {
-			_ = files[i].Close() // a nil file says so
+			_ = files[i].Close() // closing a nil file only returns an error
 		}
 	}()
 	for i := 0; i < len(files); i += 2 {
@@ -107,7 +106,7 @@ func (p *Process) spawn() (err error) {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
 	prepare(p.cmd)
 	if p.reaper != nil {
-		if err := p.reaper.Ready(); err != nil { // before the child, to be quick after it
+		if err := p.reaper.Ready(); err != nil { // before the child, so that Add after its start is quick
 			p.log.Warn("reaper process does not start", "error", err)
 		}
 	}
@@ -122,8 +121,8 @@ func (p *Process) spawn() (err error) {
 	return nil
 }
 
-// register tells reaper and ledger, the reaper first: it is what survives a SIGKILL of this
-// program in the next microsecond.
+// register adds the child to the reaper and the ledger. The reaper comes first, because it works even if this
+// program is killed a microsecond later.
 func (p *Process) register(hash string) {
 	pid := p.Pid()
 	if p.reaper != nil {
@@ -132,7 +131,7 @@ func (p *Process) register(hash string) {
 		}
 	}
 	if p.ledger != nil {
-		start, _ := startTime(pid) // 0 matches no process
+		start, _ := startTime(pid) // 0 means unknown and matches no process
 		p.ledger.Add(child{Label: p.label, Pid: pid, Pgid: p.group.pgid, StartTime: start, CommandHash: hash})
 	}
 }
@@ -148,8 +147,8 @@ func (p *Process) unregister() {
 	}
 }
 
-// spawnError tells the kernel's refusals apart. The program was there a moment ago, so a
-// missing file is the interpreter its first line names.
+// spawnError classifies the error of starting name. Resolve found the program a moment ago, so a missing file
+// means the interpreter that its first line names.
 func spawnError(name string, err error) error {
 	reason := spawnFailed
 	switch {
@@ -162,20 +161,20 @@ func spawnError(name string, err error) error {
 	return &StartError{Reason: reason, Name: name, Err: err}
 }
 
-// Pid returns the process id of the leader, which on Unix is the group's number too.
+// Pid returns the process id of the leader. On Unix that is also the number of the group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Stdin returns the write end of the child's stdin. A write deadline works on it, except
-// on Windows. Stop closes it, and so does the end of the process: a write then fails.
+// Stdin returns the write end of the child's stdin. It supports write deadlines, except on Windows. It is
+// closed by Stop and when the process ends; writes then fail.
 func (p *Process) Stdin() *os.File { return p.stdin }
 
-// Stdout returns the read end of the child's stdout; one goroutine reads it until an
-// error: io.EOF, or [os.ErrClosed] when something outside the group still holds the other
-// end 500 ms after the group is gone. The Process closes it then; the reader may earlier.
+// Stdout returns the read end of the child's stdout. One goroutine must read it until an error. The error is
+// io.EOF, or [os.ErrClosed] if a process outside the group still held the write end 500 ms after the group
+// was gone: the Process then closes the read end. The reader may close it earlier.
 func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
-// Done is closed when the leader has ended and its last lines on stderr are kept, at most
-// 500 ms later. What it leaves in its group is ended meanwhile.
+// Done is closed when the leader has ended and its last stderr lines are in the tail, at most 500 ms after
+// its end. The rest of its group may still be ending then.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Exit says how the leader ended; the zero value before Done is closed.
@@ -188,14 +187,13 @@ func (p *Process) Exit() ExitInfo {
 	}
 }
 
-// Tail returns the last n lines of stderr, all that are kept for n <= 0.
+// Tail returns the last n lines of stderr, all kept lines for n <= 0.
 func (p *Process) Tail(n int) []string { return p.tail.Lines(n) }
 
-// Stop ends the process by the [Ladder] and returns when nothing of its group is left
-// and both output pipes have ended, for which it waits 500 ms more at most. It
-// may be called when the process has ended already. When ctx ends, SIGKILL comes at once.
-// Later calls wait for the first, and may cut it short by their own ctx. The error is not nil
-// only if something survived SIGKILL for five seconds.
+// Stop ends the process by the steps of [Ladder]. It returns when no process of the group is left and both
+// output pipes have ended, for which it waits at most another 500 ms. If ctx ends, SIGKILL follows at once.
+// Stop may be called after the process has ended. A second call waits for the first, and the end of its ctx
+// hurries that one too. The only error is that something survived SIGKILL for 5 s.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stop()
 	select {
@@ -208,16 +206,16 @@ func (p *Process) Stop(ctx context.Context) error {
 }
 
 const (
-	// drainWait is how long pipes may give what is left in them.
+	// drainWait is how long the output pipes may take to end after the group is gone.
 	drainWait = 500 * time.Millisecond
-	// killWait is how long the kernel may take over a SIGKILL.
+	// killWait is how long the kernel may take to carry out a SIGKILL.
 	killWait = 5 * time.Second
-	// groupPoll is how often a group is looked at: nothing announces its last end.
+	// groupPoll is how often to check whether a group is empty: the system sends no notification of that.
 	groupPoll = 10 * time.Millisecond
 )
 
-// run takes the process from its start to where nothing of it is left, whether it was
-// told to stop or ended by itself.
+// run accompanies the process from its start until nothing of its group is left, whether Stop was called or
+// it ended by itself.
 func (p *Process) run() {
 	defer close(p.gone)
 	reaped := make(chan struct{})
@@ -226,7 +224,7 @@ func (p *Process) run() {
 	select {
 	case <-reaped:
 	case <-p.stopping:
-		_ = p.stdin.Close() // closed already is as good
+		_ = p.stdin.Close() // an already closed pipe is fine
 		p.within(p.ladder.CloseWait, reaped)
 	}
 	if !p.emptied(0, reaped, nil) {
@@ -239,7 +237,7 @@ func (p *Process) run() {
 	if !p.emptied(killWait, reaped, nil) {
 		p.err = fmt.Errorf("process %d (%s) is still there %s after SIGKILL", p.Pid(), p.label, killWait)
 		p.log.Error("process survives SIGKILL", "pid", p.Pid())
-		p.closePipes() // reaper and ledger keep it
+		p.closePipes() // returns without unregister: reaper and ledger keep the group
 		return
 	}
 	p.group.close()
@@ -248,7 +246,7 @@ func (p *Process) run() {
 	<-p.done
 }
 
-// reap waits for the leader and tells how it ended.
+// reap waits for the leader, stores its exit and closes reaped.
 func (p *Process) reap(reaped chan<- struct{}) {
 	_ = p.cmd.Wait() // a bad exit code is not an error here
 	p.group.reaped.Store(true)
@@ -257,12 +255,12 @@ func (p *Process) reap(reaped chan<- struct{}) {
 		p.exit.KilledOOM = oomKills() > p.oom
 	}
 	close(reaped)
-	_ = p.stdin.Close() // a write must not wait for what the leader left behind
+	_ = p.stdin.Close() // or a write would wait for the processes the leader left behind
 	wait(p.drained, drainWait)
 	close(p.done)
 }
 
-// drain reads stderr to its end, so that the child never waits for us.
+// drain reads stderr to its end, so that the child never blocks on a full pipe.
 func (p *Process) drain(line func([]byte)) {
 	defer close(p.drained)
 	eachLine(p.stderr, func(b []byte) {
@@ -273,7 +271,7 @@ func (p *Process) drain(line func([]byte)) {
 	})
 }
 
-// closePipes gives both readers drainWait to see the end by themselves.
+// closePipes gives the readers of both pipes drainWait to reach the end, then closes the pipes.
 func (p *Process) closePipes() {
 	limit := time.Now().Add(drainWait)
 	wait(p.drained, time.Until(limit))
@@ -284,7 +282,7 @@ func (p *Process) closePipes() {
 	<-p.drained
 }
 
-// within waits for ch, but no longer than d, and not at all once told to kill.
+// within waits for ch, at most d. It does not wait once killing is closed.
 func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -295,8 +293,8 @@ func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 	}
 }
 
-// emptied waits until the leader is reaped and the group empty, and reports whether that
-// came true before d was over or now closed.
+// emptied waits until the leader is reaped and the group empty. It reports false if d passes or now is closed
+// before.
 func (p *Process) emptied(d time.Duration, reaped, now <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -325,7 +323,7 @@ func (p *Process) emptied(d time.Duration, reaped, now <-chan struct{}) bool {
 	return true
 }
 
-// wait waits for ch, but no longer than d.
+// wait waits for ch, at most d.
 func wait(ch <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -339,12 +337,12 @@ func wait(ch <-chan struct{}, d time.Duration) {
 type ExitInfo struct {
 	// Code is the exit code; -1 if a signal ended it.
 	Code int
-	// Signal is the name of that signal, "SIGKILL"; empty if it exited. Unix only.
+	// Signal is the name of the signal that ended it, such as "SIGKILL"; empty if it exited. Unix only.
 	Signal string
 	Uptime time.Duration
-	// KilledOOM reports that a SIGKILL we did not send came while the kernel counted an
-	// out-of-memory kill in our control group. Linux only. The code 137 of a shell or
-	// of docker alone does not set it: it says no more than "killed".
+	// KilledOOM reports that the process was ended by a SIGKILL that we did not send, while the kernel
+	// counted an out-of-memory kill in our control group. Linux only. Exit code 137 of a shell or of docker
+	// does not set it, since that only means "killed".
 	KilledOOM bool
 }
 
@@ -359,8 +357,8 @@ func (e ExitInfo) String() string {
 	return fmt.Sprintf("exit code %d", e.Code)
 }
 
-// MissingCommand reports that a wrapper most likely did not find, or could not execute,
-// what it was to run: exit code 127 or 126 within two seconds.
+// MissingCommand reports that the command was a wrapper which most likely could not find or execute its
+// program: exit code 127 or 126 within two seconds.
 func (e ExitInfo) MissingCommand() bool {
 	return (e.Code == 127 || e.Code == 126) && e.Uptime <= 2*time.Second
 }
@@ -368,7 +366,7 @@ func (e ExitInfo) MissingCommand() bool {
 func exitInfo(state *os.ProcessState, uptime time.Duration) ExitInfo {
 	info := ExitInfo{Code: -1, Uptime: uptime}
 	if state == nil {
-		return info // the kernel would not say
+		return info // the kernel gave no wait status
 	}
 	info.Code = state.ExitCode()
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -377,17 +375,18 @@ func exitInfo(state *os.ProcessState, uptime time.Duration) ExitInfo {
 	return info
 }
 
-// maxLine is where a line of stderr is cut.
+// maxLine is the length at which a line of stderr is cut, in bytes.
 const maxLine = 64 << 10
 
-// usualLine is what a reader keeps room for: there is one for each child, and lines are short.
+// usualLine is the size of a reader's buffer, in bytes. It is small because every child has one and lines are
+// short.
 const usualLine = 4 << 10
 
-// eachLine calls line for every line of r until r ends: without its break, cut at
-// maxLine. What follows the last break is a line too.
+// eachLine calls line for every line of r until r ends. Lines come without the line break and are cut at
+// maxLine. Text after the last line break counts as a line.
 func eachLine(r io.Reader, line func([]byte)) {
 	br := bufio.NewReaderSize(r, usualLine)
-	var long []byte // the beginning of a line that is longer than usual
+	var long []byte // collects a line that is longer than the buffer
 	for {
 		chunk, err := br.ReadSlice('\n')
 		more := errors.Is(err, bufio.ErrBufferFull)
@@ -396,7 +395,7 @@ func eachLine(r io.Reader, line func([]byte)) {
 			long = append(long, chunk[:min(len(chunk), maxLine-len(long))]...)
 		case len(long) > 0:
 			line(bytes.TrimRight(append(long, chunk[:min(len(chunk), maxLine-len(long))]...), "\r\n"))
-			long = nil // not to keep the room
+			long = nil // release the memory
 		case len(chunk) > 0:
 			line(bytes.TrimRight(chunk, "\r\n"))
 		}
@@ -406,18 +405,18 @@ func eachLine(r io.Reader, line func([]byte)) {
 	}
 }
 
-// outPipe is the read end of a child's stdout. It tells when its reader is done, so that
-// what is still in the pipe of a dead child is not thrown away too early. The file is a
-// field of its own: its other ways to read would pass by unseen.
+// outPipe is the read end of a child's stdout. It records when its reader is done, so that output of a dead
+// child that is still in the pipe is not thrown away. The file is a named field and not embedded, because its
+// other read methods would bypass that.
 type outPipe struct {
 	f    *os.File
 	once sync.Once
-	done chan struct{} // closed when no more will be read
+	done chan struct{} // closed when nobody will read any more
 }
 
 func newOutPipe(f *os.File) *outPipe { return &outPipe{f: f, done: make(chan struct{})} }
 
-// Read reads as the file does; any error is the end.
+// Read reads from the file; any error counts as the end.
 func (o *outPipe) Read(p []byte) (int, error) {
 	n, err := o.f.Read(p)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 			if name == "echo" {
 				go func() { _, _ = io.Copy(io.Discard, p.Stdout()) }()
 			} else {
-				told(t, p) // it ignores what it is to ignore
+				told(t, p) // wait until the child has set up what it ignores
 			}
 			if err := p.Stop(t.Context()); err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 	}
 }
 
-// A wrapper dies at SIGTERM, what it wraps does not.
+// A wrapper dies at SIGTERM; the program it wraps does not.
 func TestStopEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	p := start(t, wrapped("stubborn"), &process.Options{Ladder: quick})
@@ -135,7 +135,7 @@ func TestExitCodeAndLastWords(t *testing.T) {
 	}
 }
 
-// What a child printed before it was killed is read to the end, however late.
+// Output that a child wrote before it was killed can be read to the end, even late.
 func TestOutputOfTheDead(t *testing.T) {
 	t.Parallel()
 	p := start(t, role("farewell"), nil)
@@ -149,7 +149,7 @@ func TestOutputOfTheDead(t *testing.T) {
 	}
 }
 
-// An unread stderr would stop the child after 64 KiB.
+// If nobody read stderr, the child would block after 64 KiB.
 func TestStderrFlood(t *testing.T) {
 	t.Parallel()
 	var bytes, lines int

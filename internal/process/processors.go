@@ -9,44 +9,44 @@ import (
 
 const (
 	lookEvery = 50 * time.Millisecond
-	// raiseAt and lowerAt are shares of the processors in use that are busy.
+	// raiseAt and lowerAt are the busy shares of the processors in use at which there are to be more or
+	// fewer.
 	raiseAt, lowerAt = 0.85, 0.4
-	// lowerAfter is how many looks in a row find little to do before there are fewer processors.
+	// lowerAfter is how many idle looks in a row it takes until there are fewer processors.
 	lowerAfter = int(2 * time.Second / lookEvery)
 )
 
-// Processors fits the number of processors that Go code runs on to what there is to do. A program that mostly waits for
-// others and passes on what they say is best off with one: with more, each message wakes a second thread for what
-// the first would have done in a moment, at a third to a half more processor time. Where one does not suffice
-// it takes twice as many, up to a bound, and gives them back when they have had little to do for two seconds. At rest it
-// starts no timer.
+// Processors adapts GOMAXPROCS to the load. A program that mostly waits and passes messages on does best with
+// one processor: with more, each message wakes a second thread for work that the first would have done a
+// moment later, which costs 30 to 50 % more processor time. If one processor is busy, Processors doubles the
+// number, up to a bound, and reduces it again after two seconds of little work. At rest no timer runs.
 //
-// It is safe for concurrent use. There is one in a program, since the number is that of the whole program.
+// It is safe for concurrent use. A program needs only one, because GOMAXPROCS is global.
 type Processors struct {
 	most  int
 	set   func(n int)
-	used  func() (time.Duration, bool) // processor time of this program until now
-	armed atomic.Bool                  // the timer runs
+	used  func() (time.Duration, bool) // processor time this program has used so far
+	armed atomic.Bool                  // the timer is running
 	asked atomic.Bool                  // Begin was called since the last look
 	wide  atomic.Bool                  // Compute was called since the last look
 
 	mu     sync.Mutex
 	now    int
-	quiet  int // looks in a row that found little to do
+	quiet  int // consecutive looks that found little work
 	timer  *time.Timer
 	last   time.Duration // used at the last look
 	at     time.Time     // of that look
 	closed bool
 }
 
-// allowed is how many processors Go took at the start: a container may have fewer than the machine.
+// allowed is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
 var allowed = runtime.GOMAXPROCS(0)
 
 // Allowed is how many processors the system lets this program use.
 func Allowed() int { return allowed }
 
-// FitProcessors starts with one processor and never takes more than most. Where the system does not tell how much
-// processor time was used, it takes most at once and keeps it.
+// FitProcessors starts with one processor and never uses more than most. If the system does not report used
+// processor time, it uses most from the start.
 func FitProcessors(most int) *Processors {
 	return fitProcessors(most, func(n int) { runtime.GOMAXPROCS(n) }, processorTime)
 }
@@ -60,8 +60,8 @@ func fitProcessors(most int, set func(int), used func() (time.Duration, bool)) *
 	return p
 }
 
-// Begin says that there are requests: one has come, or was answered. It costs two atomic loads while others come as
-// well. A nil p does nothing.
+// Begin reports that a request came or was answered. While requests keep coming it costs two atomic loads. A
+// nil p does nothing.
 func (p *Processors) Begin() {
 	if p == nil || p.most == 1 {
 		return
@@ -72,8 +72,8 @@ func (p *Processors) Begin() {
 	p.arm()
 }
 
-// Compute says that something begins which may compute for long, for which nobody else shall wait: all processors are
-// taken at once. A nil p does nothing.
+// Compute reports that a long computation begins. All processors are used at once, so that no other request
+// has to wait for it. A nil p does nothing.
 func (p *Processors) Compute() {
 	if p == nil || p.most == 1 {
 		return
@@ -87,7 +87,7 @@ func (p *Processors) Compute() {
 	p.arm()
 }
 
-// Close stops the looking. The number stays.
+// Close stops adjusting. The current number stays.
 func (p *Processors) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +115,7 @@ func (p *Processors) arm() {
 	}
 }
 
-// look compares what was used since the last look with what there is.
+// look compares the processor time used since the last look with the number of processors, and adjusts that.
 func (p *Processors) look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +138,7 @@ func (p *Processors) look() {
 			p.change(max(1, p.now/2))
 		}
 	}
-	p.armed.Store(false) // before asked is read: who begins from here on arms the timer
+	p.armed.Store(false) // before asked is read, so that a Begin from here on starts the timer again
 	if asked := p.asked.Swap(false); (asked || p.now > 1) && !p.armed.Swap(true) {
 		p.timer.Reset(lookEvery)
 	}

@@ -9,15 +9,15 @@ import (
 	"collie/test/await"
 )
 
-// machine is a program whose work is set by the test.
+// machine simulates a program; the test sets its load.
 type machine struct {
 	mu         sync.Mutex
 	processors int
-	busy       float64 // of all processors
+	busy       float64 // share of all processors
 	used       time.Duration
 }
 
-// run lets time pass.
+// run lets simulated time pass.
 func (m *machine) run(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {

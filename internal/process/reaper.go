@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// reaperWrite is how long a reaper may let its pipe be full before it is replaced.
+	// reaperWrite is how long a reaper may leave its pipe full before it is replaced.
 	reaperWrite = time.Second
-	// reaperPause is the least time between two starts: one that dies at once is not
-	// started over and over.
+	// reaperPause is the minimum time between two starts, so that a reaper that dies at once is not restarted
+	// in a tight loop.
 	reaperPause = time.Second
 	// reaperEnd is how long Close waits for a reaper that still has groups to end.
 	reaperEnd = reaperGrace + 2*time.Second
@@ -29,16 +29,15 @@ const (
 
 var errReaperClosed = errors.New("reaper is closed")
 
-// Reaper is this program's hold on a second process that ends every listed group when this
-// program dies, even by SIGKILL: the kernel then closes the pipe between them,
-// and what was written to it before is still read.
+// Reaper controls a second process, the reaper process, which ends every listed group when this program dies,
+// even by SIGKILL: the kernel then closes the pipe between the two, and the reaper process still reads what
+// was written before.
 //
-// The reaper runs in a session of its own, inherits nothing but the read end of that pipe,
-// and starts when it is first needed. One that dies is replaced within a second, or at the
-// next Add, and told all groups again. On Windows all methods do nothing: each child's Job
-// Object does the work.
+// The reaper process runs in its own session, inherits only the read end of that pipe, and starts when it is
+// first needed. If it dies, it is replaced within a second, or at the next Add, and the new one is told all
+// groups again. On Windows all methods do nothing, because each child's Job Object does the work.
 //
-// All methods are safe for concurrent use. Close it after the last [Process.Stop].
+// All methods are safe for concurrent use. Close the Reaper after the last [Process.Stop].
 type Reaper struct {
 	self string
 	args []string
@@ -49,11 +48,11 @@ type Reaper struct {
 	watchers sync.WaitGroup
 
 	mu      sync.Mutex
-	groups  map[int]int64  // group → start time of its leader, 0 = not known
+	groups  map[int]int64  // group → start time of its leader, 0 = unknown
 	current *reaperProcess // nil until the first Ready
 }
 
-// reaperProcess is one life of the reaper.
+// reaperProcess is one running reaper process.
 type reaperProcess struct {
 	cmd    *exec.Cmd
 	pipe   *os.File
@@ -61,9 +60,9 @@ type reaperProcess struct {
 	exited chan struct{}
 }
 
-// NewReaper returns a reaper that will run the program self, the absolute path of our own
-// binary, with args, which make it call [ReaperMain] on its stdin. It gets an empty
-// environment. No process starts yet. log hears of a reaper that died; nil discards.
+// NewReaper returns a reaper that runs the program self, the absolute path of our own binary, with args that
+// make it call [ReaperMain] on its stdin. The process gets an empty environment and does not start yet. log
+// hears of a reaper process that died; nil discards.
 func NewReaper(self string, args []string, log *slog.Logger) *Reaper {
 	r := &Reaper{
 		self: self, args: slices.Clone(args), log: loggerOr(log),
@@ -73,15 +72,15 @@ func NewReaper(self string, args []string, log *slog.Logger) *Reaper {
 	return r
 }
 
-// Ready starts the reaper if it does not run. [Start] calls it before it makes a child.
+// Ready starts the reaper process if none runs. [Start] calls it before it starts a child.
 func (r *Reaper) Ready() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ready()
 }
 
-// Add has the group ended when this program dies. On an error the reaper does not know of
-// it yet, but a later call will tell.
+// Add lists a group that the reaper process ends when this program dies. After an error the group is still
+// listed, and the next successful call passes it on.
 func (r *Reaper) Add(pgid int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +88,7 @@ func (r *Reaper) Add(pgid int) error {
 		return r.ready()
 	}
 	r.groups[pgid] = 0
-	err := r.tell(reaperLine(pgid, 0)) // at once; what proves the leader follows
+	err := r.tell(reaperLine(pgid, 0)) // at once; the start time, which identifies the leader, follows
 	if start, failed := startTime(pgid); failed == nil && err == nil {
 		r.groups[pgid] = start
 		err = r.tell(reaperLine(pgid, start))
@@ -97,7 +96,7 @@ func (r *Reaper) Add(pgid int) error {
 	return err
 }
 
-// Remove takes back an Add, when nothing of the group is left.
+// Remove takes a group off the list; call it when no process of the group is left.
 func (r *Reaper) Remove(pgid int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +107,7 @@ func (r *Reaper) Remove(pgid int) error {
 	return r.tell("-" + strconv.Itoa(pgid) + "\n")
 }
 
-// Pid returns the process id of the reaper, 0 while there is none.
+// Pid returns the id of the reaper process, 0 if none runs.
 func (r *Reaper) Pid() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,13 +117,13 @@ func (r *Reaper) Pid() int {
 	return r.current.cmd.Process.Pid
 }
 
-// Close ends the reaper and waits for it. Groups that are still listed it ends first, as
-// if this program had died.
+// Close ends the reaper process and waits for it. Groups that are still listed are ended first, as if this
+// program had died.
 func (r *Reaper) Close() error {
 	r.quit()
 	r.mu.Lock()
 	if p := r.current; p != nil {
-		_ = p.pipe.Close() // closed by an earlier Close is as good
+		_ = p.pipe.Close() // closed by an earlier Close is fine
 		wait(p.exited, reaperEnd)
 		p.kill()
 	}
@@ -142,7 +141,7 @@ func (r *Reaper) closed() bool {
 	}
 }
 
-// ready starts a reaper if none runs, and tells it everything.
+// ready starts a reaper process if none runs, and sends it the whole list.
 func (r *Reaper) ready() error {
 	switch {
 	case !needsReaper:
@@ -169,8 +168,8 @@ func (r *Reaper) ready() error {
 	return nil
 }
 
-// tell writes one line to the reaper, to a new one if the present one does not take it.
-// A new one hears everything, this line's news among it.
+// tell writes one line to the reaper process. If that fails it starts a new one, which gets the whole list
+// and so needs no line.
 func (r *Reaper) tell(line string) error {
 	if r.current != nil && !r.current.dead() {
 		if r.current.write(line) == nil {
@@ -181,7 +180,7 @@ func (r *Reaper) tell(line string) error {
 	return r.ready()
 }
 
-// watch replaces a reaper that died while it is needed.
+// watch waits for p to die and replaces it if groups are still listed.
 func (r *Reaper) watch(p *reaperProcess) {
 	_ = p.cmd.Wait() // how it ended does not matter
 	close(p.exited)
@@ -203,8 +202,8 @@ func startReaper(self string, args []string) (*reaperProcess, error) {
 		return nil, err
 	}
 	defer r.Close()
-	// Its output goes nowhere: a reader of our stderr must see the end when we end. Its
-	// folder is the root, not to keep a file system from being unmounted.
+	// Its output is discarded: if it held our stderr, a reader of that would not see the end when we end. It
+	// runs in "/", so that it keeps no file system from being unmounted.
 	cmd := &exec.Cmd{Path: self, Args: append([]string{self}, args...), Env: []string{}, Dir: "/", Stdin: r}
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
@@ -231,10 +230,9 @@ func (p *reaperProcess) write(line string) error {
 	return err
 }
 
-// kill ends the reaper without letting it see the end of its pipe, at which it would end
-// all children.
+// kill ends the reaper process by SIGKILL. If its pipe were closed instead, it would end all children.
 func (p *reaperProcess) kill() {
-	_ = p.cmd.Process.Kill() // gone already is as good
+	_ = p.cmd.Process.Kill() // already gone is fine
 	<-p.exited
 	_ = p.pipe.Close()
 }
@@ -243,25 +241,24 @@ func reaperLine(pgid int, start int64) string {
 	return "+" + strconv.Itoa(pgid) + " " + strconv.FormatInt(start, 10) + "\n"
 }
 
-// reaperGrace is what a group gets between SIGTERM and SIGKILL.
+// reaperGrace is the time between SIGTERM and SIGKILL to a group.
 const reaperGrace = 3 * time.Second
 
-// ReaperCommand is the one argument with which this program is started as its reaper. It is spelled as it always was: a
-// gateway that runs while its program is replaced by a newer one starts that.
+// ReaperCommand is the only argument of this program when it runs as the reaper. Its value must not change: a
+// gateway that is running while its binary is upgraded starts the new binary with this argument.
 const ReaperCommand = "__guard"
 
-// IsReaper reports whether a command line, with the name of the program, is that of a reaper.
+// IsReaper reports whether a command line, program name included, is that of the reaper.
 func IsReaper(line []string) bool { return len(line) == 2 && line[1] == ReaperCommand }
 
-// ReaperMain is what the reaper process runs: it reads the list of groups from r, its
-// stdin, and when r ends it ends every group still listed. It takes no notice of SIGINT,
-// SIGTERM and SIGHUP, which are often meant for everyone at once. It returns the exit code: 0,
-// or 1 if a group survived.
+// ReaperMain is the main function of the reaper process. It reads the list of groups from r, its stdin, and
+// when r ends it ends every group still listed. It ignores SIGINT, SIGTERM and SIGHUP, which are often sent
+// to all processes at once. It returns the exit code: 0, or 1 if a group survived.
 //
-// A line is "+GROUP START", START being the leader's startTime or 0, or "-GROUP". The
-// last line for a group counts; others are passed over.
+// A line is "+GROUP START" or "-GROUP"; START is the leader's startTime, or 0. The last line for a group
+// counts. Other lines are ignored.
 func ReaperMain(r io.Reader) int {
-	deaf := make(chan os.Signal, 1) // nobody listens; a full channel drops the rest
+	deaf := make(chan os.Signal, 1) // never read; a full channel drops further signals
 	signal.Notify(deaf, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(deaf)
 
@@ -286,7 +283,7 @@ func ReaperMain(r io.Reader) int {
 	return 0
 }
 
-// parseReaperLine refuses the numbers that kill(2) takes for something else than a group.
+// parseReaperLine parses one line. It refuses group numbers that kill(2) would not take for a group.
 func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
 	rest, add := strings.CutPrefix(line, "+")
 	if !add {
@@ -307,28 +304,27 @@ func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
 	return int(n), start, add, true
 }
 
-// target is a group that another program started.
+// target is a group that another process started.
 type target struct {
 	pgid  int
-	start int64 // of its leader, 0 = not known
+	start int64 // start time of its leader, 0 = unknown
 }
 
-// isOurs reports whether the leader lives and is the one recorded.
+// isOurs reports whether the leader lives and is the recorded process.
 func (t target) isOurs() bool {
 	start, err := startTime(t.pgid)
 	return err == nil && t.start != 0 && start == t.start && Alive(t.pgid)
 }
 
-// mayBeOurs reports the same, or that the leader is gone: its group keeps the number from
-// being used again for as long as it has members. Good for the moment after the one who
-// would have told us died, not for a file of yesterday.
+// mayBeOurs reports true also if the leader is gone: as long as its group has members, the number cannot be
+// reused. Use it only right after the gateway died, not for entries in an old file.
 func (t target) mayBeOurs() bool {
 	start, err := startTime(t.pgid)
 	return err != nil || t.start == 0 || start == t.start
 }
 
-// endGroups sends SIGTERM to the groups, and SIGKILL to what is left after grace or when
-// ctx ends. It returns those that survive that.
+// endGroups sends SIGTERM to the groups, and SIGKILL to those left after grace or when ctx ends. It returns
+// those that survive SIGKILL.
 func endGroups(ctx context.Context, targets []target, grace time.Duration) (left []target) {
 	for _, t := range targets {
 		terminateGroup(t.pgid)
@@ -340,7 +336,8 @@ func endGroups(ctx context.Context, targets []target, grace time.Duration) (left
 	return awaitGroups(context.WithoutCancel(ctx), left, time.Second)
 }
 
-// awaitGroups returns the groups that still live when d is over or ctx ends.
+// awaitGroups waits until all groups have ended, at most d or until ctx ends. It returns those that still
+// live.
 func awaitGroups(ctx context.Context, targets []target, d time.Duration) (left []target) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,7 +17,7 @@ import (
 	"collie/test/await"
 )
 
-// What the gateway started ends with it, also where it was killed. The bar is 8 s.
+// The gateway's children end with it even if it is killed. The limit is 8 s.
 func TestReaperOutlivesTheGateway(t *testing.T) {
 	t.Parallel()
 	gw := start(t, role("gateway"), nil)
@@ -30,7 +30,7 @@ func TestReaperOutlivesTheGateway(t *testing.T) {
 			t.Fatal(err)
 		}
 		pids[name] = pid
-		// Should the reaper fail, the test still cleans up.
+		// If the reaper fails, the test itself cleans up.
 		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	}
 	for name, pid := range pids {
@@ -46,12 +46,12 @@ func TestReaperOutlivesTheGateway(t *testing.T) {
 	}
 }
 
-// A signal for everyone in the terminal, the container or the service spares the reaper.
+// The reaper survives signals that are sent to all processes of a terminal, container or service.
 func TestReaperIgnoresSignals(t *testing.T) {
 	t.Parallel()
 	child := start(t, role("deaf"), nil)
 	reaper := start(t, process.Command{Name: os.Args[0], Args: []string{reaperArg}}, nil)
-	// More than a pipe holds: when it is written, the reaper is at work.
+	// More than a pipe holds: when all is written, the reaper has begun to read.
 	tell := func() {
 		t.Helper()
 		if _, err := reaper.Stdin().WriteString(strings.Repeat("\n", 1<<18)); err != nil {
@@ -123,7 +123,7 @@ func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 	}
 }
 
-// A reaper that dies is replaced, and its successor knows the children of before.
+// A reaper that dies is replaced, and the new one knows the groups listed before.
 func TestReaperIsReplaced(t *testing.T) {
 	t.Parallel()
 	g := newReaper(t)
@@ -140,7 +140,7 @@ func TestReaperIsReplaced(t *testing.T) {
 	if !process.Alive(before.Pid()) {
 		t.Fatal("the death of a reaper ended a child")
 	}
-	if err := g.Close(); err != nil { // with children still listed: as if we had died
+	if err := g.Close(); err != nil { // with children still listed, as if we had died
 		t.Fatal(err)
 	}
 	for _, p := range []*process.Process{before, after} {
@@ -151,7 +151,7 @@ func TestReaperIsReplaced(t *testing.T) {
 	}
 }
 
-// A stopped reaper does not read; it must neither stall us nor, woken, end our children.
+// A stopped reaper process does not read. It must not block us and, when continued, not end our children.
 func TestReaperThatHangsIsReplaced(t *testing.T) {
 	t.Parallel()
 	g := newReaper(t)
@@ -164,7 +164,7 @@ func TestReaperThatHangsIsReplaced(t *testing.T) {
 		if i > 1<<16 {
 			t.Fatal("the pipe never fills")
 		}
-		if err := g.Add(1<<22 + 1 + i); err != nil { // no such processes
+		if err := g.Add(1<<22 + 1 + i); err != nil { // no such processes exist
 			t.Fatal(err)
 		}
 		if i >= 1 {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Resolve returns the absolute path of the program that name means to a child with this
-// environment and working directory: PATH is taken from env, not from this process. The
-// last PATH in env counts. Empty and relative entries of PATH are passed over, because
-// what they mean depends on where one stands. The error is a [*StartError].
+// Resolve returns the absolute path of the program that name means to a child with environment env and
+// working directory dir. PATH is taken from env, not from this process; if env has several, the last counts.
+// Empty and relative entries of PATH are skipped, because they depend on the working directory. The error is
+// a [*StartError].
 func Resolve(name string, env []string, dir string) (string, error) {
 	if name == "" {
 		return "", &StartError{Reason: commandNotFound, Err: errors.New("no command given")}
@@ -57,7 +57,7 @@ func resolvePath(name string, env []string, dir string) (string, error) {
 	return path, nil
 }
 
-// isPath reports whether name says where the program lies.
+// isPath reports whether name is a path, which is not looked up in PATH.
 func isPath(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) ||
 		filepath.VolumeName(name) != ""
@@ -73,7 +73,7 @@ func lookup(env []string, key string) string {
 	return ""
 }
 
-// checkDir refuses a working directory that the child could not enter.
+// checkDir returns an error if the child could not enter the working directory.
 func checkDir(name, dir string) error {
 	if dir == "" {
 		return nil
@@ -91,20 +91,20 @@ func checkDir(name, dir string) error {
 // Reason says why a start failed.
 type Reason string
 
-// The reasons of a [StartError]; the first two are the permanent ones of the retry rules.
+// The reasons of a [StartError]. Trying again does not help with the first two.
 const (
 	commandNotFound  Reason = "command_not_found" // no such program, or no interpreter for the script
-	PermissionDenied Reason = "permission_denied" // found, but not executable for us
-	BadDir           Reason = "bad_dir"           // the working directory is missing or no directory
+	PermissionDenied Reason = "permission_denied" // found, but this user may not execute it
+	BadDir           Reason = "bad_dir"           // the working directory is missing or is not a directory
 	spawnFailed      Reason = "spawn_failed"      // anything else: no memory, no file descriptors, bad format
 )
 
-// StartError says why a command could not be started. No process exists then.
+// StartError says why a command could not be started. No process exists in that case.
 type StartError struct {
 	Reason Reason
-	// Name is the program as the command gave it; Dir the directory for BadDir.
+	// Name is the program as the command names it. Dir is the working directory, for BadDir.
 	Name, Dir string
-	// Searched holds the directories of PATH, in order, for a name without a path.
+	// Searched holds the directories of PATH that were searched, in order, if Name is not a path.
 	Searched []string
 	Err      error // the cause; may be nil
 }

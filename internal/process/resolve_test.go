@@ -20,7 +20,7 @@ import (
 func file(t *testing.T, dir, name, content string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	syscall.ForkLock.RLock() // a child that is forked meanwhile would hold it open, and it could not be run
+	syscall.ForkLock.RLock() // a child forked meanwhile would hold the file open for writing, and it could not be executed
 	err := os.WriteFile(path, []byte(content), mode)
 	syscall.ForkLock.RUnlock()
 	if err != nil {

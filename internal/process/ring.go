@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The bounds of a [Ring].
+// The limits of a [Ring].
 const (
 	ringLines = 500
 	ringBytes = 64 << 10
@@ -15,23 +15,23 @@ const (
 // Entry is one line of a log.
 type Entry struct {
 	Time   time.Time
-	Stream string // "stderr", "noise" or what the caller of Add named
+	Stream string // "stderr", "noise" or another name given to Add
 	Text   string // without the line break; invalid UTF-8 is replaced
 }
 
-// Ring keeps the last 500 lines or 64 KiB of text, whichever is less; a longer line is
-// cut. The zero value is empty and ready. It is safe for concurrent use.
+// Ring keeps the last lines of text, up to 500 lines and 64 KiB. A longer line is cut. The zero value is
+// empty and ready. It is safe for concurrent use.
 type Ring struct {
 	mu      sync.Mutex
 	entries []Entry
 	bytes   int
 }
 
-// Add appends a line with the time of now and drops the oldest ones over the bounds. It
-// returns what it keeps of the line.
+// Add appends a line with the current time and drops the oldest lines beyond the limits. It returns the entry
+// as kept.
 func (r *Ring) Add(stream, text string) Entry {
 	if len(text) > ringBytes {
-		text = strings.Clone(text[:ringBytes]) // not to keep the whole
+		text = strings.Clone(text[:ringBytes]) // or the whole line would stay in memory
 	}
 	e := Entry{Time: time.Now(), Stream: stream, Text: strings.ToValidUTF8(text, "\uFFFD")}
 	r.mu.Lock()
@@ -40,13 +40,13 @@ func (r *Ring) Add(stream, text string) Entry {
 	r.bytes += len(e.Text)
 	for len(r.entries) > 1 && (len(r.entries) > ringLines || r.bytes > ringBytes) {
 		r.bytes -= len(r.entries[0].Text)
-		r.entries[0] = Entry{} // the array lives on: let the text go
+		r.entries[0] = Entry{} // the array stays in use: release the text
 		r.entries = r.entries[1:]
 	}
 	return e
 }
 
-// Lines returns the text of the last n lines, oldest first; of all for n <= 0.
+// Lines returns the text of the last n lines, oldest first; all lines for n <= 0.
 func (r *Ring) Lines(n int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *Ring) Lines(n int) []string {
 	return lines
 }
 
-// Entries returns a copy of all that is kept, oldest first.
+// Entries returns a copy of all entries, oldest first.
 func (r *Ring) Entries() []Entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,7 +51,7 @@ func TestCountOOM(t *testing.T) {
 	}
 }
 
-// Once the leader is reaped and the group empty, its number may be another group's.
+// Once the leader is reaped and the group empty, its number may be reused for another group.
 func TestGroupNumberUsedAgain(t *testing.T) {
 	t.Parallel()
 	cmd := &exec.Cmd{Path: os.Args[0], Env: []string{"ROLE=deaf"}, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}
@@ -60,7 +60,7 @@ func TestGroupNumberUsedAgain(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = cmd.Process.Wait() })
 	g := &group{pgid: cmd.Process.Pid}
-	g.reaped.Store(true) // as far as g knows, this process is a later one
+	g.reaped.Store(true) // g now takes this process for one that reuses the number
 	g.terminate()
 	g.kill()
 	if g.alive() || !Alive(cmd.Process.Pid) {
@@ -77,5 +77,5 @@ func TestNumbersThatAreNoGroup(t *testing.T) {
 			t.Errorf("group %d is alive", pgid)
 		}
 	}
-	signalGroup(0, syscall.SIGKILL) // would end this test, as would 1 everything
+	signalGroup(0, syscall.SIGKILL) // 0 would mean this test's own group, 1 everything
 }

@@ -9,8 +9,8 @@ type procState struct {
 	start  int64
 }
 
-// readState knows no start times here: the ledger then ends no process of an earlier
-// gateway, and the reaper alone has to do.
+// readState cannot read start times on this platform. The ledger therefore ends no process of an earlier
+// gateway; only the reaper protects.
 func readState(int) (procState, error) { return procState{}, errors.ErrUnsupported }
 
 func members(int) bool { return true }

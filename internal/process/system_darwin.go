@@ -24,8 +24,8 @@ func readState(pid int) (procState, error) {
 	return procState{zombie: k.Proc.P_stat == zombie, start: t.Sec*1e6 + int64(t.Usec)}, nil
 }
 
-// members reports whether a process of the group pgid runs, zombies aside; true if it
-// cannot tell.
+// members reports whether the group pgid has a running process; zombies do not count. It returns true if that
+// cannot be found out.
 func members(pgid int) bool {
 	procs, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", pgid)
 	if err != nil {
@@ -39,4 +39,4 @@ func members(pgid int) bool {
 	return false
 }
 
-func bootID() string { return "" } // start times are times of the day: no boot repeats one
+func bootID() string { return "" } // start times are absolute here, so no boot repeats one

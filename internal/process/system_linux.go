@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// procState is what /proc says of one process. A library would turn the start into wall
-// clock time, which moves by a second or more when the clock is set and between two
-// readers in a container; ticks since boot do not move.
+// procState is what /proc says of one process. A library would convert the start to wall clock time, which
+// shifts by a second or more when the clock is set, and differs between readers in containers. Ticks since
+// boot never shift.
 type procState struct {
 	zombie bool
 	pgid   int
@@ -30,8 +30,8 @@ func readState(pid int) (procState, error) {
 	return parseStat(data)
 }
 
-// parseStat reads "pid (name) state ppid pgrp …"; the name may hold spaces and brackets,
-// so fields count from its last bracket. Field 22 of the whole is the start.
+// parseStat reads "pid (name) state ppid pgrp …". The name may hold spaces and brackets, so fields are
+// counted from the last bracket. The start time is field 22 of the whole line.
 func parseStat(data []byte) (procState, error) {
 	_, after, ok := bytes.Cut(data[max(bytes.LastIndexByte(data, ')'), 0):], []byte(") "))
 	fields := bytes.Fields(after)
@@ -50,8 +50,8 @@ func parseStat(data []byte) (procState, error) {
 	return procState{zombie: state == 'Z' || state == 'X', pgid: pgid, start: start}, nil
 }
 
-// members reports whether a process of the group pgid runs, zombies aside; true if it
-// cannot tell.
+// members reports whether the group pgid has a running process; zombies do not count. It returns true if that
+// cannot be found out.
 func members(pgid int) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -74,7 +74,7 @@ func members(pgid int) bool {
 	return false
 }
 
-// bootID tells one boot's clock ticks from another's.
+// bootID identifies the current boot: clock ticks of different boots must not be compared.
 func bootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -83,8 +83,8 @@ func bootID() string {
 	return string(bytes.TrimSpace(id))
 }
 
-// GroupMemory returns how many bytes each of the process groups has resident, shared pages
-// counted for each process. Groups of which nothing is known are left out.
+// GroupMemory returns the resident bytes of each process group. Shared pages count once for each process.
+// Groups of which nothing is known are left out.
 func GroupMemory(groups []int) map[int]uint64 {
 	out := make(map[int]uint64, len(groups))
 	for _, g := range groups {
@@ -137,11 +137,11 @@ func resident(pid int) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// oomKills counts the out-of-memory kills in our control group so far; -1 if unknown.
+// oomKills returns the number of out-of-memory kills in our control group so far; -1 if unknown.
 func oomKills() int64 { return countOOM(os.DirFS("/")) }
 
-// countOOM knows control groups of version 2 and 1. In a container the path that
-// /proc tells may be the host's; the root of the mount is then our own group.
+// countOOM supports control groups of versions 1 and 2. In a container the path in /proc may be the host's;
+// the root of the mount is our own group then.
 func countOOM(root fs.FS) int64 {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {

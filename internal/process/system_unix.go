@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alive reports whether a process with this number runs. One of another user does, one
-// that has ended and waits to be reaped does not.
+// Alive reports whether a process with this number is running, of any user. A zombie, which has ended but is
+// not reaped, does not count.
 func Alive(pid int) bool {
 	if pid <= 0 || !exists(pid) {
 		return false
@@ -24,29 +24,29 @@ func Alive(pid int) bool {
 	return err != nil || !s.zombie
 }
 
-// startTime returns when the process started, in units of the platform that are only good
-// for comparing: together with pid it names one process for as long as the machine runs.
+// startTime returns when the process started, in a unit of the platform that is good only for comparing.
+// Together with pid it identifies a process until the next boot.
 func startTime(pid int) (int64, error) {
 	s, err := readState(pid)
 	return s.start, err
 }
 
-// exists reports whether the number (of a group if negative) is taken.
+// exists reports whether the number is in use, by a process or, if negative, by a group.
 func exists(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)
 }
 
-// group is the process group of one child. Its number cannot mean another group as long
-// as its leader is unreaped or any member lives. After that it can, and then the new
-// group has a leader of that number: signal looks for it.
+// group is the process group of one child. Its number cannot be reused while the leader is unreaped or any
+// member lives. Later it can be, and the new group then has a leader with that number; signalling checks for
+// such a leader first.
 type group struct {
 	pgid   int
 	reaped atomic.Bool
 }
 
-// prepare makes the command the leader of a new group. There is no parent-death signal:
-// Linux sends it when the starting thread ends, not the process.
+// prepare makes the command the leader of a new group. Linux's parent-death signal is not used, because it is
+// sent when the starting thread ends, not the process.
 func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
@@ -67,9 +67,9 @@ func (g *group) kill() {
 	}
 }
 
-// alive reports whether anything of the group runs. Call it after the leader was reaped.
+// alive reports whether any process of the group runs. Call it after the leader was reaped.
 func (g *group) alive() bool {
-	// As the first process of a container we inherit the orphans.
+	// If we are process 1 of a container, we inherit orphans and have to reap them.
 	for pid, err := 1, error(nil); pid > 0 && err == nil; {
 		pid, err = unix.Wait4(-g.pgid, nil, unix.WNOHANG, nil)
 	}
@@ -78,16 +78,15 @@ func (g *group) alive() bool {
 
 func (g *group) close() {}
 
-// groupAlive reports whether a process of the group runs. Zombies do not count: nobody
-// may ever reap them.
+// groupAlive reports whether a process of the group runs. Zombies do not count: maybe nobody ever reaps them.
 func groupAlive(pgid int) bool { return pgid > 1 && exists(-pgid) && members(pgid) }
 
 func terminateGroup(pgid int) { signalGroup(pgid, unix.SIGTERM) }
 
 func killGroup(pgid int) { signalGroup(pgid, unix.SIGKILL) }
 
-// signalGroup spares 0 and 1: to kill they mean our own group and everyone. An error
-// means that there is nobody to signal, which alive tells better.
+// signalGroup ignores 0 and 1, which kill(2) would take for our own group and for all processes. It ignores
+// errors too: they mean that there is no such process, and alive reports that.
 func signalGroup(pgid int, sig syscall.Signal) {
 	if pgid > 1 {
 		_ = unix.Kill(-pgid, sig)
@@ -96,7 +95,7 @@ func signalGroup(pgid int, sig syscall.Signal) {
 
 func signalName(sig syscall.Signal) string { return unix.SignalName(sig) }
 
-// processorTime is what this program has used, user and system.
+// processorTime returns the processor time this program has used, user and system.
 func processorTime() (time.Duration, bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -108,7 +107,7 @@ func processorTime() (time.Duration, bool) {
 // needsReaper says whether this platform needs a [Reaper].
 const needsReaper = true
 
-// detach puts the reaper into a session of its own, out of reach of what ends ours.
+// detach starts the reaper in its own session, so that signals to ours do not reach it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // executable returns path if it is a file this user may execute.

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// stillActive is the exit code of a process that has none yet.
+// stillActive (STILL_ACTIVE) is the exit code that Windows reports for a running process.
 const stillActive = 259
 
-// Alive reports whether a process with this number runs. One of another user does.
+// Alive reports whether a process with this number is running, of any user.
 func Alive(pid int) bool {
 	if pid <= 0 {
 		return false
@@ -33,8 +33,8 @@ func Alive(pid int) bool {
 	return windows.GetExitCodeProcess(h, &code) != nil || code == stillActive
 }
 
-// startTime returns when the process started, in units of the platform that are only good
-// for comparing: together with pid it names one process for as long as the machine runs.
+// startTime returns when the process started, in a unit of the platform that is good only for comparing.
+// Together with pid it identifies a process until the next boot.
 func startTime(pid int) (int64, error) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
@@ -48,8 +48,8 @@ func startTime(pid int) (int64, error) {
 	return created.Nanoseconds(), nil
 }
 
-// group is the Job Object of one child. Windows ends everything in it when the last
-// handle closes, which it does when this process ends in whatever way.
+// group is the Job Object of one child. Windows ends all processes in it when its last handle closes, which
+// happens whenever this process ends.
 type group struct {
 	pgid   int // the child's process id
 	job    windows.Handle
@@ -88,7 +88,7 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 	}
 	g := &group{pgid: cmd.Process.Pid, job: job}
 	assign := func(h uintptr) { err = windows.AssignProcessToJobObject(job, windows.Handle(h)) }
-	// A child that has ended meanwhile can join no job and needs none.
+	// A child that has already ended cannot join a job and does not need one.
 	if failed := cmd.Process.WithHandle(assign); failed == nil && err != nil && Alive(g.pgid) {
 		_ = windows.CloseHandle(job)
 		return nil, os.NewSyscallError("AssignProcessToJobObject", err)
@@ -96,7 +96,7 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 	return g, nil
 }
 
-// terminate does nothing: a program without a window cannot be asked.
+// terminate does nothing: Windows has no signal to ask a program without a window to end.
 func (g *group) terminate() {}
 
 func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) }
@@ -117,8 +117,8 @@ func (g *group) alive() bool {
 
 func (g *group) close() { _ = windows.CloseHandle(g.job) }
 
-// What follows serves the ledger and knows only the leader: the job ended the rest when
-// its gateway died.
+// The functions below serve the ledger. They look at the leader only: the Job Object ended the rest when its
+// gateway died.
 
 func groupAlive(pid int) bool { return Alive(pid) }
 
@@ -135,7 +135,7 @@ func bootID() string { return "" }
 
 func signalName(sig syscall.Signal) string { return sig.String() }
 
-// processorTime is what this program has used, user and system.
+// processorTime returns the processor time this program has used, user and system.
 func processorTime() (time.Duration, bool) {
 	var begun, ended, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &begun, &ended, &kernel, &user); err != nil {
@@ -144,7 +144,7 @@ func processorTime() (time.Duration, bool) {
 	return ticks(kernel) + ticks(user), true
 }
 
-// ticks reads a length of time, which is in units of 100 ns.
+// ticks converts a length of time in units of 100 ns.
 func ticks(t windows.Filetime) time.Duration {
 	return time.Duration(int64(t.HighDateTime)<<32+int64(t.LowDateTime)) * 100
 }
@@ -154,7 +154,7 @@ const needsReaper = false
 
 func detach(*exec.Cmd) {}
 
-// executable returns path, or path with the first extension of PATHEXT that exists.
+// executable returns path, or else path with the first extension in PATHEXT for which a file exists.
 func executable(path string, env []string) (string, error) {
 	exts := filepath.SplitList(cmp.Or(lookup(env, "PATHEXT"), ".COM;.EXE;.BAT;.CMD"))
 	if has := filepath.Ext(path); has != "" {

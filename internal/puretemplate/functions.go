@@ -7,27 +7,27 @@ import (
 	"collie/internal/sorting"
 )
 
-// Function is one that a pure template may call. None of them reads anything but its arguments, the clock or a source
-// of random numbers, and none changes its arguments.
+// Function is a function that a pure template may call. It reads only its arguments, the clock or random numbers, and
+// does not change its arguments.
 type Function struct {
 	Name string
-	// Min and Max are how many arguments it takes; Max is -1 where there may be any number.
+	// Min and Max bound the number of arguments; Max -1 means any number.
 	Min, Max int
-	// Counts are the arguments, from 0, that decide how much it makes. They must be numbers that stand in the template,
-	// or variables that are never anything else, of at most maxCount.
+	// Counts are the indices of arguments that decide how much the function produces. They must be numbers of at most
+	// maxCount in the template's text, or variables that never have another value.
 	Counts []int
 
 	shape shape
 }
 
-// Functions are all functions of pure templates by name. The slice is the caller's.
+// Functions returns all functions of pure templates by name. The caller may change the slice.
 func Functions() []Function {
 	out := slices.Clone(table)
 	sorting.By(out, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-// byName is the table by name.
+// byName returns the function with that name.
 func byName(name string) (Function, bool) {
 	i := slices.IndexFunc(table, func(f Function) bool { return f.Name == name })
 	if i < 0 {
@@ -36,11 +36,11 @@ func byName(name string) (Function, bool) {
 	return table[i], true
 }
 
-// Left out on purpose, beside what reads notes (queryBlocks, querySpans, querySQL, getBlock, getHPathByID, statBlock):
-// what reads the machine (env, expandenv, getHostByName, osBase and its like, dateInZone, which reads files of zones);
-// what is much work by design (genPrivateKey, derivePassword, bcrypt, htpasswd); what changes a dict, which could hold
-// itself then (set, unset, merge); what gives values with methods (semver); what calls (call, mustX); and regular
-// expressions that write, whose size cannot be told.
+// Left out on purpose, besides functions that read notes (queryBlocks, querySpans, querySQL, getBlock, getHPathByID,
+// statBlock): functions that read the machine (env, expandenv, getHostByName, osBase and the like, dateInZone, which
+// reads time zone files); that are expensive by design (genPrivateKey, derivePassword, bcrypt, htpasswd); that change
+// a dict, which could then contain itself (set, unset, merge); that return values with methods (semver); that call
+// others (call, mustX); and regular expressions that replace, whose result has no known bound.
 var table = slices.Concat(
 	// Conditions.
 	group(2, 2, yes, "ne", "lt", "le", "gt", "ge"),
@@ -125,7 +125,7 @@ func group(least, most int, s shape, names ...string) []Function {
 	return out
 }
 
-// counting says which arguments of functions decide how much they make.
+// counting returns functions with those arguments as their Counts.
 func counting(functions []Function, arguments ...int) []Function {
 	for i := range functions {
 		functions[i].Counts = arguments
@@ -133,7 +133,8 @@ func counting(functions []Function, arguments ...int) []Function {
 	return functions
 }
 
-// methods are those of the values that functions give, times and durations, by name. Those of other values are refused.
+// methods are the allowed methods of values that functions return, times and durations, by name. Methods of other
+// values are refused.
 var methods = map[string]struct {
 	most  int // arguments
 	shape shape
@@ -145,5 +146,5 @@ var methods = map[string]struct {
 	"Local": {0, now}, "UTC": {0, now}, "Truncate": {1, now}, "Round": {1, now},
 }
 
-// fields are what template files are given.
+// fields are the fields that template files get.
 var fields = []string{"title", "id", "name", "alias"}

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// judge goes through a template once, loops a few times more.
+// judge walks through a template once, and through loops a few times.
 type judge struct {
 	kind     Kind
 	findings []Finding
 	vars     []variable
-	times    int // how often the part in hand is evaluated
+	times    int // how often the current part is evaluated
 	made     int
 	steps    int
 	depth    int
-	work     int // of the judge itself
+	work     int // steps of the judge itself
 }
 
 type variable struct {
@@ -25,10 +25,10 @@ type variable struct {
 	value
 }
 
-// given is what a template is given.
+// given returns the value that a template of this kind gets.
 func given(kind Kind) value {
 	if kind == Path {
-		return texted(16) // <no value>
+		return texted(16) // prints as <no value>
 	}
 	return value{sort: data, size: 64 << 10}
 }
@@ -40,14 +40,14 @@ func (j *judge) refuse(name, why string) {
 	}
 }
 
-// make counts a value that is made as often as the part in hand is evaluated.
+// make counts a value that is produced each time the current part is evaluated.
 func (j *judge) make(v value) value {
 	j.steps = plus(j.steps, j.times)
 	j.made = plus(j.made, times(v.size, j.times))
 	return v
 }
 
-// enter bounds how deep the judge goes; leave is to be called at the end.
+// enter goes one level deeper and refuses to go too deep; the caller must call leave.
 func (j *judge) enter() (leave func(), ok bool) {
 	if j.depth++; j.depth > maxDepth {
 		j.refuse("", fmt.Sprintf("is nested deeper than %d", maxDepth))
@@ -64,7 +64,7 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 		return
 	}
 	for _, node := range l.Nodes {
-		// Loops in loops are gone through more than once each, and branches remember all variables.
+		// Nested loops are walked more than once each, and branches copy all variables.
 		if j.work += 1 + len(j.vars); j.work > maxWork || len(j.vars) > maxVariables {
 			j.refuse("", "has too many variables, or loops in loops that change them")
 			return
@@ -98,7 +98,7 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 	}
 }
 
-// branches are two lists of which one is run.
+// branches judges two lists of which one will run.
 func (j *judge) branches(first, second *parse.ListNode, dot, otherwise value) {
 	before := slices.Clone(j.vars)
 	j.list(first, dot)
@@ -110,8 +110,8 @@ func (j *judge) branches(first, second *parse.ListNode, dot, otherwise value) {
 	}
 }
 
-// loop is a range. Its body is gone through until nothing is learnt of the variables around it, so that one that grows
-// from turn to turn is found.
+// loop judges a range. It walks the body until nothing new is learned about the outer variables, so that a variable
+// which grows with each iteration is found.
 func (j *judge) loop(n *parse.RangeNode, dot value) {
 	mark := len(j.vars)
 	outer := j.times
@@ -174,7 +174,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 	}
 }
 
-// pipe is a pipeline with the variables that it sets.
+// pipe judges a pipeline with the variables that it sets.
 func (j *judge) pipe(p *parse.PipeNode, dot value) value {
 	v := j.command(p, dot)
 	for _, d := range p.Decl {
@@ -196,7 +196,7 @@ func (j *judge) assign(name string, v value) {
 	}
 }
 
-// command is the value of a pipeline.
+// command returns the value of a pipeline.
 func (j *judge) command(p *parse.PipeNode, dot value) value {
 	leave, ok := j.enter()
 	defer leave()
@@ -217,7 +217,7 @@ func (j *judge) command(p *parse.PipeNode, dot value) value {
 	return v
 }
 
-// operand is the value of the first part of a command with its arguments, or of an argument with none.
+// operand returns the value of the first part of a command with its arguments, or of an argument.
 func (j *judge) operand(node parse.Node, args []value, dot value) value {
 	switch n := node.(type) {
 	case *parse.IdentifierNode:
@@ -266,7 +266,7 @@ func (j *judge) variable(name string) value {
 	return value{}
 }
 
-// call is a function with all its arguments.
+// call returns the value of a function call.
 func (j *judge) call(name string, args []value) value {
 	f, ok := byName(name)
 	switch {
@@ -293,7 +293,7 @@ func (j *judge) call(name string, args []value) value {
 	return j.make(made)
 }
 
-// chain is a value's field, that one's field and so on; the arguments belong to the last.
+// chain returns the value of a field of v, of that one's field and so on; args belong to the last.
 func (j *judge) chain(v value, names []string, args []value) value {
 	for i, name := range names {
 		own := args

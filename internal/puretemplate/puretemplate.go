@@ -1,13 +1,13 @@
-// Package puretemplate says of a template of SiYuan whether it is pure: whether all that it makes follows from its own
-// text, what it is given and the clock.
+// Package puretemplate decides whether a SiYuan template is pure: everything it produces follows from its own text,
+// its input and the clock.
 //
-// SiYuan renders the paths of daily notes and of new documents, the files below data/templates and the columns of
-// databases that are templates. Its templates are those of Go's text/template with the functions of Sprig and some of
-// its own, and these can read every notebook. So whoever is to see or to write some notebooks only may use what
-// [Functions] lists, and nothing else: a function, a method or a field that is not in the tables here is refused, as is
-// a template that cannot be read, one that defines templates, and one that could be more work than a note is worth.
+// SiYuan renders the paths of daily notes and new documents, the files below data/templates, and template columns of
+// databases. Its templates are those of Go's text/template with the functions of Sprig and some of its own, which can
+// read every notebook. So a caller that may see or write only some notebooks may use only what [Functions] lists. A
+// function, method or field that is not in the tables here is refused, and so is a template that cannot be parsed,
+// that defines templates, or that could take more work than a note is worth.
 //
-// Nothing is run here. The tables are data that somebody who runs templates can use as well.
+// The package runs nothing. Whoever runs templates can use its tables too.
 //
 // Entry points: [Judge], [Functions].
 package puretemplate
@@ -18,17 +18,17 @@ import (
 	"text/template/parse"
 )
 
-// Kind is where a template stands, which says how its actions are written and what it is given.
+// Kind says where a template is used, and so how its actions are written and what input it gets.
 type Kind uint8
 
 const (
-	// Path is a text or a path with actions in {{ }}. It is given nothing.
+	// Path is a text or a path with actions in {{ }}. It gets no input.
 	Path Kind = iota
-	// File is a file below data/templates with actions in .action{ }. It is given the title, id, name and alias of a
-	// document that its reader may read.
+	// File is a file below data/templates with actions in .action{ }. It gets title, id, name and alias of a document
+	// that its reader may read.
 	File
-	// Column is a column of a database, with actions in .action{ }; those in {{ }} are judged too, whether SiYuan runs
-	// them or not. It is given the cells of one row by the names of their columns.
+	// Column is a database column with actions in .action{ }; those in {{ }} are judged too, whether SiYuan runs them
+	// or not. It gets the cells of one row by column name.
 	Column
 )
 
@@ -38,30 +38,30 @@ const (
 	actionRight = "}"
 )
 
-// Bounds of a pure template. SiYuan knows none.
+// Bounds of a pure template; SiYuan has none.
 const (
-	// maxText is the longest template, in bytes.
+	// maxText bounds a template in bytes.
 	maxText = 64 << 10
-	// maxCount is the largest number that a count in a template may be: how often to repeat, how long a list is.
+	// maxCount bounds a count in a template, such as a number of repetitions or the length of a list.
 	maxCount = 1000
-	// maxMade is how many bytes a template may make at most, parts that it does not write counted.
+	// maxMade bounds the bytes that a template may produce, including intermediate values.
 	maxMade = 1 << 20
-	// maxSteps is how many parts may be evaluated, those in loops each time.
+	// maxSteps bounds how many parts are evaluated, counting each iteration of a loop.
 	maxSteps = 50_000
-	// maxDepth is how deep a template may be nested.
+	// maxDepth bounds the nesting of a template.
 	maxDepth = 64
-	// maxVariables is how many variables there may be at a time, maxWork how many the judge looks at in all.
+	// maxVariables bounds the variables at one time, maxWork the steps of the judge.
 	maxVariables = 100
 	maxWork      = 1 << 20
-	// maxFindings is how many findings are told.
+	// maxFindings bounds the reported findings.
 	maxFindings = 8
 )
 
-// Finding is something in a template because of which it is not pure.
+// Finding is a reason why a template is not pure.
 type Finding struct {
-	// Name is what stands in the template: "queryBlocks", ".Content", "range". It is empty for the template as a whole.
+	// Name is the part of the template: "queryBlocks", ".Content", "range". It is empty for the template as a whole.
 	Name string
-	// Why says what is wrong with it, as the end of a sentence that begins with the name.
+	// Why says what is wrong with that part, as the rest of a sentence that begins with Name.
 	Why string
 }
 
@@ -72,20 +72,20 @@ func (f Finding) String() string {
 	return f.Name + " " + f.Why
 }
 
-// Judge returns why a template is not pure, each thing once and in order, or nothing if it is. It takes time and memory
-// in proportion to the text, and is safe for concurrent use.
+// Judge returns why a template is not pure, each reason once and in order, or nothing if it is pure. Time and memory
+// are linear in the text. It is safe for concurrent use.
 func Judge(kind Kind, text string) []Finding {
 	if len(text) > maxText {
 		return []Finding{{Why: fmt.Sprintf("is longer than %d bytes", maxText)}}
 	}
 	switch kind {
-	case File: // where {{ }} is an embed block
+	case File: // {{ }} is an embed block in files
 		return judged(kind, text, actionLeft, actionRight)
 	case Column:
 		return append(judged(kind, text, actionLeft, actionRight), judged(kind, text, "{{", "}}")...)
 	}
 	if strings.Contains(text, actionLeft) {
-		// Whoever renders it may know the other delimiters too.
+		// Whoever renders the template may know the other delimiters too.
 		return []Finding{{Name: actionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
 	}
 	return judged(Path, text, "{{", "}}")
@@ -120,8 +120,8 @@ func judged(kind Kind, text, left, right string) []Finding {
 	return j.findings
 }
 
-// deep reports whether parentheses could be nested so deep that to read them is a burden. What stands in quotes counts
-// too, which is no matter for templates that people write.
+// deep reports whether parentheses may be nested too deep for the parser. It counts those in quotes too, which does
+// not matter for templates that people write.
 func deep(text, left string) bool {
 	depth := 0
 	_, text, _ = strings.Cut(text, left)

@@ -2,10 +2,10 @@ package puretemplate
 
 import "strings"
 
-// shape bounds what a function makes of its arguments, whose number is right. A reason says why it cannot be told.
+// shape returns a bound for the result of a function, whose number of arguments is right. why says why there is none.
 type shape func(args []value) (made value, why string)
 
-// all is the size of the arguments together.
+// all returns the total size of the arguments.
 func all(args []value) int {
 	n := 0
 	for _, a := range args {
@@ -21,10 +21,10 @@ func lasts([]value) (value, string)  { return lasting, "" }
 func short([]value) (value, string)  { return texted(64), "" }
 func digest([]value) (value, string) { return texted(160), "" }
 
-// constant is a month or a day of the week, which have methods.
+// constant bounds a month or a weekday, which have methods.
 func constant([]value) (value, string) { return value{size: 16}, "" }
 
-// either is one of the arguments.
+// either bounds one of the arguments.
 func either(args []value) (value, string) {
 	out := args[0]
 	for _, a := range args[1:] {
@@ -33,17 +33,17 @@ func either(args []value) (value, string) {
 	return out, ""
 }
 
-// grown is a text that is at most factor times as long as what it is made of.
+// grown returns the shape of a text that is at most factor times as long as its arguments.
 func grown(factor int) shape {
 	return func(args []value) (value, string) { return texted(plus(16, times(factor, all(args)))), "" }
 }
 
-// layout writes a date: the longest word in it stands for one character of its layout.
+// layout bounds a formatted date: a character of the layout may become the longest word.
 func layout(args []value) (value, string) {
 	return texted(plus(64, times(12, args[0].size))), ""
 }
 
-// formatted is printf.
+// formatted bounds printf.
 func formatted(args []value) (value, string) {
 	format, ok := args[0].literal.(string)
 	if !ok {
@@ -66,12 +66,12 @@ func formatted(args []value) (value, string) {
 	return texted(plus(len(format), times(verbs, plus(2000, times(16, all(args[1:])))))), ""
 }
 
-// replaced is replace: the new text stands between any two characters.
+// replaced bounds replace: the new text may be inserted between any two characters.
 func replaced(args []value) (value, string) {
 	return texted(times(plus(args[2].size, 1), plus(args[1].size, 1))), ""
 }
 
-// repeated makes a text n times as long, or each line of it n longer.
+// repeated bounds a text repeated n times, or with each line n longer.
 func repeated(args []value) (value, string) {
 	n, _ := args[0].counted()
 	return texted(times(max(n, 0)+2, plus(args[1].size, 1))), ""
@@ -82,7 +82,7 @@ func random(args []value) (value, string) {
 	return texted(max(n, 0)), ""
 }
 
-// numbers is a list of them.
+// numbers bounds a list of numbers.
 func numbers(args []value) (value, string) {
 	n := 1
 	for _, a := range args {
@@ -92,7 +92,7 @@ func numbers(args []value) (value, string) {
 	return listed(n, numbered), ""
 }
 
-// gathered is a list of the arguments.
+// gathered bounds a list of the arguments.
 func gathered(args []value) (value, string) {
 	if len(args) == 0 {
 		return listed(0, value{}), ""
@@ -101,14 +101,14 @@ func gathered(args []value) (value, string) {
 	return listed(len(args), element), ""
 }
 
-// named is a dict of the arguments, which are names and values by turns.
+// named bounds a dict of the arguments, alternating names and values.
 func named(args []value) (value, string) {
 	out, _ := gathered(args)
 	out.sort, out.size = dict, times(2, out.size)
 	return out, ""
 }
 
-// picked is an element.
+// picked bounds an element.
 func picked(args []value) (value, string) {
 	v := args[0]
 	if v.sort == text && len(args) > 1 {
@@ -121,7 +121,7 @@ func picked(args []value) (value, string) {
 	return v, ""
 }
 
-// part is a list or text of what is in one.
+// part bounds a part of a list or text.
 func part(args []value) (value, string) {
 	out := args[0]
 	out.literal = nil
@@ -131,7 +131,7 @@ func part(args []value) (value, string) {
 	return out, ""
 }
 
-// added is a list with one more element.
+// added bounds a list with one more element.
 func added(args []value) (value, string) {
 	if args[0].sort != list {
 		return value{}, "takes a list whose length can be told"
@@ -154,7 +154,7 @@ func concatenated(args []value) (value, string) {
 	return out, ""
 }
 
-// joined is the elements with a text between them.
+// joined bounds the elements joined with a text.
 func joined(args []value) (value, string) {
 	return texted(plus(args[1].size, times(plus(args[1].size, 1), plus(args[0].size, 1)))), ""
 }

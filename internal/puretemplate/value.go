@@ -1,10 +1,10 @@
 package puretemplate
 
-// sort is the kind of a value, as far as it can be told from the text.
+// sort is the type of a value, as far as the text tells.
 type sort uint8
 
 const (
-	unknown sort = iota // an element of something; it may be any of the others
+	unknown sort = iota // an element of something; may be any of the others
 	text
 	number
 	truth
@@ -12,23 +12,23 @@ const (
 	span // a duration
 	list
 	dict
-	data // what the template is given
+	data // the input of the template
 )
 
-// value is what is known of a value before a template runs: bounds, never too small.
+// value is what is known of a value before a template runs: upper bounds, never too small.
 type value struct {
 	sort sort
-	// size is how many bytes it is at most when printed.
+	// size bounds its printed form in bytes.
 	size int
-	// length is how many elements a list or dict has at most.
+	// length bounds the elements of a list or dict.
 	length int
-	// element bounds what is in a list or dict.
+	// element bounds every element of a list or dict.
 	element *value
-	// literal is the number or the text itself where it stands in the template.
+	// literal is the number or text if it is written in the template.
 	literal any // int64 or string
 }
 
-// huge stands for all sizes from there on, so that no sum or product overflows.
+// huge stands for itself and all larger sizes, so that sums and products do not overflow.
 const huge = 1 << 30
 
 func plus(a, b int) int { return min(a+b, huge) }
@@ -49,13 +49,13 @@ var (
 
 func texted(size int) value { return value{sort: text, size: min(size, huge)} }
 
-// listed is a list of so many elements like one.
+// listed returns the bound of a list of that many elements.
 func listed(length int, element value) value {
 	element.literal = nil
 	return value{sort: list, length: length, element: &element, size: plus(2, times(length, plus(element.size, 1)))}
 }
 
-// of is the bound of any element of a value.
+// of returns the bound of any element of a value.
 func (v value) of() value {
 	if v.element != nil {
 		return *v.element
@@ -63,7 +63,7 @@ func (v value) of() value {
 	return value{size: v.size}
 }
 
-// join is what bounds two values.
+// join returns a bound for both values.
 func join(a, b value) value {
 	out := value{sort: a.sort, size: max(a.size, b.size), length: max(a.length, b.length)}
 	if a.literal != nil && a.literal == b.literal {
@@ -83,7 +83,7 @@ func join(a, b value) value {
 	return out
 }
 
-// within reports whether all that is known of v holds for b too.
+// within reports whether b bounds everything that v does.
 func (v value) within(b value) bool {
 	if b.literal != nil && v.literal != b.literal || v.sort != b.sort && b.sort != unknown || v.size > b.size || v.length > b.length {
 		return false
@@ -91,7 +91,7 @@ func (v value) within(b value) bool {
 	return v.element == nil || b.element != nil && v.element.within(*b.element) || b.element == nil && b.sort == unknown
 }
 
-// counted is the number that a value is, where it stands in the template and is not too large.
+// counted returns the number if v is written in the template and not too large.
 func (v value) counted() (n int, ok bool) {
 	i, ok := v.literal.(int64)
 	return int(i), ok && v.sort == number && -maxCount <= i && i <= maxCount

@@ -1,4 +1,4 @@
-// Package rawjson reads and writes single values of JSON texts, byte for byte.
+// Package rawjson reads and writes values in JSON texts byte for byte.
 package rawjson
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// PlainValue is a value as people read it: a text without quotes, all else as JSON.
+// PlainValue returns a value for people: a string without quotes, anything else as JSON.
 func PlainValue(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && string(raw) != "null" {
@@ -20,7 +20,7 @@ func PlainValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Quote is a text as JSON, with < > & as they are.
+// Quote returns a text as a JSON string, without escaping < > &.
 func Quote(text string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -31,8 +31,8 @@ func Quote(text string) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// Convert makes JSON of what a person typed, of one of the types; none means any. A number
-// keeps all its digits.
+// Convert converts what a person typed to JSON of one of the types; empty types mean any. A number keeps all
+// its digits. ok is false if no type fits.
 func Convert(value string, types []string) (json.RawMessage, bool) {
 	any := len(types) == 0
 	if raw := []byte(strings.TrimSpace(value)); len(raw) > 0 && json.Valid(raw) && !slices.Equal(types, []string{"string"}) {
@@ -47,8 +47,7 @@ func Convert(value string, types []string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// EachMember calls f for each member of an object, in order, with its name, and its key and
-// value as they are written.
+// EachMember calls f for each member of an object, in order, with its decoded name and its raw key and value.
 func EachMember(obj json.RawMessage, f func(name string, key, value json.RawMessage)) {
 	if len(obj) == 0 {
 		return
@@ -62,13 +61,13 @@ func EachMember(obj json.RawMessage, f func(name string, key, value json.RawMess
 // Object builds a JSON object member by member.
 type Object struct{ buf []byte }
 
-// Add appends a member; both are JSON already.
+// Add appends a member; key and value are JSON.
 func (o *Object) Add(key, value json.RawMessage) {
 	o.buf = append(o.buf, ',')
 	o.buf = append(append(append(o.buf, key...), ':'), value...)
 }
 
-// Bytes is the object; nothing may be added after it.
+// Bytes returns the object. Nothing may be added after that.
 func (o *Object) Bytes() json.RawMessage {
 	if len(o.buf) == 0 {
 		return json.RawMessage("{}")
@@ -77,7 +76,7 @@ func (o *Object) Bytes() json.RawMessage {
 	return append(o.buf, '}')
 }
 
-// JoinValues shows the first few of a list of JSON values, texts without quotes.
+// JoinValues lists the first few JSON values, strings without quotes.
 func JoinValues(values []gjson.Result, most int) string {
 	var words []string
 	for i, v := range values {
@@ -90,7 +89,7 @@ func JoinValues(values []gjson.Result, most int) string {
 	return strings.Join(words, ", ")
 }
 
-// TypeOf names the type of a value as JSON Schema does.
+// TypeOf returns the JSON Schema type of a value.
 func TypeOf(v gjson.Result) string {
 	switch v.Type {
 	case gjson.Null:
@@ -112,8 +111,7 @@ func TypeOf(v gjson.Result) string {
 	return "object"
 }
 
-// Member is a member of an object by its exact name, which [gjson.Result.Get] would read
-// as a path.
+// Member returns the member with exactly this name. [gjson.Result.Get] would interpret the name as a path.
 func Member(obj gjson.Result, name string) (found gjson.Result) {
 	if !obj.IsObject() {
 		return gjson.Result{}
@@ -128,8 +126,7 @@ func Member(obj gjson.Result, name string) (found gjson.Result) {
 	return found
 }
 
-// List is the elements of an array; none for anything else, which [gjson.Result.Array]
-// would wrap.
+// List returns the elements of an array; none for any other value, unlike [gjson.Result.Array].
 func List(v gjson.Result) []gjson.Result {
 	if !v.IsArray() {
 		return nil
@@ -137,14 +134,14 @@ func List(v gjson.Result) []gjson.Result {
 	return v.Array()
 }
 
-// Same reports whether a text is the JSON value raw, however it is written.
+// Same reports whether text is the same JSON value as raw, possibly spelled differently.
 func Same(text, raw string) bool {
 	a, ok := Decode(text)
 	b, ok2 := Decode(raw)
 	return ok && ok2 && reflect.DeepEqual(a, b)
 }
 
-// Decode reads one JSON value, its numbers as they are written; ok is false where the text is anything else.
+// Decode decodes one JSON value; numbers keep their spelling. ok is false if text is not exactly one value.
 func Decode(text string) (v any, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

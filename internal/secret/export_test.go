@@ -1,6 +1,6 @@
 package secret
 
-// The bounds of names and values.
+// The limits for names and values.
 const (
 	MaxName  = maxName
 	MaxValue = maxValue

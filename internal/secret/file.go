@@ -19,16 +19,16 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// maxFile bounds what is decrypted.
+// maxFile is the maximum size that is decrypted, in bytes.
 const maxFile = 64 << 20
 
-// fileBackend keeps secrets in a file that age has encrypted.
+// fileBackend keeps secrets in a file encrypted with age.
 type fileBackend struct {
 	file    atomicfile.File
 	keyPath string
 }
 
-// content is what is encrypted.
+// content is the plain text of the file.
 type content struct {
 	Version int               `json:"version"`
 	Secrets map[string]string `json:"secrets"`
@@ -66,7 +66,7 @@ func (b *fileBackend) delete(ctx context.Context, name string) error {
 	})
 }
 
-// update changes the secrets under the file's lock. edit reports whether it did.
+// update changes the secrets while holding the file's lock. edit reports whether it changed anything.
 func (b *fileBackend) update(ctx context.Context, edit func(*content) bool) error {
 	return b.file.Update(ctx, func(old []byte) ([]byte, error) {
 		c, err := b.open(old)
@@ -88,8 +88,8 @@ func (b *fileBackend) read() (content, error) {
 	return b.open(raw)
 }
 
-// open decrypts the file's bytes; nil is a file that is not there. What cannot be decrypted
-// is never written over.
+// open decrypts the content of the file; nil means that there is no file. An error keeps callers from
+// overwriting what cannot be decrypted.
 func (b *fileBackend) open(raw []byte) (content, error) {
 	c := content{Version: version, Secrets: map[string]string{}}
 	if raw == nil {
@@ -108,7 +108,7 @@ func (b *fileBackend) open(raw []byte) (content, error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		// The cause is left out: what a decoder says of secrets may quote them.
+		// The cause is left out, because a decoder's error may quote secrets.
 		return c, fmt.Errorf("%s is damaged, or %s is not its key: put both back from a backup, or remove the former and set the secrets again",
 			b.file.Path, b.keyPath)
 	}
@@ -133,8 +133,7 @@ func decrypt(raw []byte, id age.Identity) ([]byte, error) {
 	return text, err
 }
 
-// seal encrypts c. It is called under the file's lock, which also guards the making of the
-// key.
+// seal encrypts c. The caller holds the file's lock, which also protects the creation of the key.
 func (b *fileBackend) seal(c content) ([]byte, error) {
 	id, err := b.readKey()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,7 +183,7 @@ func (b *fileBackend) readKey() (*age.X25519Identity, error) {
 	}
 	id, err := age.ParseX25519Identity(strings.TrimSpace(string(raw)))
 	if err != nil {
-		return nil, fmt.Errorf("%s is damaged: put it back from a backup", b.keyPath) // age's words quote it
+		return nil, fmt.Errorf("%s is damaged: put it back from a backup", b.keyPath) // age's error would quote the key
 	}
 	return id, nil
 }

@@ -12,11 +12,11 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// index is the content of secrets.json. It holds no secret.
+// index is the content of secrets.json. It holds no secrets.
 type index struct {
 	Version int      `json:"version"`
 	Kind    Kind     `json:"kind,omitempty"`
-	Names   []string `json:"names,omitempty"` // in the keyring, which cannot list them; sorted
+	Names   []string `json:"names,omitempty"` // names in the keyring, which cannot list them; sorted
 }
 
 const version = 1
@@ -52,7 +52,7 @@ func (f indexFile) parse(raw []byte) (index, error) {
 	return x, nil
 }
 
-// update changes the index under its lock. edit runs under it too.
+// update changes the index while holding its lock, during edit too.
 func (f indexFile) update(ctx context.Context, edit func(*index) error) error {
 	return f.file.Update(ctx, func(old []byte) ([]byte, error) {
 		x, err := f.parse(old)

@@ -14,23 +14,22 @@ import (
 
 const (
 	service = "collie"
-	// partSize is what every system's keyring takes in one item: Windows ends at 2,560
-	// bytes, macOS at 4 KiB of a Base64 form with the names around it.
+	// partSize is the size in bytes that every system's keyring accepts for one item. The limit of Windows is
+	// 2,560 bytes, that of macOS 4 KiB in Base64, including the names.
 	partSize = 1800
-	// splitMark begins the item of a secret that lies in several: "collie-split:" and the
-	// parts' tag and number. A value that begins so is split whatever its size.
+	// splitMark starts the item of a secret that is split into parts. The parts' tag and number follow. A
+	// value that itself starts with it is always split.
 	splitMark = "collie-split:"
 )
 
-// ringBackend keeps secrets in a keyring. A longer one lies in parts beside its item, which
-// names them: the item changes last, so that a reader finds all of the old parts or all of
-// the new ones.
+// ringBackend keeps secrets in a keyring. A long secret is split into parts beside its item, which names
+// them. The item is written last, so that a reader finds either all old parts or all new ones.
 type ringBackend struct {
 	ring  timedRing
 	index indexFile
 }
 
-// probe asks whether the keyring answers at all.
+// probe returns an error if the keyring does not work.
 func (b *ringBackend) probe(ctx context.Context) error {
 	_, _, err := b.item(ctx, "probe")
 	return err
@@ -134,7 +133,7 @@ func (b *ringBackend) delete(ctx context.Context, name string) error {
 	})
 }
 
-// oldParts are the names of the parts that a secret has now.
+// oldParts returns the names of the parts that a secret has now.
 func (b *ringBackend) oldParts(ctx context.Context, name string) ([]string, error) {
 	head, _, err := b.item(ctx, name)
 	if err != nil {
@@ -153,7 +152,7 @@ func (b *ringBackend) dropAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// partsOf returns the names of the parts that an item's text points to.
+// partsOf returns the names of the parts that an item refers to.
 func partsOf(name, head string) (parts []string, split bool) {
 	text, ok := strings.CutPrefix(head, splitMark)
 	tag, count, counted := strings.Cut(text, ":")
@@ -162,12 +161,12 @@ func partsOf(name, head string) (parts []string, split bool) {
 		return nil, false
 	}
 	for i := range n {
-		parts = append(parts, name+"#"+tag+"."+strconv.Itoa(i)) // no secret's name has a #
+		parts = append(parts, name+"#"+tag+"."+strconv.Itoa(i)) // names of secrets cannot contain #
 	}
 	return parts, true
 }
 
-// cut cuts a value into parts, between characters: some keyrings hold text.
+// cut splits a value into parts, between characters, because some keyrings accept only text.
 func cut(value string) (parts []string) {
 	for len(value) > partSize {
 		end := partSize

@@ -1,10 +1,10 @@
-// Package secret keeps the named secrets of one home: what ${secret:NAME} in the settings
-// stands for, and the tokens of signed-in servers.
+// Package secret stores the named secrets of one home: the values of ${secret:NAME} in the settings, and the
+// tokens of servers that a person has signed in to.
 //
-// They lie in the keyring of the system under the service "collie", one item a secret, or,
-// where there is no keyring, in a file encrypted with age whose key lies beside it. [Open]
-// is the entry point; it touches neither before the first question. What a secret is for,
-// and what its name may look like to people, is its owner's business.
+// They are stored in the keyring of the system under the service "collie", one item per secret. If there is
+// no keyring, they are in a file encrypted with age, and the key is in a file beside it. [Open] is the entry
+// point; it accesses neither before the first use. The meaning of a secret and the form of its name are up to
+// its owner.
 //
 // The files, all in the folder given to Open and readable by their owner alone:
 //
@@ -12,8 +12,8 @@
 //	secrets.age   the secrets, where there is no keyring: JSON, encrypted
 //	secrets.key   the age identity that decrypts them; age -d -i secrets.key secrets.age
 //
-// Anybody who may read both of the latter has the secrets: the file protects a backup or a
-// copy of one of them, the keyring more.
+// Whoever can read both of the last two files can read the secrets: encryption protects a backup or a copy of
+// only one of them. A keyring protects better.
 package secret
 
 import (
@@ -35,10 +35,10 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Kind says where secrets are kept.
+// Kind says where secrets are stored.
 type Kind string
 
-// The kinds. A [Store] is opened with any of them and answers with one of the last two.
+// The kinds. A [Store] may be opened with any of them; [Store.Kind] returns one of the last two.
 const (
 	Auto    Kind = "auto"
 	Keyring Kind = "keyring"
@@ -47,15 +47,15 @@ const (
 
 // Options are the optional parts of [Open].
 type Options struct {
-	// Kind forces a place. Empty means Auto: the place that this home uses already, else the
-	// keyring if there is one, else the file. The first secret that is kept decides for good.
+	// Kind selects the place. Empty means Auto: the place that this home already uses, else the keyring if
+	// there is one, else the file. The first secret that is set fixes the choice.
 	Kind Kind
-	// Timeout bounds one question to the keyring, which may ask a person to unlock it; 0
-	// means 20 s. A question cannot be taken back: until it is answered, all others fail.
+	// Timeout bounds one access to the keyring, which may ask a person to unlock it; 0 means 20 s. An access
+	// cannot be cancelled: until it returns, all others fail.
 	Timeout time.Duration
-	// Ring is asked instead of the system's keyring.
+	// Ring is used instead of the system's keyring, if not nil.
 	Ring keyring.Keyring
-	// Logger hears once which place was chosen and why; nil discards. Values are never logged.
+	// Logger is told once which place was chosen and why; nil discards. Values are never logged.
 	Logger *slog.Logger
 }
 
@@ -65,8 +65,8 @@ const (
 	maxValue = 1 << 20
 )
 
-// Store holds the secrets of one home. It is safe for concurrent use, and several processes
-// may have the same home open: no change of one is lost to another.
+// Store holds the secrets of one home. It is safe for concurrent use, by several processes too: no change of
+// one is lost because of another.
 type Store struct {
 	dir   string
 	kind  Kind
@@ -76,10 +76,10 @@ type Store struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	decided Kind // empty until something was asked
+	decided Kind // empty until the first access
 }
 
-// Open returns the store in dir, which is made when something is kept. It reads nothing yet.
+// Open returns the store in dir, which is created when a secret is set. It reads nothing yet.
 func Open(dir string, o Options) (*Store, error) {
 	switch o.Kind {
 	case "":
@@ -108,8 +108,8 @@ func Open(dir string, o Options) (*Store, error) {
 	}, nil
 }
 
-// Get returns a secret and whether there is one of that name. Of the keyring, it also finds
-// items that other programs have put under the service "collie".
+// Get returns a secret and whether it exists. In the keyring it also finds items that other programs have
+// stored under the service "collie".
 func (s *Store) Get(ctx context.Context, name string) (value string, ok bool, err error) {
 	if err := CheckName(name); err != nil {
 		return "", false, err
@@ -121,7 +121,7 @@ func (s *Store) Get(ctx context.Context, name string) (value string, ok bool, er
 	return b.get(ctx, name)
 }
 
-// Set keeps a secret, in the place of an earlier one of that name.
+// Set stores a secret and replaces an earlier one with that name.
 func (s *Store) Set(ctx context.Context, name, value string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 	return b.set(ctx, name, value)
 }
 
-// Delete removes a secret. It is not an error if there is none of that name.
+// Delete removes a secret. A missing secret is not an error.
 func (s *Store) Delete(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
@@ -151,8 +151,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 	return b.delete(ctx, name)
 }
 
-// List returns the names of all secrets that this program has kept, sorted. The keyring is
-// not asked for it.
+// List returns the names of all secrets that this program has stored, sorted. It does not access the keyring.
 func (s *Store) List(ctx context.Context) ([]string, error) {
 	kind, err := s.known()
 	switch {
@@ -161,19 +160,19 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 	case kind == File:
 		return s.file.names()
 	}
-	return s.index.names() // none, where nothing is decided yet
+	return s.index.names() // empty if no place is chosen yet
 }
 
-// Has reports whether this program has kept a secret of that name. The keyring is not asked
-// for it, so that it never makes a person unlock something.
+// Has reports whether this program has stored a secret with that name. It does not access the keyring, so
+// that no person is asked to unlock it.
 func (s *Store) Has(ctx context.Context, name string) (bool, error) {
 	names, err := s.List(ctx)
 	_, found := slices.BinarySearch(names, name)
 	return found, err
 }
 
-// Kind returns where secrets are kept: [Keyring] or [File]. Where nothing is kept yet, it
-// asks whether there is a keyring.
+// Kind returns where secrets are stored: [Keyring] or [File]. If none is stored yet, it checks whether there
+// is a keyring.
 func (s *Store) Kind(ctx context.Context) (Kind, error) {
 	if kind, err := s.known(); kind != "" || err != nil {
 		return kind, err
@@ -195,7 +194,7 @@ func (s *Store) Kind(ctx context.Context) (Kind, error) {
 	return kind, nil
 }
 
-// known is the kind without asking the keyring; empty where nothing is decided.
+// known returns the kind without accessing the keyring; empty if it is not fixed yet.
 func (s *Store) known() (Kind, error) {
 	if s.kind != Auto {
 		return s.kind, nil
@@ -217,8 +216,8 @@ func (s *Store) known() (Kind, error) {
 	return s.decided, nil
 }
 
-// chooseBackend decides for good, before the first secret is kept: a keyring counts only if it can
-// keep that very secret, since some can only be read over a network login.
+// chooseBackend fixes the choice, before the first secret is stored. The keyring is chosen only if it can
+// store that very secret, because some keyrings are read-only in a network login.
 func (s *Store) chooseBackend(ctx context.Context, name, value string) error {
 	if s.kind != Auto {
 		return nil
@@ -240,7 +239,7 @@ func (s *Store) chooseBackend(ctx context.Context, name, value string) error {
 		}
 	}
 	return s.index.update(ctx, func(x *index) error {
-		if x.Kind == "" { // else another process was first
+		if x.Kind == "" { // otherwise another process has decided
 			x.Kind = kind
 		}
 		return nil
@@ -258,15 +257,15 @@ func (s *Store) backend(ctx context.Context) (backend, error) {
 	return &s.ring, nil
 }
 
-// backend is one place for secrets.
+// backend stores secrets in one place.
 type backend interface {
 	get(ctx context.Context, name string) (string, bool, error)
 	set(ctx context.Context, name, value string) error
 	delete(ctx context.Context, name string) error
 }
 
-// CheckName says why a name cannot be that of a secret: it must be possible to write it
-// between "${secret:" and "}" and to read it in a list.
+// CheckName returns why a name is not valid: it must be possible to write it between "${secret:" and "}" and
+// to read it in a list.
 func CheckName(name string) error {
 	switch {
 	case name == "":

@@ -19,17 +19,18 @@ import (
 	"github.com/zalando/go-keyring"
 
 	"collie/internal/secret"
+	"collie/test/await"
 )
 
 const canary = "canary-5e0c9d7b1f"
 
-// ring is a keyring in memory that takes no more than the smallest real one.
+// ring is an in-memory keyring with the size limit of the smallest real one.
 type ring struct {
 	mu     sync.Mutex
 	items  map[string]string
-	broken error         // of every question
-	closed error         // of every write
-	wait   chan struct{} // every question waits for it, if it is not nil
+	broken error         // error of every access
+	closed error         // error of every write
+	wait   chan struct{} // if not nil, every access waits for it
 	asked  int
 }
 
@@ -130,7 +131,7 @@ func set(t *testing.T, s *secret.Store, name, value string) {
 	}
 }
 
-// TestContract is what both places promise.
+// TestContract tests what both places promise.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []secret.Kind{secret.Keyring, secret.File} {
@@ -158,7 +159,7 @@ func TestContract(t *testing.T) {
 				set(t, s, name, "old "+strings.Repeat("x", 5000))
 				set(t, s, name, v)
 			}
-			other := open(t, dir, o) // as another process has it
+			other := open(t, dir, o) // as another process opens it
 			for name, v := range values {
 				if got := get(t, other, name); got != v {
 					t.Errorf("%s = %.40q, want %.40q", name, got, v)
@@ -205,7 +206,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The file and its key are for their owner alone, and no value shows in any of them.
+// Only the owner can read the file and its key, and no value appears in any file in plain text.
 func TestFileHidesValues(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -333,7 +334,7 @@ func TestAutoPrefersTheKeyring(t *testing.T) {
 	}
 }
 
-// A keyring that can be read and not written, as over a network login, is none.
+// A keyring that can be read but not written, as in a network login, is not used.
 func TestAutoLeavesAKeyringThatKeepsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRing()
@@ -363,15 +364,10 @@ func TestKeyringThatHangs(t *testing.T) {
 		t.Errorf("%d more questions were put to a keyring that hangs", more)
 	}
 	close(r.wait) // a person unlocks it
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	await.Until(t, "it is open after the answer", func() bool {
 		_, _, err := s.Get(t.Context(), "a")
-		if err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("it stays shut after the answer: %v", err)
-		}
-	}
+		return err == nil
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Set(ctx, "a", "b"); !errors.Is(err, context.Canceled) {
@@ -436,7 +432,7 @@ func TestConcurrentUse(t *testing.T) {
 	if got, err := first.List(t.Context()); err != nil || len(got) != 21 {
 		t.Errorf("%d names, %v, want 21", len(got), err)
 	}
-	if n := r.len(); n != 21+4 { // four parts of the long one
+	if n := r.len(); n != 21+4 { // the long one has four parts
 		t.Errorf("%d items in the keyring, want 25: parts are left over", n)
 	}
 }

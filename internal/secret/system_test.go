@@ -8,8 +8,8 @@ import (
 	"collie/internal/secret"
 )
 
-// TestSystemKeyring goes through the library, whose provider belongs to the whole process:
-// it is not parallel, and no other test uses it.
+// TestSystemKeyring uses the keyring library, whose provider is global to the process. So it is not parallel,
+// and no other test uses the library.
 func TestSystemKeyring(t *testing.T) { //nolint:paralleltest // see above
 	keyring.MockInit()
 	s := open(t, t.TempDir(), secret.Options{})

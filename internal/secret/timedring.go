@@ -10,11 +10,11 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// errNoAnswer is in the chain of an error about a keyring that did not answer in time: it is
-// locked, as a rule, and asks on a screen that nobody looks at.
+// errNoAnswer is in the chain of the error if a keyring did not answer in time. Usually it is locked and
+// shows a prompt on a screen that nobody sees.
 var errNoAnswer = errors.New("the keyring does not answer: unlock it, or choose the file instead")
 
-// timedRing asks a keyring one question at a time, and waits for each no longer than limit.
+// timedRing accesses a keyring one call at a time, and waits for each at most limit.
 type timedRing struct {
 	ring  keyring.Keyring
 	limit time.Duration
@@ -22,8 +22,8 @@ type timedRing struct {
 }
 
 type turn struct {
-	free  chan struct{} // holds a token while nobody asks
-	stuck atomic.Bool   // a question was given up and is not answered yet
+	free  chan struct{} // holds a token while nobody accesses the keyring
+	stuck atomic.Bool   // a call timed out and has not returned yet
 }
 
 func newTurn() *turn {
@@ -32,13 +32,13 @@ func newTurn() *turn {
 	return t
 }
 
-// answer is what a keyring says.
+// answer is the result of a call to a keyring.
 type answer struct {
 	text string
 	err  error
 }
 
-// ask calls question with the keyring. A question that takes too long is left to itself: no
+// ask calls question with the keyring. If that takes too long, ask returns and the call goes on, because no
 // keyring can be told to stop.
 func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
 	if p.turn.stuck.Load() {
@@ -54,7 +54,7 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 		return "", context.Cause(ctx)
 	}
 	done := make(chan answer, 1)
-	go func() { // ends with the answer
+	go func() { // ends when the keyring answers
 		text, err := question(p.ring)
 		done <- answer{text, err}
 		p.turn.stuck.Store(false)
@@ -72,12 +72,11 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 	}
 }
 
-// givenUp makes the next questions fail at once, until the one that nobody waits for any more
-// is answered.
+// givenUp makes further calls fail at once, until the abandoned call has returned.
 func (t *turn) givenUp(done <-chan answer) {
 	t.stuck.Store(true)
 	select {
-	case <-done: // it was answered just now, and may have said so before us
+	case <-done: // it returned just now and may already have cleared the state
 		t.stuck.Store(false)
 	default:
 	}

@@ -1,14 +1,14 @@
 package siyuanapi
 
-// Databases is the folder of the workspace in which databases lie, which SiYuan calls attribute views.
+// Databases is the workspace folder of databases, which SiYuan calls attribute views.
 const Databases = "/data/storage/av"
 
-// DatabasePath is the file of the database with an id.
+// DatabasePath returns the file of a database.
 func DatabasePath(id string) string { return Databases + "/" + id + ".json" }
 
 // The types of database columns.
 const (
-	ColumnBlock      = "block" // the primary one
+	ColumnBlock      = "block" // the primary column
 	ColumnText       = "text"
 	ColumnNumber     = "number"
 	ColumnDate       = "date"
@@ -27,7 +27,7 @@ const (
 	ColumnLineNumber = "lineNumber"
 )
 
-// Content is the value of a cell that holds a text: also of one with an address, a number to call, or what a template made.
+// Content is the value of a text cell, and also of one with an address, a phone number, or a template's result.
 type Content struct {
 	Content string `json:"content"`
 }
@@ -40,7 +40,7 @@ type Number struct {
 	Formatted string  `json:"formattedContent"`
 }
 
-// Date is a moment or two, in milliseconds.
+// Date is one time or two, in milliseconds since 1970.
 type Date struct {
 	Content   int64  `json:"content"`
 	NotEmpty  bool   `json:"isNotEmpty"`
@@ -51,7 +51,7 @@ type Date struct {
 	Formatted string `json:"formattedContent"`
 }
 
-// Moment is when a row was made or changed, in milliseconds.
+// Moment is when a row was created or changed, in milliseconds since 1970.
 type Moment struct {
 	Content   int64  `json:"content"`
 	NotEmpty  bool   `json:"isNotEmpty"`

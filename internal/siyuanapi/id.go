@@ -1,6 +1,6 @@
-// Package siyuanapi has the words that SiYuan's API is spoken in: ids, where databases lie, and what columns and cells
-// of databases are. The client of a kernel and the vault, which answers like one, both take them from here; the
-// recordings of a kernel say what they are.
+// Package siyuanapi has the vocabulary of SiYuan's API that the kernel's client and the vault, which answers like a
+// kernel, share: ids, the folder of databases, and the types of columns and cells. Recordings of a kernel are the
+// reference for it.
 package siyuanapi
 
 import (
@@ -10,20 +10,20 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// ID names a block, a document, a notebook, a database, a row or a column: 14 digits of local
-// time, a dash, 7 of [0-9a-z].
+// ID identifies a block, a document, a notebook, a database, a row or a column: 14 digits of local time, a dash, and
+// 7 characters of [0-9a-z].
 type ID string
 
 var idPattern = lazyregexp.New(`^[0-9]{14}-[0-9a-z]{7}$`)
 
-// Valid reports whether id has the form of an id. Nothing else may be put into SQL.
+// Valid reports whether id has the form of an id. Invalid ids must not be put into SQL.
 func (id ID) Valid() bool { return len(id) == 22 && idPattern.MatchString(string(id)) }
 
-// IDDigits are the characters that the second part of an id is made of.
+// IDDigits are the characters of the second part of an id.
 const IDDigits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-// NewID makes an id of this moment, so that what is created is known even if the answer is lost. Whether it is taken is
-// for the caller to see.
+// NewID returns a new id with the current time. Choosing the id before a request means that it is known even if the
+// answer is lost. The caller has to check that it is free.
 func NewID() ID {
 	var b [7]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -8,8 +8,9 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// accepted is a definition of our own in words that all interfaces to models take: a request with one other word is refused as a
-// whole. What is left out of its schema, calls are still held to.
+// accepted returns one of our own tool definitions with its input schema reduced to the keywords that every model API
+// accepts: an API refuses the whole request for one keyword it does not know. Calls are still validated against the
+// full schema.
 func accepted(def json.RawMessage) json.RawMessage {
 	out, err := sjson.SetRawBytes(def, "inputSchema", acceptedSchema(gjson.GetBytes(def, "inputSchema")))
 	if err != nil {
@@ -18,11 +19,11 @@ func accepted(def json.RawMessage) json.RawMessage {
 	return out
 }
 
-// refusedWords are the keywords of our schemas that some interface refuses.
+// refusedWords are the keywords of our schemas that at least one model API refuses.
 var refusedWords = []string{"additionalProperties", "default", "minLength", "maxLength", "uniqueItems"}
 
-// acceptedSchema is a schema without those words. A default is told in the description. What cannot be said without them, such
-// as an object with members of any name, is text that holds JSON.
+// acceptedSchema returns schema without the refused words. A default moves into the description. A part that cannot
+// be described without them, such as an object with members of any name, becomes a string that holds JSON.
 func acceptedSchema(schema gjson.Result) []byte {
 	o := orderedObject{}
 	about := schema.Get("description").String()
@@ -67,7 +68,8 @@ func acceptedSchema(schema gjson.Result) []byte {
 	return o.bytes()
 }
 
-// sayable reports whether a schema says what it means with one type each, and names all members of objects.
+// sayable reports whether schema can be described without the refused words: each part has one type, and each object
+// names all its members.
 func sayable(schema gjson.Result) bool {
 	if forms := schema.Get("anyOf"); forms.Exists() {
 		return !slices.ContainsFunc(forms.Array(), func(form gjson.Result) bool { return !sayable(form) })

@@ -15,8 +15,8 @@ import (
 	"collie/test/catalogs"
 )
 
-// Whatever servers list, what Collie lists in their place, grouped or behind a search, is accepted by every interface to models;
-// flat, their own definitions pass to the byte.
+// Whatever servers list, Collie's grouped and search definitions are accepted by every model API. In the flat view
+// the servers' own definitions pass byte for byte.
 func TestViewsFitAPIs(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
@@ -27,7 +27,7 @@ func TestViewsFitAPIs(t *testing.T) {
 	nested := catalogs.Server{Name: "nested", Tools: []json.RawMessage{
 		json.RawMessage(`{"name":"help","inputSchema":{"type":"object","properties":{"action":{}},"anyOf":[{}]}}`),
 	}}
-	for i := range 60 { // whose names alone are more than a description may be
+	for i := range 60 { // whose names alone are longer than a description may be
 		servers = append(servers, catalogs.Server{Name: fmt.Sprintf("a-server-with-a-long-name-%d", i), Tools: nested.Tools})
 	}
 	servers = append(servers, huge, nested)
@@ -57,7 +57,8 @@ func TestViewsFitAPIs(t *testing.T) {
 	}
 }
 
-// What a closed schema cannot say is text that holds JSON, and is taken as an object too.
+// A value that a closed schema cannot describe is listed as text that holds JSON. A call may send it as an object
+// too.
 func TestArgumentsAsText(t *testing.T) {
 	t.Parallel()
 	a := tooltest.Action("help")

@@ -9,28 +9,29 @@ import (
 	"collie/internal/tool"
 )
 
-// Choice is what [tool.Auto] has chosen for the servers of one profile.
+// Choice holds the views that [tool.Auto] chose for the servers of one profile.
 type Choice struct {
-	Budget int                  `json:"budget"` // in bytes, that it was chosen for
-	Views  map[string]tool.View `json:"views"`  // by server
+	Budget int                  `json:"budget"` // the budget in bytes that it was chosen for
+	Views  map[string]tool.View `json:"views"`  // by name of the server
 }
 
-// Chosen keeps what [tool.Auto] has chosen beyond the end of a process. Its methods are called one at a time.
+// Chosen stores the choices of [tool.Auto] across restarts. Its methods are called one at a time.
 type Chosen interface {
-	// Load returns the choices by profile. It is called once, when the first is needed.
+	// Load returns the stored choices by profile. It is called once, when the first choice is needed.
 	Load() map[string]Choice
-	// Save adds the choice of a profile to what is kept.
+	// Save stores the choice of one profile and leaves the others.
 	Save(profile string, c Choice)
-	// Clear drops all choices.
+	// Clear deletes all stored choices.
 	Clear() error
 }
 
-// listFrame is what a list has besides its definitions and a comma for each; behind the last there is none.
+// listFrame is the size of an empty list, less one byte: each definition is counted with a comma, and the last one
+// has none.
 const listFrame = len(`{"tools":[]}`) - len(",")
 
-// choices are what auto has chosen, by profile.
+// choices holds what auto has chosen, by profile.
 type choices struct {
-	store Chosen // nil keeps nothing
+	store Chosen // nil: choices are not stored
 	run   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -38,10 +39,10 @@ type choices struct {
 	closed bool
 	kept   map[string]Choice
 
-	saving sync.Mutex // held while store is called
+	saving sync.Mutex // held while a method of store runs
 }
 
-// of is what was chosen for a profile with a budget; nil for nothing.
+// of returns the views chosen for a profile at this budget, nil if there are none.
 func (x *choices) of(profile string, budget int) map[string]tool.View {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -51,13 +52,13 @@ func (x *choices) of(profile string, budget int) map[string]tool.View {
 			maps.Copy(x.kept, x.store.Load())
 		}
 	}
-	if c := x.kept[profile]; c.Budget == budget { // another budget is a person's word to choose anew
+	if c := x.kept[profile]; c.Budget == budget { // after a change of the budget by the user, views are chosen anew
 		return c.Views
 	}
 	return nil
 }
 
-// hold keeps a choice, and has it saved in the background.
+// hold remembers a choice and saves it in the background.
 func (x *choices) hold(profile string, c Choice) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -65,7 +66,7 @@ func (x *choices) hold(profile string, c Choice) {
 		return
 	}
 	if old := x.kept[profile]; old.Budget == c.Budget {
-		all := maps.Clone(old.Views) // with servers that are away for a while
+		all := maps.Clone(old.Views) // keeps servers that are away for a while
 		if all == nil {
 			all = map[string]tool.View{}
 		}
@@ -82,7 +83,7 @@ func (x *choices) save(profile string) {
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.mu.Lock()
-	c, ok := x.kept[profile] // which may have been dropped meanwhile
+	c, ok := x.kept[profile] // read again: it may have been dropped meanwhile
 	x.mu.Unlock()
 	if ok {
 		x.store.Save(profile, c)
@@ -109,21 +110,22 @@ func (x *choices) close() {
 	x.run.Wait()
 }
 
-// Rebalance has [tool.Auto] choose anew for every profile, and tells clients. The error is why what was kept
-// could not be dropped.
+// Rebalance discards the choices of [tool.Auto], so that it chooses anew for every profile, and tells clients that
+// the list of tools has changed. The error says why stored choices could not be deleted; those in memory are gone all
+// the same.
 func (c *Catalog) Rebalance() error {
 	err := c.auto.clear()
-	c.dirty.Store(true)
+	c.changed.Add(1)
 	c.changes.list(tool.ToolsChanged)
 	return err
 }
 
-// free reports whether nobody has said in which view a profile shows a Tool, so that auto chooses one.
+// free reports whether no setting fixes the view of t in this profile, so that auto chooses it.
 func (p *Profile) free(t *tool.Tool) bool {
 	return p.Views[t.Name] == "" && p.View == "" && t.View == "" && p.Default == tool.Auto
 }
 
-// why says who chose the view that a profile shows a Tool in; see [tool.Tool.Why].
+// why returns who chose the view in which the profile shows t; see [tool.Tool.Why].
 func (p *Profile) why(t *tool.Tool) string {
 	switch {
 	case p.Views[t.Name] != "" || p.View != "":
@@ -148,14 +150,15 @@ func actionsOf(t *tool.Tool) []*tool.Action {
 	return out
 }
 
-// weighed is a server in a list that auto makes fit.
+// weighed is a server of the list with its size in each view, for fit.
 type weighed struct {
 	tool          *tool.Tool
 	view          tool.View
 	flat, grouped int // bytes in these views, commas included
 }
 
-// bytes is what it takes itself; by search it is a part of what all take together.
+// bytes returns the size of the server's own entries. In the search view it has none: sum adds the shared search
+// tools once.
 func (w *weighed) bytes() int {
 	switch w.view {
 	case tool.Flat:
@@ -166,7 +169,7 @@ func (w *weighed) bytes() int {
 	return 0
 }
 
-// sum is what a list of servers takes.
+// sum returns the size in bytes of the list of tools with the given servers.
 func sum(servers []*weighed) int {
 	total, behind := listFrame, 0
 	for _, w := range servers {
@@ -181,9 +184,9 @@ func sum(servers []*weighed) int {
 	return total
 }
 
-// choose sets the view of each server that nobody has set one for: as it was chosen before, and for new ones flat
-// while that fits, grouped for the largest of them first, and search for the rest. It returns all that was chosen,
-// and whether some of it is new.
+// choose returns a view for each server whose view no setting fixes. A server keeps the view in kept. New servers are
+// flat if the list then fits the budget; otherwise the largest new ones become grouped, then search, until it fits.
+// fresh reports whether any view is new.
 func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[string]tool.View, fresh bool) {
 	views = map[string]tool.View{}
 	var servers []*tool.Tool
@@ -224,7 +227,7 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 	return views, true
 }
 
-// weigh measures servers in the flat and in the grouped view.
+// weigh returns the sizes of servers in the flat and in the grouped view.
 func weigh(servers []*tool.Tool, p *Profile) []*weighed {
 	var want []named
 	for _, t := range servers {
@@ -246,7 +249,8 @@ func weigh(servers []*tool.Tool, p *Profile) []*weighed {
 	return out
 }
 
-// fit changes the views of the open ones among all servers until the list is within a budget, and no further.
+// fit changes the views of the servers in open, the largest first, until the list of all fits the budget. It changes
+// no more than necessary.
 func fit(all, open []*weighed, budget int) {
 	shrink := func(to tool.View, size func(*weighed) int, gains func(*weighed) bool) {
 		largest := slices.Clone(open)
@@ -268,21 +272,21 @@ func fit(all, open []*weighed, budget int) {
 		before[i] = w.view
 	}
 	shrink(tool.Search, (*weighed).bytes, func(*weighed) bool { return true })
-	if found := sum(all); found > budget && found >= listed { // the search takes more than what lies behind it
+	if found := sum(all); found > budget && found >= listed { // the search tools take more than the tools they replace
 		for i, w := range open {
 			w.view = before[i]
 		}
 	}
 }
 
-// form is how a list shows a Tool.
+// form is how a list shows a Tool, to notice that it is shown otherwise later.
 type form struct {
 	view  tool.View
-	names []string // of its own in the list
+	names []string // the names of its entries in the list
 }
 
-// shown is told that a client is shown v: what auto has chosen for it is kept from now on, if all servers
-// have been heard, and a Tool that was shown in another form before is named in the log.
+// shown records that a client has been shown v. Its chosen views are kept from now on, once every server has told its
+// tools; a Tool whose form has changed since it was last shown is logged.
 func (c *Catalog) shown(s *snapshot, v *view) {
 	if v.told.CompareAndSwap(false, true) {
 		c.tellForms(v)
@@ -292,7 +296,7 @@ func (c *Catalog) shown(s *snapshot, v *view) {
 	}
 }
 
-// tellForms logs which Tools a profile shows in another form than it did.
+// tellForms logs the Tools that a profile shows in another form than last time.
 func (c *Catalog) tellForms(v *view) {
 	now := map[string]form{}
 	for _, t := range v.tools {

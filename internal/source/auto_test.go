@@ -14,7 +14,7 @@ import (
 	"collie/test/catalogs"
 )
 
-// sourcesOf are sources that offer recorded servers.
+// sourcesOf returns a source for each recorded server.
 func sourcesOf(servers []catalogs.Server) []tool.Source {
 	var out []tool.Source
 	for _, s := range servers {
@@ -27,7 +27,7 @@ func auto(budget int) map[string]source.Profile {
 	return map[string]source.Profile{"": {Default: tool.Auto, Budget: budget}}
 }
 
-// viewsOf are the views a profile shows each Tool in.
+// viewsOf returns the view in which a profile shows each Tool.
 func viewsOf(c *source.Catalog, profile string) map[string]tool.View {
 	out := map[string]tool.View{}
 	for _, t := range c.Tools(profile) {
@@ -36,7 +36,7 @@ func viewsOf(c *source.Catalog, profile string) map[string]tool.View {
 	return out
 }
 
-// TestSizesOfViews: a thousand tools of fifty servers take no more of the list than each view may.
+// TestSizesOfViews: the list of a thousand tools of fifty servers stays within the size allowed for each view.
 func TestSizesOfViews(t *testing.T) {
 	t.Parallel()
 	profiles := auto(16 << 10)
@@ -61,8 +61,8 @@ func TestSizesOfViews(t *testing.T) {
 	}
 }
 
-// TestAutoFits: flat while that fits, then grouped for the largest, then search; whatever the budget, the list is within it if
-// any choice is.
+// TestAutoFits: servers are flat while the list fits, then the largest are grouped, then put behind the search. The
+// list is within the budget wherever any choice of views is.
 func TestAutoFits(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
@@ -98,7 +98,7 @@ func TestAutoFits(t *testing.T) {
 	}
 }
 
-// remembered keeps choices in memory.
+// remembered stores choices in memory.
 type remembered struct {
 	choices map[string]source.Choice
 	saved   chan string
@@ -115,8 +115,8 @@ func (r *remembered) Clear() error {
 	return nil
 }
 
-// TestAutoStays: a server keeps the view it was shown in, here and in the next process, until somebody has it chosen anew, and
-// says so in the log then; names of before still resolve.
+// TestAutoStays: a server keeps the view in which it was shown, in this process and the next, until a user
+// rebalances; that change is logged. Names from before still resolve.
 func TestAutoStays(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
@@ -150,7 +150,7 @@ func TestAutoStays(t *testing.T) {
 		t.Errorf("nothing has changed, and the log says %s", log.String())
 	}
 
-	opts.Profiles = auto(6 << 10) // a person's word
+	opts.Profiles = auto(6 << 10) // a change by the user
 	c.Set(sourcesOf([]catalogs.Server{by["linear"], by["git"]}), opts.Profiles, nil)
 	now := names(t, c, tool.ListTools, "")
 	<-store.saved
@@ -164,7 +164,7 @@ func TestAutoStays(t *testing.T) {
 	}
 }
 
-// TestRebalance: what was chosen for servers that are gone no longer keeps another from being flat.
+// TestRebalance: after it, views once chosen for servers that are gone do not keep another server from being flat.
 func TestRebalance(t *testing.T) {
 	t.Parallel()
 	store := &remembered{map[string]source.Choice{"": {Budget: 16 << 10, Views: map[string]tool.View{"git": tool.Search, "old": tool.Flat}}}, make(chan string, 10)}
@@ -179,7 +179,7 @@ func TestRebalance(t *testing.T) {
 	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
 }
 
-// TestAutoWaits: as long as a server has not said what it offers, nothing is kept.
+// TestAutoWaits: nothing is stored while a server has not yet told its tools.
 func TestAutoWaits(t *testing.T) {
 	t.Parallel()
 	store := &remembered{map[string]source.Choice{}, make(chan string, 10)}
@@ -198,7 +198,7 @@ func TestAutoWaits(t *testing.T) {
 	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
 }
 
-// TestWhoChose: everybody's word about a view counts in its order, and is told.
+// TestWhoChose: settings of a view apply in order of precedence, and Why names the one that did.
 func TestWhoChose(t *testing.T) {
 	t.Parallel()
 	said := tooltest.Offer("said", tooltest.Action("a"))
@@ -226,7 +226,7 @@ func TestWhoChose(t *testing.T) {
 	}
 }
 
-// lateSource does not know what it offers before told is closed.
+// lateSource does not know what it offers until told is closed.
 type lateSource struct {
 	*tooltest.Fake
 	told chan struct{}

@@ -1,19 +1,18 @@
-// Package source joins all sources into one [Catalog]: it gives every action, resource
-// and prompt the name clients see, keeps each list ready as bytes, finds what a name
-// means, and tells of changes.
+// Package source joins all sources into one [Catalog]. It gives every action, resource and prompt the name that
+// clients see, keeps each list ready as bytes, resolves names, and tells watchers of changes.
 //
-// A catalog is a sequence of immutable snapshots. Sources publish offers; the first reader
-// after a change makes the next snapshot. The same offers in the same order give the same
-// bytes, since prompt caches depend on it.
+// A catalog is a sequence of immutable snapshots. Sources publish offers; the first reader after a change builds the
+// next snapshot. The same offers in the same order give the same bytes, since the prompt caches of model APIs depend
+// on it.
 //
-// What it leaves to others: whether a call may run is the pipeline's, running it the
-// sources'. The catalog is a Source itself, for help pages, for instructions and for URIs
-// that no list names.
+// The catalog does not decide whether a call may run, which is the pipeline's duty, and sources run the calls. It is
+// itself a Source for help pages, for instructions and for URIs that no list names.
 package source
 
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -30,14 +29,14 @@ type Options struct {
 	// Profiles by name; "" is the default profile, which shows everything unless it is
 	// given.
 	Profiles map[string]Profile
-	// Reserved are names that only a Tool of that name has, whether it is shown or not. What another source calls so,
-	// or by such a name with __ behind it, is called SOURCE__NAME.
+	// Reserved are names that belong to our own Tools, whether those are shown or not. Another source's tool with
+	// such a name, or one that begins with it and "__", is exposed as SOURCE__NAME.
 	Reserved []string
-	// Instructions is our own advice to models, at most 4 KiB of it.
+	// Instructions is our own advice to models, of which the first 4 KiB are used.
 	Instructions string
 	// Quiet is how long list changes are gathered into one notice; default 250 ms.
 	Quiet time.Duration
-	// Chosen keeps what the view Auto chooses; nil forgets it with the process.
+	// Chosen stores the choices of the view Auto across restarts; nil keeps them in memory only.
 	Chosen Chosen
 	Logger *slog.Logger // nil discards
 }
@@ -47,25 +46,25 @@ type Profile struct {
 	// Tools and Hide are names of Tools, or "tool/action" with * as a wildcard. Empty
 	// Tools means all.
 	Tools, Hide []string
-	// View overrides the view of every Tool; empty keeps each Tool's own.
+	// View overrides the view of every Tool; empty leaves each Tool's own.
 	View tool.View
-	// Views overrides it by Tool.
+	// Views overrides the view of single Tools, by name.
 	Views map[string]tool.View
-	// Default is the view of Tools for which nobody said one; empty means Flat. With Auto they are shown so that all
-	// that servers offer takes at most Budget bytes of the list.
+	// Default is the view of Tools that have no setting of their own; empty means Flat. Auto chooses views so that
+	// the tools of all servers take at most Budget bytes of the list.
 	Default tool.View
 	Budget  int
 
-	chosen map[string]tool.View // by Auto, in a view
+	chosen map[string]tool.View // what Auto chose; set only in the profile of a view
 }
 
-// Catalog is all sources seen as one. It is safe for concurrent use. Close stops it.
+// Catalog presents all sources as one. It is safe for concurrent use. Close stops it.
 type Catalog struct {
 	opts  Options
 	log   *slog.Logger
 	begun time.Time
 
-	dirty    atomic.Bool
+	changed  atomic.Uint64 // counts what may have made the current snapshot old
 	current  atomic.Pointer[snapshot]
 	profiles atomic.Pointer[map[string]Profile]
 	reserved atomic.Pointer[[]string]
@@ -75,18 +74,20 @@ type Catalog struct {
 	stops   map[tool.Source]func()
 	closed  bool
 
-	changes notices
-	people  people
-	watched subscriptions
-	indexes indexes
-	levels  levels
-	auto    choices
+	changes  notices
+	people   people
+	attended func() bool // of people, made once: every list is handed it
+	watched  subscriptions
+	indexes  indexes
+	levels   levels
+	auto     choices
+	served   served
 
 	formsMu sync.Mutex
-	forms   map[string]map[string]form // in which each profile's Tools were last listed
+	forms   map[string]map[string]form // how each profile's Tools were last listed, by profile and Tool
 }
 
-// New returns a catalog of sources, whose order decides who wins a name.
+// New returns a catalog of sources. Where two sources want one name, the earlier source gets it.
 func New(sources []tool.Source, opts Options) *Catalog {
 	if opts.Quiet <= 0 {
 		opts.Quiet = 250 * time.Millisecond
@@ -95,17 +96,19 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.changes.quiet = opts.Quiet
+	c.changes.quiet, c.changes.change = opts.Quiet, c.change
+	c.served.seed = maphash.MakeSeed()
+	c.attended = c.people.attend
 	c.auto.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
-	c.replace(sources) // which is not a change to anybody
-	c.dirty.Store(true)
+	c.replace(sources) // the first set is not a change to anybody
+	c.changed.Add(1)
 	return c
 }
 
-// Set replaces the sources, the profiles and the reserved names. Sources that stay are not disturbed. What is the
-// same as before is not a change to anybody.
+// Set replaces the sources, the profiles and the reserved names. Sources in both sets keep running undisturbed, and
+// watchers are told only of what differs.
 func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserved []string) {
 	c.mu.Lock()
 	same := slices.Equal(c.sources, sources)
@@ -116,15 +119,14 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 	c.profiles.Store(&profiles)
 	c.reserved.Store(&reserved)
 	for _, stop := range c.replace(sources) {
-		stop() // it waits for a change being told, which may need c.mu
+		stop() // waits until a notice in progress has been delivered, which may need c.mu
 	}
-	c.dirty.Store(true)
+	c.changed.Add(1)
 	c.introduce()
 	c.changes.all()
 }
 
-// successor is the source that has taken the place of old, which may be old itself; nil if there is
-// none any more.
+// successor returns the current source that has the name of old, which may be old itself; nil if there is none.
 func (c *Catalog) successor(old tool.Peer) tool.Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +138,7 @@ func (c *Catalog) successor(old tool.Peer) tool.Peer {
 	return nil
 }
 
-// replace takes the new sources over and returns how to leave the old ones.
+// replace installs the new sources and returns functions that stop watching the old ones.
 func (c *Catalog) replace(sources []tool.Source) (stops []func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +153,7 @@ func (c *Catalog) replace(sources []tool.Source) (stops []func()) {
 	}
 	for _, s := range sources {
 		if c.stops[s] == nil {
-			c.stops[s] = s.Watch(c.changed)
+			c.stops[s] = s.Watch(c.tell)
 		}
 	}
 	c.sources = slices.Clone(sources)
@@ -172,11 +174,11 @@ func (c *Catalog) Close() {
 	c.auto.close()
 }
 
-// changed takes a source's word.
-func (c *Catalog) changed(ch tool.Change) {
+// tell handles a change that a source reports.
+func (c *Catalog) tell(ch tool.Change) {
 	switch ch.Kind {
 	case tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged:
-		c.dirty.Store(true)
+		c.changed.Add(1)
 		c.changes.list(ch.Kind)
 	case tool.ResourceUpdated:
 		c.changes.send(c.exposed(ch))
@@ -188,25 +190,25 @@ func (c *Catalog) changed(ch tool.Change) {
 // Watch calls f for each change until stop is called; see the pipeline's Catalog.
 func (c *Catalog) Watch(f func(tool.Change)) (stop func()) { return c.changes.watch(f) }
 
-// snapshot returns the current one, made anew if a source has changed.
+// snapshot returns the current snapshot, built anew if a source has changed since the last.
 func (c *Catalog) snapshot() *snapshot {
-	if s := c.current.Load(); s != nil && !c.dirty.Load() {
+	if s := c.current.Load(); s != nil && s.revision == c.changed.Load() {
 		return s
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	old := c.current.Load()
-	if old != nil && !c.dirty.Load() {
-		return old
+	revision := c.changed.Load() // before the offers are read, so that a change during the reading is not lost
+	if s := c.current.Load(); s != nil && s.revision == revision {
+		return s
 	}
-	c.dirty.Store(false) // before the offers are read: a change from now on counts again
-	s := newSnapshot(c, old)
+	s := newSnapshot(c, revision)
 	c.current.Store(s)
 	return s
 }
 
-// List returns the MCP result of a list as it is sent, and the catalog's revision. It shows what is
-// known now, and changes are told; AwaitKnown waits for more. Sources look in the background whether it was old.
+// List returns an MCP list result, as bytes ready to send, and the revision of the catalog. It never waits: it shows
+// what is known now, and watchers hear of what comes later (AwaitKnown waits). Each source then checks in the
+// background whether what it offered is out of date.
 func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (json.RawMessage, uint64) {
 	s := c.snapshot()
 	v := s.view(profile)
@@ -215,18 +217,21 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	}
 	var raw json.RawMessage
 	if list := v.lists[kind]; list != nil {
-		raw = list()
+		raw, _ = list()
+		c.served.note(v, kind)
+		if s.revision != c.changed.Load() { // the notice of that may have gone out before this list was noted
+			c.changes.list(changeOf[kind])
+		}
 	}
-	attended := c.people.attend
 	for i := range s.offers {
 		if r, ok := s.offers[i].source.(tool.Refresher); ok {
-			r.Listed(kind, attended)
+			r.Listed(kind, c.attended)
 		}
 	}
 	return raw, s.revision
 }
 
-// AwaitKnown returns when every source knows what it offers of a kind, or will not, or when ctx ends.
+// AwaitKnown returns when every source knows its offers of a kind or has given up, or when ctx ends.
 func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 	for _, told := range c.snapshot().untold(kind) {
 		select {
@@ -237,11 +242,11 @@ func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 	}
 }
 
-// useWait is how long after New a call or a read of something that nobody offers waits for
-// sources that are starting for the first time: it may be theirs.
+// useWait bounds the wait for sources that are still starting when a call or read names something nobody offers,
+// since it may be theirs. It counts from New.
 const useWait = 2 * time.Second
 
-// untold is a source that does not know yet what it offers of a kind, and what is closed when it does.
+// untold is a source that does not know yet what it offers of a kind. soon is closed once it does.
 type untold struct {
 	name string
 	soon <-chan struct{}
@@ -268,9 +273,8 @@ func (s *snapshot) untold(kind tool.ListKind) []untold {
 	return out
 }
 
-// awaitOwner waits for the source that a name of a kind of thing seems to belong to, and that does
-// not know yet what it offers; where the name does not tell, for all of them, until useWait after
-// New. It reports whether there was any to wait for.
+// awaitOwner waits for the starting source that a name seems to belong to by its prefix. Without such a source it
+// waits for all starting sources, until useWait after New. It reports whether it waited for any.
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
 	list := c.snapshot().untold(kind)
 	for _, told := range list {
@@ -290,9 +294,8 @@ func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name strin
 	return len(list) > 0
 }
 
-// Tools returns what a profile sees, for people: the Tools in the order of their sources,
-// in the view that the profile shows them in, with the actions it shows. Those that are off
-// are included.
+// Tools returns what a profile sees, for display to people: the Tools in the order of their sources, each in its view
+// and with the actions that the profile shows. Tools that are switched off are included.
 func (c *Catalog) Tools(profile string) []tool.Tool {
 	s := c.snapshot()
 	p := &s.view(profile).profile
@@ -315,9 +318,10 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 	return out
 }
 
-// profile returns the profile that a name means, and the name to keep its view by; "default" is the one without a name. A
-// profile that is not, or no longer, configured sees nothing, or a client held to it would suddenly see everything. "name@flat",
-// "name@grouped" and "name@search" are the profile with every Tool in that view, for those who want to compare.
+// profile returns the profile of a name, and the key under which its view is kept. "default" means the profile
+// without a name. An unknown name sees nothing: a client must not suddenly see everything because its profile was
+// removed from the settings. "name@flat", "name@grouped" and "name@search" are the profile with every Tool in that
+// view, for comparison.
 func (c *Catalog) profile(name string) (string, Profile) {
 	profiles := *c.profiles.Load()
 	base, v, ok := SplitProfile(name, func(name string) bool { _, ok := profiles[name]; return ok })
@@ -332,8 +336,9 @@ func (c *Catalog) profile(name string) (string, Profile) {
 	}
 }
 
-// SplitProfile parts the name of a profile, as a client gives it, into that of the profile, which is empty for the default one,
-// and the view that all of it is asked for in, if any. known says which names there are, and ok whether it is one of them.
+// SplitProfile splits a profile name as a client gives it, such as "work@flat", into the profile ("" is the default
+// one) and the view after the "@", if any. known tells which profiles exist; ok reports whether the name means one of
+// them.
 func SplitProfile(name string, known func(name string) bool) (base string, view tool.View, ok bool) {
 	if known(name) {
 		return name, "", true
@@ -350,5 +355,5 @@ func SplitProfile(name string, known func(name string) bool) (base string, view 
 	return "", "", false
 }
 
-// nobody is the profile that sees nothing. No settings can have it: their names are text.
+// nobody is the profile that sees nothing. No settings can define it, since a profile's name is printable.
 const nobody = "\x00"

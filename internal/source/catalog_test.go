@@ -48,7 +48,7 @@ func names(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) 
 	return out
 }
 
-// want compares.
+// want fails the test if got and want differ.
 func want[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -69,14 +69,22 @@ func toolCall(name, args string) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
 }
 
-// A call that nobody has listed tools for makes no list: a command that makes one call would wait for it. It does not run
-// beside other tests, whose objects would count.
+// A list that has not changed is handed out as it is. It does not run beside other tests, whose objects would count.
+func TestListsAgainAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
+	c := open(t, source.Options{}, tooltest.NewFake("srv", tool.Offer{Tools: []tool.Tool{{Name: "srv", Actions: []tool.Action{tooltest.Action("do")}}}}))
+	if n := testing.AllocsPerRun(100, func() { c.List(t.Context(), tool.ListTools, "") }); n != 0 {
+		t.Errorf("%v objects a list, want none", n)
+	}
+}
+
+// A call does not build the list of tools that nobody has asked for: a command that makes one call would have to wait
+// for it. This test counts allocations, so it does not run beside others.
 func TestCallsMakeNoList(t *testing.T) { //nolint:paralleltest // see above
 	const tools = 500
 	var actions []tool.Action
 	for i := range tools {
 		a := tooltest.Action(fmt.Sprint("do", i))
-		a.Definition = fmt.Appendf(nil, `{"title":"t","name":%q,"inputSchema":{"type":"object"}}`, a.Name) // which costs objects to list
+		a.Definition = fmt.Appendf(nil, `{"title":"t","name":%q,"inputSchema":{"type":"object"}}`, a.Name) // a definition that is costly to list
 		actions = append(actions, a)
 	}
 	made := func(lists bool) float64 {
@@ -96,7 +104,7 @@ func TestCallsMakeNoList(t *testing.T) { //nolint:paralleltest // see above
 	}
 }
 
-// The catalog serves help, instructions and URIs that nobody lists, as a source of its own.
+// The catalog is itself a source: it serves help, instructions and URIs that no list names.
 func TestCatalogIsASource(t *testing.T) {
 	t.Parallel()
 	tooltest.Source(t, func(t *testing.T) tooltest.Fixture {
@@ -201,7 +209,7 @@ func TestProfiles(t *testing.T) {
 	for profile, shown := range map[string][]string{
 		"":        {"git__log", "git__push", "git__pull", "web__get"},
 		"default": {"git__log", "git__push", "git__pull", "web__get"},
-		"nobody":  {}, // whose profile has gone sees nothing, not everything
+		"nobody":  {}, // a client whose profile was removed sees nothing, not everything
 		"git":     {"git__log", "git__push", "git__pull"},
 		"some":    {"git__pull", "web__get"},
 		"grouped": {"git", "web__get"},
@@ -211,7 +219,7 @@ func TestProfiles(t *testing.T) {
 	group := list(t, c, tool.ListTools, "grouped")[0]
 	want(t, "actions of a group", group.Get("inputSchema.properties.action.enum").String(), `["log","pull","help"]`)
 
-	// What a profile hides cannot be called in it by any name, nor read about.
+	// Under no name can a client call, or read about, what its profile hides.
 	for _, hidden := range []tool.Request{
 		toolCall("git__push", "{}"), toolCall("git/push", "{}"), toolCall("git.push", "{}"),
 		toolCall("git", `{"action":"push"}`), toolCall("git", `{"action":"help","topic":"push"}`),
@@ -229,8 +237,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// What is switched off is not listed; a call of it still resolves, so that it can be
-// refused for that reason and not as unknown.
+// An action that is switched off is not listed, but a call of it still resolves: the refusal says that it is off, not
+// that it is unknown.
 func TestSwitchedOffIsNotListed(t *testing.T) {
 	t.Parallel()
 	off := tooltest.Action("push")
@@ -248,7 +256,7 @@ func TestSwitchedOffIsNotListed(t *testing.T) {
 	}
 }
 
-// Set replaces the sources: those that stay are not disturbed, those that go are left.
+// Set replaces the sources: those in both sets are not disturbed, those that go are no longer watched.
 func TestSetReplacesSources(t *testing.T) {
 	t.Parallel()
 	a := tooltest.NewFake("a", tooltest.Offer("a", tooltest.Action("x")))

@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// helpAction asks a grouped Tool for help; nestedHelp does where the Tool is nested, see nested.
+	// helpAction is the action that returns the help of a grouped Tool. nestedHelp takes its place where the Tool is
+	// nested; see nested.
 	helpAction = "help"
 	nestedHelp = "collie_help"
-	// maxSignatures bounds the signature lines of one grouped tool, in bytes; what does not
-	// fit is one help away.
+	// maxSignatures bounds the signature lines in the description of one grouped tool, in bytes. The help action
+	// shows the rest.
 	maxSignatures = 800
-	// mostValues bounds the values of an argument that several actions take.
+	// mostValues bounds the enum of an argument that is merged from several actions.
 	mostValues = 4
-	// mostNamed bounds the actions that the enum of a grouped tool names: interfaces to models take fewer than a thousand values.
-	// Help names those of larger tools.
+	// mostNamed bounds the actions listed in the enum of a grouped tool, since model APIs accept fewer than a
+	// thousand values. The help action lists the rest.
 	mostNamed = 500
 )
 
-// nested reports whether a Tool's grouped form keeps an action's arguments apart, in args,
-// because an action uses a name that the group needs for itself.
+// nested reports whether calls of a Tool's grouped form must put the action's arguments into a member "args". They
+// must if an action uses a name that the grouped form needs for itself, such as "action".
 func nested(t *tool.Tool) bool {
 	for i := range t.Actions {
 		a := &t.Actions[i]
@@ -39,7 +40,7 @@ func nested(t *tool.Tool) bool {
 	return false
 }
 
-// helpName is how help is asked for: a name that no action has.
+// helpName returns the name of the help action, which differs from every action of t.
 func helpName(t *tool.Tool) string {
 	if !nested(t) {
 		return helpAction
@@ -51,8 +52,8 @@ func helpName(t *tool.Tool) string {
 	return name
 }
 
-// groupDefinition is one MCP tool made of a Tool's actions: an "action" argument that names
-// one of them, a line for each that shows its arguments, and "help" for the rest.
+// groupDefinition returns one MCP tool that stands for several actions of t: its argument "action" names one of them,
+// its description has a line for each with its arguments, and "help" shows the details.
 func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.RawMessage {
 	help := helpName(t)
 	enum := make([]string, 0, len(actions)+1)
@@ -85,7 +86,7 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	}
 	def.add("description", groupDescription(t, actions, help))
 	def.addRaw("inputSchema", schema.bytes())
-	// What is not said is the worst: neither read-only nor harmless (MCP 2025-03-26 and later).
+	// A missing annotation means the worst in MCP (2025-03-26 and later): not read-only, and destructive.
 	if readOnly || !destructive && allOurs(actions) {
 		hints := orderedObject{}
 		hints.add(map[bool]string{true: "readOnlyHint", false: "destructiveHint"}[readOnly], readOnly)
@@ -94,12 +95,12 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	return def.bytes()
 }
 
-// allOurs reports whether all actions are our own, so that what they say of danger is true.
+// allOurs reports whether all actions are our own, so that their annotations can be trusted.
 func allOurs(actions []*tool.Action) bool {
 	return !slices.ContainsFunc(actions, func(a *tool.Action) bool { return !a.Strict })
 }
 
-// addListed declares the arguments of the actions with their types, each once.
+// addListed declares the arguments of all actions with their types, each name once.
 func addListed(properties *orderedObject, actions []*tool.Action) {
 	var names []string
 	schemas := map[string]string{}
@@ -119,8 +120,8 @@ func addListed(properties *orderedObject, actions []*tool.Action) {
 	}
 }
 
-// both is what holds for an argument that two actions take: their values where they have the same
-// type and few of them, else the type alone. Where the types differ it is text, which can hold JSON.
+// both merges the schemas of one argument that two actions take: the union of their values if they have the same type
+// and few values, else that type alone. Different types become a string, which can hold JSON.
 func both(a, b string) string {
 	if a == b {
 		return a
@@ -152,7 +153,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
 	most := 120
 	if common {
-		most = 300 // it was written for this place
+		most = 300 // a signature was written for this place, so it may be longer
 	}
 	if about := firstLine(t.Description, most); about != "" {
 		b.WriteString(about + "\n")
@@ -165,7 +166,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		b.WriteString("Call {action, args:{…}}; action=" + help + " topic=ACTION tells more.\n")
 	case !common:
 		b.WriteString("Call {action, …}; action=" + help + " topic=ACTION tells more.\n")
-	default: // as the lines that follow it
+	default: // shown as the signature lines below
 		b.WriteString(help + "(topic=ACTION)\n")
 	}
 	left := maxSignatures
@@ -175,7 +176,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		}
 		line := cmp.Or(a.Short, signature(a))
 		if common && strings.HasSuffix(line, "()") {
-			continue // its name says it all
+			continue // the name says it all
 		}
 		if left -= len(line) + 1; left < 0 {
 			break
@@ -185,8 +186,8 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// dangerous are the actions that a person confirms, as a description names them: to a model, which sees no annotations, that is
-// the mark of danger.
+// dangerous returns the names of the actions that need a person's confirmation, as the description lists them. Models
+// do not see annotations, so the description is where they learn of the danger.
 func dangerous(actions []*tool.Action) []string {
 	var out []string
 	for _, a := range actions {
@@ -200,8 +201,8 @@ func dangerous(actions []*tool.Action) []string {
 	return out
 }
 
-// signature is one line that shows how an action is called: its required arguments, and …
-// where it takes others.
+// signature returns one line that shows how to call an action: its required arguments, then … if it has optional
+// ones.
 func signature(a *tool.Action) string {
 	if a.Signature != "" {
 		return a.Signature
@@ -217,8 +218,8 @@ func signature(a *tool.Action) string {
 	return s + ")"
 }
 
-// arguments are the names in a schema: those required in the order of "required", the
-// others in that of "properties".
+// arguments returns the argument names of a schema: the required ones in the order of "required", the others in the
+// order of "properties".
 func arguments(schema json.RawMessage) (required, optional []string) {
 	is := map[string]bool{}
 	for _, r := range gjson.GetBytes(schema, "required").Array() {
@@ -245,10 +246,11 @@ func firstLine(text string, n int) string {
 	return line
 }
 
-// argument is a text among the arguments of a call, "" if there is none.
+// argument returns a string argument of a call, "" if it is missing.
 func argument(args json.RawMessage, name string) string { return gjson.GetBytes(args, name).String() }
 
-// ungroup returns the arguments of the action that a call of a grouped tool names.
+// ungroup returns the arguments for action a from those of a call to the grouped tool: without "action", and taken
+// out of "args" where the Tool is nested.
 func ungroup(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
 	if nested(t) {
 		switch inner := unwritten(gjson.GetBytes(args, "args")); {
@@ -258,10 +260,10 @@ func ungroup(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage
 			return adapted(a, json.RawMessage(inner.Raw), "")
 		}
 	}
-	return adapted(a, args, "action") // also where somebody forgot to nest them
+	return adapted(a, args, "action") // also for a call that did not nest them
 }
 
-// without is obj less one field; the rest keeps its bytes.
+// without returns obj less one member; the rest keeps its bytes.
 func without(obj json.RawMessage, field string) json.RawMessage {
 	out := make([]byte, 0, len(obj))
 	out = append(out, '{')
@@ -284,7 +286,7 @@ type orderedObject struct{ buf []byte }
 func (o *orderedObject) add(key string, value any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // a model reads <, not its escape
+	e.SetEscapeHTML(false) // models read "<" better than its escape
 	if err := e.Encode(value); err != nil {
 		panic("source: a definition does not encode: " + err.Error())
 	}

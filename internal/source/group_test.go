@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// grouped makes a source of one Tool in the grouped view.
+// grouped returns a source of one Tool in the grouped view.
 func grouped(name string, actions ...tool.Action) *tooltest.Fake {
 	offer := tooltest.Offer(name, actions...)
 	offer.Tools[0].View = tool.Grouped
@@ -31,8 +31,7 @@ func notes() []tool.Action {
 	}
 }
 
-// A grouped tool has an enum of its actions, a line for each that shows how to call it, and
-// a help action.
+// A grouped tool has an enum of its actions, a line for each that shows how to call it, and a help action.
 func TestGroupedDefinition(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{}, grouped("notes", notes()...))
@@ -45,8 +44,7 @@ func TestGroupedDefinition(t *testing.T) {
 		`"topic":{"type":"string"}},"required":["action"]}}`)
 }
 
-// A call of a grouped tool is a call of the action it names, with the other arguments byte
-// for byte.
+// A call of a grouped tool becomes a call of the action it names; the other arguments pass byte for byte.
 func TestGroupedCall(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{}, grouped("notes", notes()...))
@@ -67,8 +65,8 @@ func TestGroupedCall(t *testing.T) {
 	}
 }
 
-// An action that has an argument named action or topic, or is named help, moves all
-// arguments into args and the help action out of the way.
+// If an action takes an argument named action or topic, or is itself named help, calls nest all arguments in args,
+// and the help action gets another name.
 func TestNestedGroup(t *testing.T) {
 	t.Parallel()
 	for name, odd := range map[string]tool.Action{
@@ -96,7 +94,7 @@ func TestNestedGroup(t *testing.T) {
 					t.Errorf("%s: %v, arguments %s", none, err, call.Args)
 				}
 			}
-			// A mistake that models make.
+			// Models sometimes forget to nest the arguments.
 			if beside, err := c.Resolve(t.Context(), toolCall("odd", `{"action":"plain","n":1}`)); err != nil || string(beside.Args) != `{"n":1}` {
 				t.Errorf("arguments beside the action: %v, arguments %s", err, beside.Args)
 			}
@@ -108,8 +106,8 @@ func TestNestedGroup(t *testing.T) {
 	}
 }
 
-// Help tells of the Tool, or of one action with its whole schema, as a call and as a
-// resource that a template names.
+// Help shows a Tool, or one action with its whole schema. It can be called, and read as a resource of a listed
+// template.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{}, grouped("notes", notes()...))
@@ -140,7 +138,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What is not an action is refused as a known tool's wrong argument, with the nearest one.
+// An unknown action is refused as a wrong argument of a known tool, with the nearest existing action.
 func TestUnknownActionNamesTheNearest(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{}, grouped("notes", notes()...))

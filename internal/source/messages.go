@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// people are the sessions that are connected, in the order in which they came.
+// people holds the connected sessions in the order in which they came.
 type people struct {
 	meeting sync.Mutex // held while sources are told, so that they hear of changes in order
 
@@ -16,14 +16,14 @@ type people struct {
 	here []*tool.Session
 }
 
-// attend reports whether anybody is here.
+// attend reports whether any session is connected.
 func (p *people) attend() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.here) > 0
 }
 
-// Join tells the sources that a session has come.
+// Join tells the sources that a session has connected.
 func (c *Catalog) Join(s *tool.Session) {
 	c.people.mu.Lock()
 	c.people.here = append(c.people.here, s)
@@ -31,7 +31,7 @@ func (c *Catalog) Join(s *tool.Session) {
 	c.introduce()
 }
 
-// Leave tells the sources that a session has gone. It may come twice.
+// Leave tells the sources that a session has ended. A second call for the same session does nothing.
 func (c *Catalog) Leave(id string) {
 	c.people.mu.Lock()
 	before := len(c.people.here)
@@ -43,7 +43,7 @@ func (c *Catalog) Leave(id string) {
 	}
 }
 
-// introduce tells each source which sessions see it.
+// introduce tells each source the sessions that see it.
 func (c *Catalog) introduce() {
 	c.people.meeting.Lock()
 	defer c.people.meeting.Unlock()
@@ -82,7 +82,7 @@ func (p *Profile) sees(src tool.Source) bool {
 		}
 		actions += len(t.Actions)
 	}
-	// Of a source that has told nothing yet, the name decides.
+	// The tools of a source that has told nothing yet are unknown, so the patterns are matched against its name.
 	named := func(pattern string) bool {
 		name, _, _ := strings.Cut(pattern, "/")
 		return glob(name, src.Name())
@@ -91,7 +91,7 @@ func (p *Profile) sees(src tool.Source) bool {
 	return actions == 0 && !hidden && (len(p.Tools) == 0 || slices.ContainsFunc(p.Tools, named))
 }
 
-// peers are the sources that a message of a profile's client may be for.
+// peers returns the sources that a message from a client of this profile may be for.
 func (c *Catalog) peers(profile string) (out []tool.Peer) {
 	_, p := c.profile(profile)
 	for _, o := range c.snapshot().offers {
@@ -102,8 +102,8 @@ func (c *Catalog) peers(profile string) (out []tool.Peer) {
 	return out
 }
 
-// owner is whom a message is for: the source that it is about something of, else the only one.
-// Nil means nobody.
+// owner returns the source that a message is for: the one that owns the request or progress the message names, else
+// the only source of the profile. It returns nil if there is no such source.
 func (c *Catalog) owner(m *tool.Message) tool.Peer {
 	list := c.peers(m.Profile)
 	for _, one := range list {
@@ -111,20 +111,20 @@ func (c *Catalog) owner(m *tool.Message) tool.Peer {
 			return one
 		}
 	}
-	if len(list) == 1 && m.Method != methodProgress { // progress of what nobody has asked for
+	if len(list) == 1 && m.Method != methodProgress { // progress for an unknown request is for nobody
 		return list[0]
 	}
 	return nil
 }
 
-// The notifications of clients that MCP names, and that are not the protocol layer's.
+// Client notifications of MCP that reach the catalog; the protocol layer handles the others.
 const (
 	methodProgress     = "notifications/progress"
 	methodRootsChanged = "notifications/roots/list_changed"
 )
 
-// Tell passes a client's notification on to the source that it is for. That the client's roots
-// have changed is told to all, which know whether they have been told any.
+// Tell passes a client's notification to its source and reports whether it found one. A change of roots goes to all
+// sources: each knows whether it has been told any roots.
 func (c *Catalog) Tell(m *tool.Message) bool {
 	if m.Method == methodRootsChanged {
 		list := c.peers(m.Profile)
@@ -141,7 +141,7 @@ func (c *Catalog) Tell(m *tool.Message) bool {
 	return true
 }
 
-// resolveRequest finds who answers a request that MCP does not name.
+// resolveRequest finds the source that answers a request whose method MCP does not define.
 func (c *Catalog) resolveRequest(call *tool.Call) error {
 	one := c.owner(&tool.Message{
 		Method: call.Name, Params: call.Params, Request: true,

@@ -12,11 +12,11 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// spoken is a source that clients can talk to.
+// spoken is a source that accepts messages of clients.
 type spoken struct {
 	*tooltest.Fake
-	mute bool   // nobody listens there
-	owns string // it owns what has this among its parameters
+	mute bool   // Listens reports false
+	owns string // it owns messages whose parameters contain this
 
 	mu   sync.Mutex
 	told []string
@@ -48,7 +48,7 @@ func newSpoken(name, owns string) *spoken {
 	return &spoken{Fake: tooltest.NewFake(name, tooltest.Offer(name, tooltest.Action("x"), tooltest.Action("y"))), owns: owns}
 }
 
-// A message goes to the source that has what it names, else to the only one of the profile.
+// A message goes to the source that owns what it names, else to the only source of the profile.
 func TestMessagesFindTheirSource(t *testing.T) {
 	t.Parallel()
 	a, b, off := newSpoken("a", "of-a"), newSpoken("b", "of-b"), newSpoken("off", "")
@@ -93,7 +93,7 @@ func TestMessagesFindTheirSource(t *testing.T) {
 	}
 }
 
-// Each source hears of the sessions that see it, those too that were there before it.
+// Each source hears of the sessions that see it, including those that were connected before it came.
 func TestSourcesMeetSessions(t *testing.T) {
 	t.Parallel()
 	a, b := newSpoken("a", ""), newSpoken("b", "")

@@ -15,7 +15,7 @@ const (
 	cutName = 55
 )
 
-// clean replaces what a tool name may not have.
+// clean replaces characters that a tool name may not have.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -25,26 +25,27 @@ func clean(name string) string {
 	}, name)
 }
 
-// suffixed makes name unique by a digest of what it stands for, and short enough.
+// suffixed returns name, cut if needed, with a digest of owner and original behind it, which makes it unique.
 func suffixed(name, owner, original string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + original))
 	return name[:min(len(name), cutName)] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// named is something that wants a name: an action or a prompt.
+// named is an action or a prompt that needs an exposed name.
 type named struct {
-	owner    string // the Tool or server
+	owner    string // name of the Tool or server
 	prefix   string
 	original string
-	// fixed names are our own: they keep theirs, and others give way.
+	// fixed is set for our own names: they stay as they are, and others give way.
 	fixed bool
 }
 
-// expose gives each of list the name clients see: prefix and original name, cleaned, at
-// most 64 characters. Where two would be the same, an empty prefix is given up first, then
-// both get a digest of what they stand for. The result depends on list alone, not on its
-// order, but for our own names, which always win: those that are reserved even where nobody
-// has them.
+// expose returns the names that clients see, one for each entry of list: prefix and original name, cleaned, at most
+// 64 characters.
+//
+// If two entries want the same name, those with an empty prefix first get their owner's name as prefix; if names
+// still clash, each of them gets a digest as a suffix. Fixed names win and never change, and reserved names stay free
+// of others even where nobody has them. The result does not depend on the order of list.
 func expose(list []named, reserved ...string) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
@@ -72,7 +73,7 @@ func short(prefix string, n named) string {
 	return name
 }
 
-// clashing returns the indices of names that are not unique and not fixed.
+// clashing returns the indices of names that are not unique and may change.
 func clashing(list []named, names []string) []int {
 	count := map[string]int{}
 	for _, name := range names {
@@ -87,14 +88,13 @@ func clashing(list []named, names []string) []int {
 	return out
 }
 
-// matches reports whether pattern, "tool" or "tool/action" with * as a wildcard, covers an
-// action.
+// matches reports whether a pattern covers an action. A pattern is "tool" or "tool/action", with * as a wildcard.
 func matches(pattern, toolName, action string) bool {
 	t, a, ok := strings.Cut(pattern, "/")
 	return glob(t, toolName) && (!ok || glob(a, action))
 }
 
-// glob matches * against any text.
+// glob reports whether s matches pattern, in which * stands for any text.
 func glob(pattern, s string) bool {
 	head, rest, ok := strings.Cut(pattern, "*")
 	if !ok {
@@ -129,7 +129,7 @@ func (p *Profile) shows(t *tool.Tool, action string) bool {
 	return false
 }
 
-// viewOf is the view a profile shows a Tool in.
+// viewOf returns the view in which a profile shows a Tool.
 func (p *Profile) viewOf(t *tool.Tool) tool.View {
 	if p.free(t) {
 		return cmp.Or(p.chosen[t.Name], tool.Flat)

@@ -17,10 +17,10 @@ import (
 
 var exposedName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// owned is a thing in its source's words.
+// owned identifies a thing by its source and by the source's own name for it.
 type owned struct{ source, name string }
 
-// drawOffers draws sources whose names are likely to clash, as offers by source.
+// drawOffers draws sources whose names are likely to clash, and their offers by source.
 func drawOffers(t *rapid.T) (order []string, offers map[string]tool.Offer) {
 	order = rapid.SliceOfNDistinct(rapid.StringMatching(`[ab][_-]{0,2}[ab]?`), 1, 4, rapid.ID).Draw(t, "sources")
 	offers = map[string]tool.Offer{}
@@ -47,7 +47,7 @@ func drawOffers(t *rapid.T) (order []string, offers map[string]tool.Offer) {
 	return order, offers
 }
 
-// exposed joins the offers and returns what each name in a list means.
+// exposed builds a catalog from the offers and returns what each name in one of its lists resolves to.
 func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool.ListKind) map[string]owned {
 	var sources []tool.Source
 	for _, name := range order {
@@ -72,7 +72,7 @@ func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool
 		}
 		out[name] = owned{call.Tool, call.Target}
 		if kind == tool.ListTools && strings.HasPrefix(call.Target, "collie://help/") {
-			out[name] = owned{call.Tool, ""} // the group
+			out[name] = owned{call.Tool, ""} // the whole group
 		} else if call.Source.Name() != call.Tool {
 			t.Fatalf("name %q leads to source %s, tool %s", name, call.Source.Name(), call.Tool)
 		}
@@ -80,8 +80,8 @@ func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool
 	return out
 }
 
-// The names clients see are clean, short and unique, lead back to exactly what they stand
-// for, and depend on what is offered alone, not on the order of sources or their actions.
+// The names that clients see are clean, short and unique, and each resolves to what it stands for. They depend on the
+// offers alone, not on the order of sources or actions.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 		prompts := exposed(t, order, offers, tool.ListPrompts)
 
 		all := map[owned]bool{}
-		plain := map[string]int{} // how often a cleaned name without any prefix is wanted
+		plain := map[string]int{} // how many things want each cleaned name without a prefix
 		for name, offer := range offers {
 			tl := offer.Tools[0]
 			if tl.View == tool.Grouped {
@@ -105,7 +105,7 @@ func TestNames(t *testing.T) {
 				plain[strings.Map(cleaned, tl.Prefix+a.Name)]++
 			}
 		}
-		second := map[string]bool{} // what those want that give up their empty prefix
+		second := map[string]bool{} // wanted by those that give up their empty prefix
 		for name, offer := range offers {
 			tl := offer.Tools[0]
 			for _, a := range tl.Actions {
@@ -144,7 +144,7 @@ func TestNames(t *testing.T) {
 	})
 }
 
-// The rules of names one by one, with the digests a client may have written down.
+// The rules of names one by one. The digests are fixed, since clients may have written such names down.
 func TestNameRules(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 70)
@@ -183,8 +183,8 @@ func TestNameRules(t *testing.T) {
 	}
 }
 
-// TestReservedNames: what is asked of a tool of ours reaches no other, also where ours is off, hidden by a profile or not
-// there at all.
+// TestReservedNames: a call of one of our tools never reaches another source, even if our tool is off, hidden by a
+// profile or not there at all.
 func TestReservedNames(t *testing.T) {
 	t.Parallel()
 	foreign := tool.Offer{Tools: []tool.Tool{tooltest.Tool("bare"), tooltest.Tool("near")}}

@@ -7,9 +7,10 @@ import (
 	"collie/internal/tool"
 )
 
-// notices tells watchers of changes: changes of lists gathered, the rest at once.
+// notices delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at once.
 type notices struct {
-	quiet time.Duration
+	quiet  time.Duration
+	change func(tool.ChangeKind) tool.Change // the notice of changed lists
 
 	mu       sync.Mutex
 	next     int
@@ -53,7 +54,7 @@ func (n *notices) send(ch tool.Change) {
 	}
 }
 
-// list notes that a list has changed; the notice follows when it has been quiet.
+// list records that a list has changed. Watchers hear of it once no further change has come for the quiet time.
 func (n *notices) list(kind tool.ChangeKind) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,7 +87,7 @@ func (n *notices) flush() {
 	}
 	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 		if pending[kind] {
-			n.send(tool.Change{Kind: kind})
+			n.send(n.change(kind))
 		}
 	}
 }

@@ -44,8 +44,8 @@ func TestNoticesAreGathered(t *testing.T) {
 	})
 }
 
-// Watchers are called one change after the other, whoever tells it, and never after their
-// stop has returned.
+// Watchers hear one change at a time, even when several goroutines report changes, and nothing after their stop
+// function has returned.
 func TestNoticesAreSerial(t *testing.T) {
 	t.Parallel()
 	one, two := tooltest.NewFake("one", tool.Offer{}), tooltest.NewFake("two", tool.Offer{})
@@ -79,8 +79,8 @@ func TestNoticesAreSerial(t *testing.T) {
 	}
 }
 
-// AwaitKnown waits for sources that are starting, as long as its caller does, and not at all when they
-// have told what they offer of a kind.
+// AwaitKnown waits for sources that are starting until its context ends. It does not wait for sources that already
+// know their offers of the kind.
 func TestAwaitKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAwaitKnown(t *testing.T) {
 	})
 }
 
-// behind is a source that knows its tools, and its other lists when rest is closed.
+// behind is a source that knows its tools at once, and its other lists when rest is closed.
 type behind struct {
 	*tooltest.Fake
 
@@ -114,7 +114,7 @@ func (b behind) Ready(kind tool.ListKind) <-chan struct{} {
 	return b.rest
 }
 
-// A list of tools does not wait for prompts, and one of prompts does; so does a prompt by its name.
+// A list of tools does not wait for prompts. A list of prompts, and a prompt asked for by name, do.
 func TestAwaitKnownByKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 	})
 }
 
-// The same for a resource, whose URI does not tell its owner: as long as a list waits.
+// The URI of a resource does not tell its owner, so a read waits for all starting sources, as a list does.
 func TestReadWaitsForStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,5 +185,90 @@ func TestReadWaitsForStarts(t *testing.T) {
 			t.Error(err)
 		}
 		want(t, "waited", time.Since(begin), time.Second)
+	})
+}
+
+// A notice says of each profile whether its clients may hold another list than they would be given now: since they listed,
+// or were told last. Of lists that nobody was given it is not known, and they are told.
+func TestNoticesSayWhoSeesADifference(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x, y := tooltest.Offer("one", tooltest.Action("x")), tooltest.Offer("one", tooltest.Action("y"))
+		fake := tooltest.NewFake("one", x)
+		work := map[string]source.Profile{"work": {}}
+		c := open(t, source.Options{Profiles: work}, fake)
+		var mu sync.Mutex
+		var told []string
+		c.Watch(func(ch tool.Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			if ch.Kind == tool.ToolsChanged {
+				for _, profile := range []string{"work", "other"} {
+					differs := ch.Differs(profile)
+					if differs {
+						told = append(told, profile)
+					}
+					if again := ch.Differs(profile); again != differs {
+						t.Error("asked twice it says something else")
+					}
+				}
+			}
+		})
+		after := func(what string, expected ...string) {
+			t.Helper()
+			await.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			want(t, what, told, expected)
+			told = nil
+		}
+		list := func(profile string) { names(t, c, tool.ListTools, profile) }
+		fake.Publish(x)
+		after("nobody listed", "work", "other")
+		list("work")
+		list("other")
+		fake.Publish(x)
+		after("the same")
+		fake.Publish(y)
+		after("another one", "work")
+		fake.Publish(y)
+		after("told of it already")
+		fake.Publish(x)
+		list("work")
+		after("back before anybody listed", "work")
+		fake.Publish(y)
+		list("work")
+		fake.Publish(x)
+		after("back after somebody listed", "work")
+		c.Set([]tool.Source{fake}, nil, nil)
+		after("the profile is gone", "work")
+		fake.Publish(y)
+		after("and shows nothing")
+		c.Set([]tool.Source{fake}, work, nil)
+		after("it is back", "work")
+	})
+}
+
+// Whoever asks by another name of the same profile hears of the same change.
+func TestAChangeIsToldUnderEachNameOfAProfile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fake := tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x")))
+		c := open(t, source.Options{}, fake)
+		told := map[string]bool{}
+		c.Watch(func(ch tool.Change) {
+			if ch.Kind == tool.ToolsChanged {
+				for _, profile := range []string{"", "default", "@flat", "default@flat"} {
+					told[profile] = ch.Differs(profile)
+				}
+			}
+		})
+		for _, profile := range []string{"", "@flat"} {
+			c.List(t.Context(), tool.ListTools, profile)
+		}
+		fake.Publish(tooltest.Offer("one", tooltest.Action("y")))
+		await.Sleep(time.Second)
+		synctest.Wait()
+		want(t, "told", told, map[string]bool{"": true, "default": true, "@flat": true, "default@flat": true})
 	})
 }

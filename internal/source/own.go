@@ -14,26 +14,26 @@ import (
 	"collie/internal/tool"
 )
 
-// The URIs that are the catalog's own.
+// The URIs that the catalog itself serves.
 const (
 	ownScheme       = "collie://"
-	helpURI         = ownScheme + "help/"         // {tool}, or {tool}/{action}
-	instructionsURI = ownScheme + "instructions/" // {server}
-	serverURI       = ownScheme + "server/"       // {server}/{escaped uri}
+	helpURI         = ownScheme + "help/"         // followed by {tool} or {tool}/{action}
+	instructionsURI = ownScheme + "instructions/" // followed by {server}
+	serverURI       = ownScheme + "server/"       // followed by {server}/{escaped uri}
 )
 
 var _ tool.Source = (*Catalog)(nil)
 
-// Name is what the audit calls the catalog as a source.
+// Name returns the name of the catalog as a source, for the audit.
 func (c *Catalog) Name() string { return "collie" }
 
-// Offer is empty: what the catalog serves itself stands in its lists already.
+// Offer returns an empty offer: the catalog adds its own resources to its lists itself.
 func (c *Catalog) Offer() *tool.Offer { return &emptyOffer }
 
 var emptyOffer tool.Offer
 
-// Run answers what the catalog serves itself: help, instructions, and reads of URIs that
-// no list names.
+// Run answers what the catalog serves itself: the search tools, help, instructions, and reads of URIs that no list
+// names.
 func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	if call.Kind == tool.KindCall && isSearch(call.Target) {
 		return c.runSearch(call)
@@ -65,7 +65,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 	return tool.Result{}, unknown("read", "resource", call.Target, nil)
 }
 
-// readOf reads from the server that a URI names.
+// readOf reads from the server that a URI of the form collie://server/… names.
 func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	name, escaped, _ := strings.Cut(strings.TrimPrefix(call.Target, serverURI), "/")
 	o, ok := c.snapshot().findSource(call.Profile, name)
@@ -78,8 +78,8 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 	return aliased{o.source, uri, call.Target}.Run(ctx, &inner)
 }
 
-// readAny asks each source that may know the URI, in order, until one does. One that
-// cannot answer hides no other; its error stands if nobody knows the URI.
+// readAny asks each source that may know the URI, in order, until one does. If a source cannot be reached, the next
+// are still asked; its error is returned only if none knows the URI.
 func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	missing, silent := unknown("read", "resource", call.Target, nil), false
 	for _, src := range c.snapshot().view(call.Profile).readers {
@@ -94,7 +94,7 @@ func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, er
 	return tool.Result{}, missing
 }
 
-// unreachable reports whether a source did not answer at all.
+// unreachable reports whether an error means that the source gave no answer at all.
 func unreachable(err error) bool {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, tool.Crashed, tool.Timeout, tool.Disabled:
@@ -103,8 +103,8 @@ func unreachable(err error) bool {
 	return false
 }
 
-// notFound reports whether a source said that it has no such resource: in the legacy eras
-// by a code of its own, in 2026-07-28 by invalid params.
+// notFound reports whether a source said that it has no such resource. Legacy revisions of MCP have the code -32002
+// for it; 2026-07-28 uses invalid params (-32602).
 func notFound(err error) bool {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return e.Code == -32002 || e.Code == -32602 || e.Code == -32601
@@ -112,13 +112,13 @@ func notFound(err error) bool {
 	return tool.KindOf(err) == tool.Unknown
 }
 
-// aliased is a source whose resource has another URI for clients than for itself.
+// aliased is a source that knows a resource by another URI than clients do.
 type aliased struct {
 	tool.Source
 	original, exposed string
 }
 
-// Run puts the URI that clients know into the result.
+// Run replaces the source's URI in the result by the one that clients know.
 func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	r, err := a.Source.Run(ctx, call)
 	if err != nil || call.Kind != tool.KindRead {
@@ -137,7 +137,7 @@ func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 	return r, nil
 }
 
-// help is the page of a Tool, or of one of its actions, as far as a profile shows them.
+// help returns the help page of a Tool, or of one of its actions, as far as the profile shows them.
 func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (string, error) {
 	name, action, _ := strings.Cut(path, "/")
 	s := c.snapshot()
@@ -173,7 +173,7 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	return "", err
 }
 
-// toolNames are the Tools of which a profile shows something.
+// toolNames returns the Tools of which a profile shows something.
 func (s *snapshot) toolNames(p *Profile) []string {
 	var names []string
 	for _, o := range s.offers {
@@ -196,7 +196,7 @@ func toolPage(t *tool.Tool, actions []*tool.Action) string {
 	return b.String()
 }
 
-// actionPage has of a definition what a grouped tool cannot declare of each of its actions.
+// actionPage returns the part of an action's definition that a grouped tool has no room for.
 func actionPage(t *tool.Tool, a *tool.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
@@ -221,7 +221,7 @@ func textResource(uri, media, text string) tool.Result {
 	return tool.Result{Raw: o.bytes()}
 }
 
-// addOwn lists what the catalog serves itself, where there is any use for it.
+// addOwn lists the resources that the catalog serves itself, as far as they would be of use in this profile.
 func (v *view) addOwn(s *snapshot, resources, templates *list) {
 	for _, o := range s.offers {
 		if !v.profile.sees(o.source) {

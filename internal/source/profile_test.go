@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// A tool that a profile hides is not there, whether it is on or off.
+// A tool that a profile hides looks unknown, whether it is on or off.
 func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
 	t.Parallel()
 	a := tooltest.Action("do")
@@ -25,7 +25,7 @@ func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
 	}
 }
 
-// A profile can be seen in another view than it is set up for, by a name of its own.
+// A profile can be viewed in another form than its settings say by adding the view to its name.
 func TestProfilesInAnotherView(t *testing.T) {
 	t.Parallel()
 	c := open(t, source.Options{Profiles: map[string]source.Profile{
@@ -43,7 +43,7 @@ func TestProfilesInAnotherView(t *testing.T) {
 		"some@grouped": {"git", "web"},
 		"nobody@flat":  {},
 		"some@other":   {},           // no such profile
-		"x@flat":       {"web__get"}, // one of that very name comes first
+		"x@flat":       {"web__get"}, // a profile of exactly that name takes precedence
 	} {
 		want(t, "profile "+profile, names(t, c, tool.ListTools, profile), shown)
 	}
@@ -54,7 +54,7 @@ func TestProfilesInAnotherView(t *testing.T) {
 	want(t, "views", views, map[string]tool.View{"git": tool.Grouped, "web": tool.Grouped})
 }
 
-// Tools are what a profile sees, with what is off.
+// Tools returns what a profile sees, including what is switched off.
 func TestToolsOfAProfile(t *testing.T) {
 	t.Parallel()
 	off := tooltest.Action("push")

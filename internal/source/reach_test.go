@@ -21,14 +21,15 @@ import (
 	"collie/test/catalogs"
 )
 
-// TestNothingUnreachable: whatever servers call their tools and whatever a profile shows, every action that is on and shown is found,
-// described with its exact schema and called by the names that a client sees; no other is, by any name.
+// TestNothingUnreachable: whatever names servers use and whatever a profile shows, each action that is on and shown
+// can be found, is described with its exact schema, and can be called by the names that a client sees. No other
+// action can be reached by any name.
 func TestNothingUnreachable(t *testing.T) {
 	t.Parallel()
 	recorded := catalogs.Servers()
 	views, on, others := map[tool.View]int{}, 0, 0
 	for seed := range await.Fewer(worlds) {
-		w := newWorld(t, rand.New(rand.NewPCG(uint64(seed), 14)), recorded) // the same worlds each time
+		w := newWorld(t, rand.New(rand.NewPCG(uint64(seed), 14)), recorded) // seeded: the same worlds each time
 		for _, a := range w.actions {
 			if a.shown {
 				views[w.views[a.tool.Name]]++
@@ -50,14 +51,14 @@ func TestNothingUnreachable(t *testing.T) {
 	}
 }
 
-// worlds is how many catalogs are tried.
+// worlds is the number of random catalogs that are tried.
 const worlds = 60
 
-// world is a catalog, and what one profile should see of it.
+// world is a random catalog with a profile, and what that profile should see.
 type world struct {
 	catalog *source.Catalog
 	profile source.Profile
-	fakes   map[string]*tooltest.Fake // by tool
+	fakes   map[string]*tooltest.Fake // by name of the tool
 	actions []*expected
 	views   map[string]tool.View // in which each tool is shown
 	listed  map[string]gjson.Result
@@ -69,7 +70,7 @@ type expected struct {
 	tool   *tool.Tool
 	action *tool.Action
 	shown  bool
-	names  []string // that it has where all are on and shown, or might be thought to have
+	names  []string // names that it has in some view, or that a client might guess
 }
 
 var (
@@ -88,17 +89,17 @@ var (
 	oddAbout = []string{"", "", "what it is for", "日历和笔记", `"<\`}
 )
 
-// chance is true in one of n cases.
+// chance is true once in n calls on average.
 func chance(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-// pick returns about n of list, in another order.
+// pick returns at most n elements of list in random order.
 func pick[T any](r *rand.Rand, list []T, n int) []T {
 	out := slices.Clone(list)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out[:min(len(out), n)]
 }
 
-// odd makes a server that no author would write.
+// odd returns a server with definitions that no author would write.
 func odd(r *rand.Rand, name string) tool.Tool {
 	t := tool.Tool{Name: name, Prefix: name + "__", About: oddAbout[r.IntN(len(oddAbout))], Description: "Server " + name}
 	if chance(r, 3) {
@@ -127,7 +128,7 @@ func quoted(s string) string {
 	return string(raw)
 }
 
-// newWorld makes a catalog of recorded and of odd servers, and a profile.
+// newWorld returns a catalog of recorded and odd servers, and a profile.
 func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 	t.Helper()
 	var tools []tool.Tool
@@ -209,7 +210,7 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 
 var callable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// sourcesIn are sources of one tool each.
+// sourcesIn returns a source for each tool.
 func sourcesIn(tools []tool.Tool) []tool.Source {
 	var out []tool.Source
 	for _, t := range tools {
@@ -218,14 +219,14 @@ func sourcesIn(tools []tool.Tool) []tool.Source {
 	return out
 }
 
-// rule covers actions; empty stands for any.
+// rule covers the actions of a tool; an empty field stands for any.
 type rule struct{ tool, action string }
 
 func (r rule) covers(tool, action string) bool {
 	return (r.tool == "" || r.tool == tool) && (r.action == "" || r.action == action)
 }
 
-// rules are up to n of them.
+// rules returns up to n random rules.
 func rules(r *rand.Rand, tools []tool.Tool, n int) []rule {
 	var out []rule
 	for range r.IntN(n + 1) {
@@ -236,7 +237,7 @@ func rules(r *rand.Rand, tools []tool.Tool, n int) []rule {
 	return out
 }
 
-// patterns are rules as a profile has them.
+// patterns returns rules in the form that a profile has them.
 func patterns(rules []rule) []string {
 	var out []string
 	for _, r := range rules {
@@ -252,7 +253,7 @@ func patterns(rules []rule) []string {
 	return out
 }
 
-// call makes a call as the pipeline does, with the stages that refuse what is not to be called.
+// call makes a call as the pipeline does, through the stages that refuse hidden and disabled actions.
 func (w *world) call(t *testing.T, name, args string) (*tool.Call, tool.Result, error) {
 	t.Helper()
 	r := toolCall(name, args)
@@ -270,7 +271,7 @@ func (w *world) call(t *testing.T, name, args string) (*tool.Call, tool.Result, 
 	return call, result, err
 }
 
-// text is the text that a call answers, "" where it is refused.
+// text returns the text of a call's result, "" if the call is refused.
 func (w *world) text(t *testing.T, name, args string) string {
 	t.Helper()
 	_, r, err := w.call(t, name, args)
@@ -280,14 +281,14 @@ func (w *world) text(t *testing.T, name, args string) string {
 	return gjson.GetBytes(r.Raw, "content.0.text").String()
 }
 
-// is reports whether a call is one of the action.
+// is reports whether c is a call of the action.
 func (a *expected) is(c *tool.Call) bool {
 	return c != nil && c.Source.Name() == a.tool.Name && c.Action != nil && c.Action.Name == a.action.Name
 }
 
 const oddArgs = `{"n":1.0e2, "text":"\u00e9","deep":{"action":"x"}}`
 
-// called checks that a call of a name reaches the action with these arguments, and nothing changed.
+// called checks that a call by name reaches the action with its arguments unchanged.
 func (w *world) called(t *testing.T, a *expected, name, args string) {
 	t.Helper()
 	_, _, err := w.call(t, name, args)
@@ -297,13 +298,13 @@ func (w *world) called(t *testing.T, a *expected, name, args string) {
 		return
 	}
 	got := calls[len(calls)-1]
-	same := string(got.Args) == oddArgs || string(got.Args) == strings.ReplaceAll(oddArgs, ", ", ",") // one argument was taken out
+	same := string(got.Args) == oddArgs || string(got.Args) == strings.ReplaceAll(oddArgs, ", ", ",") // with the grouped argument "action" taken out
 	if !a.is(&got) || got.Tool != a.tool.Name || got.Target != a.action.Name || !same {
 		t.Errorf("%s of %s, called as %s %s, arrives as %s of %s with %s", a.action.Name, a.tool.Name, name, args, got.Target, got.Tool, got.Args)
 	}
 }
 
-// reaches checks that a client which knows only what it is shown can find, describe and call an action.
+// reaches checks that a client can find, describe and call an action from what it is shown alone.
 func (w *world) reaches(t *testing.T, a *expected) {
 	t.Helper()
 	before := len(w.fakes[a.tool.Name].Calls())
@@ -333,7 +334,7 @@ func (w *world) reaches(t *testing.T, a *expected) {
 	}
 }
 
-// described checks a definition: it is the author's, but for the name.
+// described checks that a definition is the author's but for the name.
 func described(t *testing.T, a *expected, name, definition string) {
 	t.Helper()
 	want, err := sjson.Set(string(a.action.Definition), "name", name)
@@ -345,7 +346,7 @@ func described(t *testing.T, a *expected, name, definition string) {
 	}
 }
 
-// reachesGrouped checks an action that is one of several in a tool.
+// reachesGrouped does the checks of reaches for an action that is shown in a grouped tool.
 func (w *world) reachesGrouped(t *testing.T, a *expected) {
 	t.Helper()
 	entry := w.listed[a.tool.Name]
@@ -368,7 +369,8 @@ func (w *world) reachesGrouped(t *testing.T, a *expected) {
 
 var found = regexp.MustCompile(`(?m)^([A-Za-z0-9_-]{1,64})\(`)
 
-// find asks for an action by its name, then in words of its description, and returns the name to call it by.
+// find asks for an action by its name, then by words of its description, and returns the name under which it is
+// found.
 func (w *world) find(t *testing.T, a *expected) string {
 	t.Helper()
 	words, _, _ := strings.Cut(a.action.Description, ".")
@@ -383,7 +385,7 @@ func (w *world) find(t *testing.T, a *expected) string {
 	return ""
 }
 
-// findings are the names that a question about one server finds.
+// findings returns the names that a search limited to the action's server finds.
 func (w *world) findings(t *testing.T, a *expected, question string) []string {
 	t.Helper()
 	var out []string
@@ -394,7 +396,7 @@ func (w *world) findings(t *testing.T, a *expected, question string) []string {
 	return out
 }
 
-// hides checks that a client cannot find, describe or call an action by whatever name it has or had.
+// hides checks that a client cannot find, describe or call an action under any of its names.
 func (w *world) hides(t *testing.T, a *expected) {
 	t.Helper()
 	before := len(w.fakes[a.tool.Name].Calls())
@@ -407,7 +409,7 @@ func (w *world) hides(t *testing.T, a *expected) {
 			t.Errorf("%s of %s is called as %s by collie_call", a.action.Name, a.tool.Name, name)
 		}
 		text := w.text(t, "collie_describe", `{"name":`+quoted(name)+`}`)
-		if means == nil && text != "" && w.fakes[name] == nil { // as a whole, tools are described that have others
+		if means == nil && text != "" && w.fakes[name] == nil { // a tool with other actions that are shown may be described as a whole
 			t.Errorf("%s, which cannot be called, is described as %.200s", name, text)
 		}
 		if enum := gjson.Get(text, "inputSchema.properties.action.enum").Raw; gjson.Get(text, "name").String() == a.tool.Name && strings.Contains(enum, quoted(a.action.Name)+",") {
@@ -435,7 +437,7 @@ func (w *world) hides(t *testing.T, a *expected) {
 	}
 }
 
-// listsNoOther checks that the list has what is shown, and no more.
+// listsNoOther checks that the list shows exactly what the profile shows.
 func (w *world) listsNoOther(t *testing.T) {
 	t.Helper()
 	want, searched := map[string]bool{}, false

@@ -12,7 +12,7 @@ import (
 	"collie/test/await"
 )
 
-// Settings that are read again and say the same are not a change to anybody.
+// Set with unchanged settings tells watchers of no change.
 func TestSetTellsChangesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,8 +45,8 @@ func TestSetTellsChangesOnly(t *testing.T) {
 	})
 }
 
-// A subscription is taken back from the source that has taken the place of the one it was made
-// to, since that has taken the subscription over.
+// A subscription made to a source that was since replaced is ended at its successor, which has taken the subscription
+// over.
 func TestUnsubscribeFromASuccessor(t *testing.T) {
 	t.Parallel()
 	old, next := newResources("one", "x://a"), newResources("one", "x://a")
@@ -54,7 +54,7 @@ func TestUnsubscribeFromASuccessor(t *testing.T) {
 	if err := c.Subscribe(t.Context(), "", "x://a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := next.Subscribe(t.Context(), "x://a"); err != nil { // as servers do
+	if err := next.Subscribe(t.Context(), "x://a"); err != nil { // as real servers do when they are replaced
 		t.Fatal(err)
 	}
 	c.Set([]tool.Source{next}, nil, nil)

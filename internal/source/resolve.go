@@ -12,16 +12,16 @@ import (
 	"collie/internal/tool"
 )
 
-// Resolve finds out what r.Name means to r.Profile. An exposed name comes first; "tool/action" in the
-// tools' own words is taken as well. A name that nothing has yet may belong to a server that is still
-// starting: that server is waited for. See the pipeline's Catalog.
+// Resolve finds what r.Name means in the profile r.Profile. An exposed name takes precedence; "tool/action" with the
+// source's own names works as well. An unknown name may belong to a server that is still starting, so Resolve waits
+// for that server. The pipeline's interface Catalog has the contract.
 func (c *Catalog) Resolve(ctx context.Context, r tool.Request) (*tool.Call, error) {
 	call := &tool.Call{Request: r, Args: r.Args}
 	err := c.resolve(call)
 	found := err == nil && !(call.Kind == tool.KindRead && call.Source == tool.Source(c))
 	kind := tool.ListTools
 	if call.Kind != tool.KindCall {
-		kind = tool.ListResources // which come with the prompts, behind the tools
+		kind = tool.ListResources // sources tell resources and prompts together, after the tools
 	}
 	if !found && (err == nil || tool.KindOf(err) == tool.Unknown) && c.awaitOwner(ctx, kind, call.Name) {
 		err = c.resolve(call)
@@ -32,7 +32,7 @@ func (c *Catalog) Resolve(ctx context.Context, r tool.Request) (*tool.Call, erro
 	return call, err
 }
 
-// resolve fills in what call.Name means.
+// resolve fills in the target of call from its name.
 func (c *Catalog) resolve(call *tool.Call) error {
 	v := c.snapshot().view(call.Profile)
 	switch call.Kind {
@@ -66,7 +66,7 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 	return c.resolveTarget(v, call, t)
 }
 
-// named returns what a name of a tool means, or an action in the tools' own words.
+// named returns the target of a tool's exposed name, or of "tool/action" in the source's own names.
 func (c *Catalog) named(v *view, profile, name string) (target, error) {
 	if t, ok := v.tools[name]; ok {
 		return t, nil
@@ -83,8 +83,8 @@ func (c *Catalog) named(v *view, profile, name string) (target, error) {
 	return target{}, unknownTool(v, name)
 }
 
-// inAnotherView returns what a name means where the profile shows all Tools flat, or grouped: a client may know it from when
-// they were shown so.
+// inAnotherView returns the target that a name has when the profile shows all Tools flat, or all grouped. A client
+// may remember such a name from before the views changed.
 func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
 	for _, form := range []tool.View{tool.Flat, tool.Grouped} {
 		other := c.snapshot().view(v.name + "@" + string(form))
@@ -98,7 +98,7 @@ func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
 	return target{}, false
 }
 
-// resolveTarget fills in what a call is for.
+// resolveTarget fills in source, tool, action and arguments of a call from its target.
 func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	call.Source, call.Tool = t.source, t.tool.Name
 	if !t.grouped {
@@ -108,8 +108,8 @@ func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	return c.resolveAction(v, call, t)
 }
 
-// adapted is the arguments of an action, put right as far as its source understands more than its schemas say, and
-// without the one called except, unless that is empty.
+// adapted returns arguments for an action, converted as its source's Adapt does ("5" for 5, say) and without the
+// argument named except, if that is not empty.
 func adapted(a *tool.Action, args json.RawMessage, except string) json.RawMessage {
 	switch {
 	case a.Adapt != nil:
@@ -120,7 +120,7 @@ func adapted(a *tool.Action, args json.RawMessage, except string) json.RawMessag
 	return args
 }
 
-// actionName is what a caller means by the name of an action: of our own tools some have several.
+// actionName returns the action that a caller means. Our own tools accept several names for some actions.
 func actionName(t *tool.Tool, name string) string {
 	if name == "" || offers(t, name) || !slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Strict }) {
 		return name
@@ -128,7 +128,7 @@ func actionName(t *tool.Tool, name string) string {
 	return tool.ActionName(name, func(name string) bool { return offers(t, name) })
 }
 
-// byOwnName understands "tool/action" and "tool.action", for what the profile shows.
+// byOwnName resolves "tool/action" and "tool.action" to an action that the profile shows.
 func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	i := strings.IndexAny(name, "/.")
 	if i < 0 {
@@ -148,12 +148,12 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	return target{}, false
 }
 
-// offers reports whether a Tool has an action of a name.
+// offers reports whether a Tool has an action of that name.
 func offers(t *tool.Tool, name string) bool {
 	return slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
 }
 
-// resolveAction finds the action that a call of a grouped tool names.
+// resolveAction fills in the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name := actionName(t.tool, argument(call.Args, "action"))
 	off := t.isOff(&v.profile)
@@ -170,7 +170,7 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 			return nil
 		}
 	}
-	if off { // whatever was asked of it, the pipeline says that it is off
+	if off { // the pipeline then refuses the call because the tool is off
 		call.Action = &tool.Action{Off: "all of its actions are"}
 		return nil
 	}
@@ -191,8 +191,8 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	}
 }
 
-// resolveURI finds who reads a URI: whoever lists it, else whoever has a template for it,
-// else the catalog itself asks those who may know it.
+// resolveURI finds the source that reads a URI: one that lists it, else one with a matching template. Without either,
+// the call goes to the catalog itself, which asks the sources that may know the URI.
 func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
 	call.Target = call.Name
 	if t, ok := v.resources[call.Name]; ok {
@@ -219,7 +219,7 @@ func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
 	return nil
 }
 
-// resolveRef finds who completes an argument: the owner of its ref.
+// resolveRef finds the source that completes an argument: the owner of the prompt or resource in its ref.
 func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 	if gjson.GetBytes(call.Params, "ref.type").String() == "ref/prompt" {
 		t, ok := v.prompts[call.Name]
@@ -242,8 +242,8 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 	return unknown("complete", "resource template", call.Name, nil)
 }
 
-// unknownTool is the error for a tool that is not listed. One whose name is made of those of a
-// tool and its action, as fs_read is, is told how to call it.
+// unknownTool returns the error for a tool that is not listed. For a name joined from a tool and an action, such as
+// fs_read, the hint says how to call it.
 func unknownTool(v *view, name string) error {
 	known := v.names
 	if v.search != nil {
@@ -267,7 +267,7 @@ func unknownTool(v *view, name string) error {
 	return e
 }
 
-// unknown is the error for a name that means nothing, with the nearest one that does.
+// unknown returns the error for a name that nothing has, with the nearest name that exists.
 func unknown(op, what, name string, known []string) error {
 	return notKnown(op, "unknown "+what, name, known)
 }
@@ -289,8 +289,8 @@ func keys(m map[string]target) []string {
 	return out
 }
 
-// InputSchema returns the schema of the action a call would run, nil if there is none: for
-// faces that must hold headers against it (2026-07-28, Mcp-Param).
+// InputSchema returns the schema of the action that a call of name would run, nil if there is none. HTTP faces check
+// Mcp-Param headers against it (MCP 2026-07-28).
 func (c *Catalog) InputSchema(profile, name string) json.RawMessage {
 	if t, err := c.named(c.snapshot().view(profile), profile, name); err == nil && t.action != nil {
 		return t.action.InputSchema

@@ -28,8 +28,8 @@ func read(uri string) tool.Request {
 	return tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")}
 }
 
-// A URI belongs to the first source that offers it. The other's gets one of ours, under
-// which it is read, subscribed to and told of.
+// A URI belongs to the first source that offers it. The second source's resource gets a URI of ours, which is used to
+// read it, to subscribe to it and in its updates.
 func TestResourceOfferedTwice(t *testing.T) {
 	t.Parallel()
 	const uri, alias = "x://a?b=c d", "collie://server/two/x:%2F%2Fa%3Fb=c%20d"
@@ -66,7 +66,7 @@ func TestResourceOfferedTwice(t *testing.T) {
 	want(t, "told", told, []string{alias + " " + alias, uri + " " + uri})
 }
 
-// Nobody else may answer for our own URIs.
+// No source can answer for our own URIs.
 func TestOwnScheme(t *testing.T) {
 	t.Parallel()
 	bad := newResources("bad", "collie://instructions/good")
@@ -79,8 +79,8 @@ func TestOwnScheme(t *testing.T) {
 	}
 }
 
-// A URI that nobody lists is read by a template's owner, else by the first source that
-// knows it, in order. One that cannot answer hides no other.
+// A URI that nobody lists is read by the owner of a matching template, else by the first source that knows it. A
+// source that cannot be reached does not keep the others from being asked.
 func TestUnlistedResource(t *testing.T) {
 	t.Parallel()
 	contents := func(_ context.Context, c *tool.Call) (tool.Result, error) {
@@ -134,7 +134,7 @@ func TestUnlistedResource(t *testing.T) {
 	}
 }
 
-// Subscribers are counted, so that a source is asked once, and again after it refused.
+// Subscribers are counted: the source is asked once for all of them, and again after it refused.
 func TestSubscriptionsAreCounted(t *testing.T) {
 	t.Parallel()
 	one := newResources("one", "x://a")
@@ -149,7 +149,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	do(c.Subscribe, "other")
 	do(c.Unsubscribe, "")
 	want(t, "asked", one.Asked(), []string{"subscribe x://a"})
-	one.Publish(tooltest.Offer("one"), tool.ResourcesChanged) // it is listed no more, and still subscribed to
+	one.Publish(tooltest.Offer("one"), tool.ResourcesChanged) // no longer listed, but still subscribed to
 	do(c.Unsubscribe, "")
 	do(c.Unsubscribe, "") // one too many
 	want(t, "asked", one.Asked(), []string{"subscribe x://a", "unsubscribe x://a"})
@@ -176,8 +176,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	}
 }
 
-// Sources are told the most talkative level that anybody wants, those too that have not
-// started yet.
+// Sources are told the most verbose level that anybody wants, including sources that have not started yet.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	one, late := tooltest.NewFake("one", tool.Offer{Logs: true}), tooltest.NewStarting("late")
@@ -197,8 +196,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Instructions: ours up to 4 KiB, 500 characters of each source, 8 KiB in all; the whole of
-// a long one is a resource.
+// Instructions are at most 8 KiB: 4 KiB of ours and 500 characters of each source. The full text of a longer one is a
+// resource.
 func TestInstructions(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("名", 600)

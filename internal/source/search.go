@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The tools that stand for all actions which a profile shows by search. The names are ours alone.
+// The tools that stand for all actions in the search view. No other source can use these names.
 const (
 	findName     = "collie_find"
 	describeName = "collie_describe"
@@ -22,15 +22,16 @@ const (
 )
 
 const (
-	// searchBytes and bytesEach bound what the three definitions take together: so much, and so much for each tool
-	// that lies behind them. Of more than mostAbout tools only the names are said.
+	// The definitions of the three search tools together take at most searchBytes, plus bytesEach for each Tool
+	// behind them. Beyond mostAbout Tools only their names are listed.
 	searchBytes, bytesEach, mostAbout = 2 << 10, 32, 40
 
-	// mostDescription is how long a description may be, by the shortest limit of an interface to models.
+	// mostDescription is the longest description that every model API accepts, in characters.
 	mostDescription = 1024
 
 	fewHits, mostHits = 5, 20
-	// mostArguments bounds the optional arguments in the signature of a hit, and hitText what is said of it, in characters.
+	// mostArguments bounds the optional arguments in the signature of a hit; hitText bounds its description, in
+	// characters.
 	mostArguments, hitText = 8, 160
 )
 
@@ -50,17 +51,17 @@ var (
 		`"args":{"type":"object","description":"its arguments","additionalProperties":true}},"required":["name"],"additionalProperties":false}`)
 )
 
-// searchTool is the Tool that the three are actions of, for what is on record of them.
+// searchTool is the Tool to which calls of the three search tools are recorded.
 var searchTool = tool.Tool{Name: "collie"}
 
-// search is what a view shows by search.
+// search holds what a profile shows behind the search tools.
 type search struct {
-	names []string           // of the actions, in the order of their sources
-	index func() *find.Index // over names; made once, in the background
+	names []string           // exposed names of the actions, in the order of their sources
+	index func() *find.Index // over names; built once, in the background
 	tools []*tool.Tool       // those with an action among names, each once
 }
 
-// addSearch puts the three tools in place of the actions of some names.
+// addSearch adds the three search tools, which stand for the actions of names.
 func (v *view) addSearch(s *snapshot, names []string) {
 	if len(names) == 0 {
 		return
@@ -72,10 +73,10 @@ func (v *view) addSearch(s *snapshot, names []string) {
 		}
 	}
 	v.search.index = sync.OnceValue(func() *find.Index { return find.New(v.documents()) })
-	s.catalog.indexes.make(v.search.index) // the first question need not wait for it
+	s.catalog.indexes.make(v.search.index) // so that the first question need not wait for it
 }
 
-// indexes makes indexes in the background until it is closed.
+// indexes builds search indexes in the background until it is closed.
 type indexes struct {
 	mu     sync.Mutex
 	closed bool
@@ -90,7 +91,7 @@ func (x *indexes) make(index func() *find.Index) {
 	}
 }
 
-// close waits for those that are being made.
+// close waits for the builds in progress; no more are begun.
 func (x *indexes) close() {
 	x.mu.Lock()
 	x.closed = true
@@ -98,7 +99,7 @@ func (x *indexes) close() {
 	x.run.Wait()
 }
 
-// documents are what the index is made of.
+// documents returns one document for each action behind the search, for the index.
 func (v *view) documents() []find.Doc {
 	docs := make([]find.Doc, len(v.search.names))
 	for i, name := range v.search.names {
@@ -112,7 +113,7 @@ func (v *view) documents() []find.Doc {
 	return docs
 }
 
-// said is what a schema tells of arguments in words: their descriptions and values.
+// said returns the words in a schema: descriptions and values of its arguments.
 func said(schema json.RawMessage) string {
 	var b strings.Builder
 	gjson.GetBytes(schema, "properties").ForEach(func(_, arg gjson.Result) bool {
@@ -127,7 +128,7 @@ func said(schema json.RawMessage) string {
 	return b.String()
 }
 
-// searchDefinitions are the definitions of the three tools.
+// searchDefinitions returns the definitions of the three search tools.
 func (v *view) searchDefinitions() []json.RawMessage {
 	define := func(name, description string, schema json.RawMessage, readOnly bool) json.RawMessage {
 		o := orderedObject{}
@@ -150,7 +151,7 @@ func (v *view) searchDefinitions() []json.RawMessage {
 	return []json.RawMessage{define(findName, head+v.behind(left), findAction.InputSchema, true), describe, call}
 }
 
-// behind names the tools that lie behind a search and what they are for, in about most bytes of JSON.
+// behind lists the Tools that are behind the search and what they are for, in about most bytes of JSON.
 func (v *view) behind(most int) string {
 	names := make([]string, len(v.search.tools))
 	for i, t := range v.search.tools {
@@ -163,7 +164,7 @@ func (v *view) behind(most int) string {
 	if len(names) > mostAbout || !slices.ContainsFunc(v.search.tools, func(t *tool.Tool) bool { return t.About != "" }) {
 		return " " + list
 	}
-	each := (most - len(list)) / len(names) // the line break of each takes the place of its comma
+	each := (most - len(list)) / len(names) // each line break takes the place of a comma
 	var b strings.Builder
 	for _, t := range v.search.tools {
 		b.WriteString("\n" + t.Name)
@@ -179,14 +180,14 @@ func (v *view) behind(most int) string {
 	return b.String()
 }
 
-// encoded is a text as it stands in JSON, without its quotes.
+// encoded returns text as JSON encodes it, without the quotes.
 func encoded(text string) string {
 	o := orderedObject{}
 	o.add("", text)
 	return strings.TrimSuffix(strings.TrimPrefix(string(o.bytes()), `{"":"`), `"}`)
 }
 
-// resolveSearch finds out what a call of one of the three tools means.
+// resolveSearch fills in the target of a call of one of the three search tools.
 func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 	call.Source, call.Tool, call.Target = c, searchTool.Name, call.Name
 	switch call.Name {
@@ -218,7 +219,8 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 	return c.resolveTarget(v, call, t)
 }
 
-// unwritten is the object that a text holds as JSON, else v itself: lists declare objects with members of any name as texts.
+// unwritten returns the object that v, a string, holds as JSON; any other v is returned as it is. Objects with
+// members of any name are declared as strings in lists, so clients send them so.
 func unwritten(v gjson.Result) gjson.Result {
 	if v.Type == gjson.String && gjson.Valid(v.Str) {
 		if inner := gjson.Parse(v.Str); inner.IsObject() || inner.Type == gjson.Null {
@@ -238,11 +240,11 @@ func badSearchCall(field, message string) error {
 
 func isSearch(name string) bool { return name == findName || name == describeName || name == callName }
 
-// runSearch answers a question for tools, or for the definition of one.
+// runSearch runs collie_find or collie_describe.
 func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	v := c.snapshot().view(call.Profile)
 	if v.search == nil {
-		return tool.Result{}, unknownTool(v, call.Name) // it was shown before the settings changed
+		return tool.Result{}, unknownTool(v, call.Name) // it was listed before the settings changed
 	}
 	args := gjson.ParseBytes(call.Args)
 	if call.Target == findName {
@@ -263,7 +265,7 @@ func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	return textResult(string(renamed(t.action.Definition, t.action.Name, name))), nil
 }
 
-// find lists the actions that answer a question best, each with its signature and what it does.
+// find returns the best matches for a query, each with its signature and a short description.
 func (v *view) find(query, server string, limit int) (tool.Result, error) {
 	if limit <= 0 {
 		limit = fewHits
@@ -306,7 +308,7 @@ func hasHan(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
 
-// callable is a line that shows how an action is called under a name, and what it does.
+// callable returns a line that shows how to call an action by name, and what it does.
 func callable(name string, a *tool.Action) string {
 	signature := ""
 	if a.Signature != "" {
@@ -322,8 +324,8 @@ func callable(name string, a *tool.Action) string {
 	return line
 }
 
-// typedArguments are the arguments in a schema with their types, in parentheses; those that may be left out have a ? and stand
-// behind the others, as far as they are few.
+// typedArguments returns the arguments of a schema with their types, in parentheses: the required ones first, then
+// the optional ones marked with "?", as many as mostArguments allows.
 func typedArguments(schema json.RawMessage) string {
 	required, optional := arguments(schema)
 	props := gjson.GetBytes(schema, "properties").Map()
@@ -341,7 +343,7 @@ func typedArguments(schema json.RawMessage) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// typeName is the type that a schema says, and its values where they are few.
+// typeName returns the type in a schema, or its values if there are few.
 func typeName(schema gjson.Result) string {
 	if values := schema.Get("enum").Array(); len(values) > 0 && len(values) <= mostValues {
 		var words []string

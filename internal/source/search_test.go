@@ -14,7 +14,7 @@ import (
 	"collie/test/catalogs"
 )
 
-// catalogOf is a catalog of the recorded servers, all shown by search.
+// catalogOf returns a catalog of recorded servers, all shown by search.
 func catalogOf(t *testing.T, servers []catalogs.Server, about string) *source.Catalog {
 	t.Helper()
 	var sources []tool.Source
@@ -37,7 +37,7 @@ func ask(t *testing.T, c *source.Catalog, name, args string) (string, error) {
 	return gjson.GetBytes(r.Raw, "content.0.text").String(), err
 }
 
-// TestSearchList: whatever lies behind it, the search takes three tools and no more bytes than it may.
+// TestSearchList: whatever is behind the search, the list has three tools and stays within the allowed bytes.
 func TestSearchList(t *testing.T) {
 	t.Parallel()
 	all := catalogs.Servers()
@@ -105,7 +105,7 @@ func TestSearchReaches(t *testing.T) {
 	}
 }
 
-// TestSearchHides: what a profile hides and what is switched off is not found, described or called.
+// TestSearchHides: hidden and disabled actions cannot be found, described or called.
 func TestSearchHides(t *testing.T) {
 	t.Parallel()
 	off := tooltest.Action("off")
@@ -138,7 +138,8 @@ func TestSearchHides(t *testing.T) {
 	}
 }
 
-// TestSearchBesideOthers: only what a profile shows by search lies behind it, and no other may take the names.
+// TestSearchBesideOthers: only what a profile shows by search is behind it, and no source may use the names of the
+// search tools.
 func TestSearchBesideOthers(t *testing.T) {
 	t.Parallel()
 	web, git := tooltest.Offer("web", tooltest.Action("get")), tooltest.Offer("git", tooltest.Action("push"))
@@ -153,7 +154,7 @@ func TestSearchBesideOthers(t *testing.T) {
 	}
 }
 
-// TestSearchLanguage: whoever asks in Chinese is told where the answers are described in English.
+// TestSearchLanguage: the result of a Chinese query says when the descriptions are in English.
 func TestSearchLanguage(t *testing.T) {
 	t.Parallel()
 	c := catalogOf(t, catalogs.Servers(), "")

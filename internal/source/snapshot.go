@@ -23,18 +23,15 @@ type offered struct {
 }
 
 // newSnapshot reads the offers of c's sources. The caller holds c.mu.
-func newSnapshot(c *Catalog, old *snapshot) *snapshot {
-	s := &snapshot{revision: 1, catalog: c, views: map[string]*view{}}
-	if old != nil {
-		s.revision = old.revision + 1
-	}
+func newSnapshot(c *Catalog, revision uint64) *snapshot {
+	s := &snapshot{revision: revision, catalog: c, views: map[string]*view{}}
 	for _, src := range c.sources {
 		s.offers = append(s.offers, offered{src, src.Offer()})
 	}
 	return s
 }
 
-// view returns what a profile sees, made at its first use.
+// view returns what a profile sees, built at its first use.
 func (s *snapshot) view(profile string) *view {
 	profile, p := s.catalog.profile(profile)
 	s.mu.Lock()
@@ -47,7 +44,7 @@ func (s *snapshot) view(profile string) *view {
 	return v
 }
 
-// findTool returns the Tool of a name and the source that offers it.
+// findTool returns the Tool with that name and its source.
 func (s *snapshot) findTool(name string) (tool.Source, *tool.Tool) {
 	for _, o := range s.offers {
 		for i := range o.offer.Tools {
@@ -59,7 +56,7 @@ func (s *snapshot) findTool(name string) (tool.Source, *tool.Tool) {
 	return nil, nil
 }
 
-// findSource returns the offer of a source by its name, if a profile sees anything of it.
+// findSource returns the offer of the source with that name, if the profile sees anything of it.
 func (s *snapshot) findSource(profile, name string) (offered, bool) {
 	for _, o := range s.offers {
 		if o.source.Name() == name {
@@ -70,8 +67,8 @@ func (s *snapshot) findSource(profile, name string) (offered, bool) {
 	return offered{}, false
 }
 
-// instructions joins our own advice with that of the sources which a profile sees: at most 500 characters of each, and
-// 8 KiB in all. The whole of a source's advice is a resource.
+// instructions joins our own advice with that of the sources that the profile sees: at most 500 characters of each, 8
+// KiB in all. A source's full advice is a resource.
 func (s *snapshot) instructions(own string, p *Profile) string {
 	const most, each, ours = 8 << 10, 500, 4 << 10
 	var b strings.Builder
@@ -94,19 +91,19 @@ func (s *snapshot) instructions(own string, p *Profile) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Instructions is the advice to models of everything that a profile sees.
+// Instructions returns the advice to models from everything that a profile sees.
 func (c *Catalog) Instructions(profile string) string {
 	_, p := c.profile(profile)
 	return c.snapshot().instructions(c.opts.Instructions, &p)
 }
 
-// Shows reports whether a profile sees anything of the source of a name.
+// Shows reports whether a profile sees anything of the named source.
 func (c *Catalog) Shows(profile, source string) bool {
 	_, ok := c.snapshot().findSource(profile, source)
 	return ok
 }
 
-// cut returns at most n bytes of s, ending between characters.
+// cut returns at most the first n bytes of s, without splitting a character.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -117,7 +114,7 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// cutRunes returns at most n characters of s.
+// cutRunes returns at most the first n characters of s.
 func cutRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -12,23 +12,23 @@ import (
 	"collie/internal/tool"
 )
 
-// subscriptions counts who wants to hear of a resource, so that its source is asked once.
+// subscriptions counts the subscribers of each resource, so that its source is asked once for all of them.
 type subscriptions struct {
 	mu  sync.Mutex
-	all map[string]*subscription // by the URI that clients know
+	all map[string]*subscription // by the URI that clients use
 }
 
-// subscription is a resource that somebody wants to hear of, or is just asking for.
+// subscription is a resource with its subscribers. It exists from the first request to subscribe on.
 type subscription struct {
-	users int // of this value, under subscriptions.mu
+	users int // how many hold this value; guarded by subscriptions.mu
 
-	mu     sync.Mutex // held while the source is asked, so that it is asked in order
-	count  int        // of subscribers
+	mu     sync.Mutex // held while the source is asked, so that requests arrive in order
+	count  int        // subscribers
 	reader tool.Peer
-	uri    string // in the source's words
+	uri    string // the source's own URI
 }
 
-// hold returns the subscription of a URI. It must be released.
+// hold returns the subscription of a URI, made if needed. The caller must release it.
 func (s *subscriptions) hold(uri string) *subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +52,8 @@ func (s *subscriptions) release(uri string, sub *subscription) {
 	}
 }
 
-// Subscribe asks the owner of uri for its updates, which arrive by Watch. Each successful
-// call wants one Unsubscribe.
+// Subscribe asks the owner of uri for its updates, which then arrive by Watch. Each successful call needs one
+// Unsubscribe.
 func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 	sub := c.watched.hold(uri)
 	defer c.watched.release(uri, sub)
@@ -67,15 +67,15 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 		if err := sub.reader.Subscribe(ctx, sub.uri); err != nil {
 			return err
 		}
-	} else if _, p := c.profile(profile); !p.sees(sub.reader) { // others have it, who see more
+	} else if _, p := c.profile(profile); !p.sees(sub.reader) { // a profile that sees more has subscribed to it
 		return unknown("subscribe", "resource", uri, nil)
 	}
 	sub.count++
 	return nil
 }
 
-// Unsubscribe takes one Subscribe back, from whom it was made to. The profile does not
-// matter: URIs mean the same in all of them.
+// Unsubscribe undoes one Subscribe, at the source to which that went. The profile is ignored: URIs mean the same in
+// all of them.
 func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 	sub := c.watched.hold(uri)
 	defer c.watched.release(uri, sub)
@@ -87,15 +87,15 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 	if sub.count--; sub.count > 0 {
 		return nil
 	}
-	reader := c.successor(sub.reader) // its subscriptions have gone over to that
+	reader := c.successor(sub.reader) // a replaced source has handed its subscriptions to this one
 	if reader == nil {
 		return nil
 	}
 	return reader.Unsubscribe(ctx, sub.uri)
 }
 
-// subscribed finds who tells of a resource, and its URI there: its owner, else the first
-// that subscribes.
+// subscribed returns the source that sends updates of a resource, and its own URI for it: the owner of the URI, else
+// the first source that accepts the subscription.
 func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
 	call := tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri, Profile: profile}}
 	s := c.snapshot()
@@ -122,7 +122,7 @@ func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
 	return reader, call.Target, nil
 }
 
-// exposed gives an update the URI that clients know.
+// exposed replaces the source's URI in an update by the one that clients know.
 func (c *Catalog) exposed(ch tool.Change) tool.Change {
 	v := c.snapshot().view("")
 	if t, ok := v.uris[ch.URI]; !ok || t.source.Name() == ch.Source {
@@ -138,18 +138,18 @@ func (c *Catalog) exposed(ch tool.Change) tool.Change {
 	return ch
 }
 
-// levels keeps how much each holder wants to be told, and tells sources the most of it.
+// levels keeps the log level that each holder wants; sources are told the most verbose of them.
 type levels struct {
 	mu      sync.Mutex
 	holders map[any]int
 	current int
 }
 
-// logLevels are those of MCP, falling in number of messages.
+// logLevels are the levels of MCP, the most verbose first.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// SetLevel says how much holder wants to be told; an empty level takes it back. Sources
-// are told the most that anybody wants.
+// SetLevel sets the log level that holder wants; an empty level withdraws it. Sources are then told the most verbose
+// level that any holder wants.
 func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error {
 	n := slices.Index(logLevels, level)
 	if n < 0 && level != "" {
@@ -177,8 +177,8 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 	return nil
 }
 
-// tellLevel tells all sources at once, those too that have not started yet; one that does
-// not answer keeps its level.
+// tellLevel tells all sources at once, including those that have not started yet. A source that does not answer keeps
+// its level.
 func (c *Catalog) tellLevel(ctx context.Context, level string) {
 	var wg sync.WaitGroup
 	for _, o := range c.snapshot().offers {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tidwall/sjson"
@@ -15,35 +14,34 @@ import (
 	"collie/internal/tool"
 )
 
-// view is what one profile sees of a snapshot: the lists as they are sent, and what each
-// name in them means.
+// view is what one profile sees of a snapshot: its lists as they are sent, and the target of each name in them.
 type view struct {
-	name      string // of the profile
+	name      string // name of the profile
 	profile   Profile
-	lists     map[tool.ListKind]func() json.RawMessage // each made when it is first asked for: a call needs only what names mean
+	lists     map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
 	tools     map[string]target
 	off       map[string]target // names of what is switched off
 	prompts   map[string]target
 	resources map[string]target
-	uris      map[string]target // what resources would be if the profile hid none: URIs mean the same in all profiles
+	uris      map[string]target // resources as if the profile hid none, since a URI means the same in all profiles
 	templates []templateTarget
-	readers   []tool.Source // who may know URIs that no list names, in order
-	names     []string      // of tools that are listed, in order
-	search    *search       // what is shown by search; nil for nothing
-	told      atomic.Bool   // a client was shown it
-	unkept    atomic.Bool   // views were chosen for it that are not kept
+	readers   []tool.Source // sources that may know URIs that no list names, in order
+	names     []string      // names of the listed tools, in order
+	search    *search       // what is behind the search tools; nil for nothing
+	told      atomic.Bool   // a client has been shown it
+	unkept    atomic.Bool   // has chosen views that are not stored yet
 }
 
-// target is what a name means.
+// target is what an exposed name stands for.
 type target struct {
 	source   tool.Source
 	tool     *tool.Tool
 	action   *tool.Action
 	grouped  bool
-	original string // what the source calls it
+	original string // the source's own name for it
 }
 
-// isOff reports whether nothing of a target is on that a profile shows.
+// isOff reports whether everything that the profile shows of the target is switched off.
 func (t *target) isOff(p *Profile) bool {
 	if t.grouped {
 		return len(shownActions(t.tool, p)) == 0
@@ -51,7 +49,7 @@ func (t *target) isOff(p *Profile) bool {
 	return t.tool.Off != "" || t.action.Off != ""
 }
 
-// whyOff says why a target that is off is off; call it only for such.
+// whyOff returns the reason why the target is off. The target must be off.
 func (t *target) whyOff() string {
 	if t.action != nil {
 		return cmp.Or(t.tool.Off, t.action.Off)
@@ -66,7 +64,7 @@ type templateTarget struct {
 
 func newView(s *snapshot, name string, p *Profile) *view {
 	v := &view{
-		name: name, profile: *p, lists: map[tool.ListKind]func() json.RawMessage{}, tools: map[string]target{}, off: map[string]target{},
+		name: name, profile: *p, lists: map[tool.ListKind]func() (json.RawMessage, uint64){}, tools: map[string]target{}, off: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	if p.View == "" && p.Default == tool.Auto {
@@ -80,8 +78,8 @@ func newView(s *snapshot, name string, p *Profile) *view {
 	return v
 }
 
-// addTools lists the tools in the order of the sources: flat ones one by one, grouped ones
-// as one each, and behind them the three that find all others.
+// addTools builds the list of tools in the order of the sources: an entry for each action of a flat Tool, one for
+// each grouped Tool, and at the end the three search tools.
 func (v *view) addTools(s *snapshot, p *Profile) {
 	var want []named
 	var targets []target
@@ -125,13 +123,13 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		}
 	}
 	v.addSearch(s, found)
-	v.lists[tool.ListTools] = sync.OnceValue(v.toolList)
+	v.lists[tool.ListTools] = s.catalog.served.once(v.toolList)
 }
 
-// toolList is the list of the tools as it is sent.
+// toolList returns the list of tools as it is sent.
 func (v *view) toolList() json.RawMessage {
 	size := 0
-	for _, name := range v.names { // very long lists would be copied again and again as they grow
+	for _, name := range v.names { // sized first, or long lists would be copied again and again as they grow
 		if a := v.tools[name].action; a != nil {
 			size += len(a.Definition) + len(name) + 1
 		}
@@ -154,7 +152,7 @@ func (v *view) toolList() json.RawMessage {
 	return list.bytes()
 }
 
-// shownActions are the actions that a profile shows and that are on; none where the Tool is off.
+// shownActions returns the actions that the profile shows and that are on; none if the Tool is off.
 func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
 	if t.Off != "" {
 		return nil
@@ -168,7 +166,7 @@ func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
 	return out
 }
 
-// renamed is a definition with another name, and not a byte changed besides.
+// renamed returns a definition with another name. All other bytes stay.
 func renamed(def json.RawMessage, old, name string) json.RawMessage {
 	if old == name {
 		return def
@@ -176,8 +174,7 @@ func renamed(def json.RawMessage, old, name string) json.RawMessage {
 	return set(def, "name", name)
 }
 
-// set changes one string field of a definition. A definition is a JSON object, so this
-// does not fail.
+// set changes one string field of a definition. It cannot fail, since a definition is a JSON object.
 func set(def json.RawMessage, field, value string) json.RawMessage {
 	out, err := sjson.SetBytes(def, field, value)
 	if err != nil {
@@ -186,8 +183,8 @@ func set(def json.RawMessage, field, value string) json.RawMessage {
 	return out
 }
 
-// addResources lists resources and templates. A URI belongs to the first source that has
-// it; the others' are listed under a URI of ours, and so is whatever has our own scheme.
+// addResources lists resources and templates. A URI belongs to the first source that offers it. Later sources'
+// resources of the same URI are listed under a URI of ours, and so is any URI that uses our own scheme.
 func (v *view) addResources(s *snapshot, p *Profile) {
 	resources, templates := newList(tool.ListResources, 0), newList(tool.ListTemplates, 0)
 	v.uris = map[string]target{}
@@ -198,7 +195,7 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 			uri, def := r.URI, r.Definition
 			first, taken := v.uris[uri]
 			if taken && first.source == o.source {
-				continue // listed twice by one source, the first counts
+				continue // of a URI that one source lists twice, the first counts
 			}
 			if taken || strings.HasPrefix(uri, ownScheme) {
 				uri = serverURI + o.source.Name() + "/" + url.PathEscape(r.URI)
@@ -231,8 +228,8 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 		}
 	}
 	v.addOwn(s, resources, templates)
-	v.lists[tool.ListResources] = made(resources)
-	v.lists[tool.ListTemplates] = made(templates)
+	v.lists[tool.ListResources] = s.catalog.served.once(resources.bytes)
+	v.lists[tool.ListTemplates] = s.catalog.served.once(templates.bytes)
 }
 
 func (v *view) addPrompts(s *snapshot, p *Profile) {
@@ -242,12 +239,12 @@ func (v *view) addPrompts(s *snapshot, p *Profile) {
 	for _, o := range s.offers {
 		prefix, owner := o.source.Name()+"__", o.source.Name()
 		if len(o.offer.Tools) == 1 {
-			prefix = o.offer.Tools[0].Prefix // prompts are named like tools
+			prefix = o.offer.Tools[0].Prefix // prompts get the prefix of the tools
 		}
 		for i := range o.offer.Prompts {
 			prompt, prefix := &o.offer.Prompts[i], prefix
 			if strings.HasPrefix(prompt.Name, owner+"_") {
-				prefix = "" // its name says already whose it is
+				prefix = "" // the name already begins with its owner's
 			}
 			want = append(want, named{owner: owner, prefix: prefix, original: prompt.Name})
 			targets = append(targets, target{source: o.source, original: prompt.Name})
@@ -261,16 +258,16 @@ func (v *view) addPrompts(s *snapshot, p *Profile) {
 			list.addNamed(defs[i], targets[i].original, name)
 		}
 	}
-	v.lists[tool.ListPrompts] = made(list)
+	v.lists[tool.ListPrompts] = s.catalog.served.once(list.bytes)
 }
 
-// list builds the result of a list, {"tools":[…]}.
+// list builds a list result, {"tools":[…]}.
 type list struct {
 	buf []byte
 	any bool
 }
 
-// newList begins a list; size is about how many bytes its elements take.
+// newList begins a list; size is the expected bytes of its elements.
 func newList(kind tool.ListKind, size int) *list {
 	head := `{"` + string(kind) + `":[`
 	return &list{buf: append(make([]byte, 0, len(head)+size+2), head...)}
@@ -289,8 +286,8 @@ func (l *list) next() {
 	l.any = true
 }
 
-// addNamed adds a definition under another name, see renamed. Where the name stands first, as it mostly does, the definition is
-// written once, into the list.
+// addNamed adds a definition under another name; see renamed. If the name is the first member, as in most
+// definitions, the bytes are written straight into the list, without a copy.
 func (l *list) addNamed(def json.RawMessage, old, name string) {
 	rest, first := strings.CutPrefix(string(def[:min(len(def), len(nameFirst)+len(old)+1)]), nameFirst+old)
 	if !first || rest != `"` || !plain(old) || !plain(name) {
@@ -302,10 +299,10 @@ func (l *list) addNamed(def json.RawMessage, old, name string) {
 	l.buf = append(l.buf, def[len(nameFirst)+len(old):]...)
 }
 
-// nameFirst begins most definitions.
+// nameFirst is how most definitions begin.
 const nameFirst = `{"name":"`
 
-// plain reports whether a text stands in JSON as it is.
+// plain reports whether s needs no escaping in a JSON string.
 func plain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -313,12 +310,6 @@ func plain(s string) bool {
 		}
 	}
 	return true
-}
-
-// made is a list that is complete.
-func made(l *list) func() json.RawMessage {
-	raw := l.bytes()
-	return func() json.RawMessage { return raw }
 }
 
 func (l *list) bytes() json.RawMessage { return append(l.buf, `]}`...) }

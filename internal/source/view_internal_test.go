@@ -7,7 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestNamesAreReplacedAlike holds the short way of giving a definition another name to the long one, to the byte.
+// TestNamesAreReplacedAlike: the fast way to replace a name in a definition gives the same bytes as the slow one.
 func TestNamesAreReplacedAlike(t *testing.T) {
 	t.Parallel()
 	for _, def := range []string{
@@ -30,7 +30,7 @@ func TestNamesAreReplacedAlike(t *testing.T) {
 	}
 }
 
-// TestNamesCostNothing shows that a definition whose name stands first is copied once, into the list.
+// TestNamesCostNothing: a definition whose name is its first member is copied once, into the list.
 func TestNamesCostNothing(t *testing.T) { //nolint:paralleltest // it counts objects, those of other tests would count too
 	def := json.RawMessage(`{"name":"echo","description":"` + string(make([]byte, 1000)) + `"}`)
 	l := newList(tool.ListTools, 1<<20)

@@ -6,25 +6,25 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// policy is what the names in a statement are held against.
+// policy is what the names in a statement are checked against.
 type policy struct {
-	functions map[string]bool // those that may be called, and the tables that are functions
-	keywords  map[string]bool // those that may stand before a bracket that is not a call
-	// markIsLetter makes a byte order mark the beginning of a name. For SQLite it is a blank between two tokens.
+	functions map[string]bool // functions that may be called, and table-valued functions
+	keywords  map[string]bool // keywords that may stand before a bracket without being a call
+	// markIsLetter makes a byte order mark begin a name. SQLite takes it for a blank between two tokens.
 	markIsLetter bool
 }
 
-// Both lists leave out what makes large values of small ones, reads files, runs SQL of its own or loads code, and what
-// nobody knows yet.
+// Both lists leave out functions that make large values of small ones, read files, run SQL or load code, and unknown
+// ones.
 var (
-	// kernelPolicy is for statements that are sent to a kernel. What a kernel may not know is missing, and printf, since
-	// a kernel does not limit the length of a value.
+	// kernelPolicy is for statements sent to a kernel. It lacks functions that a kernel may not know, and printf,
+	// since a kernel does not limit the length of a value.
 	kernelPolicy = &policy{
 		functions: setOf(common + "json_group_array json_group_object median"),
 		keywords:  setOf(keywords),
 	}
-	// vaultPolicy is for statements that run here. Aggregates that hold all they have seen, whatever the limit of a value,
-	// are missing: json_group_array, json_group_object, median, percentile.
+	// vaultPolicy is for statements that run here. It lacks aggregates that hold everything they have seen, whatever
+	// the limit of a value: json_group_array, json_group_object, median, percentile.
 	vaultPolicy = &policy{
 		functions: setOf(common + `
 			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
@@ -50,7 +50,7 @@ const keywords = `
 	intersect is isnull join like limit match materialized not notnull offset on or order over partition regexp select
 	then union using values when where window with `
 
-// modules are the tables that SQLite makes of a call and that show nothing but its arguments.
+// modules are the table-valued functions that show nothing but their arguments.
 var modules = setOf("json_each json_tree")
 
 func setOf(list string) map[string]bool {
@@ -61,8 +61,8 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// unknownCall reports whether the token at i stands where a function is called, and is not the name of one that may be.
-// The library's authorizer does not name functions.
+// unknownCall reports whether the token at i is called as a function that is not allowed. The library's authorizer
+// does not name functions.
 func (p *policy) unknownCall(tokens []token, i int) bool {
 	t := tokens[i]
 	if name := t.name(); name == "" || p.functions[name] || t.kind == word && p.keywords[name] {
@@ -72,7 +72,7 @@ func (p *policy) unknownCall(tokens []token, i int) bool {
 }
 
 // defines reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
-// It cannot be a call, since no call of SQL goes on so. tokens have no blanks.
+// A function call never continues so. tokens have no blanks.
 func defines(tokens []token, i int) bool {
 	if i == 0 || !tokens[i-1].is("with") && !tokens[i-1].is("recursive") && !tokens[i-1].is(",") {
 		return false
@@ -103,12 +103,12 @@ func defines(tokens []token, i int) bool {
 	return skip("(")
 }
 
-// operators are the functions that SQLite makes of what is not a call.
+// operators are functions into which SQLite compiles syntax that is not a call.
 var operators = setOf("-> ->> current_date current_time current_timestamp")
 
-// allowed refuses a statement for a kernel that calls a function which is not on the list, as its compiled program says:
-// the lexer only knows a call by the bracket behind a name. Functions that SQLite compiles into something else are not
-// seen, and have nothing in them to be afraid of.
+// allowed refuses a statement for a kernel that calls a function which is not on the list, by its compiled program:
+// the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
+// instructions are not seen, and are harmless.
 func (s *scratch) allowed(sql string) error {
 	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
 		if name := called(instruction); name != "" && !kernelPolicy.functions[name] && !operators[name] {
@@ -118,7 +118,7 @@ func (s *scratch) allowed(sql string) error {
 	})
 }
 
-// lines calls f with each line that SQLite explains a statement in, until f returns an error.
+// lines calls f for each line of SQLite's explanation of a statement, until f returns an error.
 func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
 	stmt, err := s.compile(sql)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
 	}
 }
 
-// called is the name of the function that an instruction calls, "" if it calls none.
+// called returns the name of the function that an instruction calls, "" if it calls none.
 func called(instruction *sqlite.Stmt) string {
 	switch instruction.GetText("opcode") {
 	case "Function", "PureFunc", "AggStep", "AggStep1", "AggInverse", "AggValue", "AggFinal":

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind uint8
 
 const (
 	space    kind = iota // blanks
-	comment              // a comment, or a byte order mark, which SQLite passes over like one
+	comment              // a comment, or a byte order mark, which SQLite skips in the same way
 	word                 // a name or keyword without quotes
 	quoted               // a name in "…", `…` or […]
 	text                 // a string or blob
@@ -22,9 +22,9 @@ const (
 // token is one token of a statement.
 type token struct {
 	kind  kind
-	start int    // where it begins in the statement
-	raw   string // as it stands there
-	open  bool   // a quote, bracket or comment that is not closed, and so reaches to the end
+	start int    // offset in the statement
+	raw   string // its text in the statement
+	open  bool   // an unclosed quote, bracket or comment, which reaches to the end
 }
 
 func (t token) end() int { return t.start + len(t.raw) }
@@ -32,7 +32,7 @@ func (t token) end() int { return t.start + len(t.raw) }
 // blank reports whether a token only separates others.
 func (t token) blank() bool { return t.kind == space || t.kind == comment }
 
-// is reports whether a token is a keyword or a mark, whatever its case.
+// is reports whether a token is the keyword or mark s, ignoring case.
 func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == mark) && strings.EqualFold(t.raw, s)
 }
@@ -40,7 +40,7 @@ func (t token) is(s string) bool {
 // named reports whether a token may be a name.
 func (t token) named() bool { return t.kind == word || t.kind == quoted && !t.open }
 
-// name is the name that a token may stand for, without quotes and in lower case; "" for what is not a name.
+// name returns the name that a token may stand for, without quotes and in lower case; "" if it is not a name.
 func (t token) name() string {
 	switch {
 	case !t.named():
@@ -55,7 +55,7 @@ func (t token) name() string {
 	return lower(inside)
 }
 
-// lower folds ASCII only, as SQLite does for names.
+// lower converts only ASCII letters, as SQLite does for names.
 func lower(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -67,8 +67,8 @@ func lower(name string) string {
 
 const byteOrderMark = "\ufeff"
 
-// lex cuts a statement into tokens by SQLite's rules. Every byte is in one of them; what is wrong with a quote or a
-// comment that is not closed is for others to say.
+// lex splits a statement into tokens by SQLite's rules. Every byte is in a token. It does not report unclosed quotes
+// and comments.
 func (p *policy) lex(statement string) []token {
 	var tokens []token
 	for at := 0; at < len(statement); {
@@ -80,7 +80,7 @@ func (p *policy) lex(statement string) []token {
 	return tokens
 }
 
-// solid are the tokens that do not only separate others.
+// solid returns the tokens that do not only separate others.
 func solid(tokens []token) []token {
 	var out []token
 	for _, t := range tokens {
@@ -91,14 +91,14 @@ func solid(tokens []token) []token {
 	return out
 }
 
-// next is the first token of a text, which is not empty.
+// next returns the first token of a text, which is not empty.
 func (p *policy) next(s string) token {
 	take := func(k kind, n int) token { return token{kind: k, raw: s[:n]} }
 	c := s[0]
 	switch {
 	case isBlank(c):
 		return take(space, span(s, isBlank))
-	case strings.HasPrefix(s, byteOrderMark) && !p.markIsLetter: // inside of a name it is a letter for SQLite, too
+	case strings.HasPrefix(s, byteOrderMark) && !p.markIsLetter: // within a name it is a letter for SQLite, too
 		return take(comment, len(byteOrderMark))
 	case strings.HasPrefix(s, "--"):
 		if end := strings.IndexByte(s, '\n'); end >= 0 {
@@ -127,7 +127,7 @@ func (p *policy) next(s string) token {
 	return take(mark, n)
 }
 
-// literal reads what begins with the quote or bracket at begin. A quote in it is written twice.
+// literal reads a token that begins with the quote or bracket at begin. A quote inside it is written twice.
 func literal(k kind, s string, begin int) token {
 	end := s[begin]
 	if end == '[' {
@@ -146,7 +146,7 @@ func literal(k kind, s string, begin int) token {
 	return token{kind: k, raw: s, open: true}
 }
 
-// numberEnd is where a number ends. What is wrong with it is SQLite's to say.
+// numberEnd returns the end of a number. SQLite reports malformed ones.
 func numberEnd(s string) int {
 	i := span(s, func(c byte) bool { return inName(c) || c == '.' })
 	if exponent := s[i-1] | 0x20; exponent == 'e' && i < len(s) && (s[i] == '+' || s[i] == '-') && !strings.HasPrefix(lower(s[:2]), "0x") {
@@ -163,12 +163,12 @@ func span(s string, in func(byte) bool) int {
 	return i
 }
 
-// isBlank reports whether a byte separates tokens. A vertical tab does so only behind another blank; elsewhere SQLite
-// refuses it.
+// isBlank reports whether a byte separates tokens. SQLite accepts a vertical tab only after another blank, and
+// refuses it elsewhere.
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// inName reports whether a byte may be in a name: letters, digits, _, $ and all that is not ASCII.
+// inName reports whether a byte may be part of a name: letters, digits, _, $ and everything that is not ASCII.
 func inName(c byte) bool {
 	return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == '$' || c >= 0x80
 }

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// bound are the attributes of a block that say which databases it is a row of: their ids, and their names.
+// bound are the attributes of a block that tell of which databases it is a row: their ids and their names.
 var bound = []string{"custom-avs", "av-names"}
 
-// Names of the expressions that stand before the tables where some notebook may not be read.
+// Names of the expressions that precede the tables if some notebook is hidden.
 const (
 	followed  = reserved + "followed"  // references whose anchor follows the text of their block
-	collected = reserved + "collected" // blocks whose text is what they have found elsewhere, and what holds them
-	veiled    = reserved + "veiled"    // blocks with an anchor that is the text of what may not be read, and what holds them
+	collected = reserved + "collected" // blocks whose text was collected from elsewhere, and their containers
+	veiled    = reserved + "veiled"    // blocks with an anchor that shows hidden text, and their containers
 )
 
-// veils are those expressions, over the notebooks of a list.
+// veils returns those expressions, for the notebooks in list.
 //
-// The index holds as the text of a block the anchors of its references, and an anchor that follows its block is the
-// text of that; as the text of an embedded query what it found, and of a database what its rows say. All of that may be
-// of any notebook. What is above such a block has its text too, and a reference to such a block has it for an anchor.
+// In the index, the text of a block includes the anchors of its references, and an anchor that follows its block is
+// that block's text. The text of an embedded query is what it found, and that of a database what its rows say. All of
+// these may come from any notebook. Containers of such a block have its text too, and so do the anchors of references
+// to it.
 func veils(list string) string {
-	// The place of a reference in the Markdown of its row is that of the first "((": marks may stand before it.
+	// The first "((" in a row's Markdown is the reference; marks may stand before it.
 	const target = "substr(markdown, instr(markdown, '((') + 2, 22)"
-	// A reference to what was not there when its block was written has lost its id, and kept its anchor.
+	// A reference to a block that was missing when it was written has lost its id and kept its anchor.
 	dynamic := "box IN (" + list + ") AND instr(markdown, " + target + " || ' ''') + instr(markdown, '(( ''') > 0"
 	return fmt.Sprintf(`RECURSIVE %[1]s(id, target) AS MATERIALIZED (`+
 		`SELECT block_id, %[4]s FROM main.spans WHERE type LIKE '%%block-ref%%' AND %[5]s `+
@@ -39,7 +40,7 @@ func veils(list string) string {
 		followed, collected, veiled, target, dynamic, list)
 }
 
-// masked are the columns of a table where some notebook may not be read, for SELECT.
+// masked returns the columns of a table for a SELECT if some notebook is hidden.
 func masked(table, list string) string {
 	names := columns(table)
 	in := func(id string, sets ...string) string {
@@ -52,7 +53,7 @@ func masked(table, list string) string {
 	hide := func(name, where, instead string) string {
 		return "CASE WHEN " + where + " THEN " + instead + " ELSE " + name + " END AS " + name
 	}
-	// What a reference shows whose block may not be read, or shows such text itself.
+	// Anchors of references to a hidden block, or to one that shows hidden text.
 	own := table + ".markdown"
 	target := "substr(" + own + ", instr(" + own + ", '((') + 2, 22)"
 	shows := "instr(" + own + ", " + target + " || ' ''') + instr(" + own + ", '(( ''') > 0 AND (" + in(target, veiled, collected) +

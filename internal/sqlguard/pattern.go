@@ -8,14 +8,14 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// maxPattern is the longest regular expression, in bytes.
+// maxPattern bounds a regular expression, in bytes.
 const maxPattern = 4 << 10
 
-// Prepare gives a connection what SiYuan's SQL has beside SQLite's: the operator REGEXP, with the syntax of Go's
-// package regexp. It is called once for each connection.
+// Prepare adds to a connection what SiYuan's SQL has beyond SQLite's: the operator REGEXP, with the syntax of Go's
+// package regexp. Call it once for each connection.
 //
-// What is not a pattern matches nothing. One that stands in the statement as a text is refused before, see badPattern;
-// the library has no way to return an error from a function.
+// An invalid pattern matches nothing, since the library has no way to return an error from a function. One that is
+// written in the statement as a string is refused before: see badPattern.
 func Prepare(conn *sqlite.Conn) error {
 	return conn.CreateFunction("regexp", &sqlite.FunctionImpl{
 		NArgs: 2, Deterministic: true, AllowIndirect: true,
@@ -46,7 +46,7 @@ func compilePattern(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// badPattern is the error of a regular expression in a statement, as far as it is written there as a text. tokens have no
+// badPattern returns the error of a regular expression that is written in the statement as a string. tokens have no
 // blanks.
 func badPattern(tokens []token) error {
 	isOperand := false

@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// mostScans is how many tables a statement may go through whole, one inside the other. Two is
-// what a count per row takes; three means a cost that grows with the third power.
+// mostScans bounds how many full table scans a statement may nest. Two are what a count for each row takes; with
+// three the cost grows with the third power.
 const mostScans = 2
 
 // step is a line of SQLite's plan.
@@ -17,16 +17,16 @@ type step struct {
 	detail string
 }
 
-// plan is how SQLite would carry a statement out.
+// plan is SQLite's plan for a statement.
 type plan struct {
 	below map[int][]step
-	// largest is how many tables, multiplied with each other, have at most as many rows as what has been put together
-	// so far and is gone through later.
+	// largest bounds, as a number of tables multiplied with each other, the rows of any intermediate result so far
+	// that is scanned later.
 	largest int
 }
 
-// affordable refuses a statement that goes through too many whole tables for each other's rows:
-// a join without a condition that an index, or an equality, can serve. sql is written by [Statement.limited].
+// affordable refuses a statement that nests too many full scans: a join without a condition that an index, or an
+// equality, can serve. sql comes from [Statement.limited].
 func (s *scratch) affordable(sql string) error {
 	p, err := s.plan(sql)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *scratch) affordable(sql string) error {
 	}
 	most := 0
 	for _, top := range p.below[0] {
-		if !top.whole() { // those are ours, and go through the rows that are returned
+		if !top.whole() { // our own expressions, which scan the returned rows
 			most = max(most, p.scans(top.id))
 		}
 	}
@@ -55,9 +55,9 @@ func (s *scratch) plan(sql string) (*plan, error) {
 	})
 }
 
-// scans counts the whole tables that are gone through inside each other below a step. What
-// depends on an outer row is inside; the rest is done once, beside it. The plan does not say which expression a step
-// goes through, so each may be the largest before it.
+// scans returns the number of nested full scans below a step. What depends on an outer row counts as inside it; the
+// rest runs once, beside it. The plan does not say which expression a step scans, so each may be the largest before
+// it.
 func (p *plan) scans(at int) int {
 	here, inside, beside := 0, 0, 0
 	for _, s := range p.below[at] {
@@ -82,10 +82,10 @@ func (p *plan) scans(at int) int {
 
 func (s step) begins(word string) bool { return strings.HasPrefix(s.detail, word) }
 
-// shared are the columns that many rows have the same of: to look for those is hardly better than to read all.
+// shared are columns with the same value in many rows: a search by them is hardly better than a full scan.
 var shared = setOf("box type subtype sort")
 
-// whole reports whether a step goes through a table, or through so much of it that the cost is of the same kind.
+// whole reports whether a step scans a table, or so much of it that the cost is of the same order.
 func (s step) whole() bool {
 	switch {
 	case s.begins("SCAN "):

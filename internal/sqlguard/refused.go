@@ -8,20 +8,19 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Refused is the error for a statement that does or sees more than it may: what is wrong with it, and what to try
-// instead.
+// Refused is the error for a statement that does or sees more than it may, with what to try instead.
 type Refused struct {
 	Message, Hint string
-	// Scope says that the statement would be in order if every notebook might be read.
+	// Scope says that the statement would be allowed if every notebook could be read.
 	Scope bool
 	// Write says that the statement would have changed a documented table.
 	Write bool
 }
 
-// Error is the message.
+// Error returns the message.
 func (r *Refused) Error() string { return r.Message }
 
-// Error is an error of SQLite's about a statement, in SQLite's words.
+// Error is SQLite's error about a statement, in SQLite's words.
 type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }
@@ -32,10 +31,10 @@ func outOfScope(message, hint string) *Refused {
 	return &Refused{Message: message, Hint: hint, Scope: true}
 }
 
-// frame is what the library puts around SQLite's words.
+// frame matches what the library adds around SQLite's words.
 var frame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
-// plain is an error of SQLite's about a statement without the frame. Another error of it is left alone.
+// plain returns SQLite's error about a statement without the frame. Other errors are returned unchanged.
 func plain(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:

@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// limits hold while a statement of a user is compiled and runs. A function cannot be interrupted, so the values it
-// works on must not be too long.
+// limits apply while a user's statement is compiled and run. A function cannot be interrupted, so its values must not
+// be too long.
 var limits = []struct {
 	id    sqlite.Limit
 	value int32
@@ -23,21 +23,21 @@ var limits = []struct {
 	{sqlite.LimitAttached, 0},
 }
 
-// run is how a statement runs.
+// run holds the parameters of running a statement.
 type run struct {
 	timeout  time.Duration
 	maxBytes int
 	limit    int      // rows; 0 means all
-	texts    []string // what names of columns became texts
+	texts    []string // names of missing columns that became texts
 }
 
-// fenced runs a statement that is compiled under an authorizer, which is gone when it runs.
+// fenced runs a statement that is compiled under an authorizer; the authorizer is removed before it runs.
 func (r run) fenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
-	// What a statement sorts or holds goes to disk if it is much.
+	// Large sorts and intermediate results go to disk.
 	if err := tempStore(conn, "FILE"); err != nil {
 		return Result{}, err
 	}
-	// The full text table opens tables of its own when it is named first, in nobody's name.
+	// At its first use the full text table opens tables of its own, for which the authorizer is not told who asks.
 	if err := sqlitex.ExecuteTransient(conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
 		return Result{}, err
 	}
@@ -70,7 +70,7 @@ func (r run) on(conn *sqlite.Conn, statement string) (Result, error) {
 	return r.step(conn, stmt)
 }
 
-// limit sets the limits, and what it returns sets those from before.
+// limit sets the limits; undo restores the old ones.
 func limit(conn *sqlite.Conn) (undo func()) {
 	before := make([]int32, len(limits))
 	for i, l := range limits {
@@ -104,8 +104,8 @@ func tempStore(conn *sqlite.Conn, where string) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA temp_store = "+where, nil)
 }
 
-// watch interrupts the connection when the time is over, or when whoever watched it before does. After stop nobody but
-// the one from before watches it.
+// watch interrupts the connection when the time is over, or when its previous interrupt fires. stop restores the
+// previous interrupt.
 func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	before := conn.SetInterrupt(nil)
 	timer := time.NewTimer(r.timeout)
@@ -138,8 +138,9 @@ func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	return stop, timedOut
 }
 
-// keepInterrupts has interrupts of the connection hold until release. SQLite forgets one that comes where no statement runs
-// yet, as the next one starts: without another under way a statement whose time is over while it starts runs on without end.
+// keepInterrupts makes interrupts of the connection last until release. SQLite drops an interrupt that comes while no
+// statement runs when the next one starts, so a statement whose time ends during its start would run without end.
+// Another open statement prevents that.
 func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 	running, _, err := conn.PrepareTransient("VALUES (1), (2)")
 	if err != nil {
@@ -153,7 +154,7 @@ func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 	return release, nil
 }
 
-// collect steps through the rows.
+// collect reads the rows.
 func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	var result Result
 	columns := named(stmt)
@@ -182,7 +183,8 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	return result, nil
 }
 
-// shown is the name of a column. One that consists of a name that does not exist has it in double quotes, as in SiYuan.
+// shown returns the name of a result column. If it is just the name of a missing column, it is in double quotes, as
+// in SiYuan.
 func (r run) shown(column string) string {
 	for _, name := range r.texts {
 		if column == asText(name) {
@@ -192,13 +194,13 @@ func (r run) shown(column string) string {
 	return column
 }
 
-// What a row and a value take beside the texts, in bytes, roughly.
+// Approximate size of a row and a value besides the texts, in bytes.
 const (
 	rowSize   = 64
 	valueSize = 48
 )
 
-// named are the columns with a name of their own, of several with one name the last: the only one the library knows by
+// named returns the columns to keep: of several with one name the last, which is the only one the library knows by
 // it.
 func named(stmt *sqlite.Stmt) []int {
 	var columns []int

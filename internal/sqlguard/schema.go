@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// documented are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them. blocks_fts has
-// the columns of blocks; MATCH has blocks_fts and rank beside them.
+// documented are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them. blocks_fts
+// has the columns of blocks; for MATCH it also has blocks_fts and rank.
 var documented = []struct {
 	name    string
 	columns string
@@ -21,12 +21,12 @@ var documented = []struct {
 	{"stat", "key value"},
 }
 
-// fullText is the virtual table over blocks, and searched are its columns that have an index of words.
+// fullText is the virtual table over blocks; searched are its columns with an index of words.
 const fullText = "blocks_fts"
 
 var searched = setOf("name alias memo tag content fcontent ial")
 
-// indexes are those that decide how a statement is carried out: a table, and its columns.
+// indexes are the indexes that matter for plans: a table and its columns.
 var indexes = [][2]string{
 	{"blocks", "id"},
 	{"blocks", "parent_id"},
@@ -38,14 +38,14 @@ var indexes = [][2]string{
 	{"attributes", "root_id"},
 }
 
-// layout is how a database with the documented tables differs from the documented one.
+// layout says how a database with the documented tables differs from the documented one.
 type layout struct {
-	tables, indexes string // what the names of tables and of indexes begin with
-	// flat makes an ordinary table of the one for full text, since to make the virtual one takes half the time.
+	tables, indexes string // prefixes of the names of tables and indexes
+	// flat makes the full text table an ordinary one, since creating a virtual table takes half of the time.
 	flat bool
 }
 
-// script creates the tables and indexes of a database.
+// script returns the statements that create tables and indexes.
 func (l layout) script() string {
 	var b strings.Builder
 	for _, t := range documented {
@@ -73,7 +73,7 @@ func fullTextScript() string {
 	return fmt.Sprintf("CREATE VIRTUAL TABLE %s USING fts5(%s, content='blocks', content_rowid='rowid', tokenize='trigram');\n", fullText, strings.Join(names, ", "))
 }
 
-// tables are the names of the tables that may be read, in order.
+// tables returns the names of the tables that may be read, in order.
 func tables() []string {
 	names := []string{fullText}
 	for _, t := range documented {
@@ -85,7 +85,7 @@ func tables() []string {
 
 func isTable(name string) bool { return columns(name) != nil }
 
-// columns are the columns of a table in a slice of its own, nil if there is no such table.
+// columns returns the columns of a table in a new slice, nil if there is no such table.
 func columns(table string) []string {
 	if table == fullText {
 		table = "blocks"

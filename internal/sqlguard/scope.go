@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Scoped is the statement as it is to be sent where only the notebooks boxes may be read: as
-// [Statement.Limited], over the rows of those notebooks. Errors are a *[Refused] whose Scope is
-// true. References to what is in other notebooks are left out, since they tell its place.
+// Scoped returns the statement to send if only the notebooks boxes may be read: like [Statement.Limited], over the
+// rows of those notebooks. References to blocks in other notebooks are left out, since they reveal those blocks.
+// Errors are a *[Refused] with Scope true.
 //
-// boxes must be well-formed notebook ids; anything else in them is dropped.
+// boxes must be valid notebook ids; invalid ones are dropped.
 func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	if s.used["stat"] {
 		return "", outOfScope(
@@ -35,8 +35,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 		}
 		return rows
 	})
-	// The same text but for the bodies of our own expressions, where the tables have names that
-	// the statement cannot say.
+	// The same text, except that our own expressions read tables with names that the statement cannot use.
 	proof := s.within(n, "", func(table string) string { return "SELECT * FROM " + reserved + table })
 	err := s.against(layout{tables: reserved, indexes: reserved, flat: true}, func(c *scratch) error {
 		stmt, err := s.compiled(c, proof)
@@ -53,7 +52,8 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	return sent, nil
 }
 
-// within shadows each table that the statement may name by an expression of the same name, behind others of ours.
+// within shadows each table that the statement may name by an expression of the same name, after the expressions in
+// before.
 func (s *Statement) within(n int, before string, rows func(table string) string) string {
 	var b strings.Builder
 	b.WriteString("WITH " + before)
@@ -66,7 +66,7 @@ func (s *Statement) within(n int, before string, rows func(table string) string)
 	return b.String()
 }
 
-// quoteBoxes writes notebook ids as a list of SQL.
+// quoteBoxes returns notebook ids as an SQL list.
 func quoteBoxes(boxes []string) string {
 	var list []string
 	for _, box := range boxes {

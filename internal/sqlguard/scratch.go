@@ -10,21 +10,21 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// judge says what a statement may do beside selecting and calling functions, which are checked by name.
+// judge decides what a statement may do, besides selecting and calling functions, which are checked by name.
 type judge interface {
-	// read says why a column may not be read, nil if it may. The table is in lower case; the column is "" where none of
-	// the table's is used.
+	// read returns why a column may not be read, nil if it may. The table is in lower case; the column is "" if no
+	// column of the table is used.
 	read(table, column string) *Refused
-	// other says why anything else may not be done, nil if it may.
+	// other returns why another action is not allowed, nil if it is.
 	other(a sqlite.Action) *Refused
 }
 
-// scratch is an empty database with the documented tables that statements are compiled against. It is not safe for
+// scratch is an empty database with the documented tables, against which statements are compiled. It is not safe for
 // concurrent use; close releases it.
 type scratch struct {
 	conn   *sqlite.Conn
 	judge  judge
-	denied *Refused // why the judge said no to the statement that is compiled
+	denied *Refused // why the judge refused the current statement
 }
 
 func openScratch(script string) (*scratch, error) {
@@ -44,7 +44,7 @@ func openScratch(script string) (*scratch, error) {
 
 func (s *scratch) close() error { return sqliteconn.Close(s.conn) }
 
-// guardedBy has a judge asked for whatever the connection compiles from now on.
+// guardedBy makes the connection ask a judge about everything it compiles from now on.
 func (s *scratch) guardedBy(j judge) error {
 	s.judge = j
 	return s.conn.SetAuthorizer(sqlite.AuthorizeFunc(s.authorize))
@@ -68,8 +68,7 @@ func (s *scratch) authorize(a sqlite.Action) sqlite.AuthResult {
 	return sqlite.AuthResultDeny
 }
 
-// compile has SQLite compile a statement. Errors are a *[Refused] or an *[Error]; what else may go wrong is not about the
-// statement.
+// compile compiles a statement. Errors are a *[Refused] or an *[Error]; any other is not about the statement.
 func (s *scratch) compile(statement string) (*sqlite.Stmt, error) {
 	s.denied = nil
 	stmt, err := compile(s.conn, statement)
@@ -82,7 +81,7 @@ func (s *scratch) compile(statement string) (*sqlite.Stmt, error) {
 	return stmt, err
 }
 
-// compile compiles one statement and nothing behind it.
+// compile compiles one statement and refuses text after it.
 func compile(conn *sqlite.Conn, statement string) (*sqlite.Stmt, error) {
 	stmt, trailing, err := conn.PrepareTransient(statement)
 	switch {

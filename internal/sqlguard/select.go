@@ -18,37 +18,38 @@ import (
 const (
 	defaultTimeout  = 10 * time.Second
 	defaultMaxBytes = 16 << 20
-	maxStatement    = 1 << 20 // bytes of a statement; the longest one that was recorded has 200 kB
-	maxUnknown      = 16      // columns that do not exist
+	maxStatement    = 1 << 20 // bytes of a statement; the longest recorded one has 200 kB
+	maxUnknown      = 16      // missing columns in a statement
 
-	// schemaTimeout is how long a question about the schema may run; others wait for it.
+	// schemaTimeout bounds a question about the schema, since others wait for it.
 	schemaTimeout = time.Second
 )
 
-// Runner runs statements of users. The zero value is ready. It is safe for concurrent use; Close releases what it holds.
+// Runner runs statements of users. The zero value is ready. It is safe for concurrent use. Close releases its
+// resources.
 type Runner struct {
-	// Timeout is how long a statement may run; 0 means 10 s.
+	// Timeout bounds how long a statement may run; 0 means 10 s.
 	Timeout time.Duration
-	// MaxBytes is how large a result may be; 0 means 16 MiB.
+	// MaxBytes bounds a result; 0 means 16 MiB.
 	MaxBytes int
 
 	mu      sync.Mutex
-	scratch *documentedScratch // nil until it is needed
-	// below are the tables and views under the documented ones, which are the only ones that may read them. nil until
-	// they are needed.
+	scratch *documentedScratch // nil until needed
+	// below has the tables and views under the documented ones, which are the only ones that may read them; nil until
+	// needed.
 	below map[string]bool
 }
 
-// Result is what a statement answers.
+// Result is the result of a statement.
 type Result struct {
-	// Columns are the names of the columns. Of several with one name only the last is there, as in SiYuan, where rows
-	// are objects.
+	// Columns are the names of the columns. Of several with the same name only the last is there, as in SiYuan, where
+	// rows are objects.
 	Columns []string
 	// Rows hold nil, int64, float64, string or []byte.
 	Rows [][]any
 }
 
-// Close releases what the runner holds. Safe to call twice; Select after it opens anew.
+// Close releases the runner's resources. It may be called twice; a later Select opens them again.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,12 +61,12 @@ func (r *Runner) Close() error {
 	return err
 }
 
-// Select runs one statement on a connection that [Prepare] has seen, in whatever transaction it is in. At most limit
-// rows are returned of a statement without a LIMIT of its own; 0 returns all. A name of a column that does not exist
-// stands for itself as a text, as it does in SiYuan. The connection is for nobody else meanwhile, and no other statement
+// Select runs one statement on a connection that [Prepare] has seen, in the connection's current transaction. If the
+// statement has no LIMIT of its own, at most limit rows are returned; 0 returns all. The name of a missing column
+// stands for itself as a text, as in SiYuan. During Select nobody else may use the connection, and no other statement
 // may be in the middle of its rows.
 //
-// Errors are a *[Refused], an *[Error], or anything else if the storage fails.
+// Errors are a *[Refused], an *[Error], or any other error if the storage fails.
 func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result, error) {
 	if len(statement) > maxStatement {
 		return Result{}, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(statement), maxStatement), "")
@@ -97,22 +98,23 @@ func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result,
 	return how.fenced(conn, statement, fence(below))
 }
 
-// aboutSchema are the names through which a statement asks for the schema itself. The empty database answers those.
+// aboutSchema are the names by which a statement asks for the schema itself. The empty database answers those
+// statements.
 var aboutSchema = setOf("sqlite_master sqlite_schema pragma_table_info")
 
-// documentedScratch is the empty database that has what SiYuan documents under its own names. It answers questions about
-// the schema, too.
+// documentedScratch is the empty database with what SiYuan documents, under its own names. It also answers questions
+// about the schema.
 type documentedScratch struct {
 	*scratch
-	internal map[string]bool // what exists in it, or could, and may not be read
-	verdict  verdict         // on the statement that is compiled
+	internal map[string]bool // names that exist in it, or could, and may not be read
+	verdict  verdict         // on the current statement
 }
 
-// verdict is what compiling a statement said about it.
+// verdict is what compiling a statement shows about it.
 type verdict struct {
 	schema bool     // it asks for the schema
 	rows   bool     // it reads a documented table
-	texts  []string // names of columns that do not exist
+	texts  []string // names of missing columns
 }
 
 func openDocumented() (*documentedScratch, error) {
@@ -137,14 +139,14 @@ func (d *documentedScratch) prepare() error {
 			return err
 		}
 	}
-	// The full text table opens tables of its own when it is named first.
+	// At its first use the full text table opens tables of its own.
 	if err := sqlitex.ExecuteTransient(d.conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
 		return err
 	}
 	if err := tempStore(d.conn, "FILE"); err != nil {
 		return err
 	}
-	return d.guardedBy(d) // for good, so that a question about the schema runs under it too
+	return d.guardedBy(d) // stays set: questions about the schema run under it too
 }
 
 func (d *documentedScratch) read(table, column string) *Refused {
@@ -155,7 +157,7 @@ func (d *documentedScratch) read(table, column string) *Refused {
 	case aboutSchema[table]:
 		d.verdict.schema = true
 	case column == "" && !d.internal[table] && !strings.HasPrefix(table, "sqlite_") && !strings.HasPrefix(table, "pragma_"):
-		// An expression of the statement itself, none of whose columns is used.
+		// An expression of the statement, none of whose columns is used.
 	default:
 		return refuse(fmt.Sprintf("the table %q may not be read", table), "")
 	}
@@ -164,7 +166,7 @@ func (d *documentedScratch) read(table, column string) *Refused {
 
 func (d *documentedScratch) other(a sqlite.Action) *Refused {
 	switch a.Type() {
-	case sqlite.OpRecursive: // within limits of time and size
+	case sqlite.OpRecursive: // bounded by the limits of time and size
 		return nil
 	case sqlite.OpPragma:
 		if lower(a.Pragma()) == "table_info" && a.PragmaArg() != "" {
@@ -179,7 +181,7 @@ func (d *documentedScratch) other(a sqlite.Action) *Refused {
 	return refuse("only SELECT is answered", "")
 }
 
-// judged compiles a statement and says what it does. An error is SQLite's own about the statement, or a *[Refused].
+// judged compiles a statement and returns what it does. An error is SQLite's about the statement, or a *[Refused].
 func (d *documentedScratch) judged(statement string) (verdict, error) {
 	d.verdict = verdict{}
 	stmt, err := d.compile(statement)
@@ -189,7 +191,7 @@ func (d *documentedScratch) judged(statement string) (verdict, error) {
 	return d.verdict, err
 }
 
-// check says what a statement does, and returns it with the names of unknown columns as texts.
+// check returns the statement with the names of missing columns as texts, and what it does.
 func (r *Runner) check(statement string) (string, verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,11 +218,11 @@ func (r *Runner) check(statement string) (string, verdict, error) {
 	return "", verdict{}, refuse(fmt.Sprintf("more than %d columns do not exist", maxUnknown), "")
 }
 
-// objection says why a statement that compiles does not run all the same.
+// objection returns why a statement that compiles is refused nevertheless.
 func (v verdict) objection(statement string) error {
 	switch firstWord(statement) {
 	case "pragma":
-		return nil // one that the authorizer let through
+		return nil // a pragma that the authorizer has allowed
 	case "select", "with", "values":
 	default:
 		return refuse("only SELECT is answered", "")
@@ -242,7 +244,7 @@ var (
 	missingQuoted = lazyregexp.New(`^no such column: "((?s:.*))" - should this be a string literal in single-quotes\?$`)
 )
 
-// unknownColumn is the name in an error about a column that does not exist, "" for another error.
+// unknownColumn returns the name in an error about a missing column, "" for another error.
 func unknownColumn(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -263,7 +265,8 @@ func orDefault[T int | time.Duration](n, otherwise T) T {
 	return otherwise
 }
 
-// tablesBelow are the names in a schema that are not documented. A runner is for one schema, so they are read once.
+// tablesBelow returns the names in a schema that are not documented. A runner is for one schema, so they are read
+// once.
 func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -286,15 +289,15 @@ func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
 	return below, nil
 }
 
-// fence is the authorizer on the real connection: what is below the documented tables is read by those, or by what
-// stands between, and by nothing else.
+// fence returns the authorizer for the real connection: the tables below the documented ones may be read only by
+// those, or by views in between.
 func fence(below map[string]bool) sqlite.Authorizer {
 	return sqlite.AuthorizeFunc(func(a sqlite.Action) sqlite.AuthResult {
 		switch a.Type() {
 		case sqlite.OpSelect, sqlite.OpFunction, sqlite.OpRecursive:
 			return sqlite.AuthResultOK
 		case sqlite.OpRead:
-			// Without a column it may be an expression of the statement that happens to have the name of a table.
+			// Without a column it may be an expression of the statement that has the name of a table.
 			by := lower(a.Accessor())
 			if !below[lower(a.Table())] || below[by] || isTable(by) || a.Column() == "" {
 				return sqlite.AuthResultOK

@@ -2,8 +2,8 @@ package sqlguard
 
 import "strings"
 
-// Split cuts a text into its statements, without what separates them. Stretches of nothing but blanks and comments are
-// not statements.
+// Split splits a text into its statements, without separators. Parts with nothing but blanks and comments are not
+// statements.
 func Split(text string) []string {
 	var parts []string
 	start, empty := 0, true
@@ -26,13 +26,13 @@ func Split(text string) []string {
 	return parts
 }
 
-// Reads reports whether a statement begins as one that only reads: with SELECT or WITH.
+// Reads reports whether a statement begins with SELECT or WITH.
 func Reads(statement string) bool {
 	first := firstWord(statement)
 	return first == "select" || first == "with"
 }
 
-// firstWord is the keyword a statement begins with, in lower case.
+// firstWord returns the keyword with which a statement begins, in lower case.
 func firstWord(statement string) string {
 	if tokens := solid(vaultPolicy.lex(statement)); len(tokens) > 0 {
 		return tokens[0].name()
@@ -40,7 +40,7 @@ func firstWord(statement string) string {
 	return ""
 }
 
-// limited reports whether a statement has a LIMIT of its own; one in brackets does not count.
+// limited reports whether a statement has a LIMIT of its own, not one in brackets.
 func limited(statement string) bool {
 	depth := 0
 	for _, t := range vaultPolicy.lex(statement) {
@@ -56,7 +56,7 @@ func limited(statement string) bool {
 	return false
 }
 
-// textFor makes a text of a name wherever a statement has it as a word or in double quotes.
+// textFor replaces a name by a string wherever a statement has it as a word or in double quotes.
 func textFor(statement, name string) string {
 	var out strings.Builder
 	for _, t := range vaultPolicy.lex(statement) {
@@ -69,5 +69,5 @@ func textFor(statement, name string) string {
 	return out.String()
 }
 
-// asText is a text as SQL writes it.
+// asText returns a text as an SQL string.
 func asText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

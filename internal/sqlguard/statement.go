@@ -15,12 +15,12 @@ import (
 // maxLength bounds a statement for a kernel, in bytes.
 const maxLength = 32 << 10
 
-// reserved begins the names that are ours.
+// reserved is the prefix of our own names.
 const reserved = "collie_"
 
-// Statement is a statement for a kernel that only reads. It is immutable and safe for concurrent use.
+// Statement is a reading statement for a kernel. It is immutable and safe for concurrent use.
 type Statement struct {
-	sql     string // without comments and what ends it
+	sql     string // without comments and the final semicolon
 	aliases map[string]bool
 	used    map[string]bool // tables that it may name
 	match   bool            // it may use MATCH
@@ -50,8 +50,8 @@ func Parse(sql string) (*Statement, error) {
 	})
 }
 
-// single are the tokens of a statement without what ends it. A second statement is refused, as is a text that no lexer
-// can tell the end of.
+// single returns the tokens of a statement without its end mark. It refuses a second statement, and text whose end
+// the lexer cannot find.
 func single(sql string) ([]token, error) {
 	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
 		return nil, refuse("the statement is not plain text", "")
@@ -78,7 +78,7 @@ func single(sql string) ([]token, error) {
 	return tokens, nil
 }
 
-// withoutComments is the text of tokens with a blank for each comment.
+// withoutComments returns the text of tokens with a blank for each comment.
 func withoutComments(tokens []token) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -91,7 +91,7 @@ func withoutComments(tokens []token) string {
 	return strings.TrimSpace(b.String())
 }
 
-// inspect checks what SQLite's authorizer does not see: the first keyword, variables, the names of functions and of
+// inspect checks what SQLite's authorizer does not see: the first keyword, variables, and the names of functions and
 // common table expressions. tokens have no blanks.
 func (s *Statement) inspect(tokens []token) error {
 	if len(tokens) == 0 {
@@ -132,7 +132,7 @@ func refuseFunction(name string) error {
 	return refuse("the function "+clip(name)+" is not allowed", "common functions of text, numbers, dates, JSON and aggregation are")
 }
 
-// define takes in the name of a common table expression.
+// define records the name of a common table expression.
 func (s *Statement) define(name string) error {
 	if isTable(name) {
 		return refuse("WITH "+clip(name)+" hides the table of that name", "choose another name")
@@ -146,7 +146,7 @@ func (s *Statement) define(name string) error {
 	return nil
 }
 
-// against runs f with an empty database that lets the statement, and no other, do what it may.
+// against runs f with an empty database that judges this statement.
 func (s *Statement) against(l layout, f func(*scratch) error) (err error) {
 	c, err := openScratch(l.script())
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *Statement) against(l layout, f func(*scratch) error) (err error) {
 	return f(c)
 }
 
-// kernelJudge lets a statement read the documented tables, and name its own expressions and those that [Statement.Scoped]
-// puts before it.
+// kernelJudge lets a statement read the documented tables, its own expressions, and those that [Statement.Scoped]
+// adds.
 type kernelJudge struct {
 	prefix  string          // of the tables' names
 	aliases map[string]bool // the statement's own expressions
@@ -185,8 +185,8 @@ func (j kernelJudge) other(a sqlite.Action) *Refused {
 	return refuse("only SELECT is allowed", "notes are changed with the block and document tools")
 }
 
-// accept has SQLite compile the statement as it came. A column may be named by a text as well, which is not a name to the
-// lexer, and one of ours would stand in the place of ours.
+// accept compiles the statement as it came. A column may also be named by a string, which the lexer does not take for
+// a name, so the names of result columns are checked here: one with our prefix could replace a column of ours.
 func (s *Statement) accept(c *scratch) error {
 	stmt, err := s.compiled(c, s.sql)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Statement) accept(c *scratch) error {
 	return joined(err, stmt.Finalize())
 }
 
-// compiled has SQLite compile a text that the statement is part of. An error says what to try.
+// compiled compiles a text that contains the statement. An error says what to try.
 func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
 	stmt, err := c.compile(sql)
 	if wrong, ok := errors.AsType[*Error](err); ok {
@@ -209,7 +209,7 @@ func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
 	return stmt, err
 }
 
-// joined is a refusal alone, or what else went wrong.
+// joined returns a refusal alone; otherwise both errors.
 func joined(err, after error) error {
 	if _, refused := errors.AsType[*Refused](err); refused {
 		return err
@@ -220,28 +220,28 @@ func joined(err, after error) error {
 	return nil
 }
 
-// Count is the column that each row of an answer has beside its own: how many rows there are. Without any there is
-// one row all the same, whose other columns are NULL and whose Count is 0. A kernel that cannot carry a statement out
-// to its end answers code 0 with less than that, which is how it is found out.
+// Count is the column that each row of an answer has in addition: the number of rows. If there are none, there is
+// still one row, with Count 0 and NULL in all other columns. A kernel that fails in the middle of a statement answers
+// code 0 with fewer rows, which Count reveals.
 const Count = reserved + "count"
 
-// Limited is the statement as it is to be sent where every notebook may be read. It returns at most n rows, in its
-// own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows. Columns of the same name come
-// apart instead of into one.
+// Limited returns the statement to send if every notebook may be read. It returns at most n rows in the statement's
+// own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows. Columns of the same name
+// stay separate.
 func (s *Statement) Limited(n int) string { return "WITH " + s.limited(n) }
 
-// limited is what follows the expressions that stand before the statement.
+// limited returns the text after the preceding expressions.
 //
-// The kernel reads a statement with a parser of its own, writes it anew from what it understood, and so cuts it,
-// changes it (LIMIT 1, 2) or ends in a panic (LIKE … ESCAPE). What that parser does not understand is left as it is,
-// and an expression that is materialized is such a thing.
+// The kernel reads a statement with its own parser and writes it again from what it understood. In doing so it cuts a
+// statement, changes it (LIMIT 1, 2) or panics (LIKE … ESCAPE). A statement that the parser does not understand is
+// left as it is, and a materialized expression has that effect.
 func (s *Statement) limited(n int) string {
 	return fmt.Sprintf("%[1]srows AS MATERIALIZED (SELECT * FROM (%[2]s\n) LIMIT %[3]d) "+
 		"SELECT * FROM (SELECT count(*) AS %[4]s FROM %[1]srows) LEFT JOIN %[1]srows ON 1 LIMIT %[3]d",
 		reserved, s.sql, max(n, 1), Count)
 }
 
-// IDs is the statement that returns the column id of its rows and nothing else. Errors are a *[Refused].
+// IDs returns a statement with only the column id of this one's rows. Errors are a *[Refused].
 func (s *Statement) IDs() (*Statement, error) {
 	ids, err := Parse("SELECT id FROM (" + s.sql + "\n)")
 	if r, refused := errors.AsType[*Refused](err); refused && strings.HasPrefix(r.Message, "there is no column") {
@@ -252,10 +252,10 @@ func (s *Statement) IDs() (*Statement, error) {
 
 var searchFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
 
-// Words checks an expression of SQLite's full text search over blocks, as MATCH takes it: the kernel answers a wrong
-// one with no hits, and not a word about why. Errors are a *[Refused].
+// Words checks an expression of SQLite's full text search over blocks, as MATCH takes it. A kernel answers an invalid
+// one with no hits and no error. Errors are a *[Refused].
 func Words(expression string) (err error) {
-	c, err := openScratch(fullTextScript()) // what it is over is not asked for
+	c, err := openScratch(fullTextScript()) // only the expression is checked, so the database may be empty
 	if err != nil {
 		return err
 	}

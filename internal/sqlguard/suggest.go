@@ -15,13 +15,13 @@ var (
 
 var tablesHint = "tables: " + strings.Join(tables(), ", ")
 
-// explain makes of SQLite's words a refusal that says what to try.
+// explain turns SQLite's message into a refusal that says what to try.
 func (s *Statement) explain(message string) *Refused {
 	if m := noColumn.FindStringSubmatch(message); m != nil {
 		return s.unknownColumn(m[1])
 	}
 	if m := noTable.FindStringSubmatch(message); m != nil {
-		if isTable(lower(m[1])) { // where tables are shadowed, by the names that are not texts
+		if isTable(lower(m[1])) { // if tables are shadowed, their real names do not exist
 			return refuse("the table "+m[1]+" is named by a text: leave the single quotes out", tablesHint)
 		}
 		out := refuse("there is no table "+clip(m[1]), tablesHint)
@@ -33,7 +33,7 @@ func (s *Statement) explain(message string) *Refused {
 	return refuse(message, "")
 }
 
-// unknownColumn is the refusal for a column that does not exist. A kernel would answer its name as a text, and nobody
+// unknownColumn returns the refusal for a missing column. A kernel would answer with its name as a text, and nobody
 // would notice.
 func (s *Statement) unknownColumn(name string) *Refused {
 	name = strings.Trim(name, `"`)
@@ -59,7 +59,7 @@ func (s *Statement) unknownColumn(name string) *Refused {
 	return out
 }
 
-// nearest is the name that a wrong one was most likely meant to be, empty if none comes close.
+// nearest returns the name that was most likely meant, empty if none is close.
 func nearest(wrong string, names []string) string {
 	wrong = strings.ToLower(wrong)
 	if len(wrong) < 3 {
@@ -79,7 +79,7 @@ func nearest(wrong string, names []string) string {
 	return bestName
 }
 
-// distance counts the letters that have to be put in, left out or changed.
+// distance counts the letters to insert, delete or replace.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -100,7 +100,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// sortedByUse puts the tables that a statement names first.
+// sortedByUse returns the tables, those that a statement names first.
 func sortedByUse(used map[string]bool) []string {
 	names := tables()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(used[a]), rank(used[b])) })

@@ -12,7 +12,7 @@ import (
 // the whole schema: who comes alone, as a command does, needs one.
 type Pool struct {
 	open     chan *sqlite.Conn
-	unopened chan struct{} // those that may still be opened
+	unopened chan struct{} // tokens for connections that may still be opened
 }
 
 // NewPool is for n connections, none of which is open.

@@ -1,7 +1,7 @@
-// Package sqliteconn opens and closes connections to SQLite so that they do not get into each other's way. The library
-// finds the authorizer and the functions of a connection by its address in memory, and when it closes one it forgets
-// them only after the memory is free: a connection that was opened in between, at the same address, lost its own, and
-// its next statement ended in a panic.
+// Package sqliteconn opens and closes SQLite connections so that the two never overlap. The SQLite library
+// keys the authorizer and the functions of a connection by its memory address, and removes them only after it
+// has freed that memory. A connection opened in between at the same address would lose its own, and its next
+// statement would panic.
 package sqliteconn
 
 import (
@@ -13,17 +13,17 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// closing is held by whoever closes a connection, and shared by those that open one.
+// closing is locked while a connection is closed, and read-locked while one is opened.
 var closing sync.RWMutex
 
-// Open is [sqlite.OpenConn]. The connection is to be closed by [Close].
+// Open is [sqlite.OpenConn]. The caller closes the connection with [Close].
 func Open(path string, flags ...sqlite.OpenFlags) (*sqlite.Conn, error) {
 	closing.RLock()
 	defer closing.RUnlock()
 	return sqlite.OpenConn(path, flags...)
 }
 
-// Close closes a connection. Nobody opens one meanwhile.
+// Close closes a connection; Open waits meanwhile.
 func Close(conn *sqlite.Conn) error {
 	closing.Lock()
 	defer closing.Unlock()

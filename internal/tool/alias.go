@@ -6,13 +6,12 @@ import (
 	"unicode"
 )
 
-// sameActions are words for actions of which a tool has one.
+// sameActions are groups of synonyms. A tool has at most one action of each group.
 var sameActions = [][]string{{"ls", "list"}, {"mv", "move"}, {"rm", "remove", "delete", "del"}}
 
-// ActionName is the action of one of our own tools that a caller means by name: "-" stands for
-// "_", capitals do not count but where a word begins as in getDoc, and of the common words for
-// what lists, moves and removes each stands for the one that the tool has. name itself is
-// returned where nothing is known.
+// ActionName returns the action of one of our own tools that name most likely means. "-" equals "_", case is
+// ignored, camel case is split (getDoc), and the common words to list, move and remove stand for whichever of
+// them the tool has. Without a match it returns name itself.
 func ActionName(name string, has func(action string) bool) string {
 	plain := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
 	if has(plain) {
@@ -32,7 +31,7 @@ func ActionName(name string, has func(action string) bool) string {
 	return name
 }
 
-// snake is a name in camel case with "_" before its words: setFoldState becomes set_fold_state.
+// snake converts camel case to snake case: setFoldState becomes set_fold_state.
 func snake(name string) string {
 	var b strings.Builder
 	var before rune

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// processID begins the ids of all calls of this process: when it started and a random
-// part, so that processes that share a home never make the same id.
+// processID is the prefix of all call ids of this process: its start time and a random part, so that
+// processes that share a home never make the same id.
 var processID = sync.OnceValue(func() string {
 	return strconv.FormatInt(time.Now().UnixMilli(), 36) + strings.ToLower(rand.Text()[:6])
 })

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// harmless are the values with which an argument might as well not be there.
+// harmless are the values that count as the argument not being given.
 var harmless = []string{"", "null", "false", `""`, "[]"}
 
-// Asks reports whether a person confirms a call of the action with args, a JSON object: the action is dangerous, or
-// args give the argument that makes it so a value other than null, false or nothing. Arguments that cannot be read
-// count as dangerous.
+// Asks reports whether a person has to confirm a call of the action with args, a JSON object. That is so if
+// the action is dangerous, or if args set the argument [Action.DangerousWith] to a value other than null,
+// false or empty. Unreadable arguments count as dangerous.
 func (a *Action) Asks(args json.RawMessage) bool {
 	if a.Dangerous || a.DangerousWith == "" {
 		return a.Dangerous

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// ErrorKind classes an [Error]. Each face maps the kinds of this package to its own codes in one table.
-// A Source that knows more cases has kinds of its own: one of this package, "/" and the word for it, as in
-// Upstream + "/api_error".
+// ErrorKind classifies an [Error]. Each face maps the kinds of this package to its own codes in one table. A
+// Source may define more specific kinds: a kind of this package, "/" and a word, as in Upstream +
+// "/api_error".
 type ErrorKind string
 
-// The kinds of error that every part knows. The value is the "type" a caller sees.
+// The kinds of error that every part knows. Callers see the value as "type".
 const (
 	Invalid     ErrorKind = "validation_error"    // the arguments do not fit
 	Unknown     ErrorKind = "not_found"           // no such tool, resource or prompt
@@ -23,39 +23,38 @@ const (
 	Denied      ErrorKind = "permission_denied"   // known, but not for this caller
 	Unconfirmed ErrorKind = "confirmation_needed" // a person has not agreed
 	Busy        ErrorKind = "rate_limited"        // too much at once
-	Upstream    ErrorKind = "server_error"        // the server answered nonsense
-	Crashed     ErrorKind = "server_crashed"      // the server went away in mid-call
+	Upstream    ErrorKind = "server_error"        // the server's answer is invalid
+	Crashed     ErrorKind = "server_crashed"      // the server went away during the call
 	Unavailable ErrorKind = "server_unavailable"  // the server cannot be reached
 	TooLarge    ErrorKind = "output_too_large"    // over a limit of size
 	Timeout     ErrorKind = "timeout"             // over a limit of time
 	Canceled    ErrorKind = "cancelled"           // the caller gave up
 	NeedsAuth   ErrorKind = "auth_required"       // a person has to sign in at the server
 	Removed     ErrorKind = "tool_removed"        // the server does not offer it any more
-	Unaudited   ErrorKind = "audit_unavailable"   // it could not be put on record
+	Unaudited   ErrorKind = "audit_unavailable"   // the call could not be put on record
 	Internal    ErrorKind = "internal_error"      // our fault
 
 	Conflicting   ErrorKind = "invalid_arguments"      // each argument fits, together they do not
 	Ambiguous     ErrorKind = "ambiguous_path"         // several things have that name
 	Exists        ErrorKind = "already_exists"         // it is there already
-	Conflict      ErrorKind = "conflict"               // what is there stands against it
-	StateChanged  ErrorKind = "state_changed"          // it is not what the caller saw
-	Unauthorized  ErrorKind = "unauthorized"           // what is asked does not accept our token
-	LevelsUnknown ErrorKind = "permission_unavailable" // nobody can say who may do what
+	Conflict      ErrorKind = "conflict"               // what is there is in conflict with the call
+	StateChanged  ErrorKind = "state_changed"          // it is not what the caller last saw
+	Unauthorized  ErrorKind = "unauthorized"           // the other side does not accept our token
+	LevelsUnknown ErrorKind = "permission_unavailable" // the levels of notebooks cannot be read
 	Declined      ErrorKind = "confirmation_declined"  // a person said no
 )
 
-// Class is the kind that stages and faces decide by: k itself, or for a kind that a Source has made,
-// the one of this package that it is a case of.
+// Class is the kind that stages and faces decide by: the part of k before "/", which is a kind of this
+// package.
 func (k ErrorKind) Class() ErrorKind {
 	class, _, _ := strings.Cut(string(k), "/")
 	return ErrorKind(class)
 }
 
-// Type is the word for k that a caller and the audit see.
+// Type is the word for k that callers and the audit see: the part of k after "/", or all of k.
 func (k ErrorKind) Type() string { return string(k[strings.IndexByte(string(k), '/')+1:]) }
 
-// Refused reports whether an error of this kind means that the pipeline said no before
-// anything ran.
+// Refused reports whether an error of this kind means that the pipeline refused the call before anything ran.
 func (k ErrorKind) Refused() bool {
 	switch k.Class() {
 	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
@@ -66,30 +65,28 @@ func (k ErrorKind) Refused() bool {
 	return false
 }
 
-// Field names one argument that is wrong. Path is a JSON pointer; empty is the whole.
+// Field names one invalid argument. Path is a JSON pointer; empty means all arguments.
 type Field struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// Error carries the facts of a failure: what was being done, to what, what kind of failure
-// it is, what to try, and the cause.
+// Error describes a failure: the operation, its subject, the kind of failure, a hint and the cause.
 type Error struct {
-	Op      string    // what was being done: "call", "start server"
-	Kind    ErrorKind // what a face decides by
-	Code    string    // tells cases of one kind apart; may be empty
-	Subject string    // to what: a tool, a server, a URI
+	Op      string    // the operation: "call", "start server"
+	Kind    ErrorKind // what faces decide by
+	Code    string    // distinguishes cases of one kind; may be empty
+	Subject string    // what the operation was done to: a tool, a server, a URI
 	Message string    // what was wrong, in a sentence fragment
-	Hint    string    // what to try; empty if there is nothing to say
-	Fields  []Field   // the arguments at fault, for Invalid
-	// Unresolved says that the name which the caller wrote means nothing, so that no Source was asked.
+	Hint    string    // what to try; may be empty
+	Fields  []Field   // the invalid arguments, for Invalid
+	// Unresolved says that the name in the request means nothing, so that no Source was asked.
 	Unresolved bool
-	// OutcomeUnknown says that the request may have taken effect.
+	// OutcomeUnknown says that the call may have taken effect all the same.
 	OutcomeUnknown bool
-	// RetryAfter says when it is worth trying again; 0 says nothing.
+	// RetryAfter says how long to wait before trying again; 0 means unknown.
 	RetryAfter time.Duration
-	// Facts are further members of the payload, for those who act on the error. They never
-	// replace the members that have a field here.
+	// Facts are further members of the payload. They never replace the members that have a field here.
 	Facts map[string]any
 	Err   error // the cause; may be nil
 }
@@ -123,8 +120,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of the first [*Error] in err's chain; Upstream for a
-// [*ProtocolError]; Internal for anything else.
+// KindOf returns the kind of the first [*Error] in err's chain, Upstream for a [*ProtocolError], and Internal
+// for anything else.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -135,8 +132,8 @@ func KindOf(err error) ErrorKind {
 	return Internal
 }
 
-// ProtocolError is a JSON-RPC error object that a server sent, or that a caller must
-// receive as one. It travels byte for byte.
+// ProtocolError is a JSON-RPC error object, either sent by a server or to be sent to a caller. It is passed
+// on byte for byte.
 type ProtocolError struct {
 	Code    int
 	Message string
@@ -144,7 +141,7 @@ type ProtocolError struct {
 	Raw json.RawMessage
 }
 
-// NewProtocolError makes a ProtocolError; data may be nil and is encoded as it is.
+// NewProtocolError makes a ProtocolError. data is encoded as JSON; it may be nil.
 func NewProtocolError(code int, message string, data any) *ProtocolError {
 	raw, err := json.Marshal(struct {
 		Code    int    `json:"code"`
@@ -194,7 +191,7 @@ func (e *Error) Payload() json.RawMessage {
 	return append(append([]byte(`{"error":`), inner...), '}')
 }
 
-// encode is the JSON of what an error carries, which is ours and encodes.
+// encode returns v as JSON. It cannot fail for the types used here.
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -203,8 +200,8 @@ func encode(v any) []byte {
 	return raw
 }
 
-// ErrorResult is the MCP tool result that reports e: isError, the payload as structured
-// content and as text.
+// ErrorResult returns the MCP tool result that reports e: isError, and the payload both as structured content
+// and as text.
 func (e *Error) ErrorResult() Result {
 	p := e.Payload()
 	raw, err := json.Marshal(struct {

@@ -7,24 +7,26 @@ import (
 	"unicode/utf8"
 )
 
-// longestName bounds what Nearest compares, in runes: a longer name is not a misspelling, and
-// the cost grows with the product of two lengths.
+// longestName is the longest name that Nearest compares, in runes. A longer name is not a misspelling, and
+// the cost grows with the product of both lengths.
 const longestName = 64
 
-// Nearest returns the name in known that name most likely stands for, or false if none is
-// near. Names that differ only in case, "_", "-" or " " come first, then the fewest
-// insertions, deletions, replacements and swaps of neighbours (one for a short name, three
-// at most), then a name that begins with the other, from three letters or two Chinese
-// characters on. The earlier one in known wins a draw. Last comes the only name of several
-// words of which name is one, as get_version for version. A name that is known is its own
-// nearest.
+// Nearest returns the name in known that name most likely stands for; ok is false if none is close. A name in
+// known is its own nearest. Otherwise the candidates rank as follows; the earlier one in known wins a draw:
+//
+//  1. names that differ only in case, "_", "-" or " ";
+//  2. names with the fewest insertions, deletions, replacements and swaps of neighbours: at
+//     most one for a short name, at most three for a long one;
+//  3. a name that begins with the other, which has at least three letters or two Chinese
+//     characters;
+//  4. the only name of which name is one word, as get_version for version.
 func Nearest(name string, known []string) (best string, ok bool) {
 	n := utf8.RuneCountInString(name)
 	if n == 0 || n > longestName {
 		return "", false
 	}
 	want := []rune(plain(name))
-	least := 1 + (n-1)/4 // edits that are too many, lowered by each candidate
+	least := 1 + (n-1)/4 // the smallest number of edits that is too many; each better candidate lowers it
 	least = min(least, 3) + 1
 	for _, k := range known {
 		if k == name {
@@ -33,7 +35,7 @@ func Nearest(name string, known []string) (best string, ok bool) {
 		if utf8.RuneCountInString(k) > longestName {
 			continue
 		}
-		// A candidate all of whose runes were replaced has nothing to do with the name.
+		// A candidate in which every rune was replaced has nothing to do with the name.
 		have := []rune(plain(k))
 		if d := edits(want, have); d < least && d < max(len(want), len(have)) {
 			best, least, ok = k, d, true
@@ -50,7 +52,7 @@ func Nearest(name string, known []string) (best string, ok bool) {
 	return hasWord(name, known)
 }
 
-// hasWord finds the only name of several words of which name is one: get_version for version.
+// hasWord returns the only known name that has name as one of its words: get_version for version.
 func hasWord(name string, known []string) (found string, ok bool) {
 	if utf8.RuneCountInString(name) < 3 {
 		return "", false
@@ -68,7 +70,7 @@ func hasWord(name string, known []string) (found string, ok bool) {
 	return found, ok
 }
 
-// plain is name without what people mix up.
+// plain normalizes what people mix up in names: case and separators.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
@@ -78,14 +80,14 @@ func plain(name string) string {
 	}, name)
 }
 
-// extends reports whether long begins with a short that is long enough to mean something: three
-// letters, or two characters of a script in which two are a word.
+// extends reports whether long begins with short, if short has at least three letters or, in scripts where
+// two characters are a word, two.
 func extends(long, short string) bool {
 	return (utf8.RuneCountInString(short) >= 3 || len(short) >= 6) && strings.HasPrefix(long, short)
 }
 
-// edits is the optimal string alignment distance of a and b: the Damerau-Levenshtein
-// distance in which no part is edited twice.
+// edits is the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
+// any part twice.
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

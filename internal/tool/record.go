@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Outcome is how a Call ended, as the audit writes it.
+// Outcome says how a Call ended, in the words of the audit.
 type Outcome string
 
 // The outcomes.
 const (
 	OK        Outcome = "ok"
 	Failed    Outcome = "error"     // the action or its server failed
-	Refused   Outcome = "refused"   // the pipeline said no; nothing ran
-	Cancelled Outcome = "cancelled" // the caller gave up
+	Refused   Outcome = "refused"   // the pipeline refused it; nothing ran
+	Cancelled Outcome = "cancelled" // the caller cancelled it
 	NotKnown  Outcome = "unknown"   // it may have taken effect
 )
 
-// OutcomeOf classes what a Runner returned.
+// OutcomeOf classifies the return values of a Runner.
 func OutcomeOf(r Result, err error) Outcome {
 	if err == nil {
 		if r.IsError {
@@ -43,8 +43,8 @@ func OutcomeOf(r Result, err error) Outcome {
 	return Failed
 }
 
-// Record is what the audit keeps of one moment: the start or the result of a Call, or a
-// change that a person made. Kind is "<kind>.start", "<kind>.result" or "change".
+// Record is one entry of the audit: the start or the result of a Call, or a change that a person made. Kind
+// is "<kind>.start", "<kind>.result" or "change".
 type Record struct {
 	Time      time.Time
 	Kind      string
@@ -53,27 +53,27 @@ type Record struct {
 	Origin    Origin
 	Principal string
 	Client    string
-	Session   string // a digest, never the id
+	Session   string // a digest, never the id itself
 	Source    string
 	Tool      string
 	Action    string
-	Name      string // what the caller wrote
+	Name      string // the name as the caller wrote it
 	Risk      Risk
 
-	Args json.RawMessage // start only; redacted before it is written
+	Args json.RawMessage // for starts only; redacted before it is written
 
-	Outcome   Outcome // result only
+	Outcome   Outcome // for results only
 	ErrorType string
 	Message   string
 	Duration  time.Duration
 	BytesIn   int
 	BytesOut  int
 
-	Detail json.RawMessage // change only; redacted before it is written
+	Detail json.RawMessage // for changes only; redacted before it is written
 }
 
-// CallDone is published on the event bus when a Call has ended. Subscribers share what it
-// points to and change none of it; one that keeps it keeps arguments and result in memory.
+// CallDone is published on the event bus when a Call has ended. All subscribers share the values it points to
+// and must not change them. A subscriber that keeps a CallDone keeps the arguments and the result in memory.
 type CallDone struct {
 	Call     *Call
 	Outcome  Outcome
@@ -81,5 +81,5 @@ type CallDone struct {
 	Start    time.Time
 	Duration time.Duration
 	BytesOut int
-	Result   json.RawMessage // Result.Raw, not a copy; nil where there is an Err
+	Result   json.RawMessage // Result.Raw, not a copy; nil if Err is set
 }

@@ -1,5 +1,5 @@
-// Package units reads and writes what people measure in settings and flags: lengths of time and numbers of bytes. A
-// number alone is refused where it could mean several things.
+// Package units reads and writes durations and byte sizes as people write them in settings and flags. It
+// refuses a bare number where the unit would be a guess.
 package units
 
 import (
@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// ErrMissing is the error of a length of time that is a number alone.
+// ErrMissing is returned for a duration without a unit.
 var ErrMissing = errors.New("write a unit: 30s, 500ms")
 
-// Duration reads a length of time with a unit: what [time.ParseDuration] takes, and whole
-// days such as "30d". "0" needs no unit; any other bare number is refused, since programs
-// disagree on what it means. Negative lengths are refused.
+// Duration reads a length of time with a unit: the syntax of [time.ParseDuration], and whole days such as
+// "30d". "0" needs no unit; any other bare number is refused, since programs disagree on its unit. Negative
+// durations are refused.
 func Duration(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil && s != "0" {
 		return 0, ErrMissing
@@ -51,7 +51,7 @@ func Size(s string) (int64, error) {
 	return n * factor, nil
 }
 
-// SizeText is n bytes in the largest unit that is exact, as [Size] reads them: 16MiB.
+// SizeText writes n bytes in the largest unit that is exact, as [Size] reads it: 16MiB.
 func SizeText(n int64) string {
 	for _, u := range []struct {
 		name string
@@ -64,7 +64,8 @@ func SizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-// DurationText is d as [Duration] reads it, without the zero parts that [time.Duration] appends: 10m, not 10m0s.
+// DurationText writes d as [Duration] reads it, without the zero parts that [time.Duration] appends: 10m, not
+// 10m0s.
 func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -85,8 +85,8 @@ func preparedRecord(how string) workspace.Record {
 	return workspace.Record{Kind: preparedKind, ID: preparedID, At: time.Now().UnixMilli(), Body: []byte(how)}
 }
 
-// Create makes the file of a vault with nothing in it, not even the key of its snapshots; it is never prepared. It
-// refuses one that is there.
+// Create makes the file of an empty vault, even without a key for snapshots. The vault is not prepared. Create fails
+// if the file exists.
 func Create(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("make the vault %s: %w", path, os.ErrExist)

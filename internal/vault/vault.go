@@ -50,7 +50,7 @@ func New(path string, o Options) *Vault {
 	return &Vault{path: path, o: o, lock: make(chan struct{}, 1)}
 }
 
-// Path is the file of the vault.
+// Path returns the file of the vault.
 func (v *Vault) Path() string { return v.path }
 
 // families are the groups of endpoints.
@@ -58,7 +58,7 @@ var families = []func(*api.Mux){
 	system.Join, document.Join, block.Join, search.Join, file.Join, av.Join, card.Join, history.Join,
 }
 
-// Endpoints are the routes a vault answers, in no order.
+// Endpoints returns the routes a vault answers, in no order.
 func Endpoints() []string {
 	mux := api.New(nil, nil)
 	for _, join := range families {
@@ -73,8 +73,8 @@ func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
 	return w, err
 }
 
-// opened opens the file at the first call. A file that cannot be opened is tried again at the next one. Others wait for
-// it as long as their ctx lasts.
+// opened opens the file at the first call, and again at the next call after a failure. Concurrent callers wait for
+// the same attempt until their ctx ends.
 func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
 	select {
 	case v.lock <- struct{}{}:
@@ -102,7 +102,7 @@ func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, err
 		join(mux)
 	}
 	if !v.o.Workspace.ReadOnly {
-		v.prepare(context.WithoutCancel(ctx), w, mux) // whoever comes first may not stay for it
+		v.prepare(context.WithoutCancel(ctx), w, mux) // the first caller may give up before the others
 	}
 	v.open, v.mux = w, mux
 	return w, mux, nil

@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -187,4 +188,53 @@ func TestElicitationConfirms(t *testing.T) {
 	if got := verdict(open.call(t, func(q gjson.Result) { open.reply(t, q.Get("id"), yes) })); got != "ran" {
 		t.Errorf("in an open session: %s", got)
 	}
+}
+
+// TestTokensConfirm: whether the user of a client answers for a person is a choice of its token, whatever the settings say
+// for tokens without one, in both eras.
+func TestTokensConfirm(t *testing.T) {
+	t.Parallel()
+	for _, general := range []string{"true", "false"} {
+		w, s, _ := confirmWorld(t, `"http":{"elicitationConfirms":`+general+`}`)
+		for name, choice := range map[string]string{"trusted": "=true", "mute": "=false", "plain": ""} {
+			args := []string{"token", "add", name, "--config", w.settings}
+			if choice != "" {
+				args = append(args, "--elicitation-confirms"+choice)
+			}
+			out, errs, code := w.Run(t, s.Home, args...)
+			if code != 0 {
+				t.Fatalf("%q: %s", args, errs)
+			}
+			token := strings.TrimSpace(out)
+			await.Until(t, "the token counts", func() bool { return s.opens(t, token) })
+			confirms := choice == "=true" || choice == "" && general == "true"
+			session, asked := s.session(t, token, shows), 0
+			got := verdict(session.call(t, func(q gjson.Result) {
+				asked++
+				session.reply(t, q.Get("id"), yes)
+			}))
+			if confirms && (got != "ran" || asked != 1) || !confirms && (!strings.HasPrefix(got, "code ") || asked > 0) {
+				t.Errorf("%s where the settings say %s, legacy: %s, asked %d times", name, general, got, asked)
+			}
+			if got := verdict(s.modern(t, token, "editor", shows, dangerousCall)); confirms != (got == "asked") || !confirms && !strings.HasPrefix(got, "code ") {
+				t.Errorf("%s where the settings say %s, modern: %s", name, general, got)
+			}
+		}
+	}
+}
+
+// opens reports whether a token is let in.
+func (s *site) opens(t *testing.T, token string) bool {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/lists/tools", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }

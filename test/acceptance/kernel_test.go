@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/test/await"
+	"collie/test/port"
 )
 
 // plug is where a kernel can be switched on and off.
@@ -17,16 +18,7 @@ type plug struct {
 	server *http.Server
 }
 
-// newPlug finds an address that nobody listens on.
-func newPlug(t *testing.T) *plug {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return &plug{addr: l.Addr().String()}
-}
+func newPlug(t *testing.T) *plug { return &plug{addr: port.Address(t)} } // nobody listens there yet
 
 func (p *plug) url() string { return "http://" + p.addr }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -92,13 +93,19 @@ func TestViews(t *testing.T) {
 			return walkTypeScript(t, node, url, version, steps)
 		},
 	}
-	for view, way := range ways {
+	all := maps.Clone(ways)
+	all["auto"] = ways["flat"] // the server fits in the budget
+	for view, way := range all {
 		for client, run := range clients {
 			for _, version := range []string{"2025-11-25", "2026-07-28"} {
 				t.Run(view+"/"+client+"/"+version, func(t *testing.T) {
-					g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}), "--no-auth")
+					query, more := "?profile=@"+view, []string{}
+					if view == "auto" {
+						query, more = "", []string{`"context":{"view":"auto"}`}
+					}
+					g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}, more...), "--no-auth")
 					g.Started(t)
-					saw := run(t, g.URL+"/mcp?profile=@"+view, version, way.steps)
+					saw := run(t, g.URL+"/mcp"+query, version, way.steps)
 					if saw.Version != version {
 						t.Errorf("agreed on %s", saw.Version)
 					}

@@ -14,6 +14,7 @@ import (
 
 	"collie/internal/mcp/mcptest"
 	"collie/test/await"
+	"collie/test/port"
 )
 
 // remote is a fakemcp over HTTP inside the test, which can go away, come back, and refuse single
@@ -41,7 +42,7 @@ func newRemote(t *testing.T, flags ...string) *remote {
 // serveRemote serves a handler at /mcp until the test ends.
 func serveRemote(t *testing.T, h http.Handler) *remote {
 	t.Helper()
-	r := &remote{t: t, handler: h, addr: "127.0.0.1:0", asked: map[string]int{}}
+	r := &remote{t: t, handler: h, addr: port.Address(t), asked: map[string]int{}}
 	r.start()
 	t.Cleanup(r.stop)
 	return r

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"collie/test/gateway"
+	"collie/test/port"
 )
 
 // server is one of the servers behind the gateway.
@@ -38,7 +39,7 @@ func servers(t *testing.T, p gateway.Programs) []*server {
 	for i := range 30 {
 		s := &server{name: fmt.Sprintf("s%02d", i), era: []string{"legacy", "modern", "both"}[i%3], extra: map[int]bool{}}
 		if i >= 24 {
-			s.http = &remote{program: p.Fake, flags: s.flags(), addr: "127.0.0.1:0"}
+			s.http = &remote{program: p.Fake, flags: s.flags(), addr: port.Address(t)}
 			if err := s.http.start(); err != nil {
 				t.Fatal(err)
 			}

@@ -5,9 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidwall/gjson"
+
+	"collie/test/await"
 )
 
 // TestLevelsOfProfiles: for every level of a notebook and of a profile, the lower one counts, for tokens that are held to the profile and for
@@ -45,14 +46,10 @@ func TestLevelsOfProfiles(t *testing.T) {
 			fmt.Sprintf(`"all-%s":{"notebooks":{"*":%q}}`, most, most))
 	}
 	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
-	for begun := time.Now(); ; {
-		if status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize); status == http.StatusOK {
-			break
-		}
-		if time.Since(begun) > limit {
-			t.Fatal("the profiles are not taken up")
-		}
-	}
+	await.Until(t, "the profiles are taken up", func() bool {
+		status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
+		return status == http.StatusOK
+	})
 	n := 0
 	for most := range order {
 		for _, profile := range []string{"listed-" + most, "all-" + most} {
@@ -96,6 +93,67 @@ func TestLevelsOfProfiles(t *testing.T) {
 						t.Errorf("%s: search answers %.300s", where, found)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestScopesAndLevels: a scope opens no level and a level no scope: a token reads and writes what its profile allows, and
+// without the scope tools nothing at all.
+func TestScopesAndLevels(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	order := []string{"none", "r", "rw", "rwd"}
+	var list []string
+	for _, most := range order {
+		list = append(list, fmt.Sprintf(`%q:{"notebooks":{"*":%q}}`, "all-"+most, most))
+	}
+	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
+	api := func(token, action, args string) (int, string, bool) {
+		status, _, body := w.ask(http.MethodPost, "/api/v1/calls", token, "", fmt.Sprintf(`{"name":"fs","args":{"action":%q,%s}}`, action, args))
+		return status, body, status == http.StatusOK && !gjson.Get(body, "error").Exists() && !gjson.Get(body, "isError").Bool()
+	}
+	if _, _, body := w.ask(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"notebook","args":{"action":"create","name":"Mine"}}`); idLike.FindString(body) == "" {
+		t.Fatal(body)
+	}
+	id := ""
+	if out, errs, code := w.programs.Run(t, w.gateway.Home, "siyuan", "permission", "list", "--config", w.settings, "--json"); code != 0 {
+		t.Fatalf("%s %s", out, errs)
+	} else if id = idLike.FindString(out); id == "" {
+		t.Fatal(out)
+	}
+	if out, errs, code := w.programs.Run(t, w.gateway.Home, "siyuan", "permission", "set", id, "rwd", "--config", w.settings); code != 0 {
+		t.Fatalf("%s %s", out, errs)
+	}
+	if _, body, ok := api(w.first, "write", `"path":"/Mine/Doc","markdown":"codeword"`); !ok {
+		t.Fatal(body)
+	}
+	await.Until(t, "the profiles are taken up", func() bool {
+		status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
+		return status == http.StatusOK
+	})
+	for level, most := range order {
+		for n, scopes := range []string{"tools", "chat", "chat,approve", "tools,approve"} {
+			secret := w.token("add", fmt.Sprintf("%s-%d", most, n), "--profile", "all-"+most, "--scope", scopes)
+			where := fmt.Sprintf("scope %s, level %s", scopes, most)
+			if !strings.Contains(scopes, "tools") {
+				w.until(http.StatusForbidden, secret)
+				for _, action := range []string{"read", "write"} {
+					if status, body, _ := api(secret, action, `"path":"/Mine/Doc","markdown":"x"`); status != http.StatusForbidden || strings.Contains(body, "codeword") {
+						t.Errorf("%s: %s answers %d %.200s", where, action, status, body)
+					}
+				}
+				if status, id, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status != http.StatusForbidden || id != "" {
+					t.Errorf("%s: initialize is %d", where, status)
+				}
+				continue
+			}
+			w.until(http.StatusOK, secret)
+			if _, body, ok := api(secret, "read", `"path":"/Mine/Doc"`); ok != (level > 0) || strings.Contains(body, "codeword") != (level > 0) {
+				t.Errorf("%s: read answers %.300s", where, body)
+			}
+			if _, body, ok := api(secret, "write", fmt.Sprintf(`"path":"/Mine/New-%s-%d","markdown":"x"`, most, n)); ok != (level > 1) || level == 0 && strings.Contains(body, id) {
+				t.Errorf("%s: write answers %.300s", where, body)
 			}
 		}
 	}

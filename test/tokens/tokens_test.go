@@ -18,6 +18,7 @@ import (
 
 	"collie/internal/pipeline/audit"
 	"collie/internal/sorting"
+	"collie/test/await"
 	"collie/test/gateway"
 )
 
@@ -104,15 +105,18 @@ func (w *world) ask(method, path, token, session, body string, head ...string) (
 // until asks again and again until the status is the wanted one.
 func (w *world) until(want int, token string) {
 	w.Helper()
-	for begun := time.Now(); ; {
+	w.soon(fmt.Sprintf("the status %d", want), func() bool {
 		status, _, _ := w.ask(http.MethodGet, "/api/v1/lists/tools", token, "", "")
-		if status == want {
-			return
-		}
-		if time.Since(begun) > limit {
-			w.Fatalf("still %d after %v, want %d", status, limit, want)
-		}
-	}
+		return status == want
+	})
+}
+
+// soon waits until ok returns true, and holds that to the limit.
+func (w *world) soon(what string, ok func() bool) {
+	w.Helper()
+	begun := time.Now()
+	await.Until(w, what, ok)
+	await.Within(w, what, time.Since(begun), limit)
 }
 
 // session opens one and returns its id.
@@ -290,14 +294,9 @@ func TestOtherWaysIn(t *testing.T) {
 		}
 	}
 	called := w.rpc(a, narrow, "", "tools/call", `{"name":"fs","arguments":{"action":"ls","path":"/"}}`)
-	for begun := time.Now(); ; {
-		if slices.ContainsFunc(gateway.Records(t, w.gateway.Home), func(e audit.Entry) bool { return e.Principal == "token/a" }) {
-			return
-		}
-		if time.Since(begun) > limit {
-			t.Fatalf("no record names the token of %s", called)
-		}
-	}
+	w.soon("a record names the token of "+called, func() bool {
+		return slices.ContainsFunc(gateway.Records(t, w.gateway.Home), func(e audit.Entry) bool { return e.Principal == "token/a" })
+	})
 }
 
 // Revoked or rotated, by another process of the home: 401, the stream ends, and nobody resumes it or its session.
@@ -326,11 +325,14 @@ func TestRevokedTokenEnds(t *testing.T) {
 			close(over)
 		}()
 		next := w.token(how, how)
-		select {
-		case <-over:
-		case <-time.After(limit):
-			t.Errorf("%s: the stream goes on", how)
-		}
+		w.soon(how+": the stream ends", func() bool {
+			select {
+			case <-over:
+				return true
+			default:
+				return false
+			}
+		})
 		stop()
 		_ = resp.Body.Close()
 		w.until(http.StatusUnauthorized, secret)
@@ -376,16 +378,11 @@ func TestProfileThatVanishes(t *testing.T) {
 		t.Fatalf("it sees %.200s", body)
 	}
 	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"http":{"metrics":true}`)
-	for begun := time.Now(); ; {
-		body := w.rpc(secret, id, "", "tools/list", "{}")
-		if strings.Contains(body, `"name":"search"`) {
+	await.Until(t, "the profile is taken away", func() bool {
+		if body := w.rpc(secret, id, "", "tools/list", "{}"); strings.Contains(body, `"name":"search"`) {
 			t.Fatalf("it sees more: %.200s", body)
 		}
-		if status, _, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status == http.StatusForbidden {
-			return
-		}
-		if time.Since(begun) > 2*limit {
-			t.Fatalf("after %v: %.200s", 2*limit, body)
-		}
-	}
+		status, _, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize)
+		return status == http.StatusForbidden
+	})
 }

@@ -17,13 +17,13 @@ import (
 	"collie/test/await"
 )
 
-// typed is what a run of a command line does to a home.
+// typed runs command lines in one home.
 type typed struct {
 	t    *testing.T
 	home string
 }
 
-// newTyped has a home whose secrets are in a file, with one server named notes.
+// newTyped makes a home that keeps secrets in a file and has one server, named notes.
 func newTyped(t *testing.T, url string) typed {
 	t.Helper()
 	home := t.TempDir()
@@ -34,7 +34,7 @@ func newTyped(t *testing.T, url string) typed {
 	return typed{t, home}
 }
 
-// run runs a command line; the exit code is that of the program.
+// run runs a command line and returns the program's exit code and stdout.
 func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, stdout string) {
 	y.t.Helper()
 	var out bytes.Buffer
@@ -49,7 +49,7 @@ func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, st
 	return code, out.String()
 }
 
-// watched is a stream that others look at while it grows.
+// watched is a buffer that can be read while it is written.
 type watched struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -69,7 +69,7 @@ func (w *watched) String() string {
 
 var shownURL = regexp.MustCompile(`(?m)^  (http\S+)$`)
 
-// address waits for the address that the command shows.
+// address waits for the sign-in address that the command shows.
 func (w *watched) address(t *testing.T) string {
 	t.Helper()
 	var m []string
@@ -122,7 +122,7 @@ func TestSignInAndOut(t *testing.T) {
 	y.hides("canary", log.String())
 }
 
-// The browser is elsewhere: the address it ended at is given to a second run.
+// The browser runs on another machine: a second run is given the address at which it ended.
 func TestSignInWithCode(t *testing.T) {
 	t.Parallel()
 	provider := signintest.New(t, signintest.Behaviour{})
@@ -167,7 +167,7 @@ func TestSecretNeverShows(t *testing.T) {
 	y.hides("canary", log.String())
 }
 
-// hides fails the test if a word stands in any file of the home, or in said.
+// hides fails the test if word occurs in said or in any file of the home.
 func (y typed) hides(word, said string) {
 	y.t.Helper()
 	if strings.Contains(said, word) {

@@ -11,18 +11,18 @@ import (
 	"collie/internal/sorting"
 )
 
-// Class says what a command does with the pipeline, as the test of the one pipeline wants to know.
+// Class says how a command relates to the pipeline, for the test that all calls go through it.
 type Class string
 
 // The classes of commands.
 const (
-	ClassCall   Class = "call"   // goes through the pipeline
-	ClassRead   Class = "read"   // looks at what is there, and runs nothing
+	ClassCall   Class = "call"   // makes calls through the pipeline
+	ClassRead   Class = "read"   // reads state and runs nothing
 	ClassManage Class = "manage" // starts, stops or changes something
 )
 
-// classes are the classes of all commands by their paths. A command that is not here fails
-// the test of the one pipeline.
+// classes maps the paths of all commands to their classes. That test fails for a command that is missing
+// here.
 var classes = map[string]Class{
 	"call":              ClassCall,
 	"agent run":         ClassCall,
@@ -82,7 +82,7 @@ var classes = map[string]Class{
 	"token rotate":      ClassManage,
 	"service install":   ClassManage,
 	"service uninstall": ClassManage,
-	"audit":             ClassRead, // such a group shows its help
+	"audit":             ClassRead, // a group of commands shows its help
 	"config":            ClassRead,
 	"mcp":               ClassRead,
 	"secret":            ClassRead,
@@ -146,11 +146,11 @@ var classes = map[string]Class{
 // Command is one command that can be typed.
 type Command struct {
 	Path  string // without "collie", such as "mcp list"
-	Class Class  // empty if nobody classed it
+	Class Class  // empty if it is missing in classes
 }
 
-// Commands returns every command that does something, hidden ones and those of the library
-// included, by path.
+// Commands returns all commands that do something, sorted by path, including hidden ones and those that the
+// library adds.
 func Commands() []Command {
 	root := (program{&root.Program{In: strings.NewReader(""), Output: output.Output{Out: os.Stderr, Err: os.Stderr}}}).tree()
 	root.InitDefaultHelpCmd()

@@ -21,7 +21,7 @@ import (
 	"collie/internal/face/cli/settings"
 )
 
-// commands is every command, in the order of the help.
+// commands returns all commands, in the order of the help.
 func (p program) commands() []*cobra.Command {
 	return []*cobra.Command{
 		gateway.ServeCommand(p.Program),
@@ -45,15 +45,14 @@ func (p program) commands() []*cobra.Command {
 	}
 }
 
-// tree is the whole command tree.
+// tree returns the whole command tree.
 func (p program) tree() *cobra.Command {
 	root := p.Root(p.commands()...)
 	root.ValidArgsFunction = call.CompleteTools(p.Program)
 	return root
 }
 
-// expand lets "collie TOOL ACTION …" stand for "collie call TOOL ACTION …" where TOOL is not
-// a command.
+// expand turns "collie TOOL ACTION …" into "collie call TOOL ACTION …" if TOOL is not a command.
 func (p program) expand(root *cobra.Command, args []string) []string {
 	known := []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 	var shown []string
@@ -77,7 +76,7 @@ func (p program) expand(root *cobra.Command, args []string) []string {
 			return append([]string{"call"}, args...)
 		}
 		name, _, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
-		f := call.Flag(name) // those of root as well
+		f := call.Flag(name) // includes the flags of the root command
 		if f == nil || !strings.HasPrefix(token, "--") {
 			return args
 		}
@@ -88,8 +87,8 @@ func (p program) expand(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// expandCompletion is expand for what a shell asks on Tab: what is typed so far stands behind the
-// name of the hidden command, and its last word is not complete.
+// expandCompletion is expand for shell completion. The words typed so far follow the name of the hidden
+// command, and the last one is incomplete.
 func (p program) expandCompletion(root *cobra.Command, args []string) []string {
 	if len(args) < 3 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {
 		return args

@@ -22,7 +22,7 @@ import (
 	"collie/test/binary"
 )
 
-// pty opens a terminal: what the person has, and what the program has.
+// pty opens a pseudo-terminal and returns the person's end and the program's end.
 func pty(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -46,8 +46,8 @@ func pty(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// The program reads the answer from the terminal it belongs to, whatever stdin says; without
-// one it does not take an answer.
+// The program reads the answer from its controlling terminal, whatever stdin is. Without a terminal it
+// accepts no answer.
 func TestConfirmAtARealTerminal(t *testing.T) {
 	t.Parallel()
 	program := binary.Build(t, binary.Collie)

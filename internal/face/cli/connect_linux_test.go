@@ -12,7 +12,7 @@ import (
 	"collie/test/binary"
 )
 
-// TestConnectAtATerminal holds what connect asks a person.
+// TestConnectAtATerminal tests the questions of connect.
 func TestConnectAtATerminal(t *testing.T) {
 	t.Parallel()
 	program := binary.Build(t, binary.Collie)
@@ -25,7 +25,7 @@ const (
 	settingsQuestion = "Connect the client to those? [Y/n] "
 )
 
-// The answer about notes is a profile of the client, and is not asked for again.
+// The answer about notes is stored as a profile of the client, and is not asked for again.
 func testConnectAsksForNotes(t *testing.T, program string) {
 	t.Parallel()
 	home := t.TempDir()
@@ -51,7 +51,7 @@ func testConnectAsksForNotes(t *testing.T, program string) {
 	}
 }
 
-// Where a gateway runs with other settings a person is asked which ones the client is to have.
+// If a gateway is running with other settings, the person is asked which ones the client should use.
 func testConnectAsksWhichSettings(t *testing.T, program string) {
 	t.Parallel()
 	home := t.TempDir()

@@ -10,21 +10,23 @@ import (
 	"testing"
 )
 
-// mostCrossings bounds how often a call goes from one package of ours into another, there and back.
+// mostCrossings is the maximum number of times a call may pass from one of our packages to another, there and
+// back.
 const mostCrossings = 20
 
-// frame is a line of a profile's stack; its first group is the package of a function of ours.
+// frame matches a line of a stack in a profile; its first group is the package of one of our functions.
 var frame = regexp.MustCompile(`(?m)^#\t0x[0-9a-f]+\t(collie/[\w/.-]+?)\.[\w(*.\[\]·)-]+\+0x`)
 
-// TestCrossings counts how often a call by "collie call" changes packages of ours on its way to the vault and back: in
-// the stack of whatever the vault does for it, from the first function of face/cli/call down to the first one of package
-// vault, and as often on the way back. Packages of others between two of ours do not count,
-// nor does what a package asks of another one and has back before the call goes on: that is not on the stack.
+// TestCrossings counts how often a call by "collie call" passes from one of our packages to another on its
+// way to the vault and back. It takes the stack of an allocation in the vault, from the first function of
+// face/cli/call down to package vault, and counts the way back as equally long. Packages of others between
+// two of ours do not count. Nor does a function that returns before the call goes on, because it is not on
+// the stack.
 //
-// Not parallel: it has the runtime note allocations with their stacks.
+// Not parallel: it makes the runtime record allocations with their stacks.
 func TestCrossings(t *testing.T) {
 	rate := runtime.MemProfileRate
-	runtime.MemProfileRate = 256 // bytes: some allocation of each function is among them
+	runtime.MemProfileRate = 256 // in bytes; small enough that some allocation of each function is recorded
 	defer func() { runtime.MemProfileRate = rate }()
 	for _, args := range [][]string{{"call", "fs", "tree", "/"}, {"call", "fs", "read", "/Welcome/Writing"}, {"call", "notebook", "list"}} {
 		p, _, errw := newProgram("")
@@ -35,7 +37,7 @@ func TestCrossings(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	runtime.GC() // what is noted shows after the second one
+	runtime.GC() // allocations appear in the profile after the second collection
 	var profile bytes.Buffer
 	if err := pprof.Lookup("allocs").WriteTo(&profile, 1); err != nil {
 		t.Fatal(err)
@@ -60,7 +62,8 @@ func TestCrossings(t *testing.T) {
 	}
 }
 
-// wayToTheVault are the packages of ours in a stack from the command to the vault, each as often as it is entered.
+// wayToTheVault returns our packages in a stack from the command to the vault, one entry for each time one is
+// entered.
 func wayToTheVault(stack string) (way []string) {
 	for _, m := range frame.FindAllStringSubmatch(stack, -1) {
 		if name := strings.TrimPrefix(m[1], "collie/internal/"); len(way) == 0 || way[len(way)-1] != name {

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// spoken are the packages below whose texts people read at the terminal, however they are passed on: findings, problems, steps and
-// errors. Of the other packages what an error says and advises is in the catalog.
+// spoken are packages below the commands whose texts people read at the terminal, however these are passed
+// on: findings, problems, steps and errors. Of the other packages, only messages and hints of errors must be
+// in the catalog.
 var spoken = []string{
 	"app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
 	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
@@ -20,21 +21,21 @@ var spoken = []string{
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
 }
 
-// unspoken are packages below that speak to programs, and those of tests.
+// unspoken are packages whose texts go to programs, and packages of tests.
 var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
 
-// wordless are texts of spoken packages that people do not read in their language: what is being done, values that JSON has too,
-// what is signed, what goes to browsers, models and servers.
+// wordless matches texts of spoken packages that are not translated: names of operations, values that are
+// also in JSON, signed text, and text for browsers, models and servers.
 var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
 	`|(?:chain|head) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
 	`|(?:deno|docker|nerdctl|podman|uv|pipx|npm|pnpm|yarn)(?: container| tool)? (?:run|exec|dlx)$|conflicts %s$|daily note/|date (?:created|modified)$|last modified$|front matter$|json_extract|\{:|\{\{` +
 	`|mcp [a-z]+$|cache [a-z]+$|kill container$|login %s$|not here$` +
 	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
 
-// unseen are functions that do not show their arguments to people.
+// unseen matches functions whose arguments are not shown to people.
 var unseen = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
 
-// below are the texts of the packages below that have to be in the catalog, with their places.
+// below returns the texts of the packages below that must be in the catalog, with their places.
 func below(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
@@ -71,7 +72,7 @@ func below(t *testing.T) map[string]string {
 				}
 			case *ast.KeyValueExpr:
 				if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Op" {
-					return false // operations sees to it
+					return false // operations checks these
 				}
 			case *ast.CallExpr:
 				return !unseen.MatchString(called(x))
@@ -92,17 +93,17 @@ func below(t *testing.T) map[string]string {
 	return out
 }
 
-// opsElsewhere are packages whose errors no terminal shows: those that answer browsers, and those of tests.
+// opsElsewhere matches packages whose errors no terminal shows: those for browsers and those of tests.
 var opsElsewhere = regexp.MustCompile(`^(face/web|.*test)(/|$)`)
 
-// operations are what errors anywhere say was being done, with their places: the literals and constants given as the Op of
-// a tool.Error, and those handed to a parameter called op.
+// operations returns the texts that errors anywhere give as the operation, with their places: literals and
+// constants that are the Op of a tool.Error or the argument for a parameter called op.
 func operations(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
 	set, files := sources(t, top)
 	constants := constantsOf(files)
-	takes := map[string]int{} // which parameter is op, by the package's folder and the function's name
+	takes := map[string]int{} // position of the parameter op, by the package's folder and the function's name
 	for path, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
@@ -158,7 +159,7 @@ func operations(t *testing.T) map[string]string {
 	return out
 }
 
-// opParameter is the place among a function's parameters of one that is called op and is a string; -1 if there is none.
+// opParameter returns the position of a function's string parameter called op; -1 if there is none.
 func opParameter(f *ast.FuncType) int {
 	at := 0
 	for _, p := range f.Params.List {
@@ -175,7 +176,7 @@ func opParameter(f *ast.FuncType) int {
 	return -1
 }
 
-// What the packages below say to people is in the catalog, and what every error says was being done.
+// The texts that packages below say to people are in the catalog, and so is the operation of every error.
 func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
 	t.Parallel()
 	have := catalog(t)
@@ -183,7 +184,7 @@ func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
 	p, _, _ := newProgram("")
 	root := p.tree()
 	for op, place := range operations(t) {
-		if !strings.Contains(op, " ") || !isTyped(root, op) { // the name of a command stays as it is typed
+		if !strings.Contains(op, " ") || !isTyped(root, op) { // names of commands are not translated, since people type them
 			texts[op] = place
 		}
 	}

@@ -20,18 +20,18 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// verbs are those of formats, with the numbers that choose an argument.
+// verbs matches the verbs of a format and the argument numbers in them.
 var verbs = regexp.MustCompile(`%[-+#.0-9]*(?:\[([0-9]+)\])?[-+#.0-9]*([a-zA-Z%])`)
 
-// prose is a text with two words side by side, or a word and a verb.
+// prose matches a text with two adjacent words, or a word next to a verb.
 var prose = regexp.MustCompile(`[A-Za-z]{2,}[:;,.]? +(?:[A-Za-z]{2,}|%)|% [a-z]{2,}`)
 
-// untold are texts that look like prose and are not for people to read in their language: what is written into files of
-// other programs, names.
+// untold matches texts that look like prose but are not translated, such as names and what is written into
+// other programs' files.
 var untold = regexp.MustCompile(`^(?:\s*(?:<|</?[a-z?!]|Description=)|Bearer |\{"|event: error$|cli: |collie: %s$|catalog, line` +
 	`| ?--[a-z-]+(?: %s)? ?$| -- npx |%s-json %s$|(?:collie )?%s \(%s, %s/%s\)\n?$|exit code %d$|Task Scheduler$|siyuan carry$|collie %s(?: %s| help)?$|loginctl |chmod 700 )`)
 
-// isTyped reports whether a text is a command as it is typed, or the name of one.
+// isTyped reports whether a text is a command line, or the name of a command.
 func isTyped(root *cobra.Command, text string) bool {
 	words := strings.Fields(strings.TrimPrefix(text, "sudo "))
 	if len(words) > 0 && words[0] == "collie" {
@@ -42,17 +42,17 @@ func isTyped(root *cobra.Command, text string) bool {
 	return err == nil && (c != root || len(words) == 0) && (setting && len(rest) <= 2 || !slices.ContainsFunc(rest, regexp.MustCompile(`^[a-z]+$`).MatchString))
 }
 
-// logged are the methods of loggers: logs are English.
+// logged matches methods of loggers: logs are in English.
 var logged = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$`)
 
 // said is a text in the source of a command.
 type said struct {
 	text  string
 	place string
-	must  bool // also if it is one word
+	must  bool // must be in the catalog even if it is one word
 }
 
-// sources reads the Go files below dir that are not tests.
+// sources parses the Go files below dir, without tests.
 func sources(t *testing.T, dir string) (*token.FileSet, map[string]*ast.File) {
 	t.Helper()
 	set, out := token.NewFileSet(), map[string]*ast.File{}
@@ -69,7 +69,7 @@ func sources(t *testing.T, dir string) (*token.FileSet, map[string]*ast.File) {
 	return set, out
 }
 
-// folded is a text with %s for what is not constant; ok is false where nothing of it is.
+// folded returns a text with %s in place of what is not constant; ok is false if no part is constant.
 func folded(e ast.Expr, constants map[string]string) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
@@ -99,7 +99,7 @@ func folded(e ast.Expr, constants map[string]string) (text string, ok bool) {
 	return "", false
 }
 
-// allConstant reports whether nothing of a sum of texts is known at run time alone: a sum that is not is in no catalog.
+// allConstant reports whether all parts of a sum of texts are constants. Otherwise it cannot be in a catalog.
 func allConstant(e ast.Expr, constants map[string]string) bool {
 	if b, ok := e.(*ast.BinaryExpr); ok {
 		return allConstant(b.X, constants) && allConstant(b.Y, constants)
@@ -108,7 +108,7 @@ func allConstant(e ast.Expr, constants map[string]string) bool {
 	return ok
 }
 
-// constantsOf are the constant texts of each folder's package.
+// constantsOf returns the constant texts of each folder's package.
 func constantsOf(files map[string]*ast.File) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	for path, f := range files {
@@ -136,7 +136,8 @@ func constantsOf(files map[string]*ast.File) map[string]map[string]string {
 	return out
 }
 
-// words are the texts in the source of all commands. wrong is told what passes the catalog by.
+// words returns the texts in the source of all commands. It calls wrong for each text that reaches people
+// untranslated.
 func words(t *testing.T, wrong func(place, text string)) []said {
 	t.Helper()
 	set, files := sources(t, ".")
@@ -238,7 +239,7 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 	return out
 }
 
-// called is the name of a function as it is written where it is called.
+// called returns the name of a called function as it is written.
 func called(c *ast.CallExpr) string {
 	switch f := c.Fun.(type) {
 	case *ast.Ident:
@@ -255,7 +256,7 @@ func called(c *ast.CallExpr) string {
 	return ""
 }
 
-// labels marks the titles of a table's columns, and what stands first in a row of a table that has none.
+// labels marks the column titles of a table, and the first cells of rows in a table without titles.
 func labels(x *ast.CompositeLit, must map[ast.Node]bool) {
 	title := regexp.MustCompile(`^[A-Z][A-Z ]+$`)
 	titles, texts := 0, 0
@@ -284,7 +285,7 @@ func labels(x *ast.CompositeLit, must map[ast.Node]bool) {
 	}
 }
 
-// catalog is that of Chinese, as it is written.
+// catalog returns the Chinese catalog as written.
 func catalog(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("locale", "zh.po"))
@@ -294,7 +295,7 @@ func catalog(t *testing.T) map[string]string {
 	return locale.Parse(string(raw)).Texts()
 }
 
-// Every text that a command says is in the catalog, and reaches people through it.
+// Every text of a command is in the catalog and is translated before people see it.
 func TestTextsAreInTheCatalog(t *testing.T) {
 	t.Parallel()
 	have := catalog(t)
@@ -315,7 +316,7 @@ func TestTextsAreInTheCatalog(t *testing.T) {
 	}
 }
 
-// Every text of the catalog is said by a command, or by a package whose errors people see.
+// Every text in the catalog is used by a command, or by a package whose errors people see.
 func TestCatalogHasNothingElse(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -341,7 +342,7 @@ func TestCatalogHasNothingElse(t *testing.T) {
 	}
 }
 
-// ofOthers is what cobra, pflag and the system say.
+// ofOthers are texts of cobra, pflag and the system.
 var ofOthers = []string{
 	"no such file or directory", "permission denied", "connection refused", "no space left on device", "read-only file system",
 	"is a directory", "file exists", "context deadline exceeded", "i/o timeout",
@@ -355,7 +356,7 @@ var ofOthers = []string{
 	"if any flags in the group [%s] are set none of the others can be; [%s] were all set",
 }
 
-// A translation takes the arguments of the English text, and names the value of a flag as it does.
+// A translation uses the same arguments as the English text, and the same name for a flag's value.
 func TestTranslationsTakeTheSameArguments(t *testing.T) {
 	t.Parallel()
 	quoted := regexp.MustCompile("`[^`]*`")

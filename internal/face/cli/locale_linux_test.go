@@ -9,7 +9,7 @@ import (
 	"collie/test/binary"
 )
 
-// A question at a terminal is asked in the language of the terminal, and may be answered in it. Chinese characters take
+// A question at a terminal is in the terminal's language and can be answered in it. A Chinese character takes
 // two columns of a table.
 func TestChineseAtATerminal(t *testing.T) {
 	t.Parallel()

@@ -13,12 +13,12 @@ import (
 	"collie/test/binary"
 )
 
-// A gateway that serves nothing but notes says so, and does not ask for servers.
+// A gateway that offers only notes says so, and does not suggest adding servers.
 func TestServeTellsOfNotes(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.Notebook("工作")
-	home, program := t.TempDir(), binary.Build(t, binary.Collie) // which may take its time
+	home, program := t.TempDir(), binary.Build(t, binary.Collie) // building may take a while
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "serve", "--http", "127.0.0.1:0", "--no-auth")

@@ -21,9 +21,9 @@ import (
 	"collie/test/binary"
 )
 
-// session runs the program at a terminal, where a person types the answers in their order: each
-// when its question has come to the screen. It returns the exit code and all that was shown. A program that does not end
-// is told to show its goroutines.
+// session runs the program at a terminal. It types each answer when its question has appeared on the screen,
+// and returns the exit code and everything shown. A program that does not end is made to print its
+// goroutines.
 func session(t *testing.T, program, home string, answers [][2]string, env []string, args ...string) (exit int, shown string) {
 	t.Helper()
 	person, terminal := pty(t)
@@ -38,7 +38,7 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 	cmd.Env = append(cmd.Env, env...)
 	var screen bytes.Buffer
 	var reading sync.WaitGroup
-	reading.Go(func() { // ends when the program has closed the terminal, and so has the test
+	reading.Go(func() { // ends when both the program and the test have closed the terminal
 		buf := make([]byte, 4096)
 		seen := 0
 		for {
@@ -50,7 +50,7 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 			if len(answers) == 0 {
 				continue
 			}
-			// A question need not stand at the end: a note may follow it, and come with it on a busy machine.
+			// The question need not be last on the screen: a note may follow at the same time.
 			if at := strings.Index(screen.String()[seen:], answers[0][0]); at >= 0 {
 				seen += at + len(answers[0][0])
 				_, _ = person.WriteString(answers[0][1])
@@ -89,7 +89,7 @@ func settingsIn(t *testing.T, home string) string {
 	return string(raw)
 }
 
-// withFileSecrets is a home whose secrets are in a file.
+// withFileSecrets returns a home that keeps secrets in a file.
 func withFileSecrets(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -99,7 +99,7 @@ func withFileSecrets(t *testing.T) string {
 	return home
 }
 
-// TestAtATerminal holds what people are asked and shown to sessions at a real terminal.
+// TestAtATerminal tests questions and output in sessions at a real terminal.
 func TestAtATerminal(t *testing.T) {
 	t.Parallel()
 	program := binary.Build(t, binary.Collie)
@@ -111,7 +111,7 @@ func TestAtATerminal(t *testing.T) {
 	}
 }
 
-// The wizard helps until the kernel answers: a wrong scheme, a port nobody has, a wrong token.
+// The wizard helps until the kernel answers: after a wrong scheme, a wrong port, a wrong token.
 func testInitAsks(t *testing.T, program string) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -149,7 +149,7 @@ func testInitAsks(t *testing.T, program string) {
 		t.Errorf("settings:\n%s", got)
 	}
 
-	// Another program's port is told as that; what is there is not replaced without a yes.
+	// A port of another program is reported as such. An existing connection is replaced only after a yes.
 	before := settingsIn(t, home)
 	k.Fail("/api/system/version", 1, kerneltest.FailGarbage)
 	exit, shown = session(t, program, home, [][2]string{
@@ -168,7 +168,7 @@ func testInitAsks(t *testing.T, program string) {
 	}
 }
 
-// Ctrl-C in the middle of a hidden question leaves the terminal as it was, and saves nothing.
+// Ctrl-C during a hidden question restores the terminal and saves nothing.
 func testInitInterrupted(t *testing.T, program string) {
 	t.Parallel()
 	home := withFileSecrets(t)
@@ -182,7 +182,7 @@ func testInitInterrupted(t *testing.T, program string) {
 	}
 }
 
-// Pages are turned with keys; --json shows the one that was asked for.
+// Keys turn pages; --json shows only the requested page.
 func testPagesAreTurned(t *testing.T, program string) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -215,7 +215,7 @@ func testPagesAreTurned(t *testing.T, program string) {
 	}
 }
 
-// A dangerous action and undo ask a person at a terminal.
+// A dangerous action and undo ask the person at the terminal.
 func testPeopleAreAsked(t *testing.T, program string) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -242,7 +242,8 @@ func testPeopleAreAsked(t *testing.T, program string) {
 	}
 }
 
-// Who sets up a SiYuan is asked whether it takes over what the vault has, and back.
+// When a SiYuan is set up, the person is asked whether to carry over the notes of the vault; and when it is
+// removed, whether to carry them back.
 func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 	t.Parallel()
 	home := withFileSecrets(t)
@@ -279,7 +280,8 @@ func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 	}
 }
 
-// Ctrl-D where a yes is asked for is no, said as such; and what cannot be done is said before anybody is asked.
+// Ctrl-D at a yes/no question means no, and the output says so. What cannot be done is reported before any
+// question.
 func TestEndOfInputIsNo(t *testing.T) {
 	t.Parallel()
 	program, home := binary.Build(t, binary.Collie), t.TempDir()

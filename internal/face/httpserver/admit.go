@@ -13,15 +13,15 @@ import (
 	"collie/internal/tool"
 )
 
-// admission is the checks in front of a handler. They allocate nothing for a request that
-// they let in; handing on the key and the request costs two allocations.
+// admission holds the checks in front of a handler. They allocate nothing for a request that passes; passing
+// on the key with the request costs two allocations.
 type admission struct {
 	routes    routes
 	hosts     hosts
 	origins   origins
 	keys      keyring
-	named     atomic.Pointer[keyring] // of named tokens; replaced as a whole
-	anonymous *identity               // nil unless NoAuth
+	named     atomic.Pointer[keyring] // the named tokens; replaced as a whole
+	anonymous *identity               // nil unless NoAuth is set
 	guesses   *guesses
 	health    health
 	maxBody   int64
@@ -49,7 +49,7 @@ func newAdmission(opts Options, at bind) (*admission, error) {
 	return a, nil
 }
 
-// ServeHTTP is the order of checks that the package comment lists.
+// ServeHTTP makes the checks in the order that the package comment lists.
 func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.contain(r)
 	page := a.health.page(r.URL.Path)
@@ -88,7 +88,7 @@ func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.hand(w, r, id, id.key(local))
 }
 
-// meetOrigin checks the Origin and answers a preflight; done says that it did.
+// meetOrigin checks the Origin and answers preflights; done reports that the request was answered.
 func (a *admission) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal, done bool) {
 	values := r.Header["Origin"]
 	if len(values) == 0 {
@@ -112,7 +112,7 @@ func (a *admission) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refus
 	return nil, ask
 }
 
-// hand passes the request on with its key. What a named token has asked for ends with the token.
+// hand passes the request on with its key. When a named token is revoked, its running requests end.
 func (a *admission) hand(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
 	ctx := context.WithValue(r.Context(), keyOf{}, key)
 	if stream := isStream(r); stream || id.afterEnd != nil {
@@ -127,14 +127,14 @@ func (a *admission) hand(w http.ResponseWriter, r *http.Request, id *identity, k
 		}
 	}
 	r = r.WithContext(ctx)
-	if r.ContentLength < 0 { // a known length is held by the server itself
+	if r.ContentLength < 0 { // the server enforces a known length itself
 		r.Body = http.MaxBytesReader(w, r.Body, a.maxBody)
 	}
 	a.next.ServeHTTP(w, r)
 }
 
-// isStream reports whether r asks for events without end, as MCP's GET does. Such a
-// request never finishes by itself, so a stop ends it at once.
+// isStream reports whether r asks for an endless stream of events, as MCP's GET does. Since such a request
+// never ends by itself, stopping the server ends it at once.
 func isStream(r *http.Request) bool {
 	if r.Method != http.MethodGet {
 		return false
@@ -147,16 +147,16 @@ func isStream(r *http.Request) bool {
 	return false
 }
 
-// refuse answers and notes it. The path is noted without its query, which may hold what
-// somebody took for a good place for a token.
+// refuse answers with f and logs it. It logs the path without the query, in case somebody has put a token
+// there.
 func (a *admission) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 	a.log.Debug("request refused", "status", f.Status, "type", f.Type, "remote", r.RemoteAddr,
 		"method", r.Method, "path", shorten(r.URL.Path))
 	f.write(w, r)
 }
 
-// contain ends the connection of a handler that panicked, and nothing else. What was sent
-// of the answer is cut, so that nobody takes it for a whole one.
+// contain handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
+// off, so that nobody takes it for a whole one.
 func (a *admission) contain(r *http.Request) {
 	cause := recover()
 	if cause == nil {
@@ -169,7 +169,7 @@ func (a *admission) contain(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// routes are the paths that exist; none means all.
+// routes are the known paths; empty means that every path is known.
 type routes []string
 
 func (rs routes) have(path string) bool {

@@ -107,7 +107,7 @@ func TestOrigin(t *testing.T) {
 		"http://evil.example/http://localhost": {403, false},
 		"http://user@localhost":                {403, false},
 		"localhost":                            {403, false},
-		"http://notes.example":                 {403, false}, // the Host is 127.0.0.1
+		"http://notes.example":                 {403, false}, // differs from the Host, which is 127.0.0.1
 	} {
 		t.Run(origin, func(t *testing.T) {
 			t.Parallel()
@@ -194,7 +194,7 @@ func TestPreflight(t *testing.T) {
 	if a := s.do(t, "OPTIONS", "/mcp", func(r *http.Request) { r.Header.Del("Authorization") }); a.status != 401 {
 		t.Errorf("OPTIONS that is not a preflight: status %d", a.status)
 	}
-	// A page must be able to read why it was turned away.
+	// A web page must be able to read why it was refused.
 	a = s.do(t, "POST", "/mcp", func(r *http.Request) {
 		r.Header.Del("Authorization")
 		r.Header.Set("Origin", "https://app.example")
@@ -320,7 +320,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: %d %+v, want %d", path, a.status, a.fault, want)
 		}
 	}
-	// The path comes first: no challenge that would send a client looking for OAuth.
+	// An unknown path gets no challenge, which would send a client looking for OAuth.
 	a := s.do(t, "GET", "/.well-known/oauth-protected-resource", func(r *http.Request) {
 		r.Header.Del("Authorization")
 		r.Host = "evil.example"

@@ -10,11 +10,11 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
-// identify finds out who calls, and whether from this machine; or why not.
+// identify returns who sent the request and whether from this machine, or the refusal.
 //
-// An address that guessed too often waits, right token or not, unless it is
-// loopback: all local programs share that one, and any web page can make a browser send
-// bad requests from it, so there the right token always opens.
+// An address with too many wrong tokens has to wait, even with the right one. Loopback is an exception: all
+// local programs share it, and any web page can make a browser send wrong tokens from it, so the right token
+// always works there.
 func (a *admission) identify(r *http.Request) (id *identity, local bool, f *refusal) {
 	from, local := remote(r)
 	secret, given := bearer(r.Header["Authorization"])
@@ -38,7 +38,7 @@ func (a *admission) identify(r *http.Request) (id *identity, local bool, f *refu
 	return nil, local, a.refuseWrong(local)
 }
 
-// find returns the identity of a secret, or nil.
+// find returns the identity of a secret, nil if there is none.
 func (a *admission) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
@@ -51,7 +51,8 @@ func (a *admission) find(secret string) *identity {
 	return found
 }
 
-// setNamed replaces the named tokens, and ends those that are not in list as they were. It returns the holders of these.
+// setNamed replaces the named tokens and ends those that are missing or changed in list. It returns the
+// holders of the ended ones.
 func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 	var before keyring
 	if p := a.named.Load(); p != nil {
@@ -61,7 +62,7 @@ func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 	for i := range list {
 		at := slices.IndexFunc(before, func(id identity) bool { return reflect.DeepEqual(*id.here.Token, list[i]) })
 		switch own := a.keys.of(list[i].Digest(), nil); {
-		case own != nil: // a key of ours is what it is, whatever the file says
+		case own != nil: // the gateway's own keys take precedence over the file
 		case at >= 0:
 			kept[at] = true
 			ring = append(ring, before[at])
@@ -79,8 +80,8 @@ func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 	return ended
 }
 
-// bearer returns the token of an Authorization header, and whether there was such a
-// header at all. Anything but one Bearer value gives an empty token.
+// bearer returns the token in the values of an Authorization header, and whether there was such a header.
+// Anything but exactly one Bearer value gives an empty token.
 func bearer(values []string) (secret string, given bool) {
 	const scheme = "Bearer "
 	if len(values) != 1 {
@@ -93,9 +94,8 @@ func bearer(values []string) (secret string, given bool) {
 	return strings.TrimLeft(v[len(scheme):], " "), true
 }
 
-// remote returns the address of the other end, and whether it is a program on this
-// machine that speaks for itself. One that forwards for others is not: that header can
-// only cost trust, never gain any.
+// remote returns the address of the other end, and whether it is a local program that speaks for itself. A
+// request with a forwarding header does not count as local; the header can thus only reduce trust.
 func remote(r *http.Request) (addr netip.Addr, local bool) {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

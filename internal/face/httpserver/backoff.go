@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	guessBurst = 20              // wrong tokens that an address has for free
-	guessEvery = 3 * time.Second // one more after that
-	maxGuesser = 1024            // addresses remembered
+	guessBurst = 20              // wrong tokens that an address may send without waiting
+	guessEvery = 3 * time.Second // time after which one more is allowed
+	maxGuesser = 1024            // maximum number of addresses remembered
 )
 
-// guesses counts wrong tokens for each address. The zero value is ready.
+// guesses counts wrong tokens per address. The zero value is ready to use.
 type guesses struct {
 	mu     sync.Mutex
 	byAddr map[netip.Addr]*rate.Limiter
 }
 
-// guesser is the address that is counted: a whole /64 in IPv6, since that is what one
-// machine has to choose from.
+// guesser returns the address to count by: for IPv6 the whole /64, since one machine can choose any address
+// in it.
 func guesser(addr netip.Addr) netip.Addr {
 	if !addr.Is6() || addr.IsLoopback() {
 		return addr
@@ -33,15 +33,14 @@ func guesser(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// wait returns how long addr must wait before its next guess; zero means not at all.
+// wait returns how long addr must wait before its next attempt; 0 if it need not.
 func (g *guesses) wait(addr netip.Addr) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return waitOf(g.byAddr[guesser(addr)])
 }
 
-// fail counts a wrong token and returns how long addr must wait; zero means that this
-// one was still free.
+// fail counts a wrong token and returns how long addr must wait now; 0 if it need not.
 func (g *guesses) fail(addr netip.Addr) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,7 +56,7 @@ func (g *guesses) fail(addr netip.Addr) time.Duration {
 	return waitOf(l)
 }
 
-// add makes room by forgetting those who have paid for their guesses, else anybody.
+// add stores a new address. If there is no room, it drops those that need not wait any more, or else any one.
 func (g *guesses) add(addr netip.Addr, l *rate.Limiter) {
 	if g.byAddr == nil {
 		g.byAddr = make(map[netip.Addr]*rate.Limiter)

@@ -12,11 +12,11 @@ import (
 	"collie/internal/tool"
 )
 
-// certCheckEvery is how often handshakes look whether the files have changed.
+// certCheckEvery is the minimum time between two checks whether the files have changed.
 const certCheckEvery = 2 * time.Second
 
-// certificate is a TLS certificate that follows its files. A pair that cannot be used is
-// logged once, and the old one stays.
+// certificate is a TLS certificate that is reloaded when its files change. An unusable pair is logged once,
+// and the old one stays in use.
 type certificate struct {
 	certPath, keyPath string
 	every             time.Duration
@@ -26,7 +26,7 @@ type certificate struct {
 
 	mu      sync.Mutex
 	checked time.Time
-	seen    [2]fs.FileInfo // as of the last attempt, good or bad
+	seen    [2]fs.FileInfo // at the last attempt, successful or not
 }
 
 func openCertificate(certPath, keyPath string, log *slog.Logger) (*certificate, error) {
@@ -55,8 +55,7 @@ func (c *certificate) config() *tls.Config {
 	}
 }
 
-// refresh looks at the files now and then. Handshakes that come meanwhile use what there
-// is.
+// refresh checks the files from time to time. Concurrent handshakes use the present certificate.
 func (c *certificate) refresh() {
 	if !c.mu.TryLock() {
 		return
@@ -68,7 +67,7 @@ func (c *certificate) refresh() {
 	c.checked = time.Now()
 	stat, err := c.stat()
 	if err != nil || same(stat, c.seen) {
-		return // gone for a moment, as while it is replaced, or unchanged
+		return // unchanged, or briefly missing while being replaced
 	}
 	if err := c.load(stat); err != nil {
 		c.log.Warn("the new TLS certificate cannot be used; the old one stays", "cert", c.certPath, "key", c.keyPath, "error", err)
@@ -77,8 +76,7 @@ func (c *certificate) refresh() {
 	c.log.Info("TLS certificate read again", "cert", c.certPath)
 }
 
-// load reads the pair. stat was taken before, so that a change during reading is seen as
-// one the next time.
+// load reads the pair. stat was taken before, so that a change during reading is noticed next time.
 func (c *certificate) load(stat [2]fs.FileInfo) error {
 	c.seen = stat
 	pair, err := tls.LoadX509KeyPair(c.certPath, c.keyPath)

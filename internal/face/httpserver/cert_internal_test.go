@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// writePair makes a certificate for 127.0.0.1 named name, and its key.
+// writePair creates a certificate for 127.0.0.1 with the given name, and its key.
 func writePair(t *testing.T, certPath, keyPath, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,7 +62,7 @@ func TestTLSFollowsItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	certPath, keyPath := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writePair(t, certPath, keyPath, "first")
-	var log bytes.Buffer // written under the certificate's lock, read after handshakes
+	var log bytes.Buffer // written while holding the certificate's lock, read after handshakes
 	d, err := Open(t.Context(), Options{
 		Addr: "127.0.0.1:0", NoAuth: true, TLSCert: certPath, TLSKey: keyPath,
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
@@ -82,7 +82,7 @@ func TestTLSFollowsItsFiles(t *testing.T) {
 		t.Helper()
 		transport := &http.Transport{
 			ForceAttemptHTTP2: true,
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the name is what is looked at
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the test checks the name itself
 		}
 		defer transport.CloseIdleConnections()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL()+"/mcp", nil)

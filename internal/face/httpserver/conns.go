@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// patrol is how often connections are looked at.
+// patrol is how often connections are checked.
 const patrol = 5 * time.Second
 
-// conns are the connections of a server. Those that do not send a request in time, or have sent
-// none for long, are closed, without a deadline for each: to set one twice with each request is a
-// good part of what a local call costs. A stop closes at once those that have not sent a request
-// yet; the HTTP server alone would wait seconds for each, and browsers open such connections
-// ahead of need. The zero value is ready.
+// conns are the connections of a server. It closes those that do not send a request in time or have been idle
+// for long. It does not set a deadline per connection, because setting one twice per request is a good part
+// of the cost of a local call. When the server stops, conns closes connections without a request at once;
+// net/http would wait seconds for each, and browsers open such connections in advance. The zero value is
+// ready to use.
 type conns struct {
-	now atomic.Int64 // counts patrols, from 1
+	now atomic.Int64 // number of patrols, from 1
 
 	mu     sync.Mutex
 	all    map[*conn]struct{}
-	timer  *time.Timer // runs while there are any
+	timer  *time.Timer // runs while there are connections
 	closed bool
 }
 
-// conn is a connection that knows since which patrol it has been waiting: negative before its
-// first request, 0 while it is served.
+// conn is a connection. since is the patrol at which it began to wait: negative before its first request, 0
+// while a request is served.
 type conn struct {
 	net.Conn
 	of    *conns
 	since atomic.Int64
 }
 
-// watchedListener is a listener whose connections are watched.
+// watchedListener is a listener whose connections are in conns.
 type watchedListener struct {
 	net.Listener
 	of *conns
@@ -55,7 +55,7 @@ func (s *conns) track(c net.Conn) net.Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		_ = c.Close() // nothing was said on it
+		_ = c.Close() // nothing was sent on it yet
 		return out
 	}
 	if s.all == nil {
@@ -98,8 +98,8 @@ func (s *conns) observe(c net.Conn, state http.ConnState) {
 	}
 }
 
-// look ends the wait of connections that have waited too long. It ends a read and does not close:
-// a request that has just come would be cut off after it was begun.
+// look interrupts connections that have waited too long. It ends their read instead of closing them, because
+// a request that has just arrived would otherwise be cut off.
 func (s *conns) look() {
 	now := s.now.Add(1)
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func (s *conns) look() {
 	for c := range s.all {
 		since := c.since.Load()
 		if since < 0 && now+since >= int64(headerTimeout/patrol) || since > 0 && now-since >= int64(idleTimeout/patrol) {
-			_ = c.SetReadDeadline(time.Unix(1, 0)) // the server closes what it cannot read
+			_ = c.SetReadDeadline(time.Unix(1, 0)) // the server closes a connection that it cannot read
 		}
 	}
 	if len(s.all) > 0 {
@@ -115,7 +115,7 @@ func (s *conns) look() {
 	}
 }
 
-// closeYoung closes the connections that have not sent a request, and those that come later.
+// closeYoung closes connections without a request, and all new ones from now on.
 func (s *conns) closeYoung() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

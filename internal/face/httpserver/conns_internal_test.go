@@ -12,7 +12,7 @@ import (
 	"collie/test/await"
 )
 
-// pipes is a listener whose connections are made in memory.
+// pipes is a listener with in-memory connections.
 type pipes struct {
 	next chan net.Conn
 	done chan struct{}
@@ -37,8 +37,8 @@ func (p pipes) Close() error {
 }
 func (pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// A connection that sends no whole request, or none any more, is closed after a while, on
-// loopback too; one that is served is left alone, however long that takes.
+// A connection without a complete request, or without further requests, is closed after a while, on loopback
+// too. One that is being served stays open, however long that takes.
 func TestConnectionsThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What a browser page of a listed origin may send and see. The Mcp- names are those of the
-// Streamable HTTP transport, 2025-11-25 and 2026-07-28.
+// What pages of an allowed origin may send and read. The Mcp- names are those of the Streamable HTTP
+// transport, 2025-11-25 and 2026-07-28.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
 	corsHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
@@ -14,7 +14,7 @@ const (
 	corsMaxAge  = "600" // seconds
 )
 
-// isPreflight reports whether r is a browser's question about another request.
+// isPreflight reports whether r is a browser's CORS preflight request.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && len(r.Header["Origin"]) > 0 &&
 		r.Header.Get("Access-Control-Request-Method") != ""
@@ -25,7 +25,7 @@ func shareWith(h http.Header, origin string) {
 	h.Set("Access-Control-Expose-Headers", corsExposed)
 }
 
-// answerPreflight writes the answer for a listed origin.
+// answerPreflight answers a preflight of an allowed origin.
 func answerPreflight(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", corsMethods)
@@ -35,9 +35,8 @@ func answerPreflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// paramHeaders returns those of the wanted names that carry tool parameters (Mcp-Param-*,
-// 2026-07-28), each with a comma before it. Their names come from tool schemas, so no
-// fixed list holds them.
+// paramHeaders returns those of the wanted header names that carry tool parameters (Mcp-Param-*, 2026-07-28),
+// each preceded by a comma. Their names come from tool schemas, so there is no fixed list.
 func paramHeaders(wanted []string) string {
 	const prefix = "mcp-param-"
 	var b strings.Builder

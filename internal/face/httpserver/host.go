@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// host is a name or an IPv4 address as text, or an IPv6 address: exactly one of the two.
+// host is either a name or IPv4 address as text, or an IPv6 address.
 type host struct {
 	name string
 	ip   netip.Addr
 }
 
-// authority is host[:port]; the port is empty if there is none.
+// authority is host[:port]; port is empty if there is none.
 type authority struct {
 	host host
 	port string
 }
 
-// parseAuthority reads the value of Host, or what follows "://" in an Origin. It knows
-// only what browsers and HTTP clients write: no user, no zone, no escapes, no dot at the
-// end, and not more than ASCII, so that names can be compared without case. It does not
-// allocate for a value that it accepts.
+// parseAuthority parses the value of Host, or the part of an Origin after "://". It accepts only what
+// browsers and HTTP clients write: ASCII, no user, no zone, no escapes, no trailing dot, so that names can be
+// compared ignoring case. It does not allocate for an accepted value.
 func parseAuthority(s string) (a authority, ok bool) {
 	rest := ""
 	if strings.HasPrefix(s, "[") {
@@ -83,10 +82,10 @@ func (h host) equal(other host) bool {
 	return h.ip == other.ip && strings.EqualFold(h.name, other.name)
 }
 
-// hosts is the list of values of Host that we answer to.
+// hosts are the accepted values of Host.
 type hosts struct {
 	checked bool
-	port    string // our own
+	port    string // the server's own port
 	list    []authority
 }
 
@@ -105,7 +104,7 @@ func newHosts(opts Options, at bind) (hosts, error) {
 	return h, nil
 }
 
-// ownHosts are the names under which we are always known.
+// ownHosts returns the names that are always accepted.
 func ownHosts(at bind) []host {
 	own := []host{{name: "127.0.0.1"}, {name: "localhost"}, {ip: netip.IPv6Loopback()}}
 	switch {

@@ -1,6 +1,5 @@
-// Package httpserver is the HTTP listener that all faces share. Whatever stands behind it, an MCP
-// endpoint, an API or pages, is reached only by requests that have passed these checks, in
-// this order:
+// Package httpserver is the HTTP listener that all faces share. A request reaches a handler (an MCP endpoint,
+// an API or pages) only after these checks, in this order:
 //
 //	path known?      404   before anything else, so that probes for OAuth documents end here
 //	Host             403   against DNS rebinding
@@ -10,12 +9,11 @@
 //	bearer token     401   429 for an address that keeps guessing
 //	body size        413
 //
-// Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. The server knows no
-// routes and no sessions: those are the handler's. It also keeps the TLS certificate
-// fresh, makes the token file, and stops without cutting off what is in flight.
+// Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. Routes and sessions are up to the
+// handlers. The server also reloads the TLS certificate, creates the token file, and stops without cutting
+// off requests in flight.
 //
-// The entry point is [Open], then [Server.Serve]. Handlers learn who is calling from
-// [KeyFrom].
+// The entry point is [Open], then [Server.Serve]. Handlers call [KeyFrom] to learn who is calling.
 package httpserver
 
 import (
@@ -40,55 +38,53 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// Options says where a [Server] listens and whom it lets in. The zero value is refused for
-// want of a key. Open copies what it needs.
+// Options says where a [Server] listens and whom it lets in. The zero value is refused because it has no key.
+// Open copies what it needs.
 type Options struct {
-	// Addr is HOST:PORT; empty means defaultAddr, port 0 any free port. An address that
-	// other machines can reach needs Keys.
+	// Addr is HOST:PORT; empty means 127.0.0.1:7420; port 0 means any free port. Keys are required for an
+	// address that other machines can reach.
 	Addr string
-	// Keys are the tokens that let a request in. At least one is needed unless NoAuth is set.
+	// Keys are the accepted tokens. At least one is required unless NoAuth is set.
 	Keys []Key
-	// NoAuth lets everybody in, as [anonymous]. It is refused off loopback. A request
-	// that presents one of Keys is still known by that key.
+	// NoAuth accepts all requests, as [anonymous]. It is allowed only on loopback. A request with one of Keys
+	// still gets the identity of that key.
 	NoAuth bool
-	// AllowedHosts are values of Host that are accepted besides localhost, 127.0.0.1,
-	// [::1] and the host in Addr: "name" with our own port or none, or "name:port". Off
-	// loopback the Host is checked only if this list is not empty.
+	// AllowedHosts are accepted values of Host, besides localhost, 127.0.0.1, [::1] and the host in Addr:
+	// "name" with the server's port or none, or "name:port". If Addr is not loopback, Host is checked only if
+	// this list is not empty.
 	AllowedHosts []string
-	// AllowedOrigins are browser origins that may call us from another site, and the only
-	// ones that get CORS headers: "name" for any port over http and https, or a whole
-	// origin such as "https://app.example". The origins of localhost, 127.0.0.1, [::1],
-	// the host in Addr, and ourselves pass too, without CORS headers.
+	// AllowedOrigins are other sites whose pages may call the server; only they get CORS headers. An entry is
+	// "name", for any port over http and https, or a whole origin such as "https://app.example". The origins
+	// of localhost, 127.0.0.1, [::1], the host in Addr and the server itself are accepted too, without CORS
+	// headers.
 	AllowedOrigins []string
-	// TLSCert and TLSKey are PEM files, both or neither. They are read again when they
-	// change.
+	// TLSCert and TLSKey are PEM files; set both or neither. They are reloaded when they change.
 	TLSCert, TLSKey string
-	// MaxBody bounds a request body in bytes; zero means defaultMaxBody.
+	// MaxBody is the maximum size of a request body in bytes; 0 means 16 MiB.
 	MaxBody int64
-	// Routes are the paths that exist; one that ends in "/" stands for all below it. Empty
-	// means that every path goes on to the handler. The health pages always exist.
+	// Routes are the known paths; one that ends in "/" includes all below it. If empty, every path goes to
+	// the handler. The health pages always exist.
 	Routes []string
 	// Version is shown by /healthz.
 	Version string
-	// Ready backs /readyz; nil means always ready. detail is shown to anybody who asks,
-	// so it holds no secrets; nil is left out. It is called concurrently.
+	// Ready decides the answer of /readyz; nil means always ready. detail is visible to anybody, so it must
+	// hold no secrets; nil omits it. Ready is called concurrently.
 	Ready func() (ok bool, detail any)
-	// Grace is how long Serve lets requests in flight finish once its context has ended;
-	// zero means defaultGrace.
+	// Grace is how long requests in flight may go on after Serve's context has ended; 0 means the default.
 	Grace time.Duration
-	// Logger receives refusals (debug) and what an operator must know (warn); nil
-	// discards. No token is ever logged.
+	// Logger receives refusals (debug) and what an operator must know (warn); nil discards. Tokens are never
+	// logged.
 	Logger *slog.Logger
 }
 
-// Server is a listener with its checks. It is safe for concurrent use. Its owner calls
-// [Server.Serve] once, and [Server.Close] if it never serves.
+// Server is a listener with its checks. It is safe for concurrent use. The owner calls [Server.Serve] once,
+// or [Server.Close] if it does not.
 type Server struct {
 	checks   *admission
 	listener net.Listener
 	url      string
 	grace    time.Duration
-	local    bool // nobody but programs of this machine can come in
+	local    bool // only programs on this machine can connect
 	log      *slog.Logger
 	cert     *certificate // nil without TLS
 	conns    conns
@@ -99,15 +95,14 @@ type Server struct {
 	mu       sync.Mutex
 	server   *http.Server // nil until Serve
 	abort    context.CancelFunc
-	stopped  chan struct{}      // closed when the one stop is over; nil before it began
-	endGrace context.CancelFunc // ends the grace time of that stop
-	stopErr  error              // written before stopped is closed
+	stopped  chan struct{}      // closed when the stop is complete; nil before it began
+	endGrace context.CancelFunc // ends the grace time of the stop
+	stopErr  error              // set before stopped is closed
 }
 
-// Open checks opts and listens; requests wait until [Server.Serve]. ctx bounds Open alone.
-// Errors are [*tool.Error]: Invalid for options that do not fit or are not safe,
-// Unavailable if the address cannot be had. One in use names its owner where the system
-// tells, and the owner is left alone.
+// Open checks opts and listens; requests wait until [Server.Serve]. ctx is only for Open. The error is a
+// [*tool.Error]: Invalid for invalid or unsafe options, Unavailable if the address cannot be used. If it is
+// in use, the error names the process that uses it, if the system tells.
 func Open(ctx context.Context, opts Options) (*Server, error) {
 	opts = opts.withDefaults()
 	at, err := resolve(ctx, opts.Addr)
@@ -161,7 +156,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// safe refuses combinations that would let everybody in.
+// safe refuses combinations of options that would let everybody in.
 func (o Options) safe(at bind) error {
 	switch {
 	case o.NoAuth && !at.loopback:
@@ -178,20 +173,20 @@ func (o Options) safe(at bind) error {
 	return nil
 }
 
-// SetTokens has the named tokens of list let requests in too, in place of those of before. Requests of tokens that are not in list any
-// more, or not as they were, end; their holders, as [Key.Holder] has it, are returned, for the caller to end what else is theirs. It
-// is not to be called twice at once.
+// SetTokens replaces the named tokens whose requests are accepted. Requests of tokens that are missing or
+// changed in list end. It returns the holders of those tokens (see [Key.Holder]), so that the caller can end
+// whatever else belongs to them. Calls must not overlap.
 func (d *Server) SetTokens(list []tokens.Token) (ended []string) { return d.checks.setNamed(list) }
 
-// Addr is the address the server listens on, with the port it was given.
+// Addr returns the address the server listens on, with the actual port.
 func (d *Server) Addr() net.Addr { return d.listener.Addr() }
 
-// URL is where a program on this machine reaches the server, without a slash at the end. A
-// server that listens on all addresses is named by a loopback one.
+// URL returns the URL for programs on this machine, without a trailing slash. If the server listens on all
+// addresses, it names a loopback one.
 func (d *Server) URL() string { return d.url }
 
-// Stopping is closed when the server begins to stop. Handlers that stream without end in
-// answer to a POST end then; a GET of an event stream is told by its own context.
+// Stopping is closed when the server begins to stop. A handler that answers a POST with an endless stream has
+// to end then. For a GET of an event stream, the request's context ends instead.
 func (d *Server) Stopping() <-chan struct{} { return d.stopping }
 
 func (d *Server) port() int {

@@ -26,7 +26,7 @@ func TestGuessesRefill(t *testing.T) {
 				t.Fatalf("guess %d waits %v", i, w)
 			}
 		}
-		for _, addr := range []netip.Addr{a, b} { // one /64, one guesser
+		for _, addr := range []netip.Addr{a, b} { // both are in one /64 and count as one
 			if w := g.wait(addr); w <= 0 || w > guessEvery {
 				t.Errorf("%v waits %v", addr, w)
 			}
@@ -225,7 +225,7 @@ func FuzzOrigin(f *testing.F) {
 	})
 }
 
-// discard is a ResponseWriter that costs nothing.
+// discard is a ResponseWriter that does nothing.
 type discard struct{ h http.Header }
 
 func (d discard) Header() http.Header         { return d.h }
@@ -254,13 +254,14 @@ func hotRequest(tb testing.TB) (*admission, *http.Request) {
 	return a, r
 }
 
-// TestHotPathAllocations is not parallel: it counts.
+// Not parallel, because it counts allocations.
 func TestHotPathAllocations(t *testing.T) {
 	a, r := hotRequest(t)
 	w := discard{http.Header{}}
 	passed := false
 	a.next = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed = true })
-	// The context with the key and the copy of the request that net/http needs for it.
+	// The two allocations are the context with the key, and the copy of the request that net/http makes for
+	// it.
 	if n := testing.AllocsPerRun(1000, func() { a.ServeHTTP(w, r) }); n > 2 || !passed {
 		t.Errorf("%v allocations a request, want 2 (passed: %t)", n, passed)
 	}

@@ -22,7 +22,7 @@ import (
 
 const secret = "correct-horse-battery-staple"
 
-// running is a server that serves, with a client that keeps nothing alive after the test.
+// running is a running server with a client whose connections end with the test.
 type running struct {
 	*httpserver.Server
 	client *http.Client
@@ -46,8 +46,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// serve opens a server on a free loopback port and serves h, or a handler that tells who
-// called.
+// serve opens a server on a free loopback port with the handler h, or with one that answers who called.
 func serve(t *testing.T, opts httpserver.Options, h http.Handler) *running {
 	t.Helper()
 	log := new(logBuffer)
@@ -97,7 +96,7 @@ type answer struct {
 	fault  struct{ Type, Message, Hint string }
 }
 
-// do sends a request with the right token unless edit changes it.
+// do sends a request with the right token, modified by edit.
 func (s *running) do(t *testing.T, method, path string, edit func(*http.Request)) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)

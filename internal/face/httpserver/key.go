@@ -11,32 +11,33 @@ import (
 	"collie/internal/tool"
 )
 
-// maxSecret bounds a secret in bytes, so that one is hashed without allocating.
+// maxSecret is the maximum length of a secret in bytes, so that hashing one does not allocate.
 const maxSecret = 256
 
-// anonymous is the name of the [Key] that a request gets under [Options.NoAuth].
+// anonymous is the name of the [Key] of a request without a token under [Options.NoAuth].
 const anonymous = "anonymous"
 
-// Key is a token with the identity it stands for. Printed or logged it shows no secret.
+// Key is a token with the identity it stands for. Printing or logging a Key shows no secret.
 type Key struct {
-	// Name is the principal: "token", "control", "bridge", or "token/NAME" of a named token. Required and unique.
+	// Name is the principal: "token", "control", "bridge", or "token/NAME" for a named token. It is required
+	// and unique.
 	Name string
-	// Secret is 1 to 256 bytes. It is empty in what [KeyFrom] returns.
+	// Secret has 1 to 256 bytes. It is empty in the Key that [KeyFrom] returns.
 	Secret string
-	// Origin of the calls made with the key. Empty means MCPLocal for a caller on this
-	// machine and MCPRemote for any other.
+	// Origin is the origin of calls made with the key. Empty means MCPLocal for callers on this machine and
+	// MCPRemote for others.
 	Origin tool.Origin
-	// Manage lets the holder change settings.
+	// Manage allows the holder to change settings.
 	Manage bool
-	// Token is the named token that let the request in, in what [KeyFrom] returns; nil for the keys of Options. Shared and not to be
-	// changed.
+	// Token is the named token of the request, in the Key that [KeyFrom] returns; nil for the keys of
+	// Options. It is shared and must not be changed.
 	Token *tokens.Token
 
 	holder string
 }
 
-// Holder names who holds a secret: the key, and of a named token the secret too, so that what belongs to one that was
-// rotated, or revoked and added again, is nobody's.
+// Holder identifies who holds the secret: the key and, for a named token, the secret too. So after a token
+// was rotated, or revoked and added again, the new holder does not get what belongs to the old one.
 func (k Key) Holder() string { return k.holder }
 
 // String shows the key without its secret.
@@ -50,8 +51,8 @@ func (k Key) LogValue() slog.Value { return slog.StringValue(k.Name) }
 
 type keyOf struct{}
 
-// KeyFrom returns the key that let a request in, without its secret and with Origin
-// filled in. It is false for a context that did not come through a [Server].
+// KeyFrom returns the key of a request, without its secret and with Origin set. ok is false if ctx does not
+// come from a [Server].
 func KeyFrom(ctx context.Context) (Key, bool) {
 	k, ok := ctx.Value(keyOf{}).(*Key)
 	if !ok {
@@ -60,13 +61,13 @@ func KeyFrom(ctx context.Context) (Key, bool) {
 	return *k, true
 }
 
-// identity is a key as the server keeps it: what it is for callers here and elsewhere.
+// identity is a key in the server, with its meaning for local and remote callers.
 type identity struct {
 	digest      [sha256.Size]byte
 	here, there *Key
 
-	end      func()                   // called when the key counts no more
-	afterEnd func(func()) func() bool // runs the function then; nil where the key counts for good
+	end      func()                   // called when the key is no longer valid
+	afterEnd func(func()) func() bool // runs the function after that; nil for a key that stays valid
 }
 
 func newIdentity(k Key) identity {
@@ -75,7 +76,7 @@ func newIdentity(k Key) identity {
 	return id.standFor(k)
 }
 
-// ofToken is the identity of a named token.
+// ofToken returns the identity of a named token.
 func ofToken(t *tokens.Token) identity {
 	ctx, end := context.WithCancel(context.Background())
 	id := identity{digest: t.Digest(), end: end, afterEnd: func(f func()) func() bool { return context.AfterFunc(ctx, f) }}
@@ -121,7 +122,7 @@ func newKeyring(keys []Key) (keyring, error) {
 	return ring, nil
 }
 
-// find returns the identity of secret, or nil.
+// find returns the identity of secret, nil if there is none.
 func (ring keyring) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
@@ -134,8 +135,8 @@ func digestOf(secret string) [sha256.Size]byte {
 	return sha256.Sum256(buf[:copy(buf[:], secret)])
 }
 
-// of returns the identity of a digest, or found. Digests are compared, and all of them, so
-// that the time tells neither how much of a guess was right nor which key it was near.
+// of returns the identity with this digest, or found. It always compares the whole digest of every key, so
+// that the time does not reveal how close a guess was.
 func (ring keyring) of(sum [sha256.Size]byte, found *identity) *identity {
 	for i := range ring {
 		if subtle.ConstantTimeCompare(sum[:], ring[i].digest[:]) == 1 {

@@ -10,11 +10,11 @@ import (
 	"collie/internal/tool"
 )
 
-// bind is an address after its name was looked up, so that what is judged to be loopback
-// is what is listened on.
+// bind is an address after its name was resolved, so that the address checked for loopback is the one
+// listened on.
 type bind struct {
-	name     string     // as it was written, without brackets
-	ip       netip.Addr // not valid means all addresses
+	name     string     // as in the options, without brackets
+	ip       netip.Addr // invalid means all addresses
 	port     string
 	loopback bool
 }
@@ -41,7 +41,7 @@ func resolve(ctx context.Context, addr string) (bind, error) {
 	return at, nil
 }
 
-// lookup prefers IPv4, which every client on this machine tries.
+// lookup resolves a name. It prefers IPv4, which every client on this machine tries.
 func lookup(ctx context.Context, host string) (netip.Addr, error) {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
@@ -55,7 +55,7 @@ func lookup(ctx context.Context, host string) (netip.Addr, error) {
 	return found[0], nil
 }
 
-// Windows has its own number for an address in use.
+// Windows has its own error number for an address in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
 func listen(ctx context.Context, at bind, addr string) (net.Listener, error) {

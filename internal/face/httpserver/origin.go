@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// origin is scheme://host[:port] as browsers write it. In a list an empty scheme stands
-// for http and https on any port.
+// origin is scheme://host[:port] as browsers write it. In a list of allowed origins, an empty scheme means
+// http and https on any port.
 type origin struct {
 	scheme string
 	at     authority
 }
 
-// parseOrigin reads the value of an Origin header. "null" is none: it is what a sandboxed
-// page sends, whoever wrote it. The port of http and https is always filled in.
+// parseOrigin parses an Origin header. It rejects "null", which any sandboxed page sends. For http and https
+// the port is always filled in.
 func parseOrigin(s string) (origin, bool) {
 	scheme, rest, found := strings.Cut(s, "://")
 	if !found || !isScheme(scheme) {
@@ -56,7 +56,7 @@ func isScheme(s string) bool {
 
 func (o origin) web() bool { return o.scheme == "http" || o.scheme == "https" }
 
-// matches reports whether o is the entry want of a list.
+// matches reports whether o matches the list entry want.
 func (o origin) matches(want origin) bool {
 	if !o.at.host.equal(want.at.host) {
 		return false
@@ -67,21 +67,20 @@ func (o origin) matches(want origin) bool {
 	return o.scheme == want.scheme && o.at.port == want.at.port
 }
 
-// standing is how an Origin is met.
+// standing says how a request with an Origin is treated.
 type standing int
 
 const (
 	foreign standing = iota // refused
-	known                   // passes, but a browser does not show it our answers
-	listed                  // passes, with CORS headers
+	known                   // accepted, but browsers do not show the answer to the page
+	listed                  // accepted, with CORS headers
 )
 
-// origins judges the Origin header.
+// origins checks the Origin header.
 type origins struct {
-	own    []host // pass on any port, as the public plugin has it
+	own    []host // accepted on any port, as in the public plugin
 	listed []origin
-	// hostChecked says that Host has been found to be ours, so that an Origin equal to it
-	// is ourselves.
+	// hostChecked says that Host was already found to be ours, so that an Origin equal to it is our own page.
 	hostChecked bool
 }
 
@@ -104,8 +103,7 @@ func newOrigins(opts Options, at bind, hostChecked bool) (origins, error) {
 	return o, nil
 }
 
-// judge returns the standing of a request that came to the Host value with the Origin
-// value.
+// judge returns how to treat a request with these values of Origin and Host.
 func (o *origins) judge(value, hostValue string) standing {
 	got, ok := parseOrigin(value)
 	if !ok {

@@ -11,11 +11,11 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// ownerTimeout bounds the search: it reads every process of the machine.
+// ownerTimeout bounds the search, which reads every process of the machine.
 const ownerTimeout = 2 * time.Second
 
-// owner names the process that listens on at, as well as the system tells: "name (pid n)".
-// Its command line stays out, since it may hold secrets.
+// owner returns the process that listens on at, as "name (pid n)", as far as the system tells. It omits the
+// command line, which may hold secrets.
 func owner(ctx context.Context, at bind) string {
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
@@ -41,7 +41,7 @@ func owner(ctx context.Context, at bind) string {
 	return somebody
 }
 
-// overlaps reports whether a listener on l keeps at from being listened on.
+// overlaps reports whether a listener on l prevents listening on at.
 func overlaps(at bind, l psnet.Addr) bool {
 	if strconv.FormatUint(uint64(l.Port), 10) != at.port {
 		return false

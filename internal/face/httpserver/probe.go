@@ -2,8 +2,8 @@ package httpserver
 
 import "context"
 
-// Probe says why [Open] could not listen on addr, and nil if it could: the address is
-// listened on and given back at once. The error is that of Open.
+// Probe returns why [Open] could not listen on addr, nil if it could. It listens briefly to find out. The
+// error is that of Open.
 func Probe(ctx context.Context, addr string) error {
 	at, err := resolve(ctx, addr)
 	if err != nil {
@@ -16,8 +16,8 @@ func Probe(ctx context.Context, addr string) error {
 	return l.Close()
 }
 
-// CheckToken says what is wrong with the token file at path as [LoadOrCreateToken] would,
-// and makes nothing. A missing file is [io/fs.ErrNotExist].
+// CheckToken returns what [LoadOrCreateToken] would find wrong with the token file at path, but creates
+// nothing. The error for a missing file matches [io/fs.ErrNotExist].
 func CheckToken(path string) error {
 	_, err := loadToken(path)
 	return err

@@ -12,15 +12,16 @@ import (
 
 	"collie/internal/face/httpserver"
 	"collie/internal/tool"
+	"collie/test/port"
 )
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	addr := port.Address(t)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
 	err = httpserver.Probe(t.Context(), addr)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || !strings.Contains(e.Message, "in use") || !strings.Contains(e.Hint, "--http") {

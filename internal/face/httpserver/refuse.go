@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// refusal is an answer of the server itself.
+// refusal is an error answer of the server.
 type refusal struct {
 	Status  int    `json:"-"`
 	Type    string `json:"type"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// challenge is the value of WWW-Authenticate; wait becomes Retry-After.
+	// challenge is the value of WWW-Authenticate. wait is the value of Retry-After.
 	challenge string
 	wait      time.Duration
 }
 
-// drainTimeout bounds how long the rest of a refused body is waited for.
+// drainTimeout is how long to wait for the rest of a refused request's body.
 const drainTimeout = 5 * time.Second
 
 func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		// The server reads on to keep the connection; a stranger must not hold it by
-		// sending nothing. Where deadlines are not supported there is nothing to bound.
+		// The server reads the rest of the body to keep the connection; a stranger must not block it by
+		// sending nothing. An error means that deadlines are not supported; then there is no bound.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
 	}
 	h := w.Header()
@@ -40,7 +40,7 @@ func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, f.Status, map[string]*refusal{"error": f})
 }
 
-// writeJSON writes v, which always encodes unless a caller's own value does not.
+// writeJSON writes v as JSON. Encoding fails only for a value of a caller.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -105,7 +105,7 @@ func refuseMethod() *refusal {
 
 const challenge = `Bearer realm="collie"`
 
-// refuseMissing answers a request without an Authorization header.
+// refuseMissing refuses a request without an Authorization header.
 func (a *admission) refuseMissing(r *http.Request, local bool) *refusal {
 	f := &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge,
@@ -117,7 +117,7 @@ func (a *admission) refuseMissing(r *http.Request, local bool) *refusal {
 	return f
 }
 
-// refuseWrong answers a request with a token that is not one of ours (RFC 6750, 3.1).
+// refuseWrong refuses a request with an invalid token (RFC 6750, section 3.1).
 func (a *admission) refuseWrong(local bool) *refusal {
 	return &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge + `, error="invalid_token"`,
@@ -127,13 +127,13 @@ func (a *admission) refuseWrong(local bool) *refusal {
 
 func (a *admission) whereToken(local bool) string {
 	const send = `send the header "Authorization: Bearer TOKEN"`
-	if local { // where exactly would tell a stranger who lives here
+	if local { // only local callers are told where the token is
 		return send + "; the token is in the file token of the state folder, which collie config path --all shows"
 	}
 	return send
 }
 
-// shorten keeps a stranger's text from filling the answer.
+// shorten cuts a stranger's text so that it does not fill the answer.
 func shorten(s string) string {
 	const most = 200
 	if len(s) <= most {
@@ -142,7 +142,7 @@ func shorten(s string) string {
 	return s[:most] + "…"
 }
 
-// badEntry is an entry of [Options] that does not fit.
+// badEntry is an invalid entry in [Options].
 type badEntry struct{ list, entry, hint string }
 
 func (e *badEntry) Error() string { return fmt.Sprintf("%q in the %s does not fit", e.entry, e.list) }

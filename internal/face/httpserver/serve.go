@@ -11,18 +11,18 @@ import (
 	"collie/internal/tool"
 )
 
-// Limits of the HTTP server. There is none for writing: an event stream lasts.
+// Limits of the HTTP server. There is none for writing, since event streams last.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 120 * time.Second
 	maxHeader     = 64 << 10 // bytes
-	// unwindTimeout is for handlers to return once their contexts have ended.
+	// unwindTimeout is how long handlers may take to return after their contexts have ended.
 	unwindTimeout = time.Second
 )
 
-// Serve answers requests with h, behind the checks, until ctx ends or [Server.Shutdown] or
-// [Server.Close] is called, and returns when the stop is over. When ctx ends, requests in
-// flight have [Options.Grace]; they do not see ctx. It returns nil after a clean stop, an
+// Serve answers requests with h, behind the checks, until ctx ends or [Server.Shutdown] or [Server.Close] is
+// called. It returns when the stop is complete. After ctx has ended, requests in flight may go on for
+// [Options.Grace]; their contexts are not derived from ctx. Serve returns nil after a clean stop, and an
 // error of kind Timeout if requests had to be cut off. It may be called once.
 func (d *Server) Serve(ctx context.Context, h http.Handler) error {
 	srv, err := d.start(ctx, h)
@@ -44,7 +44,7 @@ func (d *Server) Serve(ctx context.Context, h http.Handler) error {
 		<-failed //nolint:errcheck // it says that the server was shut down
 		return err
 	case err := <-failed:
-		stopErr := d.shutdownWithin(d.grace) // or wait for the one under way
+		stopErr := d.shutdownWithin(d.grace) // or waits for the stop in progress
 		if !errors.Is(err, http.ErrServerClosed) {
 			return &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Err: err}
 		}
@@ -63,7 +63,7 @@ func (d *Server) start(ctx context.Context, h http.Handler) (*http.Server, error
 	d.abort = abort
 	d.server = &http.Server{ //nolint:gosec // the connections have deadlines of their own: see conns
 		Handler:                      d.checks,
-		DisableGeneralOptionsHandler: true, // "OPTIONS *" would pass by the checks
+		DisableGeneralOptionsHandler: true, // otherwise "OPTIONS *" would bypass the checks
 		MaxHeaderBytes:               maxHeader,
 		ConnState:                    d.conns.observe,
 		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
@@ -88,8 +88,8 @@ func (d *Server) shutdownWithin(grace time.Duration) error {
 	return d.Shutdown(ctx)
 }
 
-// Close stops at once: contexts of requests end, and those that do not return soon are cut
-// off. It is safe to call twice and waits until the server is closed.
+// Close stops at once: it ends the contexts of all requests, and cuts off those that do not return soon. It
+// may be called twice, and waits until the server is closed.
 func (d *Server) Close() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -99,10 +99,10 @@ func (d *Server) Close() error {
 	return nil
 }
 
-// Shutdown stops accepting, ends event streams, and lets other requests finish until ctx
-// ends. Then their contexts end, and a second later their connections. It returns when all
-// is closed; the error has kind Timeout if requests were cut off. Later calls wait for the
-// first one and return what it does, and end its grace time when their own ctx ends.
+// Shutdown stops accepting connections, ends event streams, and lets other requests go on until ctx ends.
+// Then it ends their contexts and, a second later, their connections. It returns when everything is closed,
+// with an error of kind Timeout if requests were cut off. A later call waits for the first and returns the
+// same; when its ctx ends, so does the grace time of the first.
 func (d *Server) Shutdown(ctx context.Context) error {
 	d.mu.Lock()
 	first := d.stopped == nil
@@ -128,7 +128,7 @@ func (d *Server) Shutdown(ctx context.Context) error {
 	return d.stopErr
 }
 
-// stopServer is the ladder: the listener, then streams, then the grace time, then contexts, then connections.
+// stopServer stops in this order: listener, streams, grace time, contexts, connections.
 func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
 	defer d.stop()
 	if srv == nil {
@@ -143,7 +143,7 @@ func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context
 	unwind, cancel := context.WithTimeout(context.WithoutCancel(ctx), unwindTimeout)
 	defer cancel()
 	if srv.Shutdown(unwind) != nil {
-		_ = srv.Close() // what it could say is less than what is said below
+		_ = srv.Close() // the errors returned below say more
 	}
 	return &tool.Error{
 		Op: "stop serving", Kind: tool.Timeout, Subject: d.url,

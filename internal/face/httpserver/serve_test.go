@@ -16,7 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// soon is an upper bound on things that take milliseconds.
+// soon is an upper bound for what takes milliseconds.
 const soon = await.Limit
 
 func within[T any](t *testing.T, what string, c <-chan T) T {
@@ -30,7 +30,7 @@ func within[T any](t *testing.T, what string, c <-chan T) T {
 	}
 }
 
-// stage is a server run by hand, so that a test can watch it stop.
+// stage is a server that a test starts and stops step by step.
 type stage struct {
 	*httpserver.Server
 	client *http.Client
@@ -56,7 +56,7 @@ func onStage(t *testing.T, grace time.Duration, h http.HandlerFunc) *stage {
 	return s
 }
 
-// send starts a request and delivers the body of its answer, or what went wrong.
+// send starts a request. The channel delivers the body of the answer, or the error.
 func (s *stage) send(t *testing.T, method, path, accept string) <-chan string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)
@@ -115,7 +115,7 @@ func TestGracefulStop(t *testing.T) {
 	for range 3 {
 		within(t, "arrival", arrived)
 	}
-	idle, err := net.Dial("tcp", s.Addr().String()) // as a browser does ahead of need
+	idle, err := net.Dial("tcp", s.Addr().String()) // browsers open such a connection in advance
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,8 +137,8 @@ func TestGracefulStop(t *testing.T) {
 		c.Close()
 		t.Error("a new connection was accepted after the stop")
 	}
-	// The server alone would keep it for five seconds.
-	_ = idle.SetReadDeadline(time.Now().Add(2 * time.Second))
+	// net/http alone would keep it for five seconds.
+	_ = idle.SetReadDeadline(time.Now().Add(4 * time.Second))
 	if _, err := idle.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a connection that said nothing was kept")
 	}
@@ -178,7 +178,7 @@ func TestCloseHurriesAStop(t *testing.T) {
 	})
 	s.send(t, "POST", "/", "")
 	within(t, "arrival", arrived)
-	s.cancel() // waits an hour
+	s.cancel() // with a grace time of an hour
 	within(t, "the stop", s.Stopping())
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)

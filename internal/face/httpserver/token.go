@@ -17,13 +17,13 @@ import (
 
 const (
 	tokenBytes = 32
-	minToken   = 16 // characters of a token that a person wrote
+	minToken   = 16 // minimum characters of a token that a person chose
 )
 
-// LoadOrCreateToken returns the token in the file at path, and makes the file with a new
-// random one if there is none: 32 bytes as base64url, mode 0600, in a folder of mode 0700.
-// Processes that do this at the same moment agree on one token. A file that others may
-// read is refused with kind Denied, one that holds no token with kind Invalid.
+// LoadOrCreateToken returns the token in the file at path. If there is no file, it creates one with a new
+// random token: 32 bytes as base64url, mode 0600, in a folder of mode 0700. Processes that do this at the
+// same time get the same token. A file that others can read is an error of kind Denied, a file without a
+// token one of kind Invalid.
 func LoadOrCreateToken(path string) (token string, created bool, err error) {
 	token, err = loadToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -33,7 +33,7 @@ func LoadOrCreateToken(path string) (token string, created bool, err error) {
 	if err != nil {
 		return "", false, tokenError("create token", path, err)
 	}
-	token, err = loadToken(path) // ours, or that of the process that was first
+	token, err = loadToken(path) // ours, or that of the process that was faster
 	return token, created && err == nil, err
 }
 
@@ -43,7 +43,7 @@ func loadToken(path string) (string, error) {
 	if err != nil {
 		return "", tokenError(op, path, err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
+	if !info.Mode().IsRegular() { // opening a pipe would block
 		return "", &tool.Error{Op: op, Kind: tool.Invalid, Subject: path, Message: "this is not a file", Hint: "remove it, and a token is made at the next start"}
 	}
 	f, err := os.Open(path)
@@ -83,8 +83,8 @@ func isToken(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
-// createToken makes the file whole or not at all, and reports whether it was us who made
-// it: the token is written to a file aside, and linking that to path fails if path exists.
+// createToken creates the file, complete or not at all, and reports whether this process did. It writes the
+// token to a temporary file and links that to path, which fails if path exists.
 func createToken(path string) (bool, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -109,8 +109,8 @@ func createToken(path string) (bool, error) {
 	return createUnlinked(path, token)
 }
 
-// createUnlinked is for file systems without hard links. A process that reads between the
-// two steps finds no token and says so.
+// createUnlinked is for file systems without hard links. A process that reads the file between the two steps
+// reports that there is no token.
 func createUnlinked(path, token string) (bool, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// caller is the way back to the client of one request.
+// caller is the [tool.Caller] for the client of one request.
 type caller struct {
 	server *Server
 	in     *mcp.Incoming
@@ -18,8 +18,9 @@ type caller struct {
 
 var _ tool.Caller = (*caller)(nil)
 
-// ID is the session or the stream of the client. A modern client over HTTP has neither (2026-07-28 is
-// stateless) and is known by the name it gives itself: who lies about it holds the same token.
+// ID returns the client's session or stream. A modern client over HTTP has neither (2026-07-28 is stateless)
+// and is identified by the name it gives itself. A client with a false name can pose only as another client
+// with the same token.
 func (c *caller) ID() string {
 	if c.in.Peer.Session != "" {
 		return "session " + c.in.Peer.Session
@@ -30,7 +31,7 @@ func (c *caller) ID() string {
 	return "client " + mcp.GetString(c.in.Peer.Info, "name")
 }
 
-// Supports goes by what the client declared.
+// Supports goes by the capabilities that the client declared.
 func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanSample, tool.CanElicit, tool.CanRoots:
@@ -40,7 +41,7 @@ func (c *caller) Supports(what tool.Capability) bool {
 	case tool.SpeaksForPerson:
 		mute := client(c.in.Peer).Mute
 		return mute == nil || !mute.Load()
-	case tool.CanConfirm: // what a client declares makes it no program of ours
+	case tool.CanConfirm: // no declaration makes a client one of our own programs
 	case tool.WantsProgress:
 		return mcp.Get(c.in.Params, "_meta", "progressToken") != nil
 	case tool.Attends:
@@ -51,10 +52,10 @@ func (c *caller) Supports(what tool.Capability) bool {
 	return false
 }
 
-// Capabilities is the client's own object.
+// Capabilities returns the client's own object.
 func (c *caller) Capabilities() json.RawMessage { return c.in.Peer.Capabilities }
 
-// Notify passes a notification on. Log messages are held to the level the client asked for.
+// Notify passes a notification on. Log messages are filtered by the level that the client wants.
 func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if method == "notifications/message" && !c.wantsLog(mcp.GetString(params, "level")) {
 		return
@@ -62,8 +63,8 @@ func (c *caller) Notify(_ context.Context, method string, params json.RawMessage
 	c.in.Notify(method, params)
 }
 
-// wantsLog: a modern client says with each request how much it wants, a legacy one once
-// for its session.
+// wantsLog reports whether the client wants log messages of a level. A modern client says so with each
+// request, a legacy one once for its session.
 func (c *caller) wantsLog(level string) bool {
 	if c.in.Peer.Era == mcp.Modern {
 		return atLeast(level, mcp.GetString(c.in.Params, "_meta", mcp.MetaLogLevel))
@@ -77,7 +78,7 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	return answerOf(c.in.Ask(ctx, method, params))
 }
 
-// answerOf words a client's refusal as [tool.Caller] has it.
+// answerOf converts a client's refusal to the error that [tool.Caller] documents.
 func answerOf(result json.RawMessage, err error) (json.RawMessage, error) {
 	if e, ok := errors.AsType[*mcp.RPCError](err); ok {
 		return nil, &tool.ProtocolError{Code: e.Code(), Message: mcp.GetString(e.Raw, "message"), Raw: e.Raw}
@@ -85,11 +86,11 @@ func answerOf(result json.RawMessage, err error) (json.RawMessage, error) {
 	return result, err
 }
 
-// levels are the log levels of MCP, from the most talkative.
+// levels are the log levels of MCP, least severe first.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// atLeast reports whether a message of a level passes for a client that wants least. An
-// empty or unknown wish wants nothing.
+// atLeast reports whether level is at least as severe as least. If least is empty or unknown, it returns
+// false.
 func atLeast(level, least string) bool {
 	wish := slices.Index(levels, least)
 	return wish >= 0 && slices.Index(levels, level) >= wish

@@ -52,7 +52,7 @@ func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	return s.run(ctx, in, tool.Request{Kind: tool.KindComplete, Name: name, Args: in.Params})
 }
 
-// required reads a string parameter that has to be there.
+// required returns a string parameter, or an error if it is missing.
 func required(in *mcp.Incoming, field, what string) (string, error) {
 	v, ok := mcp.Text(mcp.Get(in.Params, field))
 	if !ok || v == "" {
@@ -61,7 +61,7 @@ func required(in *mcp.Incoming, field, what string) (string, error) {
 	return v, nil
 }
 
-// run sends a call through the pipeline and words what comes back for the client's era.
+// run sends a call through the pipeline and returns the result in the form for the client's era.
 func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (json.RawMessage, error) {
 	who := client(in.Peer)
 	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
@@ -76,16 +76,16 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (jso
 		}
 	}
 	if modern && r.Type == "" {
-		// A server's own hints stay as they are.
+		// Hints that the server itself has set stay.
 		hints := c.Kind == tool.KindRead && mcp.Get(r.Raw, "ttlMs") == nil && mcp.Get(r.Raw, "cacheScope") == nil
 		return s.modern(r.Raw, hints), nil
 	}
 	return r.Raw, nil
 }
 
-// refusal words an error for MCP clients: what a server said travels as it is, the refusal or
-// failure of a known tool is a result with isError, which models read (MCP 2025-11-25, Tools,
-// Error Handling), everything else is a protocol error.
+// refusal converts an error for MCP clients. An error from a server is passed on unchanged. If a known tool
+// was refused or failed, the error becomes a result with isError, which models can read (MCP 2025-11-25,
+// Tools, Error Handling). Everything else is a protocol error.
 func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, error) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return tool.Result{}, &mcp.RPCError{Raw: e.Raw}

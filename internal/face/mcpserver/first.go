@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// sameClient is how long a modern client that goes by one name counts as the same: it has no
-	// session that could say so.
+	// sameClient is how long a modern client with a given name counts as the same client; it has no session
+	// that would say so.
 	sameClient = 10 * time.Minute
-	// maxModern bounds how many of them are remembered; the lists of more do not wait.
+	// maxModern is how many such clients are remembered; lists of further clients do not wait.
 	maxModern = 1024
 )
 
-// awaitFirst waits for servers that are starting for the first time, if the client has just begun
-// to list.
+// awaitFirst waits for servers that are starting for the first time, if the client has just begun to request
+// lists.
 func (s *Server) awaitFirst(ctx context.Context, p *mcp.Peer, kind tool.ListKind) {
 	if s.opts.ListWait <= 0 {
 		return
@@ -31,7 +31,7 @@ func (s *Server) awaitFirst(ctx context.Context, p *mcp.Peer, kind tool.ListKind
 	s.pipeline.AwaitKnown(ctx, kind)
 }
 
-// listsUntil is when a client's lists stop waiting: ListWait after the first.
+// listsUntil returns until when a client's lists wait: ListWait after its first list.
 func (s *Server) listsUntil(p *mcp.Peer, now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

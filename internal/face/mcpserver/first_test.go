@@ -18,8 +18,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// A client's first list has the tools of servers that nobody had seen before; of one that hangs it
-// waits for firstListWait in all, however often it lists.
+// A client's first list includes the tools of servers that were never seen before. For a server that hangs it
+// waits firstListWait in total, however often the client requests lists.
 func TestTheFirstListOfASession(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "2026-07-28"} {
@@ -41,7 +41,7 @@ func TestTheFirstListOfASession(t *testing.T) {
 					}
 				}
 				if era != "legacy" {
-					return // without sessions the same name is the same client
+					return // without sessions, the same name means the same client
 				}
 				again, began := lister(t, server, era), time.Now()
 				hung.Fail()
@@ -53,7 +53,7 @@ func TestTheFirstListOfASession(t *testing.T) {
 	}
 }
 
-// newcomers is a face over sources that may be starting.
+// newcomers is a face over sources that may still be starting.
 func newcomers(t *testing.T, sources ...tool.Source) *mcpserver.Server {
 	t.Helper()
 	log, err := audit.Open(t.TempDir(), nil)
@@ -70,7 +70,8 @@ func newcomers(t *testing.T, sources ...tool.Source) *mcpserver.Server {
 	return server
 }
 
-// lister connects a client over lines; what it returns sends a list request and counts the entries.
+// lister connects a client over lines. It returns a function that sends a list request and counts the
+// entries.
 func lister(t *testing.T, server *mcpserver.Server, era string) func(method string) int {
 	t.Helper()
 	toServer, fromClient := io.Pipe()

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// drop offers one dangerous action.
+// drop makes the source offer one dangerous action.
 func (w *world) drop() {
 	a := tooltest.Action("drop", `"properties":{"id":{"type":"string"}}`)
 	a.Dangerous = true
@@ -21,7 +21,7 @@ func (w *world) drop() {
 
 const dropParams = `{"name":"s__drop","arguments":{"id":"one"}`
 
-// kindOf is the type of the error that a result reports, empty if it reports none.
+// kindOf returns the type of the error in a result, empty if there is none.
 func kindOf(t *testing.T, result string) string {
 	t.Helper()
 	if !gjson.Get(result, "isError").Bool() {
@@ -30,8 +30,8 @@ func kindOf(t *testing.T, result string) string {
 	return gjson.Get(gjson.Get(result, "content.0.text").String(), "error.type").String()
 }
 
-// ask makes a dangerous call and answers what comes back, as clients of each era do: a legacy
-// one while the call runs, a modern one by making it again.
+// ask makes a dangerous call and answers the question about it as clients of each era do: a legacy client
+// while the call runs, a modern one by sending it again.
 func (c *client) ask(t *testing.T, answer string) (question, result string) {
 	t.Helper()
 	c.answer = func(m mcp.Message) (json.RawMessage, error) {
@@ -87,8 +87,8 @@ func TestDangerousCallsAreConfirmed(t *testing.T) {
 	})
 }
 
-// A client that shows no forms gets a code, which itself confirms nothing; what it declares
-// makes it no program of ours.
+// A client that shows no forms gets a code, which alone confirms nothing. No declaration makes it one of our
+// own programs.
 func TestDangerousCallsWaitForACode(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{legacy, modern} {
@@ -114,7 +114,7 @@ func TestDangerousCallsWaitForACode(t *testing.T) {
 				return gjson.Get(payload, "error.confirmationCode").String()
 			}
 			first := code(do(dropParams + `}`))
-			// The code comes back in every way that a model might think of.
+			// A model might send the code back in any of these ways.
 			code(do(`{"name":"s__drop","arguments":{"id":"one","code":"` + first + `"}}`))
 			code(do(dropParams + `,"_meta":{"collie/confirm":true,"confirmationCode":"` + first + `"}}`))
 			code(do(dropParams + `,"confirm":"` + first + `","inputResponses":{"ask_1":{"confirm":true}}}`))

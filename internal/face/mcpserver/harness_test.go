@@ -20,14 +20,14 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// world is a face over a real pipeline to a fake source.
+// world is a face over a real pipeline with a fake source.
 type world struct {
 	fake   *tooltest.Fake
 	server *mcpserver.Server
-	stop   func() // what Options.Stopping waits for
+	stop   func() // closes Options.Stopping
 	url    string
 
-	pending string // the folder of the calls that wait for a person
+	pending string // folder of the calls that wait for a person
 }
 
 func open(t *testing.T) *world {
@@ -48,7 +48,7 @@ func open(t *testing.T) *world {
 	return serve(t, fake, nil)
 }
 
-// serve is a face over a real pipeline to a source, with these profiles.
+// serve returns a face over a real pipeline with this source and these profiles.
 func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile) *world {
 	t.Helper()
 	w := &world{fake: fake, pending: t.TempDir()}
@@ -78,12 +78,12 @@ func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile
 	return w
 }
 
-// client is an MCP client that keeps what it is told and answers what it is asked.
+// client is an MCP client that records what it receives and answers what it is asked.
 type client struct {
 	*mcp.Client
 	told   chan mcp.Message
 	answer func(m mcp.Message) (json.RawMessage, error)
-	caps   string // what it declares; empty means sampling and elicitation
+	caps   string // declared capabilities; empty means sampling and elicitation
 }
 
 func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
@@ -101,7 +101,7 @@ func (w *world) dial(t *testing.T, protocol string) *client {
 	return w.dialWith(t, protocol, "")
 }
 
-// dialWith is dial for a client that declares caps.
+// dialWith is dial with declared capabilities caps.
 func (w *world) dialWith(t *testing.T, protocol, caps string) *client {
 	t.Helper()
 	c := &client{told: make(chan mcp.Message, 100), caps: caps}
@@ -149,7 +149,7 @@ func (c *client) connect(t *testing.T, link mcp.Link, protocol string) *client {
 	return c
 }
 
-// do sends a request of the client's own.
+// do sends a request and returns its result.
 func (c *client) do(t *testing.T, method, params string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -13,15 +13,15 @@ import (
 // listener is an open subscriptions/listen request (MCP 2026-07-28, Subscriptions).
 type listener struct {
 	in   *mcp.Incoming
-	meta json.RawMessage // what each of its notifications carries
+	meta json.RawMessage // the _meta of all its notifications
 
 	tools, prompts, resources bool
 	uris                      []string
 
-	mu sync.Mutex // held while something is told, so that the acknowledgement is first
+	mu sync.Mutex // held while a message is sent, so that the acknowledgement comes first
 }
 
-// listen answers with a stream of the changes the client asked for, until it goes away.
+// listen answers with a stream of the changes the client wants, until the client goes away.
 func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	filter := mcp.Get(in.Params, "notifications")
 	var want struct {
@@ -71,8 +71,8 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	}
 }
 
-// acknowledge makes l hear of changes and says so. What changes from now on is told, after
-// the acknowledgement, which has to come first.
+// acknowledge registers l and sends the acknowledgement. Changes from now on are sent after it, because it
+// has to be the first message.
 func (s *Server) acknowledge(l *listener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Server) acknowledge(l *listener) {
 	l.send("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.granted()}))
 }
 
-// granted is the part of the filter that is honoured.
+// granted returns the part of the filter that the server supports.
 func (l *listener) granted() json.RawMessage {
 	var fields []mcp.Field
 	for key, on := range map[string]bool{
@@ -102,7 +102,7 @@ func (l *listener) granted() json.RawMessage {
 	return mcp.Edit(nil, fields...)
 }
 
-// tell sends a notification that carries the subscription's id.
+// tell sends a notification with the subscription's id.
 func (l *listener) tell(method string, params json.RawMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func (l *listener) wants(ch tool.Change) bool {
 		return l.resources
 	case tool.ResourceUpdated:
 		return slices.Contains(l.uris, ch.URI)
-	case tool.LogMessage, tool.Notice: // 2026-07-28: logs come with requests only
+	case tool.LogMessage, tool.Notice: // in 2026-07-28 logs come only with requests
 	}
 	return false
 }
@@ -135,7 +135,7 @@ var listMethods = map[tool.ChangeKind]string{
 	tool.ResourcesChanged: "notifications/resources/list_changed",
 }
 
-// changed tells the clients that want to know.
+// changed notifies the clients that want to know of a change.
 func (s *Server) changed(ch tool.Change) {
 	method, params := ch.Method, ch.Params
 	if m, ok := listMethods[ch.Kind]; ok {
@@ -144,29 +144,38 @@ func (s *Server) changed(ch tool.Change) {
 	s.mu.Lock()
 	var peers []*mcp.Peer
 	for p, sess := range s.sessions {
-		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) && s.mayHear(p, ch) {
+		if (ch.Session == "" || ch.Session == p.Session) && sess.wants(ch) {
 			peers = append(peers, p)
 		}
 	}
 	var listeners []*listener
 	for l := range s.listeners {
-		if l.wants(ch) && s.mayHear(l.in.Peer, ch) {
+		if l.wants(ch) {
 			listeners = append(listeners, l)
 		}
 	}
-	s.mu.Unlock()
+	s.mu.Unlock() // a list may be made to be compared, which nobody else has to wait for
 	for _, p := range peers {
-		p.Notify(method, params)
+		if s.mayHear(p, ch) {
+			p.Notify(method, params)
+		}
 	}
 	for _, l := range listeners {
-		l.tell(method, params)
+		if s.mayHear(l.in.Peer, ch) {
+			l.tell(method, params)
+		}
 	}
 }
 
-// mayHear reports whether a client's profile shows anything of the server that tells ch.
+// mayHear reports whether ch is of any use to a client: its profile shows something of the server that tells it, or
+// another list than before.
 func (s *Server) mayHear(p *mcp.Peer, ch tool.Change) bool {
+	profile := client(p).Profile
+	if ch.Differs != nil {
+		return ch.Differs(profile)
+	}
 	about := ch.Kind == tool.LogMessage || ch.Kind == tool.Notice || ch.Kind == tool.ResourceUpdated
-	return !about || ch.Source == "" || s.pipeline.Shows(client(p).Profile, ch.Source)
+	return !about || ch.Source == "" || s.pipeline.Shows(profile, ch.Source)
 }
 
 func (s *session) wants(ch tool.Change) bool {

@@ -1,9 +1,9 @@
-// Package mcpserver is the face that MCP clients see: it turns their requests into calls
-// through the pipeline, and what happens behind it into notifications. Package mcp speaks the
-// protocol of both eras; this package knows what the methods mean.
+// Package mcpserver is the face for MCP clients: it turns their requests into calls through the pipeline, and
+// changes behind the pipeline into notifications. Package mcp implements the protocol of both eras; this
+// package implements the methods.
 //
-// The entry point is [New]; [Server] serves any number of clients over HTTP
-// ([Server.Handler]) and streams ([Server.ServeStream]).
+// The entry point is [New]. A [Server] serves any number of clients over HTTP ([Server.Handler]) and over
+// streams ([Server.ServeStream]).
 package mcpserver
 
 import (
@@ -23,25 +23,25 @@ import (
 	"collie/internal/tool"
 )
 
-// Client is what a transport knows of a client before it speaks.
+// Client is what a transport knows about a client before it sends anything.
 type Client struct {
 	Principal string
 	Origin    tool.Origin
 	Profile   string
 	// Owner is what sessions and parked requests are bound to; empty means Principal and Stream.
 	Owner string
-	// NoHeaders says that the client speaks over a pipe that something carries to HTTP, and so
-	// cannot know which of its arguments a tool wants in Mcp-Param headers.
+	// NoHeaders says that a bridge carries the client's pipe to HTTP. Such a client cannot know which
+	// arguments a tool wants as Mcp-Param headers.
 	NoHeaders bool
-	// Stream tells the pipes apart that are carried to HTTP under one principal. Who may name one is for
-	// whoever fills this in to decide; empty where there is none.
+	// Stream distinguishes pipes that are carried to HTTP under one principal; empty if there is none.
+	// Whoever sets it must check who may do so.
 	Stream string
-	// Mute says whether what the client answers to an elicitation is not taken for a person's word; it may change while
-	// the client is connected. Nil: it is taken.
+	// Mute says that the client's answers to elicitations do not count as a person's. It may change while the
+	// client is connected. Nil means that they count.
 	Mute *atomic.Bool
 }
 
-// owner is what sessions and parked requests are bound to.
+// owner returns what sessions and parked requests are bound to.
 func (c Client) owner() string {
 	switch {
 	case c.Owner != "":
@@ -56,16 +56,15 @@ func (c Client) owner() string {
 type Options struct {
 	// Version of this program.
 	Version string
-	// ListWait is how long, from a client's first list on, its lists wait for servers that nobody
-	// has seen yet and that are starting: many clients list once and never again. 0 does not wait.
+	// ListWait is how long, counted from a client's first list, its lists wait for servers that are starting
+	// for the first time. Many clients request lists once and never again. 0 does not wait.
 	ListWait time.Duration
-	// Stopping is closed when the gateway stops; long-lived requests end then.
+	// Stopping is closed when the gateway stops, which ends long-lived requests.
 	Stopping <-chan struct{}
 	Logger   *slog.Logger // nil discards
 }
 
-// Server answers MCP clients. It is safe for concurrent use. Close it before the pipeline's
-// parts.
+// Server answers MCP clients. It is safe for concurrent use. Close it before the parts of the pipeline.
 type Server struct {
 	pipeline *pipeline.Pipeline
 	opts     Options
@@ -76,7 +75,7 @@ type Server struct {
 	mu        sync.Mutex
 	sessions  map[*mcp.Peer]*session
 	listeners map[*listener]struct{}
-	newcomers map[string]time.Time // until when lists wait of clients without a session
+	newcomers map[string]time.Time // until when lists wait, for clients without a session
 }
 
 var _ mcp.Service = (*Server)(nil)
@@ -96,18 +95,18 @@ func New(p *pipeline.Pipeline, opts Options) *Server {
 	return s
 }
 
-// Close stops telling clients of changes.
+// Close stops notifying clients of changes.
 func (s *Server) Close() { s.stop() }
 
-// Bounds are what one endpoint holds at most. Zero means the default of [mcp.HTTPServerOptions].
+// Bounds are the limits of one endpoint. 0 means the default of [mcp.HTTPServerOptions].
 type Bounds struct {
 	MaxBody     int64 // bytes of a request
-	MaxSessions int   // legacy sessions open at once
-	Kept        int64 // bytes of answers for clients that come back
+	MaxSessions int   // open legacy sessions
+	Kept        int64 // bytes of answers kept for clients that come back
 }
 
-// Handler answers at one URL. identify says who sent a request; sessions are bound to
-// its Owner. The caller closes the handler.
+// Handler returns a handler for one URL. identify says who sent a request; sessions are bound to its Owner.
+// The caller closes the handler.
 func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTTPServer {
 	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
 		Logger: s.log, MaxBody: b.MaxBody, MaxSessions: b.MaxSessions, Kept: b.Kept, Headers: s.checkParams,
@@ -118,16 +117,16 @@ func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTT
 	})
 }
 
-// ServeStream answers one client over a stream until its input ends or ctx does.
+// ServeStream answers one client over a stream until its input or ctx ends.
 func (s *Server) ServeStream(ctx context.Context, stream mcp.Stream, client Client) error {
 	return mcp.ServeStream(ctx, stream, s, &mcp.StreamOptions{Logger: s.log, Key: client})
 }
 
-// capabilities are announced at once and for good: servers come and go behind them.
+// capabilities are announced once, for all servers to come: servers may appear later.
 var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`)
 
-// Hello says who answers.
+// Hello returns the description of this server.
 func (s *Server) Hello(_ context.Context, p *mcp.Peer) mcp.Hello {
 	return mcp.Hello{Info: s.info, Capabilities: capabilities, Instructions: s.pipeline.Instructions(client(p).Profile)}
 }
@@ -137,7 +136,7 @@ func client(p *mcp.Peer) Client {
 	return c
 }
 
-// nameOf is clientName, kept with the session of a client that has one.
+// nameOf is clientName, cached in the session if there is one.
 func (s *Server) nameOf(p *mcp.Peer) string {
 	if p.Era == mcp.Legacy {
 		if sess := s.session(p); sess != nil {
@@ -147,12 +146,12 @@ func (s *Server) nameOf(p *mcp.Peer) string {
 	return clientName(p)
 }
 
-// clientName is the client's own name and version, for people.
+// clientName returns the client's own name and version, for people.
 func clientName(p *mcp.Peer) string {
 	return strings.TrimSpace(mcp.GetString(p.Info, "name") + " " + mcp.GetString(p.Info, "version"))
 }
 
-// checkParams holds the Mcp-Param headers of a modern call against its arguments.
+// checkParams compares the Mcp-Param headers of a modern call with its arguments.
 func (s *Server) checkParams(in *mcp.Incoming) error {
 	if in.Method != "tools/call" || client(in.Peer).NoHeaders {
 		return nil
@@ -163,18 +162,17 @@ func (s *Server) checkParams(in *mcp.Incoming) error {
 	}
 	headers, err := mcp.CompileParamHeaders(schema)
 	if err != nil || headers == nil {
-		return nil //nolint:nilerr // a bad annotation asks for no header
+		return nil //nolint:nilerr // an invalid annotation requires no header
 	}
 	return headers.Check(mcp.Get(in.Params, "arguments"), func(name string) []string { return in.Header.Values(name) })
 }
 
-// Streams returns ServeStream for one client.
+// Streams returns ServeStream bound to one client.
 func (s *Server) Streams(client Client) func(context.Context, mcp.Stream) error {
 	return func(ctx context.Context, stream mcp.Stream) error { return s.ServeStream(ctx, stream, client) }
 }
 
-// ServeLines answers one client over lines of r and w, as MCP's stdio transport has it.
-// close is called to end a read that waits.
+// ServeLines answers one client over lines of r and w, MCP's stdio transport. close must end a waiting read.
 func (s *Server) ServeLines(ctx context.Context, r io.Reader, w io.Writer, close func() error, client Client) error {
 	return s.ServeStream(ctx, mcp.NewLines(r, w, 0, close), client)
 }

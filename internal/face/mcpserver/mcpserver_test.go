@@ -38,7 +38,7 @@ func each(t *testing.T, test func(t *testing.T, w *world, c *client)) {
 	}
 }
 
-// results are what each era adds to a result.
+// results returns result with what each era adds to it.
 func results(c *client, result string, cacheable bool) string {
 	if c.Era == mcp.Legacy {
 		return result
@@ -49,7 +49,7 @@ func results(c *client, result string, cacheable bool) string {
 	return `{"resultType":"complete",` + result[1:]
 }
 
-// What a source says reaches the client byte for byte, but for what the era adds.
+// Results of a source reach the client byte for byte, apart from what the era adds.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world, c *client) {
@@ -90,8 +90,8 @@ func TestResults(t *testing.T) {
 	})
 }
 
-// The refusal of a known tool is a result with isError, that of anything else a protocol
-// error with the code of the era; what a server said travels as it is.
+// If a known tool is refused, the result has isError; any other refusal is a protocol error with the era's
+// code. Errors from a server are passed on unchanged.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world, c *client) {
@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 			got, err := c.do(t, tt.method, tt.params)
 			e, ok := errors.AsType[*mcp.RPCError](err)
 			if ok && tt.text == "params.name" && e.Code() == -32020 {
-				continue // the modern transport over HTTP sees it first
+				continue // the modern HTTP transport refuses it before
 			}
 			if !ok || e.Code() != tt.code || !strings.Contains(string(e.Raw), tt.text) {
 				t.Errorf("%s %s: %s %v; want code %d with %s", tt.method, tt.params, got, err, tt.code, tt.text)
@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// Methods of one era are not there in the other.
+// Methods of one era do not exist in the other.
 func TestErasDoNotMix(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, _ *world, c *client) {
@@ -155,7 +155,7 @@ func TestErasDoNotMix(t *testing.T) {
 	})
 }
 
-// A call carries who made it; its cancel reaches the source.
+// A call knows who made it, and a cancellation reaches the source.
 func TestCallsCarryTheirCaller(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world, c *client) {
@@ -188,7 +188,7 @@ func TestCallsCarryTheirCaller(t *testing.T) {
 	})
 }
 
-// A source asks and tells the caller while its call runs.
+// A source can ask and notify the caller while its call runs.
 func TestCallerIsAskedAndTold(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "stdio"} {
@@ -230,8 +230,7 @@ func TestCallerIsAskedAndTold(t *testing.T) {
 	}
 }
 
-// Legacy sessions are told of what they asked for and nothing else, and of nothing once they
-// are gone.
+// A legacy session gets only what it has subscribed to, and nothing after its end.
 func TestSessionsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "stdio"} {
@@ -257,7 +256,7 @@ func TestSessionsAreTold(t *testing.T) {
 					Kind: tool.LogMessage, Method: "notifications/message", Level: level, Params: json.RawMessage(`{"level":"` + level + `"}`),
 				})
 			}
-			w.fake.Touch("s://b") // nobody wants to know
+			w.fake.Touch("s://b") // nobody has subscribed to it
 			w.fake.Touch("s://a")
 			logged("info")
 			logged("error")
@@ -287,8 +286,8 @@ func TestSessionsAreTold(t *testing.T) {
 	}
 }
 
-// A modern client listens: it is told what was granted, then what it asked for, each with
-// the id of its subscription; when the gateway stops, the stream ends with a result.
+// A modern client that subscribes gets an acknowledgement of what was granted, then the changes, each with
+// the id of its subscription. When the gateway stops, the stream ends with a result.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "stdio"} {
@@ -344,7 +343,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A listen request that says nothing is refused.
+// A subscription without a filter is refused.
 func TestListenNeedsAFilter(t *testing.T) {
 	t.Parallel()
 	c := open(t).dial(t, modern)

@@ -9,16 +9,16 @@ import (
 	"collie/internal/tool"
 )
 
-// ownMethods begin the methods of this program, which nobody on the other side is asked by.
+// ownMethods is the prefix of this program's own methods, which are never forwarded.
 const ownMethods = "collie/"
 
-// taskMethods begin the methods about tasks of 2025-11-25, which we do not announce: those of a server
-// that clients share would be everybody's.
+// taskMethods is the prefix of the methods about tasks of 2025-11-25. They are not supported, because the
+// tasks of a shared server would be visible to all its clients.
 const taskMethods = "tasks/"
 
-// isOurs reports whether a method is not for servers, whatever they make of it: it is about the
-// session between a client and this program. A server that clients share would begin anew for all of
-// them with an initialize of one.
+// isOurs reports whether a method must never reach a server, because it is about the session between a client
+// and this program. A server that several clients share would, for example, start anew for all of them after
+// an initialize of one.
 func isOurs(method string) bool {
 	switch method {
 	case "initialize", "server/discover", "ping", "notifications/initialized", "notifications/cancelled":
@@ -27,8 +27,7 @@ func isOurs(method string) bool {
 	return strings.HasPrefix(method, ownMethods) || strings.HasPrefix(method, taskMethods)
 }
 
-// forward takes a request of a method that we do not know to the server that it is for, through the
-// pipeline.
+// forward sends a request with an unknown method through the pipeline to the server it is for.
 func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	if isOurs(in.Method) || strings.HasPrefix(in.Method, "notifications/") {
 		return nil, notFound(in.Method)
@@ -40,8 +39,7 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 	return s.run(ctx, in, tool.Request{Kind: tool.KindRequest, Name: in.Method, Args: args})
 }
 
-// Notified passes a client's notification on. Those that the protocol layer has a use for do not
-// come here.
+// Notified passes on a client's notification. It does not get those that the protocol layer handles.
 func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
 	who := client(p)
 	if isOurs(m.Method) || !s.pipeline.Tell(&tool.Message{
@@ -51,7 +49,7 @@ func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
 	}
 }
 
-// resident is the way to the client of a session outside of its requests.
+// resident is the [tool.Caller] for the client of a session outside of its requests.
 type resident struct {
 	server *Server
 	peer   *mcp.Peer
@@ -59,7 +57,7 @@ type resident struct {
 
 var _ tool.Caller = (*resident)(nil)
 
-// ID is not asked for outside of a call.
+// ID returns "": it is used only during a call.
 func (*resident) ID() string { return "" }
 
 // Supports goes by what the client declared.

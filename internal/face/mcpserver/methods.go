@@ -8,13 +8,13 @@ import (
 	"collie/internal/tool"
 )
 
-// class says what a method does with the pipeline.
+// class says how a method relates to the pipeline.
 type class string
 
 // The classes of methods.
 const (
-	classCall class = "call" // goes through the pipeline
-	classRead class = "read" // looks at lists, or asks to be told of changes; runs nothing
+	classCall class = "call" // makes a call through the pipeline
+	classRead class = "read" // returns lists or subscribes to changes; runs nothing
 )
 
 type method struct {
@@ -23,8 +23,8 @@ type method struct {
 	run   func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error)
 }
 
-// methods is every request this face answers, but for the protocol's own initialize, ping
-// and server/discover.
+// methods are all requests this face answers, except initialize, ping and server/discover, which package mcp
+// answers.
 var methods = map[string]method{
 	"tools/list":               {classRead, 0, list(tool.ListTools)},
 	"resources/list":           {classRead, 0, list(tool.ListResources)},
@@ -40,7 +40,7 @@ var methods = map[string]method{
 	"subscriptions/listen":     {classRead, mcp.Modern, (*Server).listen},
 }
 
-// anyOther stands for the methods that this program does not know, which a server may.
+// anyOther stands for methods that this program does not know but a server may.
 const anyOther = "*"
 
 // Methods returns the class of every method, by name.
@@ -69,7 +69,7 @@ func notFound(method string) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + method}
 }
 
-// list answers a list request with the bytes that are ready for it, all on one page.
+// list returns the handler of a list request. It answers with the prepared bytes, all on one page.
 func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error) {
 	return func(s *Server, ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 		if cursor := mcp.Get(in.Params, "cursor"); cursor != nil && string(cursor) != "null" && string(cursor) != `""` {
@@ -84,8 +84,8 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 	}
 }
 
-// modern adds to a result what 2026-07-28 asks for and other eras do not have. cacheable
-// results get the hint that they may change at any time.
+// modern adds to a result the fields that 2026-07-28 requires. A cacheable result says that it may change at
+// any time.
 func (s *Server) modern(raw json.RawMessage, cacheable bool) json.RawMessage {
 	fields := []mcp.Field{{Key: "resultType", Value: json.RawMessage(`"complete"`)}}
 	if cacheable {

@@ -10,14 +10,14 @@ import (
 	"collie/internal/tool"
 )
 
-// session is what a legacy client asked to be told.
+// session is what a legacy client has subscribed to.
 type session struct {
-	name string // of the client, for people
+	name string // the client's name, for people
 
 	mu    sync.Mutex
 	level string
 	uris  map[string]bool
-	until time.Time // until when its lists wait; zero before the first
+	until time.Time // until when its lists wait; zero before the first one
 }
 
 func (s *session) wantsLog(level string) bool {
@@ -40,7 +40,7 @@ func (s *Server) Opened(p *mcp.Peer) {
 	s.pipeline.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &resident{server: s, peer: p}})
 }
 
-// Closed forgets a session and what it asked for. It may come twice.
+// Closed forgets a session and its subscriptions. It may be called twice.
 func (s *Server) Closed(p *mcp.Peer) {
 	s.mu.Lock()
 	sess := s.sessions[p]
@@ -68,7 +68,7 @@ func (s *Server) Closed(p *mcp.Peer) {
 	}
 }
 
-// partingTime bounds what a session's end may take.
+// partingTime bounds the end of a session.
 const partingTime = 2 * time.Second
 
 func (s *Server) session(p *mcp.Peer) *session {
@@ -93,7 +93,7 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 		_, err = refusal(tool.KindRead, uri, err, false)
 		return nil, err
 	}
-	if !sess.keep(uri) { // the session is gone, or has it from a request beside this one
+	if !sess.keep(uri) { // the session has ended, or a concurrent request has subscribed already
 		if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 	return json.RawMessage("{}"), nil
 }
 
-// keep notes a subscription and reports whether it is a new one.
+// keep adds a subscription and reports whether it is new.
 func (s *session) keep(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *session) keep(uri string) bool {
 	return true
 }
 
-// drop forgets a subscription and reports whether there was one.
+// drop removes a subscription and reports whether it existed.
 func (s *session) drop(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// The parts of a definition, with the spaces and the numbers of their author.
+// Parts of a definition, with its author's white space and spelling of numbers.
 const (
 	itsInput       = `{"type":"object","properties":{"n":{"type":"integer", "minimum":1.0}},"required":["n"]}`
 	itsOutput      = `{"type":"object", "properties":{"sum":{"type":"number"}},"required":["sum"]}`
@@ -28,12 +28,13 @@ const (
 	itsError   = `{"code":-5,"message":"own","data":{"x":1.0},"y":1e2}`
 )
 
-// seen is how a view shows the actions of a server.
+// seen is one view of a server's actions.
 type seen struct {
 	profile source.Profile
-	// call is the name and the arguments that a client sends for an action.
+	// call returns the name and arguments that a client sends to call an action.
 	call func(action, args string) (name, arguments string)
-	// describe is the name and the arguments that tell of an action; without it the list does.
+	// describe returns the name and arguments of the call that describes an action; nil if the list does
+	// that.
 	describe func(action string) (name, arguments string)
 }
 
@@ -55,8 +56,8 @@ func searchDescribe(action string) (string, string) {
 	return "collie_describe", `{"name":"s__` + action + `"}`
 }
 
-// TestFidelityInEveryView: what the author of a server says of an action and what it answers reaches clients of both eras in every
-// view with not a byte changed, and so do its errors; what Collie refuses it refuses in all of them alike.
+// Definitions and answers of a server reach clients of both eras unchanged in every view, as do its errors.
+// Collie's own refusals are the same in all views.
 func TestFidelityInEveryView(t *testing.T) {
 	t.Parallel()
 	for name, view := range map[string]seen{
@@ -77,7 +78,8 @@ func TestFidelityInEveryView(t *testing.T) {
 	}
 }
 
-// adding is a server whose actions answer in every way there is. It has more of them than each view of auto may list.
+// adding is a server whose actions answer in every possible way. It has more actions than a view chosen by
+// auto may list.
 func adding() *tooltest.Fake {
 	offer := tooltest.Offer("s")
 	add := func(name string) *tool.Action {

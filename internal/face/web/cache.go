@@ -8,17 +8,17 @@ import (
 	"collie/internal/tool"
 )
 
-// Cache is what this face needs of the tool cache.
+// Cache is the part of the tool cache that this face needs.
 type Cache interface {
-	// Clear deletes what is kept of the named servers, of all if none is named, and returns whose
-	// there was.
+	// Clear deletes the entries of the named servers, or of all if none is named. It returns whose entries
+	// there were.
 	Clear(names ...string) []string
-	// Flush writes what is pending and returns why that failed.
+	// Flush writes pending changes.
 	Flush(ctx context.Context) error
 }
 
-// clearCache forgets the servers in {"servers": […]}, all of them with {"servers": []}, and
-// answers when that is on disk.
+// clearCache deletes the entries of the servers in {"servers": […]}, or all with {"servers": []}. It answers
+// when that is on disk.
 func (a *api) clearCache(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Servers *[]string `json:"servers"`
@@ -37,7 +37,7 @@ func (a *api) clearCache(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, map[string]any{"removed": append([]string{}, cleared...)})
 }
 
-// flushCache writes what the cache has not yet written.
+// flushCache writes pending changes of the cache.
 func (a *api) flushCache(w http.ResponseWriter, r *http.Request) error {
 	if err := a.opts.Cache.Flush(r.Context()); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *api) flushCache(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, map[string]any{})
 }
 
-// notShared answers gateways of earlier versions, which shared their lists through this one.
+// notShared answers gateways of earlier versions, which shared their lists through this API.
 func (a *api) notShared(w http.ResponseWriter, _ *http.Request) error {
 	e := &tool.Error{
 		Op: "share tool cache", Kind: tool.Disabled, Message: "gateways do not share lists over HTTP any more",

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// cache is a tool cache of two servers.
+// cache is a tool cache with two servers.
 type cache struct {
 	full   error
 	erased []string
@@ -44,7 +44,7 @@ func TestClearCache(t *testing.T) {
 		{"One", "/clear", `{"servers":["列车","none"]}`, "control", nil, 200, `{"removed":["列车"]}`, []string{"列车"}},
 		{"All", "/clear", `{"servers":[]}`, "control", nil, 200, `{"removed":["a","列车"]}`, []string{"a", "列车"}},
 		{"Nothing", "/clear", `{"servers":["none"]}`, "control", nil, 200, `{"removed":[]}`, nil},
-		// A body without names is a mistake, not a wish to forget everything.
+		// A body without "servers" is an error and does not delete everything.
 		{"NoNames", "/clear", `{}`, "control", nil, 400, "the body is not what is expected", nil},
 		{"NoJSON", "/clear", `[`, "control", nil, 400, "the body is not what is expected", nil},
 		{"NotWritten", "/clear", `{"servers":["a"]}`, "control", &tool.Error{Kind: tool.Unavailable, Message: "read-only"}, 502, "read-only", []string{"a"}},
@@ -73,7 +73,7 @@ func TestClearCache(t *testing.T) {
 	}
 }
 
-// Gateways of earlier versions, which shared their lists over HTTP, are told what to do instead.
+// Gateways of earlier versions, which shared lists over HTTP, are told what to use instead.
 func TestListsAreNotShared(t *testing.T) {
 	t.Parallel()
 	h := web.New(web.Options{Identify: func(*http.Request) web.Identity { return web.Identity{} }})

@@ -14,28 +14,27 @@ type callRequest struct {
 	Name    string          `json:"name"`
 	Args    json.RawMessage `json:"args"`
 	Profile string          `json:"profile"`
-	// Params and Capabilities are for a stream: further MCP parameters, such as a progress
-	// token, and what the caller can be asked for, as an MCP client declares it.
+	// Params and Capabilities are for a stream: further MCP parameters, such as a progress token, and the
+	// capabilities of the caller, as an MCP client declares them.
 	Params       json.RawMessage `json:"params"`
 	Capabilities json.RawMessage `json:"capabilities"`
-	// Confirms is for a stream of the command line: the caller is a [tool.CanConfirm]. From
-	// anybody else it means nothing.
+	// Confirms says that the caller has [tool.CanConfirm]. It counts only in a stream of the command line.
 	Confirms bool `json:"confirms"`
-	// Progress is for a stream whose caller wants to hear of progress and gives no token for it.
+	// Progress asks for progress notifications in a stream without a progress token.
 	Progress bool `json:"progress"`
-	// Trace is for a stream of the command line: it is told what the call does on its way.
+	// Trace asks for the steps of the call, in a stream of the command line.
 	Trace bool `json:"trace"`
 }
 
-// call runs one action through the pipeline. A body of type application/x-ndjson asks for a
-// stream; see [dialogue].
+// call runs one action through the pipeline. A body of type application/x-ndjson starts a stream; see
+// [dialogue].
 func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch media {
 	case streamType:
 		return a.converse(w, r)
 	case "application/json":
-	default: // a page of a foreign site can send other types without being asked
+	default: // a page of a foreign site can send other types without a preflight
 		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json or " + streamType}
 	}
 	c, _, err := a.readCall(r, json.NewDecoder(r.Body))
@@ -49,7 +48,7 @@ func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, resultBody(result))
 }
 
-// readCall reads what is wanted, and believes of it what the caller may say.
+// readCall reads the request, and ignores claims that this caller may not make.
 func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callRequest, error) {
 	var req callRequest
 	if err := body.Decode(&req); err != nil {
@@ -63,7 +62,7 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 	if err != nil {
 		return tool.Request{}, req, err
 	}
-	// A model may hold any key but that of the command line.
+	// A model may hold any key except that of the command line.
 	ours := who.Manage && who.Origin == tool.Direct
 	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
 	return tool.Request{
@@ -72,7 +71,7 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 	}, req, nil
 }
 
-// resultBody is {"isError":…,"result":…}; the result keeps its bytes.
+// resultBody returns {"isError":…,"result":…}; the result keeps its bytes.
 func resultBody(r tool.Result) json.RawMessage {
 	head := `{"isError":false,"result":`
 	if r.IsError {

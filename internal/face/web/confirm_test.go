@@ -21,7 +21,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// identities are the keys of a gateway, and what might pass for the one of the command line.
+// identities are the keys of a gateway, and identities that resemble that of the command line.
 var identities = map[string]web.Identity{
 	"control":   {Principal: "me", Origin: tool.Direct, Manage: true},
 	"token":     {Principal: "token", Origin: tool.MCPLocal},
@@ -61,7 +61,7 @@ func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
 	return srv, fake
 }
 
-// Only the command line is believed to have a person in front of it, whoever says so.
+// Only the command line may claim to have a person in front of it.
 func TestOnlyTheControlKeyConfirms(t *testing.T) {
 	t.Parallel()
 	srv, fake := dangerous(t)
@@ -80,19 +80,19 @@ func TestOnlyTheControlKeyConfirms(t *testing.T) {
 				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
 			}
 		}
-		// Nobody can be asked in a plain request, and a declaration alone is not a yes.
+		// A plain request cannot be asked anything, and a declaration alone is not a yes.
 		before := len(fake.Calls())
 		if last := post(t, srv, key, `{"name":"s__drop","confirms":true}`); gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) || len(fake.Calls()) > before {
 			t.Errorf("%s without a stream: %s", key, last)
 		}
 	}
-	// The capability is asked for by its own member alone.
+	// Only the member "confirms" gives the capability.
 	if asked, last := converse(t, srv, "control", `{"name":"s__drop","capabilities":{"collie/confirm":{}}}`); asked != "" || gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) {
 		t.Errorf("asked %q, %s", asked, last)
 	}
 }
 
-// converse makes a call as a dialogue and says yes to one question.
+// converse makes a call as a dialogue and answers yes to one question.
 func converse(t *testing.T, srv *httptest.Server, key, first string) (asked, last string) {
 	t.Helper()
 	body, say := io.Pipe()
@@ -123,7 +123,7 @@ func converse(t *testing.T, srv *httptest.Server, key, first string) (asked, las
 	return asked, last
 }
 
-// post makes a call in one request.
+// post makes a call in a plain request.
 func post(t *testing.T, srv *httptest.Server, key, body string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -137,8 +137,8 @@ func post(t *testing.T, srv *httptest.Server, key, body string) string {
 	return w.Body.String()
 }
 
-// A token is not a person: who holds it answers what servers ask, and not what the gate asks. Whoever may manage is
-// asked in the client's own way.
+// A token is not a person: its holder may answer questions of servers, but not those of the gate. A caller
+// that may manage is asked in the client's own way.
 func TestElicitationOfATokenConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	srv, fake := dangerous(t)
@@ -149,7 +149,7 @@ func TestElicitationOfATokenConfirmsNothing(t *testing.T) {
 		ran := len(fake.Calls()) - before
 		if who.Manage {
 			if asked != "elicitation/create" || ran != 0 || gjson.Get(last, "error.type").String() != string(tool.Declined) {
-				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last) // the answer of converse fits another question
+				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last) // the answer that converse gives is for a different question
 			}
 			continue
 		}

@@ -19,11 +19,11 @@ import (
 
 const streamType = "application/x-ndjson"
 
-// goodbye is how long a caller may take to end its side when the call is over.
+// goodbye is how long a caller may take to end its side after the call is over.
 const goodbye = time.Second
 
-// dialogue is a call whose caller can be told and asked while it runs, over one request:
-// one JSON value a line, both ways at once.
+// dialogue is a call whose caller can be notified and asked while it runs, within one HTTP request: one JSON
+// value per line, in both directions at the same time.
 //
 //	caller → {"name":…,"args":{…},"capabilities":{"elicitation":{}},"confirms":true}
 //	       ← {"notify":{"method":…,"params":…}}
@@ -31,8 +31,7 @@ const goodbye = time.Second
 //	caller → {"id":1,"result":…} or {"id":1,"error":{"code":…,"message":…}}
 //	       ← {"isError":…,"result":…} or {"error":…} or {"protocolError":…}
 //
-// The caller ends its side when it has the last line. A caller that goes away cancels the
-// call.
+// After the last line the caller ends its side. If the caller goes away, the call is cancelled.
 type dialogue struct {
 	capabilities json.RawMessage
 	confirms     bool
@@ -84,13 +83,13 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 		}
 	}()
 	defer func() {
-		// The caller ends its side now. One that does not is cut off, also where the call has
-		// panicked: the server waits for the end of the body.
+		// The caller has to end its side now; otherwise it is cut off, also after a panic: the server waits
+		// for the end of the body.
 		_ = rc.SetReadDeadline(time.Now().Add(goodbye))
 		<-listening
 	}()
 	w.Header().Set("Content-Type", streamType)
-	_ = rc.Flush() // the caller may wait long for the first line
+	_ = rc.Flush() // the first line may come late
 	d.out.begin(w, rc, cancel)
 	defer d.out.end()
 	result, err := a.opts.Pipeline.Do(ctx, c)
@@ -102,7 +101,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listen hands out the caller's replies until it has no more to say.
+// listen delivers the caller's replies until its side ends.
 func (d *dialogue) listen(body *json.Decoder) error {
 	for {
 		var got reply
@@ -122,7 +121,7 @@ func (d *dialogue) listen(body *json.Decoder) error {
 	}
 }
 
-// ID is empty: who holds the token is all that is known.
+// ID returns "": only the holder of the token is known.
 func (*dialogue) ID() string { return "" }
 
 // Supports goes by what the caller declared.
@@ -132,7 +131,7 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 		return gjson.GetBytes(d.capabilities, string(what)).Exists()
 	case tool.CanConfirm:
 		return d.confirms
-	case tool.SpeaksForPerson: // a token is not a person: who holds it would confirm its own calls
+	case tool.SpeaksForPerson: // a token is not a person: its holder could confirm its own calls
 		return d.manages
 	case tool.WantsProgress:
 		return d.progress
@@ -144,16 +143,16 @@ func (d *dialogue) Supports(what tool.Capability) bool {
 // Capabilities is what the caller declared.
 func (d *dialogue) Capabilities() json.RawMessage { return d.capabilities }
 
-// Notify passes a notification on. It does not wait for a caller that does not read: the server
-// that sends it serves others too.
+// Notify passes a notification on. It does not wait for a caller that does not read, because the server that
+// sends it serves others too.
 func (d *dialogue) Notify(_ context.Context, method string, params json.RawMessage) {
 	d.out.note(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
 }
 
-// trace passes on what a call does.
+// trace passes on a step of the call.
 func (d *dialogue) trace(kind, what string, took time.Duration) {
 	params, err := json.Marshal(map[string]any{"kind": kind, "what": what, "us": took.Microseconds()})
-	if err == nil { // texts and a number always encode
+	if err == nil { // strings and a number always encode
 		d.Notify(context.Background(), tool.MethodTrace, params)
 	}
 }
@@ -182,7 +181,7 @@ func (d *dialogue) Ask(ctx context.Context, method string, params json.RawMessag
 	}
 }
 
-// message is the two members that notifications and questions have in common.
+// message returns the members that notifications and questions have in common.
 func message(method string, params json.RawMessage) json.RawMessage {
 	if len(params) == 0 {
 		params = json.RawMessage("null")

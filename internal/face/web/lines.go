@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// maxNotes bounds, in bytes, the notifications that wait for a caller to read them.
+	// maxNotes bounds the notifications that wait for the caller to read, in bytes.
 	maxNotes = 8 << 20
-	// stall is how long a caller may leave unread what is written to it, before its call ends.
+	// stall is how long a caller may read nothing of what is written before its call is ended.
 	stall = time.Minute
 )
 
-// lines are the way to the caller of a dialogue, who may read slowly. Lines wait in a queue that
-// one goroutine writes; begin starts it, and end waits for it.
+// lines writes to the caller of a dialogue, who may read slowly. One goroutine writes the queued lines; begin
+// starts it and end waits for it.
 type lines struct {
 	mu      sync.Mutex
 	queue   [][]byte
-	bytes   int // of queue
-	left    int // notifications that there was no room for
+	bytes   int // size of queue
+	left    int // number of notifications left out for lack of room
 	ended   bool
-	more    chan struct{} // has one token when there is something to look at
+	more    chan struct{} // signals that there is something to do; capacity 1
 	written chan struct{} // closed when the goroutine has ended
 }
 
@@ -35,7 +35,7 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 		for {
 			batch, ended := l.next()
 			for _, line := range batch {
-				_ = rc.SetWriteDeadline(time.Now().Add(stall)) // a connection without deadlines is waited for
+				_ = rc.SetWriteDeadline(time.Now().Add(stall)) // without deadlines, a write may wait without limit
 				if _, err := w.Write(line); err != nil {
 					broken()
 					return
@@ -65,7 +65,7 @@ func (l *lines) next() (batch [][]byte, ended bool) {
 	return batch, l.ended && len(batch) == 0
 }
 
-// tell tells of notifications left out, where they were left out.
+// tell adds, at the place where notifications were left out, how many there were.
 func (l *lines) tell() {
 	if l.left > 0 {
 		l.queue = append(l.queue, fmt.Appendf(nil, `{"notify":{"method":"notifications/message","params":{"level":"warning","logger":"collie",`+
@@ -74,10 +74,10 @@ func (l *lines) tell() {
 	}
 }
 
-// say sends a line that has to arrive.
+// say sends a line that must arrive.
 func (l *lines) say(line json.RawMessage) { l.put(line, false) }
 
-// note sends a notification, or counts it where too many wait.
+// note sends a notification, or only counts it if too many are waiting.
 func (l *lines) note(line json.RawMessage) { l.put(line, true) }
 
 func (l *lines) put(line []byte, note bool) {
@@ -100,7 +100,7 @@ func (l *lines) wake() {
 	}
 }
 
-// end waits until all is written, or the caller cannot be reached any more.
+// end waits until everything is written or the caller cannot be reached any more.
 func (l *lines) end() {
 	l.mu.Lock()
 	l.ended = true

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// held is a caller that reads nothing until it is freed.
+// held is a caller that reads nothing until it is released.
 type held struct {
 	*httptest.ResponseRecorder
 	freed chan struct{}
@@ -21,8 +21,8 @@ func (h *held) Write(b []byte) (int, error) {
 	return h.ResponseRecorder.Write(b)
 }
 
-// A caller that does not read holds nobody. It gets what there was room for, is told how much
-// there was not, and its answer comes last.
+// A caller that does not read blocks nobody. It gets as many notifications as there was room for, the number
+// of those left out, and finally its answer.
 func TestLinesOfACallerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

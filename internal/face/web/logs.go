@@ -9,9 +9,9 @@ import (
 	"collie/internal/tool"
 )
 
-// logs answers with the lines of a server that ?since= (RFC 3339), ?stream= (repeatable) and
-// ?lines= want. With ?follow=1 they are a stream of events, one a line of the log, that ends
-// with the request; an error in the middle is an event named "error".
+// logs answers with the lines of a server's log that ?since= (RFC 3339), ?stream= (repeatable) and ?lines=
+// select. With ?follow=1 the answer is a stream of events, one per line, that ends with the request. An error
+// in the middle is an event named "error".
 func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 	f, err := logFilter(r.URL.Query())
 	if err != nil {
@@ -34,7 +34,7 @@ func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	c := http.NewResponseController(w)
-	_ = c.Flush() // a client that has gone is seen when something is written
+	_ = c.Flush() // a disconnected client is noticed at the next write
 	for line, err := range lines {
 		if !sendLine(w, line, err) || c.Flush() != nil {
 			break
@@ -43,7 +43,7 @@ func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sendLine writes one event, and reports whether more may follow.
+// sendLine writes one event and reports whether more may follow.
 func sendLine(w http.ResponseWriter, line tool.LogLine, err error) bool {
 	name, data := "", []byte(nil)
 	if err != nil {

@@ -25,11 +25,11 @@ func (a *api) server(w http.ResponseWriter, r *http.Request) error {
 			return answer(w, map[string]any{"server": s})
 		}
 	}
-	_, err := a.opts.Servers.Changes(name) // which says that there is none, and what is near
+	_, err := a.opts.Servers.Changes(name) // its error says that the server is unknown, and names a similar one
 	return err
 }
 
-// act does one thing to a server and answers with the state it is in then.
+// act returns the handler for an operation on a server; it answers with the server's state after it.
 func act(what func(Servers, context.Context, string) (tool.ServerStatus, error)) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		st, err := what(a.opts.Servers, r.Context(), r.PathValue("name"))
@@ -48,7 +48,7 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, map[string]any{"changes": found})
 }
 
-// approve accepts changed definitions: of the tools in {"tools": […]}, of all without.
+// approve accepts changed definitions of the tools in {"tools": […]}, or of all without a body.
 func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Tools []string `json:"tools"`

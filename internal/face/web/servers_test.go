@@ -45,7 +45,7 @@ func (servers) Approve(_ context.Context, name string, tools []string) (int, err
 	return 1, known(name)
 }
 
-// What is done to a server answers with its state, and only who manages may do it.
+// An operation on a server answers with its state. Only callers that may manage can do it.
 func TestActsOnServers(t *testing.T) {
 	t.Parallel()
 	h, _ := open(t)

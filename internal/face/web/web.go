@@ -1,6 +1,6 @@
-// Package web is the face behind /api/v1: what the command line, and later the pages, ask
-// a running gateway. Who may come in is decided by package httpserver; this package asks for the
-// identity of a caller and refuses management to all but a person at a terminal.
+// Package web is the API under /api/v1, with which the command line, and later web pages, use a running
+// gateway. Package httpserver decides who may connect. This package asks for the identity of a caller, and
+// refuses management to everyone but a person at a terminal.
 //
 // The entry point is [New].
 package web
@@ -24,7 +24,8 @@ type Identity struct {
 	Principal string
 	Origin    tool.Origin
 	Manage    bool
-	// Profile is the profile that a request gets which asks for one, empty for none, or why it gets none. Nil: the one it asks for.
+	// Profile returns the profile for a request that asks for one (empty: for none), or the reason of a
+	// refusal. If Profile is nil, the request gets the profile it asks for.
 	Profile func(asked string) (string, error)
 }
 
@@ -35,39 +36,39 @@ func (who Identity) profile(asked string) (string, error) {
 	return who.Profile(asked)
 }
 
-// Servers is what this face needs of the upstream servers.
+// Servers is the part of the upstream servers that this face needs.
 type Servers interface {
 	List() []tool.ServerStatus
-	// Tail yields what f wants of a server's log, oldest first, and with f.Follow what
-	// comes, until ctx ends. A server that is not known is an error of kind Unknown.
+	// Tail yields the lines of a server's log that f selects, oldest first. With f.Follow it goes on with new
+	// ones until ctx ends. If the server is unknown, the error is of kind Unknown.
 	Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error)
-	// Start, Stop, Restart and Refresh do what they say and return the state of the server then.
+	// Start, Stop, Restart and Refresh return the state of the server after the operation.
 	Start(ctx context.Context, name string) (tool.ServerStatus, error)
 	Stop(ctx context.Context, name string) (tool.ServerStatus, error)
 	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
-	// Changes are the tools whose definitions wait for approval; Approve gives it, to all if no
-	// tool is named, and returns how many there were.
+	// Changes returns the tool definitions that wait for approval. Approve approves those of the named tools,
+	// or all if none is named, and returns how many there were.
 	Changes(name string) (map[string]tool.DefinitionChange, error)
 	Approve(ctx context.Context, name string, tools []string) (int, error)
-	// Await waits until the first start of servers is over; nil means all.
+	// Await waits until the named servers, or all if names is nil, have started or failed for the first time.
 	Await(ctx context.Context, names []string) error
 }
 
-// Options are what the face speaks for. All but Identify may be nil.
+// Options are what the API gives access to. All fields except Identify may be nil.
 type Options struct {
 	Pipeline *pipeline.Pipeline
 	Servers  Servers
-	// Tools lists what a profile sees, for people.
+	// Tools returns what a profile sees, for display to people.
 	Tools func(profile string) []tool.Tool
-	// Rebalance has the views of servers chosen anew where that is automatic.
+	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance func() error
-	// Wrong says what is wrong with the settings now, so that older ones are in effect; empty if
+	// Wrong returns what is wrong with the present settings, so that older ones are in effect; empty if
 	// nothing is.
 	Wrong func() string
-	// Reread reads the settings again, and returns when what is new in them is in effect.
+	// Reread reads the settings again, and returns when changes are in effect.
 	Reread func(context.Context) error
-	// CacheStats is what is known of the tool cache.
+	// CacheStats returns figures about the tool cache.
 	CacheStats func() any
 	// Cache is the tool cache itself.
 	Cache Cache
@@ -79,8 +80,8 @@ type Options struct {
 	Identify func(*http.Request) Identity
 }
 
-// Class says what a route does: a call goes through the pipeline, a route of management is refused to all who
-// may not manage.
+// Class says what a route does. A call goes through the pipeline; management is refused to callers that may
+// not manage.
 type Class string
 
 // The classes of routes.
@@ -93,7 +94,7 @@ const (
 
 // Route is one entry of the API.
 type Route struct {
-	Pattern string // as net/http.ServeMux takes it
+	Pattern string // in the syntax of net/http.ServeMux
 	Class   Class
 	handle  func(*api, http.ResponseWriter, *http.Request) error
 }
@@ -156,7 +157,7 @@ func New(opts Options) http.Handler {
 	return mux
 }
 
-// reread is asked by those whose settings are newer than the gateway's.
+// reread is for callers that have newer settings than the gateway.
 func (a *api) reread(w http.ResponseWriter, r *http.Request) error {
 	if err := a.opts.Reread(r.Context()); err != nil {
 		return err
@@ -172,8 +173,8 @@ func (a *api) rebalance(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, map[string]any{})
 }
 
-// tools lists what a profile sees, those that are off included. With ?await=NAME, or * for
-// all, it waits first until that server has started.
+// tools lists what a profile sees, including tools that are off. With ?await=NAME, or ?await=* for all, it
+// first waits until that server has started.
 func (a *api) tools(w http.ResponseWriter, r *http.Request) error {
 	if err := a.await(r); err != nil {
 		return err
@@ -185,7 +186,7 @@ func (a *api) tools(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, map[string]any{"tools": a.opts.Tools(profile)})
 }
 
-// list answers with a list byte for byte as MCP clients get it. It takes ?await too.
+// list answers with an MCP list, byte for byte as clients get it. It accepts ?await too.
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	if err := a.await(r); err != nil {
 		return err
@@ -221,11 +222,11 @@ func answer(w http.ResponseWriter, v any) error {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(raw) //nolint:gosec // JSON of our own; a client that has gone needs no answer
+	_, _ = w.Write(raw) //nolint:gosec // our own JSON; an error means that the client has gone
 	return nil
 }
 
-// encode leaves < > & in definitions and results as they are.
+// encode encodes v without escaping < > &.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -240,14 +241,14 @@ func refuse(w http.ResponseWriter, err error) {
 	Refuse(w, status, body)
 }
 
-// Refuse answers with a status and an error as [tool.Error.Payload] says it.
+// Refuse answers with a status and an error in the form of [tool.Error.Payload].
 func Refuse(w http.ResponseWriter, status int, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone needs no answer
+	_, _ = w.Write(body) // an error means that the client has gone
 }
 
-// errorBody is what [tool.Error.Payload] says, or a server's own error under
+// errorBody returns an error in the form of [tool.Error.Payload], or a server's own error under
 // "protocolError".
 func errorBody(err error) (status int, body json.RawMessage) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {

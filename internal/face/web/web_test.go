@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// servers is a list of one server.
+// servers is a list with one server.
 type servers struct{ web.Servers }
 
 func (servers) List() []tool.ServerStatus {

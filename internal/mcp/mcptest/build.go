@@ -9,22 +9,21 @@ import (
 	"testing"
 )
 
-// built is the binary that the running tests share.
+// built is the binary that running tests share.
 var built struct {
 	sync.Mutex
 	users int
 	dir   string
 }
 
-// Build returns the path of the server as a real binary, which starts faster and weighs
-// less than a test binary. Tests that run at the same time share one; it is removed when
-// the last of them ends.
+// Build returns the path of the server as a binary of its own, which starts faster and is smaller than a test
+// binary. Tests that run at the same time share it; it is removed when the last of them ends.
 func Build(tb testing.TB) string {
 	tb.Helper()
 	built.Lock()
 	defer built.Unlock()
 	if built.users == 0 {
-		dir, err := os.MkdirTemp("", "fakemcp-") //nolint:usetesting // it outlives the first test that wants it
+		dir, err := os.MkdirTemp("", "fakemcp-") //nolint:usetesting // it outlives the first test that uses it
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -41,7 +40,7 @@ func Build(tb testing.TB) string {
 
 func goBuild(path string) ([]byte, error) {
 	cmd := exec.Command("go", "build", "-o", path, "collie/internal/mcp/mcptest/fakemcp")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as Collie is built, so that what both need is compiled once
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as Collie itself is built, so that packages used by both are compiled once
 	return cmd.CombinedOutput()
 }
 

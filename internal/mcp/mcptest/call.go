@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// An outlet is the way to the client for what belongs to one request, or to none. The
-// parts of a message are joined; they carry no line end. Outlets are safe for concurrent
-// use, and drop what comes after their end.
+// An outlet sends messages to the client, either for one request or outside of all. The parts of a message
+// are joined; they contain no line end. Outlets are safe for concurrent use, and drop messages after their
+// end.
 type outlet interface {
-	// response sends the answer to the outlet's request; code is the JSON-RPC error
-	// code or 0.
+	// response answers the outlet's request. code is the JSON-RPC error code, or 0 for a result.
 	response(code int, parts ...[]byte)
-	// event sends a notification or request.
+	// event sends a notification or a request.
 	event(parts ...[]byte)
-	// loose sends bytes that need not be a message, as they are.
+	// loose sends bytes as they are; they need not be a message.
 	loose(b []byte)
 }
 
-// call is one request on its way through the server.
+// call is one request being handled by the server.
 type call struct {
 	*message
 	peer   *peer
@@ -39,13 +38,13 @@ func (c *call) answer(result string) {
 	c.reply(0, b)
 }
 
-// answerParts is answer for results too big to be copied.
+// answerParts is answer for results too large to be copied.
 func (c *call) answerParts(parts ...[]byte) {
 	frame := [][]byte{[]byte(`{"jsonrpc":"2.0","id":` + c.id + `,"result":`)}
 	c.reply(0, append(append(frame, parts...), []byte("}"))...)
 }
 
-// refuse sends a JSON-RPC error; data is JSON text or empty.
+// refuse answers with a JSON-RPC error; data is JSON text or empty.
 func (c *call) refuse(code int, text, data string) {
 	e := `{"code":` + strconv.Itoa(code) + `,"message":` + quote(text)
 	if data != "" {
@@ -54,7 +53,7 @@ func (c *call) refuse(code int, text, data string) {
 	c.refuseRaw(code, e+"}")
 }
 
-// refuseRaw sends e, the JSON text of a whole error object.
+// refuseRaw answers with e, the JSON text of a whole error object.
 func (c *call) refuseRaw(code int, e string) {
 	c.reply(code, []byte(`{"jsonrpc":"2.0","id":`+c.id+`,"error":`+e+`}`))
 }
@@ -64,7 +63,7 @@ func (c *call) reply(code int, parts ...[]byte) {
 	c.peer.answered(c.id)
 }
 
-// begin begins a result object of the call's era: what follows is a first field.
+// begin returns the start of a result object for the call's era, up to where the first own field follows.
 func (c *call) begin() string {
 	if c.modern {
 		return `{"resultType":"complete",`
@@ -72,7 +71,7 @@ func (c *call) begin() string {
 	return `{`
 }
 
-// textRaw answers with one text content; text is a JSON string in its JSON form.
+// textRaw answers with one text content; text is a quoted JSON string.
 func (c *call) textRaw(text string) {
 	c.answer(c.begin() + `"content":[{"type":"text","text":` + text + `}]}`)
 }
@@ -80,7 +79,7 @@ func (c *call) textRaw(text string) {
 // text answers with one text content.
 func (c *call) text(text string) { c.textRaw(quote(text)) }
 
-// fail answers with a tool error.
+// fail answers with a tool error: a result with isError.
 func (c *call) fail(text string) {
 	c.answer(c.begin() + `"content":[{"type":"text","text":` + quote(text) + `}],"isError":true}`)
 }

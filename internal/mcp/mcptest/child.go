@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// childEnv is the environment variable that makes a test binary the server.
+// childEnv is the environment variable that makes a test binary run as the server.
 const childEnv = "COLLIE_FAKEMCP"
 
-// RunIfChild turns the process into the server if [Command] or [StartHTTP] started it, and
-// does not return then. TestMain calls it before anything else.
+// RunIfChild runs the server and does not return if [Command] or [StartHTTP] started this process. TestMain
+// calls it first.
 func RunIfChild() {
 	if os.Getenv(childEnv) == "1" {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 }
 
-// Command returns the command line that runs the current test binary as the server with
-// the given flags. env holds the entries to add to an environment, "KEY=value". The
-// binary's TestMain has to call [RunIfChild]. A race detector in it does not delay its end.
+// Command returns the command line that runs the current test binary as the server with these flags. env
+// holds entries "KEY=value" to add to its environment. The binary's TestMain has to call [RunIfChild]. With
+// the race detector, the process still ends without delay.
 func Command(tb testing.TB, flags ...string) (path string, args, env []string) {
 	tb.Helper()
 	path, err := os.Executable()
@@ -31,8 +31,8 @@ func Command(tb testing.TB, flags ...string) (path string, args, env []string) {
 	return path, flags, []string{childEnv + "=1", "GORACE=atexit_sleep_ms=0"}
 }
 
-// StartHTTP runs the server over Streamable HTTP in a process of its own until the test
-// ends, and returns its URL. The binary's TestMain has to call [RunIfChild].
+// StartHTTP runs the server over Streamable HTTP in its own process until the test ends, and returns its URL.
+// The binary's TestMain has to call [RunIfChild].
 func StartHTTP(tb testing.TB, flags ...string) (url string) {
 	tb.Helper()
 	path, args, env := Command(tb, append([]string{"--http", "127.0.0.1:0"}, flags...)...)
@@ -55,7 +55,7 @@ func StartHTTP(tb testing.TB, flags ...string) (url string) {
 	go func() {
 		defer close(drained)
 		defer close(listening)
-		// Drained to the end, or a flood of stderr would stop the server.
+		// Read to the end, or a full stderr pipe would block the server.
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if u, ok := strings.CutPrefix(lines.Text(), "listening "); ok {
 				listening <- u

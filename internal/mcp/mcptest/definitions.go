@@ -9,13 +9,13 @@ import (
 // extraDefinition is the tool that the tool change adds and removes.
 const extraDefinition = `{"name":"extra","description":"There only after the tool change was called an odd number of times. Echoes.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}`
 
-// What the generated tools are said to do; real definitions are about that long.
+// The descriptions of the generated tools, about as long as real ones.
 var (
 	verbs = []string{"Search", "List", "Create", "Update", "Delete", "Describe", "Export"}
 	nouns = []string{"issues", "documents", "pull requests", "calendar events", "customers", "invoices", "builds", "tables", "messages"}
 )
 
-// generatedDefinition returns the definition of tool_000i; the same i gives the same bytes.
+// generatedDefinition returns the definition of tool_000i; the same i always gives the same bytes.
 func generatedDefinition(i int) string {
 	verb, noun := verbs[i%len(verbs)], nouns[i%len(nouns)]
 	return fmt.Sprintf(`{"name":"tool_%04d","title":"%s %s","description":"%s %s in the workspace. `+
@@ -33,8 +33,8 @@ func generatedDefinition(i int) string {
 		i, verb, noun, verb, noun, noun, noun, 50+i%10*10, noun, i%2 == 0)
 }
 
-// badDefinitions returns entries that break the rules for tools one way each. Two of them,
-// bad_no_schema and bad_null_schema, can be mended.
+// badDefinitions returns tool definitions that each break one rule. A client can repair two of them,
+// bad_no_schema and bad_null_schema, and has to drop the others.
 func badDefinitions() []string {
 	schema := `"inputSchema":{"type":"object"}`
 	return []string{

@@ -11,7 +11,7 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-// dialog is a child process at the other end of three pipes.
+// dialog is a child process with pipes to its stdin, stdout and stderr.
 type dialog struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -20,7 +20,7 @@ type dialog struct {
 	stderr *bufio.Reader
 }
 
-// dial starts the server with flags; it is gone when the test ends.
+// dial starts the server with flags; t's cleanup ends it.
 func dial(t *testing.T, flags ...string) *dialog {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
@@ -41,8 +41,7 @@ func dial(t *testing.T, flags ...string) *dialog {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// A test that waits in vain shall fail with what it waited for, not with a timeout of
-	// the whole run.
+	// A test that waits in vain should fail with what it waited for, not with the timeout of the whole run.
 	watchdog := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
 		watchdog.Stop()
@@ -88,7 +87,7 @@ func (d *dialog) wantStderr(line string) {
 	}
 }
 
-// exit returns the exit code after stdout has ended, -1 for a signal.
+// exit returns the exit code once stdout has ended, -1 for a signal.
 func (d *dialog) exit() int {
 	d.t.Helper()
 	_, _ = io.Copy(io.Discard, d.stdout)

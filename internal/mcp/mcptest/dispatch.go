@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// handler serves one request; it answers through the call.
+// handler answers one request through the call.
 type handler func(s *server, ctx context.Context, c *call)
 
-// The methods by era. What a handler does differently in the two eras it decides itself.
+// The methods of each era. A handler that serves both eras decides itself what to do differently.
 var (
 	commonMethods = map[string]handler{
 		"tools/list":               (*server).listTools,
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-// capabilityOf names the capability that a method needs.
+// capabilityOf maps a method to the capability it needs.
 var capabilityOf = map[string]string{
 	"tools/list": "tools", "tools/call": "tools",
 	"resources/list": "resources", "resources/templates/list": "resources", "resources/read": "resources",
@@ -43,15 +43,15 @@ var capabilityOf = map[string]string{
 	"completion/complete": "completions", "logging/setLevel": "logging",
 }
 
-// decideEra finds out which era a request belongs to: a server of both goes by the
-// request itself (2026-07-28, versioning: backward compatibility).
+// decideEra sets the era of a request. A server of both eras goes by the request itself (2026-07-28,
+// versioning: backward compatibility).
 func (s *server) decideEra(c *call) {
 	c.modern = s.opts.modern() && (!s.opts.legacy() || c.meta.version != "" ||
 		c.header.Get(versionHeader) >= modernFrom)
 }
 
-// admit finds the handler of a request. It returns nil when the request is dealt with:
-// refused, or left without an answer.
+// admit returns the handler of a request. It returns nil if there is nothing left to do: the request was
+// refused or stays unanswered.
 func (s *server) admit(c *call) handler {
 	if c.method == "server/discover" && s.opts.discoverError != "" {
 		c.refuseRaw(codeInternal, s.opts.discoverError)
@@ -63,7 +63,7 @@ func (s *server) admit(c *call) handler {
 	h := s.lookup(c)
 	if h == nil {
 		if s.opts.silentUnknown {
-			c.out.response(0) // ends an HTTP response without a message
+			c.out.response(0) // ends the HTTP response without a message
 			return nil
 		}
 		c.refuse(codeMethodNotFound, "Method not found: "+c.method, "")
@@ -75,7 +75,7 @@ func (s *server) admit(c *call) handler {
 	return s.late(c, h)
 }
 
-// late is h for a method that is answered late, or never.
+// late wraps h for a method that is answered late or never.
 func (s *server) late(c *call, h handler) handler {
 	switch {
 	case slices.Contains(s.opts.hang, c.method):
@@ -106,8 +106,7 @@ func (s *server) lookup(c *call) handler {
 	return legacyMethods[c.method]
 }
 
-// blocks reports whether the request may wait for something, so that it must not keep
-// stdio from being read.
+// blocks reports whether the request may wait for something; then it must not keep stdio from being read.
 func (s *server) blocks(c *call) bool {
 	if slices.Contains(s.opts.hang, c.method) || slices.Contains(s.opts.slow, c.method) {
 		return true
@@ -115,7 +114,7 @@ func (s *server) blocks(c *call) bool {
 	return c.method == "subscriptions/listen" || c.method == "tools/call" && s.tools[c.name].blocks
 }
 
-// notified deals with a notification from the client.
+// notified handles a notification of the client.
 func (s *server) notified(p *peer, m *message) {
 	if s.opts.askRoots && (m.method == "notifications/initialized" || m.method == "notifications/roots/list_changed") {
 		s.askRoots(p)

@@ -1,17 +1,14 @@
-// Package mcptest is an MCP server to test against: well-behaved by default, and odd,
-// slow, wrong or fatal where a flag or a tool asks for it. Tests, fault stories, the
-// fidelity property and the benchmarks put it behind the gateway.
+// Package mcptest is an MCP server for tests. It behaves well by default. Flags and tools make it odd, slow,
+// wrong or crash. Tests, fault stories, the fidelity property and the benchmarks put it behind the gateway.
 //
-// It judges the wire layer of package mcp and therefore shares nothing with it: it reads
-// with bufio and gjson, writes bytes it put together itself, and serves HTTP with
-// net/http alone. It speaks both eras, the legacy one (2024-11-05 to 2025-11-25) and the
-// modern one (2026-07-28), over stdio and over Streamable HTTP.
+// It is the independent counterpart of package mcp and therefore shares no code with it: it reads with bufio
+// and gjson, builds its output byte by byte, and serves HTTP with net/http alone. It speaks both eras, legacy
+// (2024-11-05 to 2025-11-25) and modern (2026-07-28), over stdio and Streamable HTTP.
 //
-// [Main] is the program. A test binary becomes that program by calling [RunIfChild] first
-// thing in its TestMain, and [Command] or [StartHTTP] then run it; [Build] makes a real
-// binary, [Handler] serves inside the test's own process. [OddDefinitions] and [OddResult]
-// give the bytes that the server sends with the flag --odd and from the tool odd, so that
-// a test can ask whether they arrived unchanged.
+// [Main] is the program. A test binary can run as that program: its TestMain calls [RunIfChild] first, and
+// [Command] or [StartHTTP] start it. [Build] makes a separate binary; [Handler] serves inside the test's own
+// process. [OddDefinitions] and [OddResult] return the bytes that the server sends with the flag --odd and
+// from the tool odd, so that a test can check that they arrived unchanged.
 //
 // # Flags
 //

@@ -14,7 +14,7 @@ const modernFrom = "2026-07-28"
 // legacyVersions are the versions with a handshake, newest first.
 var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// admitted returns the versions the server speaks in one era, newest first.
+// admitted returns the versions that the server accepts in one era, newest first.
 func (o *options) admitted(modern bool) []string {
 	var vs []string
 	for _, v := range o.versions {
@@ -32,7 +32,7 @@ func (o *options) admitted(modern bool) []string {
 	}
 }
 
-// supported returns all versions of the eras the server speaks.
+// supported returns all versions that the server supports.
 func (o *options) supported() []string {
 	var vs []string
 	if o.modern() {
@@ -44,12 +44,12 @@ func (o *options) supported() []string {
 	return vs
 }
 
-// admitModern checks the per-request metadata (2026-07-28, basic: _meta) and answers the
-// request itself if something is wrong.
+// admitModern checks the per-request metadata (2026-07-28, basic: _meta). If something is wrong, it answers
+// the request and returns false.
 func (s *server) admitModern(c *call) bool {
 	switch {
 	case c.method == "initialize":
-		// Not required, but the only hint an old client will ever see.
+		// Not required, but it is the only hint that an old client will see.
 		s.refuseVersion(c, c.params.Get("protocolVersion").Str)
 	case c.header != nil && s.mismatch(c) != "":
 		c.refuse(codeHeaderMismatch, "Header mismatch: "+s.mismatch(c), "")
@@ -70,7 +70,7 @@ func (s *server) refuseVersion(c *call, requested string) {
 		`{"supported":`+texts(s.opts.supported())+`,"requested":`+quote(requested)+`}`)
 }
 
-// admitLegacy refuses what comes before the handshake.
+// admitLegacy refuses requests before the handshake.
 func (s *server) admitLegacy(c *call) bool {
 	if c.method == "initialize" || c.method == "ping" {
 		return true
@@ -138,7 +138,7 @@ func (s *server) instructions() string {
 	return `,"instructions":` + quote(s.opts.instructions)
 }
 
-// caching returns the caching hints that modern lists and reads must carry.
+// caching returns the caching hints that modern lists and reads must have.
 func (s *server) caching(c *call) string {
 	if !c.modern {
 		return ""

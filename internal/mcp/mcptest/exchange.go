@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Header values, made once: the benchmark measures against this server.
+// Header values, created once, because the benchmarks measure against this server.
 var (
 	jsonType   = []string{"application/json"}
 	streamType = []string{"text/event-stream"}
@@ -15,16 +15,16 @@ var (
 	noBuffer   = []string{"no"}
 )
 
-// exchange is the outlet of one HTTP request. It answers with plain JSON if the response
-// is all there is to say, else with an event stream.
+// exchange is the outlet of one HTTP request. It answers with plain JSON if there is only the response, else
+// with an event stream.
 type exchange struct {
 	w      http.ResponseWriter
 	modern bool
-	stream bool // an event stream in any case
+	stream bool // use an event stream even for a response alone
 
 	mu        sync.Mutex
-	admitting bool // errors concern the request's form
-	opened    bool // the event stream is
+	admitting bool // the request's form is being checked: errors concern that
+	opened    bool // the event stream was opened
 	ended     bool // nothing more may be written
 	replied   bool
 }
@@ -69,7 +69,7 @@ func (e *exchange) plain(status int, parts [][]byte) {
 	}
 	h := e.w.Header()
 	h["Content-Type"] = jsonType
-	if n > 2048 { // below that net/http does it
+	if n > 2048 { // below that net/http sets the Content-Length itself
 		h["Content-Length"] = []string{strconv.Itoa(n)}
 	}
 	if status != http.StatusOK {
@@ -119,8 +119,8 @@ func (e *exchange) openLocked() {
 	e.flush()
 }
 
-// eventLocked writes one event. A line break in the message becomes a further data line,
-// which a client joins with the others by a line feed again.
+// eventLocked writes one event. Each line of the message becomes a data line; the client joins them with line
+// feeds.
 func (e *exchange) eventLocked(parts [][]byte) {
 	_, _ = e.w.Write([]byte("event: message\ndata: "))
 	for _, part := range parts {
@@ -152,8 +152,8 @@ func (e *exchange) answered() bool {
 	return e.replied
 }
 
-// finish ends the exchange: its ResponseWriter is no longer valid. Without a response it
-// was an event stream that ended without one.
+// finish ends the exchange; its ResponseWriter is not valid after that. If there was no response, the client
+// sees a stream that ended without one.
 func (e *exchange) finish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,7 +163,7 @@ func (e *exchange) finish() {
 	e.ended = true
 }
 
-// refusePost refuses a message before it has an exchange.
+// refusePost refuses a message before an exchange exists.
 func refusePost(w http.ResponseWriter, status, code int, text string) {
 	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(status)

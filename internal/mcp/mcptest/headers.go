@@ -8,8 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// mismatch says how the headers of a modern request differ from its body, "" if they
-// agree (2026-07-28, Streamable HTTP: server validation).
+// mismatch describes how the headers of a modern request differ from its body; "" if they agree (2026-07-28,
+// Streamable HTTP: server validation).
 func (s *server) mismatch(c *call) string {
 	if v := c.header.Get(versionHeader); v != c.meta.version || v == "" {
 		return versionHeader + " is " + strconv.Quote(v) + ", the body says " + strconv.Quote(c.meta.version)
@@ -35,7 +35,7 @@ func (s *server) mismatch(c *call) string {
 	return ""
 }
 
-// parameterMismatch checks the arguments that the tool header wants as headers.
+// parameterMismatch checks the arguments that the tool "header" requires as headers.
 func parameterMismatch(c *call) string {
 	for _, p := range []struct{ argument, header string }{
 		{"region", "Mcp-Param-Region"},
@@ -57,7 +57,7 @@ func parameterMismatch(c *call) string {
 	return ""
 }
 
-// sameValue compares integers as numbers: 42 and 42.0 are the same.
+// sameValue compares a header with an argument. Integers are compared as numbers: 42 equals 42.0.
 func sameValue(v string, arg gjson.Result) bool {
 	if arg.Type == gjson.Number {
 		f, err := strconv.ParseFloat(v, 64)
@@ -66,7 +66,7 @@ func sameValue(v string, arg gjson.Result) bool {
 	return v == arg.String()
 }
 
-// headerValue decodes the =?base64?...?= form, and reports false for a value that is
+// headerValue decodes a header value, also in the form =?base64?...?=. ok is false for a value that is
 // neither that nor plain visible ASCII.
 func headerValue(v string) (string, bool) {
 	if rest, ok := strings.CutPrefix(v, "=?base64?"); ok && strings.HasSuffix(rest, "?=") {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Names of header fields in the form net/http keeps them.
+// Names of header fields in the spelling of net/http.
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
@@ -19,10 +19,9 @@ const (
 	nameHeader    = "Mcp-Name"
 )
 
-// Handler returns the server as an HTTP handler for the path /mcp, inside the caller's
-// process. Flags are those of [Main], of which --http and the life of a process do
-// nothing here; tools that would end the process never answer. The handler is safe for
-// concurrent use.
+// Handler returns the server as an HTTP handler for the path /mcp, inside the caller's process. flags are
+// those of [Main]; --http and those about the life of the process have no effect. Tools that would end the
+// process never answer. The handler is safe for concurrent use.
 func Handler(flags ...string) (http.Handler, error) {
 	o, err := parseOptions(flags, io.Discard)
 	if err != nil {
@@ -42,7 +41,7 @@ func (s *server) serveHTTP(ctx context.Context) error {
 	s.logf("listening http://%s/mcp", l.Addr())
 	server := &http.Server{
 		Handler: s,
-		// Only so that the linters see a bound; nobody here is that slow.
+		// A bound that linters require; no client in tests is that slow.
 		ReadHeaderTimeout: lifetime,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
@@ -77,7 +76,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// localOrigin guards against DNS rebinding.
+// localOrigin reports whether an Origin is local, as a protection against DNS rebinding.
 func localOrigin(origin string) bool {
 	if origin == "" {
 		return true
@@ -90,7 +89,7 @@ func localOrigin(origin string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// post serves one message.
+// post handles one POST.
 func (s *server) post(w http.ResponseWriter, r *http.Request) {
 	if accept := strings.Join(r.Header["Accept"], ","); !strings.Contains(accept, "application/json") || !strings.Contains(accept, "text/event-stream") {
 		http.Error(w, "Accept must list application/json and text/event-stream", http.StatusNotAcceptable)
@@ -139,8 +138,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return b, err
 }
 
-// session finds the legacy session of a message, or starts one. It returns nil after it
-// refused the message.
+// session finds or starts the legacy session of a message. It returns nil if it refused the message.
 func (s *server) session(w http.ResponseWriter, c *call) *peer {
 	id := c.header.Get(sessionHeader)
 	if c.method == "initialize" {
@@ -190,13 +188,13 @@ func (s *server) exchange(w http.ResponseWriter, r *http.Request, c *call) {
 		defer done()
 	}
 	h(s, ctx, c)
-	// In the modern era hanging up is how a request is cancelled.
+	// In the modern era a client cancels a request by closing the connection.
 	if c.modern && r.Context().Err() != nil && !e.answered() {
 		s.logf("cancelled %s", c.id)
 	}
 }
 
-// get opens the stream for what belongs to no request of a legacy session.
+// get opens the stream of a legacy session for messages outside of requests.
 func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	p := s.findSession(r.Header.Get(sessionHeader))
 	if p == nil {
@@ -205,9 +203,9 @@ func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{w: w}
 	defer e.finish()
-	e.open()
-	p.setDirect(e)
+	p.setDirect(e) // before the client can know that the stream stands: nothing is to be lost from then on
 	defer p.dropDirect(e)
+	e.open()
 	<-r.Context().Done()
 }
 

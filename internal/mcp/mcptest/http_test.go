@@ -14,8 +14,8 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-// post sends one message to a handler; header holds name and value by turns and may
-// replace the usual ones.
+// post sends one message to a handler. header holds alternating names and values, which may replace the
+// default ones.
 func post(t testing.TB, h http.Handler, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
@@ -129,7 +129,7 @@ func TestBytesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestLineBreaks: JSON may hold line breaks between tokens, and over HTTP they arrive.
+// JSON may hold line breaks between tokens, and over HTTP they arrive.
 func TestLineBreaks(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "result.json")
@@ -156,7 +156,7 @@ func TestNotificationsMakeAStream(t *testing.T) {
 	}
 }
 
-// TestHangUp closes the response of a modern call, which cancels it.
+// Closing the response of a modern call cancels it.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	d := dial(t, "--era", "modern", "--http", "127.0.0.1:0")
@@ -194,8 +194,8 @@ func BenchmarkEchoHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkRoundTrip sets the handler beside the least that net/http can do: benchmarks of
-// the gateway divide by the former.
+// BenchmarkRoundTrip compares the handler with a minimal handler of net/http. Benchmarks of the gateway give
+// their results relative to this handler.
 func BenchmarkRoundTrip(b *testing.B) {
 	least := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// lifetime bounds processes that ignore what should end them, so that a test that failed
-// leaves nothing behind for good.
+// lifetime bounds processes that ignore what should end them, so that a failed test leaves nothing behind for
+// ever.
 const lifetime = 10 * time.Minute
 
-// attend sets up what surrounds a life: signals and the pid file. The function returned
-// takes it down again.
+// attend sets up signal handling and the pid file. release undoes that.
 func (s *server) attend() (release func(), err error) {
 	pidFile := ""
 	if s.opts.pidDir != "" {
@@ -48,15 +47,15 @@ func (s *server) attend() (release func(), err error) {
 	}, nil
 }
 
-// outstay is what --ignore-eof does at the end of stdin: nothing, for a long time.
+// outstay implements --ignore-eof: after the end of stdin it waits until ctx or lifetime ends.
 func (s *server) outstay(ctx context.Context) {
 	if pause(ctx, lifetime) {
 		s.leave(exitLifetime)
 	}
 }
 
-// startGrandchild starts this program again as a process that ignores SIGTERM and holds
-// the standard output and error of its parent open, as the children of package runners do.
+// startGrandchild starts this program again as a process that ignores SIGTERM and holds its parent's stdout
+// and stderr open, as child processes of package runners do.
 func (s *server) startGrandchild() error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -75,12 +74,12 @@ func (s *server) startGrandchild() error {
 		return err
 	}
 	s.logf("grandchild %d", p.Pid)
-	// Reaps it when it ends first; nobody needs to know how it went.
+	// reaps it if it ends first; its exit status does not matter
 	go func() { _, _ = p.Wait() }()
 	return nil
 }
 
-// grandchild is the life of that process.
+// grandchild is the main function of that process.
 func grandchild() int {
 	signal.Ignore(syscall.SIGTERM, os.Interrupt)
 	pause(context.Background(), lifetime)

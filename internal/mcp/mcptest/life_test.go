@@ -114,7 +114,7 @@ func TestTerm(t *testing.T) {
 	}
 }
 
-// TestIgnores sends SIGTERM and ends stdin, and the process stays.
+// With the two --ignore flags the process survives SIGTERM and the end of stdin.
 func TestIgnores(t *testing.T) {
 	t.Parallel()
 	d := dial(t, "--ignore-eof", "--ignore-term")
@@ -201,7 +201,7 @@ func TestStderrFlood(t *testing.T) {
 	}
 }
 
-// lineWriter tells of every write.
+// lineWriter reports every write.
 type lineWriter struct {
 	to  io.Writer
 	got chan struct{}

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// buildList puts together what tools/list offers.
+// buildList builds the entries of tools/list.
 func (s *server) buildList() {
 	o := s.opts
 	s.listed, s.odd = map[string]bool{}, map[string]bool{}
@@ -42,7 +42,7 @@ func (s *server) add(definition string) {
 	s.listed[gjson.Get(definition, "name").Str] = true
 }
 
-// offered returns the names of the built-in tools to list.
+// offered returns the names of the built-in tools that are listed.
 func (s *server) offered() []string {
 	o := s.opts
 	switch {
@@ -67,7 +67,7 @@ func (s *server) listTools(_ context.Context, c *call) {
 	s.page(c, "tools", entries)
 }
 
-// page answers with the entries that the cursor of the request points at.
+// page answers with the page of entries that the request's cursor points to.
 func (s *server) page(c *call, field string, entries []string) {
 	size := s.opts.page
 	if size <= 0 {
@@ -83,8 +83,8 @@ func (s *server) page(c *call, field string, entries []string) {
 		s.nextCursor(c.params.Get("cursor"), to, len(entries)) + s.caching(c) + `}`)
 }
 
-// Cursors read "from-N", N being the first entry of the page; those of endless lists
-// "turn-N" and "again", both of which lead to the first page.
+// A cursor reads "from-N", N being the index of the page's first entry. Cursors of endless lists read
+// "turn-N" and "again"; both lead to the first page.
 func (s *server) position(cursor gjson.Result, entries int) (int, bool) {
 	text := cursor.String()
 	if text == "" || text == "again" || strings.HasPrefix(text, "turn-") {

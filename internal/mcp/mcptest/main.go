@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Exit codes of Main beside those that flags and tools ask for.
+// Exit codes of Main, besides those that flags and tools set.
 const (
 	exitOK       = 0
 	exitFailed   = 1
@@ -17,10 +17,9 @@ const (
 	exitLifetime = 3
 )
 
-// Main is the program: args are its flags without the program's name, the result is its
-// exit code. It returns when stdin ends, on SIGTERM, or when a flag or tool wants the
-// process gone; what still reads or runs then is left behind, so a caller that lives on
-// should close stdin's other end.
+// Main runs the program. args are its flags, without the program's name; it returns the exit code. It returns
+// when stdin ends, on SIGTERM, or when a flag or tool ends the process. Goroutines that are still reading or
+// running then are left behind, so a caller that goes on should close the other end of stdin.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	o, err := parseOptions(args, stderr)
 	switch {
@@ -47,8 +46,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
-// Serve is Main for a test that lets it run in its own process: it takes no signals, which a bubble
-// of testing/synctest cannot have.
+// Serve is Main for a test that runs it in its own process. It does not handle signals, which would not work
+// in a bubble of testing/synctest.
 func Serve(args []string, stdin io.Reader, stdout io.Writer) error {
 	o, err := parseOptions(args, io.Discard)
 	if err != nil {
@@ -58,7 +57,8 @@ func Serve(args []string, stdin io.Reader, stdout io.Writer) error {
 	return err
 }
 
-// live serves until something ends the process. attend sets up what surrounds it.
+// live serves until something ends the process. It calls attend once the server exists and its release at the
+// end.
 func live(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*server) (func(), error)) (int, error) {
 	s, err := newServer(o, stderr)
 	if err != nil {
@@ -86,7 +86,7 @@ func live(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*se
 	}
 }
 
-// run does what the server is there for, and asks to leave at the end of stdin.
+// run serves over HTTP or stdio. At the end of stdin it asks the process to end.
 func (s *server) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if s.opts.delayStart > 0 && !pause(ctx, s.opts.delayStart) {
 		return nil

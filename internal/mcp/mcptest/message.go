@@ -28,7 +28,7 @@ const (
 	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
 )
 
-// message is one received JSON-RPC message, taken apart as far as every request needs it.
+// message is a received JSON-RPC message with the parts that every request needs.
 type message struct {
 	id     string // JSON text, empty for a notification
 	method string
@@ -50,8 +50,7 @@ type meta struct {
 	logLevel      string
 }
 
-// parseMessage reads b, which it does not keep. It reports false for anything but one
-// JSON object.
+// parseMessage parses b, which it does not keep. It returns false unless b is one JSON object.
 func parseMessage(b []byte) (*message, bool) {
 	b = bytes.TrimSpace(b)
 	if !gjson.ValidBytes(b) || b[0] != '{' {
@@ -118,7 +117,7 @@ func (m *meta) read(v gjson.Result) {
 // quote returns s as JSON text.
 func quote(s string) string { return string(gjson.AppendJSONString(nil, s)) }
 
-// oneLine removes the line breaks from JSON text; they can only stand between tokens.
+// oneLine removes line breaks from JSON text; they can occur only between tokens.
 func oneLine(b []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\n"), nil), []byte("\r"), nil)
 }

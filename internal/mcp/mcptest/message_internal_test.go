@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzParseMessage holds the reader against encoding/json on what is a JSON object.
+// FuzzParseMessage compares parseMessage with encoding/json on texts that are JSON objects.
 func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
 		``, ` `, `{}`, `[]`, `{"id":7}`, "\xef\xbb\xbf{}", `{"jsonrpc":"2.0","id":null,"method":1,"params":[]}`,

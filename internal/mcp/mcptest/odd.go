@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The stuff of odd JSON: valid, and changed by whoever decodes and encodes it again.
+// Pieces of odd JSON: valid, but changed by any program that decodes and encodes it again.
 var (
 	oddNumbers = []string{
 		"12345678901234567890", "9007199254740993", "-9007199254740993", "18446744073709551616",
@@ -28,7 +28,7 @@ var (
 	oddSpaces = []string{"", "", "", "", "", " ", "  ", "\t"}
 )
 
-// oddWriter writes random JSON as text: decoded values could not hold what makes it odd.
+// oddWriter writes random JSON as text, because decoded values could not hold the odd details.
 type oddWriter struct {
 	rng   *rand.Rand
 	b     []byte
@@ -39,7 +39,7 @@ func newOddWriter(seed int64) *oddWriter {
 	return &oddWriter{rng: rand.New(rand.NewPCG(uint64(seed), 0x6f6464))}
 }
 
-// member is one member of an object; key is what stands between the quotes.
+// member is one member of an object; key is the text between the quotes.
 type member struct {
 	key   string
 	write func()
@@ -50,7 +50,7 @@ func (w *oddWriter) text(s string)             { w.b = append(w.b, s...) }
 func (w *oddWriter) space()                    { w.text(w.pick(oddSpaces)) }
 func (w *oddWriter) number()                   { w.text(w.pick(oddNumbers)) }
 
-// string writes a string, sometimes a very long one.
+// string writes a string, which is sometimes very long.
 func (w *oddWriter) string() {
 	if w.rng.IntN(40) > 0 {
 		w.text(w.pick(oddStrings))
@@ -63,7 +63,7 @@ func (w *oddWriter) string() {
 	w.text(`"` + strings.Repeat(s, 1+4000/len(s)) + `"`)
 }
 
-// value writes any value, nested at most depth deep.
+// value writes any value, nested at most depth levels deep.
 func (w *oddWriter) value(depth int) {
 	kinds := 8
 	if depth <= 0 {
@@ -117,8 +117,8 @@ func (w *oddWriter) object(members ...member) {
 	w.text("}")
 }
 
-// extras returns n members that no protocol knows. Their keys carry a running number: two
-// keys of one object that decode to the same text would be invalid, not odd.
+// extras returns n members that no protocol defines. Their keys carry a running number, because two keys of
+// one object that decode to the same text would make it invalid.
 func (w *oddWriter) extras(n, depth int) []member {
 	members := make([]member, n)
 	for i := range members {
@@ -128,7 +128,7 @@ func (w *oddWriter) extras(n, depth int) []member {
 	return members
 }
 
-// nested writes arrays and objects around a value, n of them.
+// nested writes a value inside n levels of arrays and objects.
 func (w *oddWriter) nested(n int) {
 	var ends []byte
 	for range n {

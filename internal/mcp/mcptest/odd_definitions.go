@@ -5,13 +5,11 @@ import (
 	"strconv"
 )
 
-// oddNames are the names of the odd tools. Names may be edited by a gateway, so there is
-// little to gain from odder ones.
+// oddNames are the names of the odd tools. They are only slightly odd, because a gateway may edit names.
 var oddNames = []string{"odd_one", "odd-two", "odd.three", "Odd4", "odd/five", "o", "odd__seven", "odd_8_with_a_rather_long_name_that_still_fits"}
 
-// OddDefinitions returns the tool definitions that --odd --seed N lists: valid in every
-// rule that the protocol has, and otherwise as odd as [OddResult]. The same seed gives the
-// same bytes.
+// OddDefinitions returns the tool definitions that --odd --seed N lists. They keep every rule of the protocol
+// and are otherwise as odd as [OddResult]. The same seed gives the same bytes.
 func OddDefinitions(seed int64) []json.RawMessage {
 	definitions := make([]json.RawMessage, len(oddNames))
 	for i, name := range oddNames {
@@ -53,8 +51,8 @@ func oddDefinition(seed int64, name string) json.RawMessage {
 	return w.json()
 }
 
-// schema writes an object schema that compiles; what is odd about it are the values that
-// a schema may hold freely, and its bounds.
+// schema writes an object schema that compiles. Odd are its bounds and the values that a schema may choose
+// freely.
 func (w *oddWriter) schema(depth int) {
 	members := append(w.extras(2, 2),
 		member{"type", func() { w.text(`"object"`) }},

@@ -2,11 +2,10 @@ package mcptest
 
 import "encoding/json"
 
-// OddResult returns a tool result of at least size bytes, on one line, that is valid JSON
-// and full of what a careless relay changes: unknown keys and content types, numbers
-// beyond float64, either form of characters that can be escaped, unusual order, space and
-// depth. It has none of the result fields that a gateway may edit. The same seed and size
-// give the same bytes.
+// OddResult returns a tool result of at least size bytes, on one line. It is valid JSON, full of details that
+// a careless relay changes: unknown keys and content types, numbers beyond float64, escaped and unescaped
+// characters, unusual order, white space and depth. It has none of the fields that a gateway may edit. The
+// same seed and size give the same bytes.
 func OddResult(seed int64, size int) json.RawMessage {
 	w := newOddWriter(seed)
 	members := append(w.extras(3, 4),
@@ -21,7 +20,7 @@ func OddResult(seed int64, size int) json.RawMessage {
 	return w.json()
 }
 
-// content writes content blocks until the text is size bytes long, and two at least.
+// content writes at least two content blocks, until the text is size bytes long.
 func (w *oddWriter) content(size int) {
 	w.text("[")
 	for n := 0; n < 2 || len(w.b) < size; n++ {
@@ -42,7 +41,7 @@ func (w *oddWriter) block() {
 	case 0, 1:
 		members = []member{{"type", literal(`"text"`)}, {"text", w.string}}
 	case 2:
-		// No base64: a relay that decodes data fails here.
+		// This is not Base64: a relay that decodes data fails here.
 		members = []member{{"type", literal(`"x-vendor/hologram"`)}, {"data", literal(`"not base64 !?"`)}, {"mimeType", literal(`"model/x"`)}}
 	case 3:
 		members = []member{{"type", literal(`"image"`)}, {"data", literal(`"iVBORw0KGgo="`)}, {"mimeType", literal(`"image\/png"`)}}
@@ -61,7 +60,7 @@ func (w *oddWriter) block() {
 	w.object(append(members, w.extras(w.rng.IntN(3), 3)...)...)
 }
 
-// metaMembers are vendor keys for a _meta object, one of them depth deep.
+// metaMembers returns vendor keys for a _meta object; one of them is nested depth levels deep.
 func (w *oddWriter) metaMembers(depth int) []member {
 	return append(w.extras(2, 3),
 		member{"com.example/deep", func() { w.nested(depth) }},

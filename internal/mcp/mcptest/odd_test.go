@@ -29,7 +29,7 @@ func TestOddResultIsValidAndOdd(t *testing.T) {
 		if !bytes.Equal(b, mcptest.OddResult(seed, size)) {
 			t.Fatal("the same seed gave other bytes")
 		}
-		// What makes it a test: decoding and encoding does not give the same bytes.
+		// What makes the result useful: decoding and encoding it does not give the same bytes.
 		var v any
 		d := json.NewDecoder(bytes.NewReader(b))
 		d.UseNumber()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options are the flags, see the package comment. They do not change once parsed.
+// options are the flags; see the package comment. They are immutable once parsed.
 type options struct {
 	era           string
 	versions      []string
@@ -31,8 +31,8 @@ type options struct {
 	without       []string
 	askRoots      bool
 
-	offer         []string // nil: the default
-	tools         int      // -1: no generated tools and all built-in ones
+	offer         []string // nil means the default
+	tools         int      // -1 means no generated tools and all built-in ones
 	badTools      bool
 	odd           bool
 	seed          int64
@@ -44,7 +44,7 @@ type options struct {
 
 	delayStart  time.Duration
 	banner      string
-	exitCode    int // -1: stay
+	exitCode    int // -1 means do not exit
 	printStderr string
 	crashAfter  int
 	ignoreEOF   bool
@@ -55,7 +55,7 @@ type options struct {
 	record      string
 }
 
-// parseOptions reads the command line. Usage and mistakes go to stderr.
+// parseOptions parses the command line. It writes usage and errors to stderr.
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	o := &options{}
 	f := flag.NewFlagSet("fakemcp", flag.ContinueOnError)
@@ -126,8 +126,8 @@ func (o *options) lifeFlags(f *flag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "append every received line to this file")
 }
 
-// list returns a flag function that splits its value at commas; an empty value is an
-// empty list, which is not the same as no flag.
+// list returns a flag function that splits its value at commas. An empty value is an empty list, which
+// differs from an absent flag.
 func list(dst *[]string) func(string) error {
 	return func(v string) error {
 		*dst = []string{}
@@ -144,6 +144,5 @@ func list(dst *[]string) func(string) error {
 func (o *options) legacy() bool { return o.era != "modern" }
 func (o *options) modern() bool { return o.era != "legacy" }
 
-// has reports whether the server has the capability: tools, resources, prompts,
-// completions or logging.
+// has reports whether the server has a capability: tools, resources, prompts, completions or logging.
 func (o *options) has(capability string) bool { return !slices.Contains(o.without, capability) }

@@ -9,14 +9,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// peer is one client as the server knows it: the process at the other end of the pipes,
-// one legacy HTTP session, or, for modern HTTP, the client of a single request.
+// peer is a client as the server sees it: the process at the other end of the pipes, one legacy HTTP session,
+// or, over modern HTTP, the sender of a single request.
 type peer struct {
 	session string // Mcp-Session-Id of a legacy HTTP session
 
 	mu           sync.Mutex
-	direct       outlet // for what belongs to no request; nil if there is no way
-	version      string // agreed in initialize, "" before
+	direct       outlet // for messages outside of requests; nil if there is no way to send them
+	version      string // agreed on in initialize, "" before
 	capabilities gjson.Result
 	level        int
 	subscribed   map[string]bool
@@ -24,7 +24,7 @@ type peer struct {
 	asked        map[string]chan *message
 	asks         int
 	lastAnswered string
-	goOn         chan struct{} // notifications/vendor/go
+	goOn         chan struct{} // signalled by notifications/vendor/go
 }
 
 func newPeer(direct outlet) *peer {
@@ -37,7 +37,7 @@ func newPeer(direct outlet) *peer {
 	}
 }
 
-// initialized records what initialize brought.
+// initialized stores the version and capabilities of initialize.
 func (p *peer) initialized(version string, capabilities gjson.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,8 +50,8 @@ func (p *peer) state() (version string, capabilities gjson.Result) {
 	return p.version, p.capabilities
 }
 
-// track returns a context that ends when the client cancels request id, and a function to
-// call when the request is done.
+// track returns a context that ends when the client cancels request id, and a function to call when the
+// request is done.
 func (p *peer) track(ctx context.Context, id string) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	p.mu.Lock()
@@ -65,7 +65,7 @@ func (p *peer) track(ctx context.Context, id string) (context.Context, func()) {
 	}
 }
 
-// cancel ends the context of request id and reports whether that was running.
+// cancel cancels request id and reports whether it was running.
 func (p *peer) cancel(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,10 +76,10 @@ func (p *peer) cancel(id string) bool {
 	return ok
 }
 
-// ask sends a request to the client on out and waits for its response, nil if ctx ended.
+// ask sends a request to the client through out and waits for the response; nil if ctx ended first.
 func (p *peer) ask(ctx context.Context, out outlet, method, params string) *message {
-	// Ids of the server are numbers from 1, so that they collide with the client's own:
-	// nobody may mix up the two directions.
+	// The server's ids are numbers from 1, so that they collide with the client's ids on purpose: both sides
+	// must keep the two directions apart.
 	p.mu.Lock()
 	p.asks++
 	id := strconv.Itoa(p.asks)
@@ -100,15 +100,14 @@ func (p *peer) ask(ctx context.Context, out outlet, method, params string) *mess
 	}
 }
 
-// lastAsk is the id of the newest question.
+// lastAsk returns the id of the last request to the client.
 func (p *peer) lastAsk() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strconv.Itoa(p.asks)
 }
 
-// deliver hands a response from the client to whoever asked, and reports whether anybody
-// did.
+// deliver passes a response of the client to the ask that waits for it, and reports whether there was one.
 func (p *peer) deliver(m *message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +125,7 @@ func (p *peer) answered(id string) {
 	p.lastAnswered = id
 }
 
-// send sends a message that belongs to no request, if there is a way.
+// send sends a message outside of requests, if there is a way.
 func (p *peer) send(frame string) {
 	p.mu.Lock()
 	out := p.direct
@@ -136,14 +135,14 @@ func (p *peer) send(frame string) {
 	}
 }
 
-// setDirect replaces the way for what belongs to no request.
+// setDirect sets the outlet for messages outside of requests.
 func (p *peer) setDirect(out outlet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.direct = out
 }
 
-// dropDirect forgets that way, unless another has taken its place.
+// dropDirect unsets that outlet, unless another one has replaced it.
 func (p *peer) dropDirect(out outlet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,8 +179,8 @@ func (p *peer) setLevel(name string) bool {
 	return level >= 0
 }
 
-// wants reports whether a legacy client wants messages of the level; an unknown level is
-// always sent, because finding that out is the client's affair.
+// wants reports whether a legacy client wants messages of the level. A message of an unknown level is always
+// sent, so that the client has to deal with it.
 func (p *peer) wants(name string) bool {
 	level := slices.Index(levels, name)
 	p.mu.Lock()

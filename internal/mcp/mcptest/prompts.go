@@ -33,7 +33,7 @@ func (c *call) promptText(text string) {
 	c.answer(c.begin() + `"messages":[{"role":"user","content":{"type":"text","text":` + quote(text) + `}}]}`)
 }
 
-// completions are the values for the arguments that can be completed.
+// completions maps each argument that can be completed to its values.
 var completions = map[string][]string{
 	"name":  {"Ada", "Alan", "Barbara", "Grace"},
 	"style": {"casual", "formal", "plain"},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The resources, by the part of their URI after the scheme. Hidden is not listed but can
-// be read, and so can whatever matches the template item/{id}.
+// The resources, by the part of their URI after the scheme. Hidden is not listed but can be read, as can
+// every URI that matches the template item/{id}.
 const (
 	helloPath  = "://static/hello"
 	blobPath   = "://static/blob"
@@ -66,7 +66,7 @@ func (s *server) contents(c *call, fields string) {
 	c.answer(c.begin() + `"contents":[{"uri":` + c.uri.Raw + `,` + fields + `}]` + s.caching(c) + `}`)
 }
 
-// refuseResource answers for an unknown URI; the modern era has no code of its own for it.
+// refuseResource answers for an unknown URI. The modern era has no specific code for that.
 func (s *server) refuseResource(c *call) {
 	code := codeResourceNotFound
 	if c.modern {

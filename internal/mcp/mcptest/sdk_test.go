@@ -16,12 +16,12 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-// The official SDK as the client is the independent judge of this server.
+// The client of the official SDK serves as an independent check of this server.
 var sdkCases = []struct {
 	name  string
 	flags []string
-	asks  string // version the client starts with
-	want  string // version agreed
+	asks  string // version that the client starts with
+	want  string // version that should be agreed on
 }{
 	{"legacy", []string{"--era", "legacy"}, "2025-11-25", "2025-11-25"},
 	{"oldest", []string{"--era", "legacy"}, "2024-11-05", "2024-11-05"},
@@ -62,12 +62,12 @@ func TestSDKHTTP(t *testing.T) {
 	}
 }
 
-// notices collects what the server sends of its own accord.
+// notices collects notifications of the server.
 type notices struct {
 	progress, logs, changed, updated chan string
 }
 
-// exercise is one visit by an SDK client that uses everything once.
+// exercise uses every feature once, as an SDK client.
 func exercise(t *testing.T, transport mcp.Transport, asks, want string) {
 	t.Helper()
 	n := &notices{make(chan string, 9), make(chan string, 9), make(chan string, 9), make(chan string, 9)}
@@ -153,7 +153,7 @@ func checkNotices(t *testing.T, session *mcp.ClientSession, n *notices, modern b
 			t.Errorf("progress %q, want %q", got, want)
 		}
 	}
-	if !modern { // the SDK has no way to ask a modern server for logs
+	if !modern { // the SDK cannot ask a modern server for logs
 		call(t, session, "log", map[string]any{"text": "logged"})
 		if got := receive(t, n.logs); got != "logged" {
 			t.Errorf("log message %q", got)
@@ -223,7 +223,7 @@ func checkPrompts(t *testing.T, session *mcp.ClientSession) {
 	}
 }
 
-// call returns the text a tool answers with.
+// call returns the text that a tool answers with.
 func call(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) string {
 	t.Helper()
 	if args == nil {

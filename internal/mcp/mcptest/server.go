@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// server is everything the clients of one process share.
+// server is the state that all clients of one process share.
 type server struct {
 	opts   *options
 	tools  map[string]builtin
-	listed map[string]bool // names of tools/list that are not built in
-	static []string        // entries of tools/list but for the extra one
+	listed map[string]bool // names in tools/list that are not built in
+	static []string        // entries of tools/list without the extra one
 	odd    map[string]bool // names of the odd definitions
-	list   []byte          // --definitions
-	result []byte          // --result-file
+	list   []byte          // content of the file of --definitions
+	result []byte          // content of the file of --result-file
 	filler filler
 	calls  atomic.Int64
-	exit   chan int // receives the exit code, once
+	exit   chan int // receives the exit code once
 
 	stderrMu sync.Mutex
 	stderr   io.Writer
@@ -32,13 +32,13 @@ type server struct {
 
 	mu        sync.RWMutex
 	peers     map[*peer]bool
-	sessions  map[string]*peer // of legacy HTTP
+	sessions  map[string]*peer // legacy sessions over HTTP
 	listens   map[*listen]bool
-	extra     map[string]bool // kinds of list that have their extra entry
-	revisions map[string]int  // of touched resources
+	extra     map[string]bool // kinds of lists that currently have their extra entry
+	revisions map[string]int  // revisions of touched resources
 }
 
-// newServer opens the files the options name. The caller closes the server.
+// newServer opens the files that the options name. The caller closes the server.
 func newServer(o *options, stderr io.Writer) (*server, error) {
 	s := &server{
 		opts:      o,
@@ -76,8 +76,8 @@ func (s *server) openFiles() error {
 	return err
 }
 
-// readJSON reads a file whose bytes will be sent as they are, except that stdio has no
-// room for line breaks.
+// readJSON reads a file whose bytes are sent unchanged. Only line breaks are removed, because stdio cannot
+// carry them.
 func (s *server) readJSON(name string) ([]byte, error) {
 	b, err := os.ReadFile(name)
 	if err == nil && s.opts.http == "" {
@@ -92,7 +92,7 @@ func (s *server) close() {
 	}
 }
 
-// leave asks for the end of the process. It returns at once; only the first code counts.
+// leave asks the process to end. It returns at once; only the first code counts.
 func (s *server) leave(code int) {
 	select {
 	case s.exit <- code:
@@ -107,8 +107,7 @@ func (s *server) logf(format string, args ...any) {
 	fmt.Fprintf(s.stderr, format+"\n", args...)
 }
 
-// received appends a received line or body to the --record file, with a line end if it
-// has none.
+// received appends a received line or body to the --record file, with a line end if it has none.
 func (s *server) received(b []byte) {
 	if s.record == nil {
 		return
@@ -139,7 +138,7 @@ func (s *server) part(p *peer) {
 	delete(s.sessions, p.session)
 }
 
-// pause waits for d and reports whether ctx lasted that long.
+// pause waits for d and reports whether it did so before ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -9,10 +9,11 @@ import (
 	"sync"
 )
 
-// smallFrame is the size up to which a message is copied together and written at once.
+// smallFrame is the size, in bytes, up to which the parts of a message are copied together and written at
+// once.
 const smallFrame = 64 << 10
 
-// pipe is the outlet of stdio: every message a line, written with one call if it is small.
+// pipe is the outlet for stdio: one message per line, a small one in a single write.
 type pipe struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -53,7 +54,7 @@ func (p *pipe) loose(b []byte) {
 	p.write(b)
 }
 
-// write ignores errors: a client that went away shows as the end of stdin.
+// write ignores errors: if the client went away, stdin ends too.
 func (p *pipe) write(b []byte) { _, _ = p.w.Write(b) }
 
 // serveStdio serves one client until in ends.
@@ -106,8 +107,7 @@ func (s *server) serveLine(ctx context.Context, p *peer, out *pipe, line []byte)
 	}
 }
 
-// serveRequest answers at once what can be answered at once, and does the rest on the
-// side.
+// serveRequest answers a request; if that may block, it does so on its own goroutine.
 func (s *server) serveRequest(ctx context.Context, c *call) {
 	s.decideEra(c)
 	h := s.admit(c)
@@ -120,7 +120,7 @@ func (s *server) serveRequest(ctx context.Context, c *call) {
 	}
 	ctx, done := c.peer.track(ctx, c.id)
 	if c.method == "subscriptions/listen" {
-		// Opened before the next line is read, which may change what it listens to.
+		// Opened before the next line is read, because that line may change the lists it listens to.
 		l := s.openListen(c)
 		h = func(s *server, ctx context.Context, _ *call) { s.keepListen(ctx, l) }
 	}

@@ -18,7 +18,7 @@ const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"pro
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// talk runs the server inside the test on the given lines and returns what it wrote.
+// talk runs the server inside the test with the given lines as input, and returns its output.
 func talk(t *testing.T, flags []string, lines ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,7 +26,7 @@ func talk(t *testing.T, flags []string, lines ...string) (stdout, stderr string,
 	return out.String(), errs.String(), code
 }
 
-// answers is talk after a legacy handshake; it returns the lines after that.
+// answers does a legacy handshake before the lines and returns the output lines after it.
 func answers(t *testing.T, flags []string, lines ...string) []string {
 	t.Helper()
 	stdout, stderr, code := talk(t, flags, append([]string{initialize}, lines...)...)

@@ -25,8 +25,7 @@ var listenFields = []struct{ kind, field string }{
 // listen serves a subscription until ctx ends.
 func (s *server) listen(ctx context.Context, c *call) { s.keepListen(ctx, s.openListen(c)) }
 
-// openListen acknowledges a subscription. From its return on the client hears of what it
-// wants to hear.
+// openListen acknowledges a subscription. Once it has returned, the client receives what it subscribed to.
 func (s *server) openListen(c *call) *listen {
 	l := &listen{call: c}
 	var honoured strings.Builder
@@ -43,8 +42,8 @@ func (s *server) openListen(c *call) *listen {
 		}
 		honoured.WriteString(`,"resourceSubscriptions":` + uris.Raw)
 	}
-	// Registered under the lock that the acknowledgement is sent under: it has to be the
-	// first message of the subscription.
+	// Registered while holding the lock under which the acknowledgement is sent, because that has to be the
+	// subscription's first message.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.meta()+`,"notifications":{`+trimComma(honoured.String())+`}}`)
@@ -62,7 +61,7 @@ func (s *server) keepListen(ctx context.Context, l *listen) {
 
 func (l *listen) meta() string { return `{"` + metaSubscription + `":` + l.call.id + `}` }
 
-// endListens ends all subscriptions from the server's side, the graceful way.
+// endListens ends all subscriptions from the server's side, with proper responses.
 func (s *server) endListens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +71,7 @@ func (s *server) endListens() {
 	}
 }
 
-// change toggles the extra entry of a list and tells every client that wants to know.
+// change adds or removes the extra entry of a list and notifies every client that wants to know.
 func (s *server) change(kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +95,7 @@ func (s *server) hasExtra(kind string) bool {
 	return s.extra[kind]
 }
 
-// touch changes a resource and tells its subscribers.
+// touch changes a resource and notifies its subscribers.
 func (s *server) touch(uri gjson.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

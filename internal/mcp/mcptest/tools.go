@@ -13,7 +13,7 @@ import (
 type builtin struct {
 	about      string // description
 	properties string // of inputSchema, JSON members
-	blocks     bool   // may wait, see server.blocks
+	blocks     bool   // may wait; see server.blocks
 	run        func(ctx context.Context, s *server, c *call, args gjson.Result)
 }
 
@@ -61,7 +61,7 @@ func (s *server) callTool(ctx context.Context, c *call) {
 	}
 }
 
-// The JSON Schemas of arguments that several tools have.
+// The JSON Schemas of arguments that several tools share.
 const (
 	textProperty  = `"text":{"type":"string"}`
 	bytesProperty = `"bytes":{"type":"integer","minimum":0}`

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// question is something the server can ask its client for.
+// question is a request that the server can send to its client.
 type question struct {
 	method     string
 	capability string
@@ -24,11 +24,11 @@ var questions = map[string]question{
 		"elicitation/create", "elicitation",
 		`{"message":"What is your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`,
 	},
-	// The params are optional, but go-sdk 1.8.0 cannot read an input request without.
+	// The params are optional, but go-sdk 1.8.0 cannot read an input request without them.
 	"roots": {"roots/list", "roots", "{}"},
 }
 
-// askTools need something from the client before they answer.
+// askTools ask the client for something before they answer.
 func askTools() map[string]builtin {
 	properties := `"what":{"type":"string","enum":["sampling","elicitation","roots"]},"params":{"type":"object"}`
 	return map[string]builtin{
@@ -51,8 +51,8 @@ func askTools() map[string]builtin {
 	}
 }
 
-// ask gets so many answers from the client: by requests of its own in the legacy era, by
-// input_required results in the modern one (2026-07-28, patterns: MRTR).
+// ask gets rounds answers from the client: by requests in the legacy era, by input_required results in the
+// modern one (2026-07-28, patterns: MRTR).
 func (s *server) ask(ctx context.Context, c *call, args gjson.Result, rounds int) {
 	q, ok := questions[text(args, "what", "elicitation")]
 	if !ok {
@@ -98,7 +98,7 @@ func askModern(c *call, q question, rounds int) {
 			return
 		}
 	}
-	// An answer that is missing is asked for again, as the protocol advises.
+	// A missing answer is asked for again, as the protocol recommends.
 	if a := c.params.Get("inputResponses." + key(len(answers))); a.Exists() {
 		answers = append(answers, a.Raw)
 	}
@@ -115,11 +115,11 @@ func inputRequired(q question, tool string, answers []string) string {
 		sealState(tool, answers) + `"}`
 }
 
-// key returns the name of question i among the input requests.
+// key returns the name of question i in the input requests.
 func key(i int) string { return "question-" + string(rune('a'+i)) }
 
-// The state holds the answers so far. Its prefix has characters that only survive in a
-// client that leaves it alone, or that reads and writes JSON correctly.
+// The state holds the answers so far. Characters of its prefix survive only in a client that passes the state
+// on unchanged or handles JSON correctly.
 const statePrefix = "état/<" // the JSON below writes it with escapes
 
 func sealState(tool string, answers []string) string {
@@ -137,7 +137,7 @@ func openState(tool, state string) ([]string, bool) {
 	return parts[1:], true
 }
 
-// together returns a single answer as it is and several as a JSON array.
+// together returns a single answer unchanged, and several as a JSON array.
 func together(answers []string) string {
 	if len(answers) == 1 {
 		return answers[0]

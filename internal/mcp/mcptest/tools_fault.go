@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// faultTools end or disturb the process.
+// faultTools crash or disturb the process.
 func faultTools() map[string]builtin {
 	return map[string]builtin{
 		"crash": {
@@ -41,7 +41,7 @@ func faultTools() map[string]builtin {
 	}
 }
 
-// die ends the process and lets its caller wait for that, so that no answer is sent.
+// die ends the process. It returns only after that, so that the caller sends no answer.
 func (s *server) die(ctx context.Context, code int) {
 	s.leave(code)
 	<-ctx.Done()

@@ -52,8 +52,8 @@ func logMessage(_ context.Context, _ *server, c *call, args gjson.Result) {
 	c.text("logged")
 }
 
-// wantsLog reports whether the client asked for log messages of the level: a legacy one
-// gets all until it sets a level, a modern one none until the request names a level.
+// wantsLog reports whether the client wants log messages of the level. A legacy client gets all until it sets
+// a level; a modern one gets none unless the request names a level.
 func (c *call) wantsLog(level string) bool {
 	if !c.modern {
 		return c.peer.wants(level)

@@ -10,10 +10,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// oddSize is the size of odd results where nobody asked for another.
+// oddSize is the default size of odd results in bytes.
 const oddSize = 2000
 
-// sizeTools answer correctly with results that are big, deep or odd.
+// sizeTools answer correctly, with results that are big, deep or odd.
 func sizeTools() map[string]builtin {
 	return map[string]builtin{
 		"big": {
@@ -67,7 +67,7 @@ func tooLarge(_ context.Context, s *server, c *call, args gjson.Result) {
 	c.reply(0, []byte(head), s.filler.bytes(n), []byte(tail))
 }
 
-// filler hands out slices of one long text, so that big answers cost no generation.
+// filler returns slices of one long text, so that big answers need no generation.
 type filler struct {
 	mu   sync.Mutex
 	text []byte

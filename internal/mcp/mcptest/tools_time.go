@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// timeTools let their caller wait.
+// timeTools answer late or never.
 func timeTools() map[string]builtin {
 	return map[string]builtin{
 		"slow": {

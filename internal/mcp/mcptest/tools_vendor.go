@@ -8,11 +8,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// vendorPrefix begins the methods of requests that MCP does not name; the server answers them with
-// what it was sent.
+// vendorPrefix starts the methods of requests that MCP does not name. The server answers them with their own
+// params.
 const vendorPrefix = "vendor/"
 
-// vendorTools send what MCP does not name, and what it names under odd circumstances.
+// vendorTools send messages that MCP does not name, or known messages in unusual circumstances.
 func vendorTools() map[string]builtin {
 	return map[string]builtin{
 		"vendor": {
@@ -63,7 +63,7 @@ func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
 	q := questions[text(args, "what", "elicitation")]
 	asking, cancel := context.WithCancel(ctx)
 	cancel()
-	c.peer.ask(asking, c.out, q.method, q.params) // nobody waits for the answer
+	c.peer.ask(asking, c.out, q.method, q.params) // the answer is not used
 	select {
 	case <-c.peer.goOn:
 	case <-ctx.Done():

@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// wireTools answer with what a client should survive.
+// wireTools send malformed or unexpected data, which a client should survive.
 func wireTools() map[string]builtin {
 	return map[string]builtin{
 		"garbage": {

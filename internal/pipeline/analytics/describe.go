@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// describe tells what is to be kept of a call, texts and Seq excepted, and what a model reads
-// of its result.
+// describe returns the entry for a call, without texts and Seq, and the part of its result that a model
+// reads.
 func describe(done *tool.CallDone, last *session) (Entry, reading) {
 	c := done.Call
 	response, size := responseTo(done)
@@ -50,12 +50,12 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 	return e, response
 }
 
-// unread reports whether the result of a call was let go of; see [inbox].
+// unread reports whether the inbox dropped the result of a call to save memory; see [inbox].
 func unread(done *tool.CallDone) bool {
 	return done.Err == nil && done.Result == nil && done.BytesOut > 0
 }
 
-// actionOf is the action of a call. A page of help is one as well.
+// actionOf returns the action of a call. A help page counts as an action.
 func actionOf(done *tool.CallDone) string {
 	switch {
 	case done.Call.Action != nil:
@@ -66,7 +66,8 @@ func actionOf(done *tool.CallDone) string {
 	return ""
 }
 
-// responseTo is what the caller is told, and its size. Of a failure that is its payload.
+// responseTo returns what the caller is told, and its size in bytes. For a failure that is the error's
+// payload.
 func responseTo(done *tool.CallDone) (r reading, size int) {
 	if done.Err == nil {
 		return read(done.Result), done.BytesOut
@@ -80,8 +81,8 @@ func responseTo(done *tool.CallDone) (r reading, size int) {
 	return reading{other: payload}, len(payload)
 }
 
-// errorOf classes a failure. A result that reports one in our own words tells its type and code
-// as well.
+// errorOf classifies a failure. If the result reports one of our own errors, it also returns that error's
+// type and code.
 func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
 	if done.Err == nil {
 		return reported(r)
@@ -98,7 +99,7 @@ func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
 	return tool.KindOf(done.Err).Type(), code
 }
 
-// maxReport bounds the result in which an error is looked for.
+// maxReport is the largest result that is searched for an error, in bytes.
 const maxReport = 64 << 10
 
 func reported(r *reading) (kind, code string) {
@@ -113,8 +114,8 @@ func reported(r *reading) (kind, code string) {
 	return word(found[0].String()), word(found[1].String())
 }
 
-// word is s if it looks like the name of something. Other people's servers may write texts
-// where we write names, and texts are not kept.
+// word returns s if it looks like a name, else "". Other people's servers may put texts where we put names,
+// and texts must not be kept.
 func word(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -130,8 +131,8 @@ const (
 	maxKeyName = 64 // bytes
 )
 
-// paramKeys are the names of arguments. What is too long for a name is left out, since it may
-// be anything.
+// paramKeys returns the names of the arguments. A name that is too long is left out, since it may be any
+// text.
 func paramKeys(args json.RawMessage) []string {
 	keys := []string{}
 	c := cursor{raw: args}
@@ -140,7 +141,7 @@ func paramKeys(args json.RawMessage) []string {
 	}
 	var space [maxKeyName]byte
 	for begun := false; c.more(begun, '}'); begun = true {
-		name, _ := jsontext.AppendUnquote(space[:0], c.name()) // what is not UTF-8 is replaced
+		name, _ := jsontext.AppendUnquote(space[:0], c.name()) // invalid UTF-8 is replaced
 		if string(name) != "action" && len(name) <= maxKeyName {
 			keys = append(keys, string(name))
 		}
@@ -151,8 +152,8 @@ func paramKeys(args json.RawMessage) []string {
 	return keys[:min(len(keys), maxKeys)]
 }
 
-// transport says which way a call came in. Programs of this machine that come in over HTTP have
-// the name of their key where the others have that of the person who runs them.
+// transport says how a call came in. A program of this machine that calls over HTTP has the name of its key
+// as principal; other local callers have the user's name.
 func transport(c *tool.Call) string {
 	switch c.Origin {
 	case tool.MCPLocal:
@@ -167,7 +168,7 @@ func transport(c *tool.Call) string {
 	return viaCLI
 }
 
-// session is one whose hash is known: calls come in rows from the same.
+// session remembers a session's hash, because consecutive calls often come from the same session.
 type session struct{ id, hash string }
 
 func (s *session) hashOf(id string) string {
@@ -177,7 +178,7 @@ func (s *session) hashOf(id string) string {
 	return s.hash
 }
 
-// sessionHash lets calls of one session be told apart from others, and found in the audit.
+// sessionHash identifies a session without revealing its id. The audit uses the same hash.
 func sessionHash(id string) string {
 	if id == "" {
 		return ""
@@ -186,5 +187,5 @@ func sessionHash(id string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// nextSeq is a number above last that is near now.
+// nextSeq returns a number above last that is close to the time now in milliseconds.
 func nextSeq(last int64, now time.Time) int64 { return max(last+1, now.UnixMilli()) }

@@ -1,17 +1,16 @@
-// Package analytics counts on this machine what is called, how long it takes and how large it
-// is. [Open] subscribes to the calls that end and appends a line for each to a file of the day;
-// [Summarize] adds the lines up by day and by action, and [Telemetry] makes of them a report
-// without names and texts of the user, which goes nowhere unless somebody says where to. Single
-// calls are looked up in the audit, by the hash of their session.
+// Package analytics counts calls on this machine, with their duration and size. [Open] subscribes to calls
+// that end and appends a line for each to a file of the day. [Summarize] sums the lines up by day and action.
+// [Telemetry] turns them into a report without names and texts of the user, which is sent only if somebody
+// configures where to. Single calls are looked up in the audit, by the hash of their session.
 //
-// A call pays for it one publish on the event bus. What the pipeline does is never held up, and
-// nothing here is a record to rely on: what cannot be kept is counted and dropped, a line may be
-// lost when the machine stops. The audit is the record.
+// For a call this costs one publish on the event bus. The pipeline never waits for it. The files are not a
+// reliable record, unlike the audit: what cannot be written is counted and dropped, and lines may be lost
+// when the machine stops.
 //
 // # Files
 //
 //	<dir>/2026-07-28.jsonl      the calls that ended on that day, in UTC
-//	<dir>/2026-07-28.jsonl.1    those after the first file had become full, and so on
+//	<dir>/2026-07-28.jsonl.1    those after the first file was full, and so on
 //
 // Files have mode 0600, the folder 0700. Any number of processes append whole lines to the same
 // files; nobody renames or rewrites them, and files older than the retention go. A line is one

@@ -1,4 +1,4 @@
 package analytics
 
-// Entries are what is kept, for tests from outside that look at each.
+// Entries yields the entries in a folder, for tests that check each of them.
 var Entries = entries

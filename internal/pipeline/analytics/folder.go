@@ -15,14 +15,14 @@ import (
 	"collie/internal/sorting"
 )
 
-// folder is where the files are.
+// folder is the folder with the files.
 type folder struct {
 	dir      string
 	maxFile  int64
 	maxFiles int
 }
 
-// part is one file: the lines of a day, or those after the files before it were full.
+// part is one file of a day; a day has several if one gets full.
 type part struct {
 	day   string
 	index int
@@ -33,7 +33,7 @@ const (
 	extension = ".jsonl"
 )
 
-// dayOf is the day of a time in milliseconds.
+// dayOf returns the day (UTC) of a time in milliseconds.
 func dayOf(ts int64) string { return time.UnixMilli(ts).UTC().Format(dayForm) }
 
 func (p part) name() string {
@@ -43,7 +43,7 @@ func (p part) name() string {
 	return p.day + extension + "." + strconv.Itoa(p.index)
 }
 
-// parsePart is the reverse of name. Other names are none of ours.
+// parsePart is the reverse of name; ok is false for other names.
 func parsePart(name string) (part, bool) {
 	day, rest, ok := strings.Cut(name, extension)
 	if _, err := time.Parse(dayForm, day); !ok || err != nil {
@@ -56,7 +56,7 @@ func parsePart(name string) (part, bool) {
 	return p, p.name() == name
 }
 
-// parts are the files there are, oldest first. A folder that is not there has none.
+// parts returns the existing files, oldest first; none if the folder does not exist.
 func (f folder) parts() ([]part, error) {
 	entries, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func (f folder) parts() ([]part, error) {
 	return out, err
 }
 
-// prune removes the files of the days before that of t.
+// prune removes the files of all days before that of t.
 func (f folder) prune(t time.Time) error {
 	parts, err := f.parts()
 	first := t.UTC().Format(dayForm)
@@ -83,14 +83,14 @@ func (f folder) prune(t time.Time) error {
 			break
 		}
 		if e := os.Remove(filepath.Join(f.dir, p.name())); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e) // another process may have been first
+			err = errors.Join(err, e) // another process may have removed it first
 		}
 	}
 	return err
 }
 
-// append writes lines to the files of a day and returns how many bytes of them are in whole
-// lines there. A line that is larger than a file may be has one of its own.
+// append writes lines to the files of a day and returns how many bytes of them were written as whole lines. A
+// line larger than the limit of a file gets a file of its own.
 func (f folder) append(day string, lines []byte) (done int, err error) {
 	for index := 0; done < len(lines); index++ {
 		if index >= f.maxFiles {
@@ -105,8 +105,8 @@ func (f folder) append(day string, lines []byte) (done int, err error) {
 	return done, nil
 }
 
-// fill appends to one file as many lines as it has room for. Other processes append to it at
-// the same time: one write is one piece.
+// fill appends as many whole lines as one file has room for. Since other processes append to the same file,
+// it uses a single write.
 func (f folder) fill(p part, lines []byte) (int, error) {
 	path := filepath.Join(f.dir, p.name())
 	size, torn, err := state(path)
@@ -138,7 +138,7 @@ func (f folder) fill(p part, lines []byte) (int, error) {
 	return bytes.LastIndexByte(lines[:max(0, wrote)], '\n') + 1, err
 }
 
-// fitting is how much of lines fits into room bytes, in whole lines.
+// fitting returns how many bytes of lines, in whole lines, fit into room bytes.
 func fitting(lines []byte, room int64) int {
 	if int64(len(lines)) <= room {
 		return len(lines)
@@ -146,8 +146,7 @@ func fitting(lines []byte, room int64) int {
 	return bytes.LastIndexByte(lines[:max(0, room)], '\n') + 1
 }
 
-// state is the size of a file, and whether somebody left half a line at its end. A file that is
-// not there has no size.
+// state returns the size of a file, and whether it ends in an incomplete line. A missing file has size 0.
 func state(path string) (size int64, torn bool, err error) {
 	r, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

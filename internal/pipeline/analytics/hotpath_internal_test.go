@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// finished is a call as a notes tool has it.
+// finished is a typical call of a notes tool.
 func finished() tool.CallDone {
 	raw := json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("some text ", 100) + `"}]}`)
 	return tool.CallDone{
@@ -26,12 +26,12 @@ func finished() tool.CallDone {
 	}
 }
 
-// A call pays one publish: it allocates one event for all who hear of it, and waits for nothing, while analytics cannot
-// go on at all. What is lost is counted. Not parallel: it counts allocations.
+// A call pays for one publish: it allocates one event for all subscribers and waits for nothing, even while
+// analytics is blocked. Lost calls are counted. Not parallel, because the test counts allocations.
 func TestACallNeverWaits(t *testing.T) {
 	dir, bus, done := t.TempDir(), new(event.Bus[tool.CallDone]), finished()
 	l := Open(dir, bus, nil)
-	l.mu.Lock() // nothing moves on from here
+	l.mu.Lock() // blocks the goroutine that makes lines
 	const runs = 5 * queueLen
 	if n := testing.AllocsPerRun(runs, func() { bus.Publish(done) }); n != 1 {
 		t.Errorf("Publish allocates %v times, want 1", n)
@@ -49,12 +49,12 @@ func TestACallNeverWaits(t *testing.T) {
 			kept++
 		}
 	}
-	if kept < queueLen || kept+dropped != runs+1 { // AllocsPerRun makes one more
+	if kept < queueLen || kept+dropped != runs+1 { // AllocsPerRun makes one run more
 		t.Errorf("%d calls kept and %d noted as dropped, of %d", kept, dropped, runs+1)
 	}
 }
 
-// asItIs is a Redactor that takes nothing out.
+// asItIs is a Redactor that removes nothing.
 type asItIs struct{}
 
 func (asItIs) AppendJSON(b, raw []byte) []byte { return append(b, raw...) }
@@ -62,12 +62,13 @@ func (asItIs) AppendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// Large results are not kept in memory until somebody looks at them, and none of their text counts as all of it.
+// Large results waiting in the queue are dropped to save memory; the entry then has the size of the whole
+// result.
 func TestLargeResultsAreLetGo(t *testing.T) {
 	t.Parallel()
 	dir, bus := t.TempDir(), new(event.Bus[tool.CallDone])
 	l := Open(dir, bus, &Options{CaptureText: true, Redactor: asItIs{}})
-	l.mu.Lock() // nothing moves on from here
+	l.mu.Lock() // blocks the goroutine that makes lines
 	const calls, chars = 100, 4 << 20
 	for range calls {
 		done := finished()
@@ -98,7 +99,7 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 	}
 }
 
-// What waits for a disk that does not answer has a bound, and what is beyond it is counted.
+// The memory that waits for a hanging disk is bounded; lines beyond that are counted.
 func TestADiskThatHangs(t *testing.T) {
 	t.Parallel()
 	l := &Log{in: newInbox(), wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
@@ -121,15 +122,14 @@ func TestADiskThatHangs(t *testing.T) {
 	}
 }
 
-// BenchmarkPublish is what a call pays for analytics, and what it pays without, and how often
-// the one goes into the other.
+// BenchmarkPublish measures what a call pays with and without analytics, and the ratio.
 func BenchmarkPublish(b *testing.B) {
 	done := finished()
 	alone, watched := new(event.Bus[tool.CallDone]), new(event.Bus[tool.CallDone])
 	l := Open(b.TempDir(), watched, nil)
 	defer l.Close()
 	b.ReportAllocs()
-	const calls = 100 // between two looks at the clock
+	const calls = 100 // between two readings of the clock
 	var without, with time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -148,7 +148,7 @@ func BenchmarkPublish(b *testing.B) {
 	b.ReportMetric(float64(with)/float64(max(without, 1)), "ratio")
 }
 
-// BenchmarkStage is the stage around a call that does nothing.
+// BenchmarkStage measures the stage around a call that does nothing.
 func BenchmarkStage(b *testing.B) {
 	done := finished()
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{Raw: done.Result}, nil }
@@ -168,7 +168,7 @@ func BenchmarkStage(b *testing.B) {
 	}
 }
 
-// BenchmarkLine is what the background pays for a call.
+// BenchmarkLine measures the background work for a call.
 func BenchmarkLine(b *testing.B) {
 	done := finished()
 	l := &Log{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}

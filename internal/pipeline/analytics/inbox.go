@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	queueLen = 2048     // calls that may wait to be looked at
+	queueLen = 2048     // calls that may wait to be processed
 	maxHeld  = 16 << 20 // bytes of arguments and results that they may keep in memory
 )
 
-// inbox holds calls that have ended until they are looked at. Whoever puts one in never waits: where it is full the
-// oldest goes and is counted, and of what would keep too many bytes in memory the result is let go of. It is safe for
-// concurrent use.
+// inbox holds finished calls until they are processed. A caller of put never waits: if the inbox is full, the
+// oldest call is dropped and counted; if it holds too many bytes, the result of the new call is dropped, and
+// the call itself if it is still too large. It is safe for concurrent use.
 type inbox struct {
-	more chan struct{} // there is something, or it was closed; holds one
+	more chan struct{} // signals a new call or the end; capacity 1
 
 	mu      sync.Mutex
 	list    []*tool.CallDone
-	held    int // bytes that list keeps
+	held    int // bytes that list keeps in memory
 	dropped int
 	closed  bool
 }
@@ -34,7 +34,7 @@ func weight(d *tool.CallDone) int {
 	return n
 }
 
-// put takes in a call. What was put after close is not looked at.
+// put adds a call. Calls after close are ignored.
 func (b *inbox) put(d *tool.CallDone) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +60,7 @@ func (b *inbox) put(d *tool.CallDone) {
 	signal(b.more)
 }
 
-// shift removes the oldest.
+// shift removes and returns the oldest call.
 func (b *inbox) shift() *tool.CallDone {
 	d := b.list[0]
 	b.list[0] = nil
@@ -69,7 +69,7 @@ func (b *inbox) shift() *tool.CallDone {
 	return d
 }
 
-// next is the oldest call; it waits for one, and is nil once the inbox is closed and empty.
+// next waits for a call and returns the oldest one; nil once the inbox is closed and empty.
 func (b *inbox) next() *tool.CallDone {
 	for {
 		b.mu.Lock()
@@ -93,14 +93,14 @@ func (b *inbox) waiting() int {
 	return len(b.list)
 }
 
-// lost is how many calls were given up until now.
+// lost returns how many calls were dropped so far.
 func (b *inbox) lost() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.dropped
 }
 
-// close lets what is in the inbox be looked at, and takes in no more.
+// close stops accepting calls; next still returns those in the inbox.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

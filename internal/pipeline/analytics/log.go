@@ -21,32 +21,31 @@ const (
 )
 
 const (
-	gatherTime = 20 * time.Millisecond  // how long calls are left in the queue, but for the first
+	gatherTime = 20 * time.Millisecond  // how long calls are gathered in the queue, except the first
 	maxPending = 4 << 20                // bytes of lines that may wait for the disk
-	flushBytes = 256 << 10              // at so many the writer waits no longer
-	batchTime  = 200 * time.Millisecond // how long the writer waits for company of a line
+	flushBytes = 256 << 10              // the writer stops waiting once there are this many bytes
+	batchTime  = 200 * time.Millisecond // how long the writer waits for more lines
 	pruneEvery = 24 * time.Hour
 )
 
 // Options of [Open]. The zero value works.
 type Options struct {
-	// CaptureText keeps up to 20,000 characters of the arguments and of the result of each call,
-	// as Redactor leaves them. Without a Redactor no text is kept.
+	// CaptureText keeps up to 20,000 characters each of a call's arguments and result, as Redactor returns
+	// them. Without a Redactor no text is kept.
 	CaptureText bool
 	Redactor    Redactor
-	// MaxFile bounds one file and MaxFiles the files of one day; defaults 64 MiB and 16. What
-	// comes when they are full is dropped and counted.
+	// MaxFile bounds one file in bytes, MaxFiles the number of files per day; defaults 64 MiB and 16. Calls
+	// beyond that are dropped and counted.
 	MaxFile  int64
 	MaxFiles int
 	// Retention is how long files are kept; default 30 days.
 	Retention time.Duration
-	// Logger is told once when files cannot be written, and once when they can again. Nil
-	// discards.
+	// Logger is told once when the files cannot be written, and once when they can again. Nil discards.
 	Logger *slog.Logger
 }
 
-// Log keeps what is published of calls in the files of a folder. It is safe for concurrent use.
-// Close ends it.
+// Log writes a line for each published call to the files of a folder. It is safe for concurrent use. The
+// caller calls Close.
 type Log struct {
 	folder  folder
 	opts    Options
@@ -55,27 +54,26 @@ type Log struct {
 	done    sync.WaitGroup
 	close   func()        // closes closing, once
 	closing chan struct{} // Close was called
-	wake    chan struct{} // there are lines; holds one
-	full    chan struct{} // there are many lines; holds one
-	ended   chan struct{} // closed when no line will come any more
+	wake    chan struct{} // signals that there are lines; capacity 1
+	full    chan struct{} // signals that there are many lines; capacity 1
+	ended   chan struct{} // closed when no more lines will come
 
-	lost atomic.Int64 // lines given up since the last note
+	lost atomic.Int64 // lines dropped since the last note
 
 	mu      sync.Mutex
 	pending []batch
-	size    int // bytes of pending
+	size    int // total bytes in pending
 }
 
-// batch is lines of one day.
+// batch holds lines of one day.
 type batch struct {
 	day   string
 	lines []byte
 }
 
-// Open subscribes to the calls that end on bus and keeps those of kind "call" in dir, which is
-// made with the first of them. A call never waits for it: of more than 2,048 that end faster
-// than they are looked at the oldest are dropped and counted; where their arguments and results have more than 16 MiB,
-// results are let go of unread.
+// Open subscribes to calls that end on bus and records those of kind "call" in dir, which is created with the
+// first line. No call ever waits. If more than 2,048 calls are waiting to be processed, the oldest are
+// dropped and counted; if their arguments and results exceed 16 MiB, results are dropped.
 func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	if opts == nil {
 		opts = &Options{}
@@ -90,7 +88,8 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 		l.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	l.folder = folder{dir, cmp.Or(l.opts.MaxFile, defaultMaxFile), cmp.Or(l.opts.MaxFiles, defaultMaxFiles)}
-	// It is the publisher that puts a call in: the queue of a subscription counts calls, and not what they keep in memory.
+	// The calls are queued by the filter function and not by the subscription, because the subscription's
+	// queue bounds the number of calls, but not the memory they use.
 	l.sub = bus.SubscribeTo(1, func(d *tool.CallDone) bool {
 		l.in.put(d)
 		return false
@@ -100,8 +99,7 @@ func Open(dir string, bus *event.Bus[tool.CallDone], opts *Options) *Log {
 	return l
 }
 
-// Close keeps what was published until now and waits for it to be written. It may be called
-// twice.
+// Close processes all calls published so far and waits until they are written. It may be called twice.
 func (l *Log) Close() {
 	l.close()
 	l.sub.Close()
@@ -109,8 +107,8 @@ func (l *Log) Close() {
 	l.done.Wait()
 }
 
-// collect makes lines of calls. It never waits for the disk, so that what a call has brought is
-// let go of soon.
+// collect turns calls into lines. It never waits for the disk, so that arguments and results are released
+// soon.
 func (l *Log) collect() {
 	defer close(l.ended)
 	c := collector{log: l}
@@ -118,11 +116,11 @@ func (l *Log) collect() {
 	defer pause.Stop()
 	for done := l.in.next(); done != nil; done = l.in.next() {
 		c.record(done)
-		// Calls come in rows, and to be woken for each would cost more than its line does.
+		// Calls come in series, and waking up for each would cost more than its line.
 		pause.Reset(gatherTime)
 		select {
 		case <-pause.C:
-		case <-l.closing: // a command has its answer and is to end
+		case <-l.closing: // a command has its answer and is about to exit
 		}
 		for waiting := l.in.waiting(); waiting > 0; waiting-- {
 			if next := l.in.next(); next != nil {
@@ -133,20 +131,20 @@ func (l *Log) collect() {
 	c.noteLost()
 }
 
-// collector is the state of the goroutine that makes lines.
+// collector holds the state of the goroutine that makes lines.
 type collector struct {
 	log     *Log
 	seq     int64
-	dropped int          // by the inbox, as far as noted
-	entry   []byte       // the line of the last call
-	line    bytes.Buffer // that of the last note
-	session session      // of the last call
+	dropped int          // calls dropped by the inbox, as far as a note says so
+	entry   []byte       // buffer for the line of a call
+	line    bytes.Buffer // buffer for a note
+	session session      // session of the last call
 
-	day       string // of the last line
-	dayNumber int64  // since 1970
+	day       string // day of the last line
+	dayNumber int64  // days since 1970
 }
 
-// record makes a line of a call.
+// record makes a line for a call.
 func (c *collector) record(done *tool.CallDone) {
 	if done.Call == nil || done.Call.Kind != tool.KindCall {
 		return
@@ -165,12 +163,12 @@ func (c *collector) add(done *tool.CallDone) {
 	e.Seq = c.seq
 	var err error
 	c.entry, err = appendEntry(c.entry[:0], &e)
-	if err != nil || !c.log.enqueue(c.dayOf(e.TS), c.entry) { // there is no error: a duration is a finite number
+	if err != nil || !c.log.enqueue(c.dayOf(e.TS), c.entry) { // the error is impossible: durations are finite
 		c.log.lost.Add(1)
 	}
 }
 
-// dayOf is the day of a time in milliseconds.
+// dayOf returns the day of a time in milliseconds.
 func (c *collector) dayOf(ts int64) string {
 	const length = 24 * 60 * 60 * 1000
 	if n := ts / length; c.day == "" || n != c.dayNumber || ts < 0 {
@@ -179,7 +177,7 @@ func (c *collector) dayOf(ts int64) string {
 	return c.day
 }
 
-// noteLost writes how many calls were given up since the last note.
+// noteLost writes a note that says how many calls were dropped since the last note.
 func (c *collector) noteLost() {
 	dropped := c.log.in.lost()
 	n := c.log.lost.Swap(0) + int64(dropped-c.dropped)
@@ -194,18 +192,18 @@ func (c *collector) noteLost() {
 	}
 }
 
-// put hands the line of v to the writer, if there is room for it.
+// put encodes v as a line and hands it to the writer; false if there is no room.
 func (c *collector) put(v any, ts int64) bool {
 	c.line.Reset()
 	enc := json.NewEncoder(&c.line)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return false // it cannot be: a duration is a finite number
+		return false // impossible: durations are finite
 	}
 	return c.log.enqueue(dayOf(ts), c.line.Bytes())
 }
 
-// enqueue lets the line wait for the writer.
+// enqueue queues a line for the writer; false if there is no room.
 func (l *Log) enqueue(day string, line []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,7 +223,7 @@ func (l *Log) enqueue(day string, line []byte) bool {
 	return true
 }
 
-// drain is all that waits.
+// drain returns and removes all queued lines.
 func (l *Log) drain() []batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,9 +239,9 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// Redactor takes secrets out of what is kept. It is safe for concurrent use.
+// Redactor removes secrets from texts that are kept. It is safe for concurrent use.
 type Redactor interface {
-	// AppendJSON appends raw, which may not be JSON, as one line of JSON.
+	// AppendJSON appends raw, which may be invalid JSON, as one line of JSON.
 	AppendJSON(b, raw []byte) []byte
 	// AppendText appends s as a JSON string.
 	AppendText(b []byte, s string) []byte
@@ -251,10 +249,10 @@ type Redactor interface {
 
 const (
 	maxText   = 20_000  // UTF-16 units that are kept of a text
-	maxSource = 1 << 20 // bytes of a text that is looked at for that
+	maxSource = 1 << 20 // bytes of a text that are looked at for that
 )
 
-// capture puts the texts of a call into e, without secrets, and cut.
+// capture stores the texts of a call in e, shortened and without secrets.
 func capture(e *Entry, args []byte, response *reading, by Redactor) {
 	if len(args) <= maxSource {
 		e.RequestText, e.RequestTextTruncated = cut(string(by.AppendJSON(nil, args)))
@@ -271,7 +269,7 @@ func capture(e *Entry, args []byte, response *reading, by Redactor) {
 	}
 }
 
-// cut keeps the first maxText UTF-16 units of s, whole runes only.
+// cut keeps the first maxText UTF-16 units of s without splitting a rune.
 func cut(s string) (kept string, truncated bool) {
 	if len(s) <= maxText {
 		return s, false

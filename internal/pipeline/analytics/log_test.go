@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entries are all that is kept in dir.
+// entries returns all entries in dir.
 func entries(t testing.TB, dir string) []analytics.Entry {
 	t.Helper()
 	var out []analytics.Entry
@@ -55,10 +55,10 @@ func textResult(text string) json.RawMessage {
 	return raw
 }
 
-// A line has exactly the fields that are documented, and none of the user's words.
+// A line has exactly the documented fields and nothing that the user wrote.
 func TestLine(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // it is 2000-01-01T00:00:00Z
+	synctest.Test(t, func(t *testing.T) { // the fake clock starts at 2000-01-01T00:00:00Z
 		dir := t.TempDir()
 		bus := new(event.Bus[tool.CallDone])
 		l := analytics.Open(dir, bus, nil)
@@ -156,7 +156,7 @@ func TestWhatALineTells(t *testing.T) {
 				tc.edit(tc.done.Call)
 			}
 			bus.Publish(tc.done)
-			bus.Publish(tool.CallDone{Call: &tool.Call{Request: tool.Request{Kind: tool.KindRead}}}) // no action
+			bus.Publish(tool.CallDone{Call: &tool.Call{Request: tool.Request{Kind: tool.KindRead}}}) // a call without an action
 			bus.Publish(tool.CallDone{})
 			l.Close()
 			all := entries(t, dir)
@@ -191,7 +191,7 @@ func TestSizeHints(t *testing.T) {
 	}
 }
 
-// Names of arguments are few and short: anything may stand where a name should.
+// The number and length of kept argument names are bounded, because a name can be any text.
 func TestParamKeys(t *testing.T) {
 	t.Parallel()
 	args := map[string]any{strings.Repeat("a secret text ", 10): 1, "标题": "x", "action": "y", "a": nil}
@@ -242,7 +242,7 @@ func TestFiftyParallelCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := 0
-	for _, f := range files { // two, if the test runs at midnight
+	for _, f := range files { // two files if the test runs at midnight
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -266,7 +266,7 @@ func TestFiftyParallelCalls(t *testing.T) {
 	}
 }
 
-// Several processes share the files.
+// Several processes write to the same files.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -292,7 +292,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// A command that has its answer ends: Close waits for no company of its one call.
+// Close of a command does not wait for more lines.
 func TestCloseDoesNotWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -311,7 +311,7 @@ func TestCloseDoesNotWait(t *testing.T) {
 	})
 }
 
-// A line is there soon, without Close, and each day has its own file.
+// A line is written soon, without Close, and each day has its own file.
 func TestDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestDays(t *testing.T) {
 	})
 }
 
-// What is left of a line by a crash costs that line only.
+// A line that was cut off by a crash does not affect other lines.
 func TestTornLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,7 +369,7 @@ func TestTornLine(t *testing.T) {
 	})
 }
 
-// A day has a bound, and what is beyond it is counted.
+// The files of a day are bounded; calls beyond that are counted.
 func TestFullDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -405,7 +405,7 @@ func TestFullDay(t *testing.T) {
 	})
 }
 
-// A line that is larger than a file may be has one of its own.
+// A line larger than the limit of a file gets a file of its own.
 func TestSmallFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -423,7 +423,7 @@ func TestSmallFiles(t *testing.T) {
 	})
 }
 
-// A folder that cannot be made costs the lines, never a call.
+// If the folder cannot be created, lines are lost but calls are not affected.
 func TestNoFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -436,7 +436,7 @@ func TestNoFolder(t *testing.T) {
 	l.Close()
 }
 
-// Nobody's words are kept unless they ask for it, and no secret even then.
+// Texts are kept only if the user asks for that, and secrets not even then.
 func TestCaptureText(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-geheim"

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// unitsIn is the length of a text in UTF-16 units, in which other programs count. A byte that is
-// not UTF-8 counts as one.
+// unitsIn returns the length of a text in UTF-16 units, the unit that other programs count in. An invalid
+// byte counts as one.
 func unitsIn(text []byte) int {
 	n := 0
 	for i := 0; i < len(text); {
@@ -25,13 +25,13 @@ func unitsIn(text []byte) int {
 	return n
 }
 
-// quotedChars is the length of a valid JSON string, in UTF-16 units of what it stands for.
+// quotedChars returns the length, in UTF-16 units, of the text that a valid JSON string encodes.
 func quotedChars(quoted []byte) int {
 	n := 0
 	for i := 1; i < len(quoted)-1; {
 		switch c := quoted[i]; {
 		case c == '\\' && quoted[i+1] == 'u':
-			i += 6 // an escape of this kind is one unit, and a pair of them two
+			i += 6 // one \u escape is one unit; a surrogate pair is two
 			n++
 		case c == '\\':
 			i += 2
@@ -55,13 +55,14 @@ func unitsOf(r rune) int {
 	return 1
 }
 
-// reading is what a model reads of a result.
+// reading holds the parts of a result that a model reads.
 type reading struct {
-	texts [][]byte // JSON strings, parts of the result
-	other []byte   // JSON, a part of the result, where it has no text
+	texts [][]byte // JSON strings; slices of the result
+	other []byte   // JSON; a slice of the result, used if that has no text
 }
 
-// read finds what a model reads in the MCP result raw. What is not such a result is read as it is.
+// read finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is all of
+// it.
 func read(raw []byte) reading {
 	if len(raw) == 0 {
 		return reading{}
@@ -90,7 +91,7 @@ func read(raw []byte) reading {
 	return r
 }
 
-// itemAt reads one item of content, or the resource in one.
+// itemAt reads one item of content, or the resource in it.
 func (r *reading) itemAt(c *cursor) {
 	if c.peek() != '{' {
 		c.value()
@@ -108,7 +109,7 @@ func (r *reading) itemAt(c *cursor) {
 	}
 }
 
-// chars is the length of what is read, texts joined by line breaks.
+// chars returns the length in UTF-16 units, with the texts joined by line breaks.
 func (r *reading) chars() int {
 	n := max(0, len(r.texts)-1) + unitsIn(r.other)
 	for _, t := range r.texts {
@@ -117,7 +118,7 @@ func (r *reading) chars() int {
 	return n
 }
 
-// bytes is about how much memory text takes.
+// bytes returns about how much memory text needs.
 func (r *reading) bytes() int {
 	n := len(r.other)
 	for _, t := range r.texts {
@@ -126,14 +127,14 @@ func (r *reading) bytes() int {
 	return n
 }
 
-// text is what is read, texts joined by line breaks.
+// text returns the texts joined by line breaks.
 func (r *reading) text() string {
 	out := bytes.Clone(r.other)
 	for i, t := range r.texts {
 		if i > 0 {
 			out = append(out, '\n')
 		}
-		out, _ = jsontext.AppendUnquote(out, t) // what is not UTF-8 is replaced
+		out, _ = jsontext.AppendUnquote(out, t) // invalid UTF-8 is replaced
 	}
 	return string(out)
 }

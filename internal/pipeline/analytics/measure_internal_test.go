@@ -25,8 +25,8 @@ func TestChars(t *testing.T) {
 	}
 }
 
-// Results come from other people's servers. What is measured of one agrees with what is read of
-// it by other means, and nothing of the result is changed.
+// Results come from other people's servers. The measured sizes agree with those from an independent reader,
+// and the result is not changed.
 func FuzzMeasure(f *testing.F) {
 	for _, s := range []string{
 		`{"content":[{"type":"text","text":"a\n\ud83d\udc15\"é"},{"text":"b"}],"isError":false}`,
@@ -61,7 +61,7 @@ func FuzzMeasure(f *testing.F) {
 	})
 }
 
-// slowly finds the texts of a result by another reader of JSON.
+// slowly finds the texts of a result with a different JSON reader.
 func slowly(raw []byte) (texts [][]byte) {
 	if !gjson.ValidBytes(raw) || !gjson.ParseBytes(raw).IsObject() {
 		return nil
@@ -92,7 +92,7 @@ func slowly(raw []byte) (texts [][]byte) {
 	return texts
 }
 
-// members are the names in an object as encoding/json reads them.
+// members returns the names in an object as encoding/json reads them.
 func members(raw []byte) (names []string) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {

@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// Payload is a report: the whole of what would be sent, and nothing else is. It holds no ids, no
-// texts and no name that a user has chosen.
+// Payload is a telemetry report; nothing else is sent. It holds no ids, no texts and no names that a user has
+// chosen.
 type Payload struct {
 	V          int        `json:"v"`
-	ReportedAt int64      `json:"reportedAt"` // milliseconds; the calls before it are counted
-	Since      int64      `json:"since"`      // of the last report; 0 if there was none
+	ReportedAt int64      `json:"reportedAt"` // milliseconds; calls before it are counted
+	Since      int64      `json:"since"`      // time of the last report; 0 if there was none
 	Aggregates Aggregates `json:"aggregates"`
 	Meta       Meta       `json:"meta"`
 }
 
-// Aggregates are the figures of a [Payload].
+// Aggregates are the numbers in a [Payload].
 type Aggregates struct {
 	TotalCalls    int     `json:"totalCalls"`
 	ErrorCalls    int     `json:"errorCalls"`
 	ErrorRate     float64 `json:"errorRate"` // three decimals
 	AvgDurationMs float64 `json:"avgDurationMs"`
-	// ActionBreakdown has our own actions by name. All others, whose names are the user's or
-	// those of servers, are one entry "other".
+	// ActionBreakdown lists our own actions by name. All other actions, whose names come from the user or
+	// from servers, are one entry "other".
 	ActionBreakdown       []ActionCount  `json:"actionBreakdown"`
 	HourlyDistribution    [24]int        `json:"hourlyDistribution"` // hours of UTC
 	TransportDistribution map[string]int `json:"transportDistribution"`
 }
 
-// Meta is the program that reports. The names are those the field has elsewhere.
+// Meta describes the reporting program. The JSON names are those that another implementation of this report
+// uses.
 type Meta struct {
-	PluginVersion string `json:"pluginVersion"` // of this program
-	NodeVersion   string `json:"nodeVersion"`   // of Go
+	PluginVersion string `json:"pluginVersion"` // version of this program
+	NodeVersion   string `json:"nodeVersion"`   // version of Go
 	Platform      string `json:"platform"`      // linux, darwin, windows
 }
 
-// other stands for the names that are not ours to tell.
+// other replaces names that are not ours.
 const other = "other"
 
-// newPayload counts the calls in dir from since on and before at. own are the tools whose names
-// may be told.
+// newPayload counts the calls in dir in [since, at). own are the tools whose names may be reported.
 func newPayload(ctx context.Context, dir string, since, at time.Time, own []string, version string) (Payload, error) {
 	u, err := summarize(ctx, dir, since, at, func(e *Entry) {
 		if !slices.Contains(own, e.Tool) {

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// most bounds what is believed of a number in a file, so that sums stay numbers. As a time it is in the year 2527.
+// most is the largest number that is accepted from a file, so that sums do not overflow. As a time it is in
+// the year 2527.
 const most = 1 << 44
 
-// parse reads a line. ok is false for what this package has not written: no JSON object, one without a time, or one with
-// a number that cannot be.
+// parse parses a line. ok is false for a line that this package cannot have written: not a JSON object, no
+// time, or a number out of range.
 func parse(raw []byte) (e Entry, ok bool) {
 	var line struct {
 		Entry
@@ -40,8 +41,9 @@ func parse(raw []byte) (e Entry, ok bool) {
 	return e, true
 }
 
-// entries yields what is kept in dir from a time on, and before another; a zero time is not a bound. It comes by day and
-// file, in the order in which it was written, with lines that are not calls but have Dropped. An error ends the sequence.
+// entries yields the entries in dir in [from, before); a zero time means no bound. They come by day and file,
+// in the order of writing. Notes about dropped calls are included, with Dropped set. An error ends the
+// sequence.
 func entries(ctx context.Context, dir string, from, before time.Time) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		parts, err := folder{dir: dir}.parts()
@@ -68,7 +70,8 @@ func entries(ctx context.Context, dir string, from, before time.Time) iter.Seq2[
 
 var errEnough = errors.New("enough")
 
-// eachLine calls f with the lines of a file until f returns an error. One that was pruned just now has none.
+// eachLine calls f with each line of a file until f returns an error. A file that was just pruned counts as
+// empty.
 func eachLine(path string, f func([]byte) error) error {
 	file, err := os.Open(filepath.Clean(path))
 	if errors.Is(err, fs.ErrNotExist) {

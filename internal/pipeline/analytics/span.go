@@ -1,12 +1,12 @@
 package analytics
 
-// cursor walks over JSON that is known to be valid. Nothing is decoded and nothing copied.
+// cursor moves through JSON that is known to be valid, without decoding or copying.
 type cursor struct {
 	raw []byte
 	at  int
 }
 
-// peek is the first byte of what comes next, 0 at the end.
+// peek returns the next byte that is not white space, 0 at the end.
 func (c *cursor) peek() byte {
 	for ; c.at < len(c.raw); c.at++ {
 		switch b := c.raw[c.at]; b {
@@ -18,7 +18,7 @@ func (c *cursor) peek() byte {
 	return 0
 }
 
-// value goes past a value and returns it.
+// value skips a value and returns it.
 func (c *cursor) value() []byte {
 	first := c.peek()
 	from := c.at
@@ -48,7 +48,7 @@ func (c *cursor) value() []byte {
 	return c.raw[from:c.at]
 }
 
-// text goes past a string.
+// text skips a string.
 func (c *cursor) text() {
 	for c.at++; c.raw[c.at] != '"'; c.at++ {
 		if c.raw[c.at] == '\\' {
@@ -66,10 +66,11 @@ func endsScalar(b byte) bool {
 	return false
 }
 
-// more goes into an object or array, or on to its next entry, and reports whether there is one. begun says which.
+// more moves to the first entry of an object or array or, if begun, to the next entry. It reports whether
+// there is one.
 func (c *cursor) more(begun bool, end byte) bool {
 	if c.peek(); !begun {
-		c.at++ // the bracket
+		c.at++ // skip the bracket
 	} else if c.raw[c.at] == ',' {
 		c.at++
 	}
@@ -80,10 +81,10 @@ func (c *cursor) more(begun bool, end byte) bool {
 	return true
 }
 
-// name goes past the name of a member and its colon, and returns the name with its quotes.
+// name skips a member's name and its colon, and returns the name with its quotes.
 func (c *cursor) name() []byte {
 	name := c.value()
 	c.peek()
-	c.at++ // the colon
+	c.at++ // skip the colon
 	return name
 }

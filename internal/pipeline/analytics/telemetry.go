@@ -18,7 +18,7 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Bounds of TelemetryOptions.Interval.
+// Limits of TelemetryOptions.Interval.
 const (
 	minInterval     = time.Hour
 	maxInterval     = 168 * time.Hour
@@ -27,29 +27,29 @@ const (
 
 const (
 	sendTimeout = 15 * time.Second
-	// firstCheck comes so late that a command which only makes a call never reports.
+	// firstCheck is so long that a command that only makes a call never reports.
 	firstCheck = time.Minute
 	checkEvery = time.Hour
-	// minAge is how old the newest counted call is, so that its line is in the file.
+	// minAge is the minimum age of a call to be counted, so that its line is in the file by then.
 	minAge = 5 * time.Second
 )
 
 // TelemetryOptions of [NewTelemetry]. The zero value reports nowhere.
 type TelemetryOptions struct {
-	// Enabled and Endpoint, an http or https URL, must both be set for anything to be sent.
-	// There is no default endpoint.
+	// Enabled must be true and Endpoint, an http or https URL, must be set for anything to be sent. There is
+	// no default endpoint.
 	Enabled  bool
 	Endpoint string
-	// Interval lies between two reports; default 24 h, at least 1 h, at most 168 h.
+	// Interval is the time between two reports; default 24 h, at least 1 h, at most 168 h.
 	Interval time.Duration
-	// Own are the tools whose names may be told.
+	// Own are the tools whose names may be reported.
 	Own []string
-	// Version of this program.
+	// Version is the version of this program.
 	Version string
 	Logger  *slog.Logger // nil discards
 }
 
-// Telemetry reports how much is called. It is safe for concurrent use.
+// Telemetry sends reports of how many calls there are. It is safe for concurrent use.
 type Telemetry struct {
 	dir, state string
 	opts       TelemetryOptions
@@ -60,8 +60,8 @@ type Telemetry struct {
 	done  sync.WaitGroup
 }
 
-// NewTelemetry reports on what [Log] has kept in dir. state is the file in which the time of the
-// last report is kept. It does nothing by itself before Start.
+// NewTelemetry reports on what a [Log] has written to dir. state is the file that stores the time of the last
+// report. Nothing is sent before Start.
 func NewTelemetry(dir, state string, opts TelemetryOptions) *Telemetry {
 	if opts.Interval == 0 {
 		opts.Interval = defaultInterval
@@ -75,18 +75,18 @@ func NewTelemetry(dir, state string, opts TelemetryOptions) *Telemetry {
 		client: &http.Client{
 			Timeout:   sendTimeout,
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
-			// The report goes to where the user said, and nowhere else.
+			// Redirects are not followed: the report goes only to where the user said.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
-// On reports whether anything is ever sent.
+// On reports whether anything will ever be sent.
 func (t *Telemetry) On() bool { return t.opts.Enabled && t.opts.Endpoint != "" }
 
-// Start begins to report in the background, if it is on: a minute after the start and then every
-// hour it looks whether a report is due. What cannot be sent is tried again an hour later. It is
-// called once, before Close.
+// Start begins to report in the background, if telemetry is on. It checks whether a report is due one minute
+// after the start and then every hour; a report that could not be sent is tried again an hour later. Call it
+// once, before Close.
 func (t *Telemetry) Start() {
 	if !t.On() {
 		return
@@ -96,7 +96,7 @@ func (t *Telemetry) Start() {
 	t.done.Go(func() { t.run(ctx) })
 }
 
-// Close ends the reporting, a report on its way included, and waits. It may be called twice.
+// Close stops reporting, even in the middle of a report, and waits for that. It may be called twice.
 func (t *Telemetry) Close() {
 	t.close.Do(t.stop)
 	t.done.Wait()
@@ -118,8 +118,7 @@ func (t *Telemetry) run(ctx context.Context) {
 	}
 }
 
-// Next is the report that would be sent now. It works while telemetry is off, and changes
-// nothing.
+// Next returns the report that would be sent now. It works also while telemetry is off, and changes nothing.
 func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
 	last, err := t.last()
 	if err != nil {
@@ -128,7 +127,7 @@ func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
 	return newPayload(ctx, t.dir, last, time.Now(), t.opts.Own, t.opts.Version)
 }
 
-// Due is when the next report is sent, if it is on: a time that is past if it is due.
+// Due returns when the next report is due, if telemetry is on; the time may be in the past.
 func (t *Telemetry) Due() (time.Time, error) {
 	last, err := t.last()
 	if err != nil || last.IsZero() {
@@ -137,7 +136,7 @@ func (t *Telemetry) Due() (time.Time, error) {
 	return last.Add(t.opts.Interval), nil
 }
 
-// reportIfDue sends a report, unless another process does so just now or has lately.
+// reportIfDue sends a report unless another process is sending one or has sent one recently.
 func (t *Telemetry) reportIfDue(ctx context.Context) error {
 	unlock, ok, err := atomicfile.TryLock(t.state + ".lock")
 	if err != nil || !ok {
@@ -161,7 +160,7 @@ func (t *Telemetry) reportIfDue(ctx context.Context) error {
 	return t.reported(p.ReportedAt)
 }
 
-// send posts p once. The answer counts by its code only.
+// send posts p once. Only the status code of the answer matters.
 func (t *Telemetry) send(ctx context.Context, p Payload) error {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -169,19 +168,19 @@ func (t *Telemetry) send(ctx context.Context, p Payload) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.opts.Endpoint, bytes.NewReader(body))
 	if err != nil {
-		return errors.New("telemetry.endpoint is not a URL") // its text may hold a secret
+		return errors.New("telemetry.endpoint is not a URL") // the URL may hold a secret, so it is not quoted
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "collie")
 	resp, err := t.client.Do(req)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // without the URL
+			err = u.Err // drops the URL from the error
 		}
 		return fmt.Errorf("send to telemetry.endpoint: %w", err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, flushBytes)) // some servers want to be read
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, flushBytes)) // some servers expect the client to read the answer
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("telemetry.endpoint answers %s", resp.Status)
 	}
@@ -193,7 +192,7 @@ type reportState struct {
 	LastReportAt int64 `json:"lastReportAt"` // milliseconds
 }
 
-// last is when the last report was made, the zero time if there was none.
+// last returns when the last report was made; the zero time if there was none.
 func (t *Telemetry) last() (time.Time, error) {
 	raw, err := os.ReadFile(t.state)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -204,7 +203,7 @@ func (t *Telemetry) last() (time.Time, error) {
 	}
 	var s reportState
 	if json.Unmarshal(raw, &s) != nil || s.LastReportAt <= 0 || s.LastReportAt > most {
-		return time.Time{}, nil //nolint:nilerr // a file that is broken knows of no report
+		return time.Time{}, nil //nolint:nilerr // a broken file counts as no report
 	}
 	return time.UnixMilli(s.LastReportAt), nil
 }

@@ -22,7 +22,7 @@ import (
 	"collie/test/await"
 )
 
-// keep writes calls of the last minute, oldest first.
+// keep writes calls of the last minute to dir, oldest first.
 func keep(t *testing.T, dir string, calls ...Entry) {
 	t.Helper()
 	for i, e := range calls {
@@ -51,13 +51,13 @@ func newReporter(t *testing.T, endpoint string) (r *Telemetry, dir string) {
 	}), dir
 }
 
-// A report has the fields that are documented, and no name or text of the user's.
+// A report has exactly the documented fields, without names or texts of the user.
 func TestPayload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		await.Sleep(7 * time.Hour)
 		r, dir := newReporter(t, "")
-		r.opts.Enabled = false // it is shown all the same
+		r.opts.Enabled = false // it is shown even when telemetry is off
 		keep(t, dir, someCalls...)
 		p, err := r.Next(t.Context())
 		if err != nil {
@@ -80,7 +80,7 @@ func TestPayload(t *testing.T) {
 	})
 }
 
-// One report is sent over HTTP, and none before the next is due.
+// One report is sent over HTTP, and no second one before the next is due.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	var got []Payload
@@ -118,7 +118,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// An answer that is not success, a redirect included, leaves the report due and says so.
+// After an answer other than success, redirects included, the report stays due and the error says so.
 func TestRefusedReport(t *testing.T) {
 	t.Parallel()
 	var elsewhere atomic.Int64
@@ -151,13 +151,13 @@ type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// In the background a report is sent when it is due, a failed one again an hour later, and
-// nothing at all unless it is on.
+// In the background a report is sent when it is due. A failed one is tried again an hour later. Nothing is
+// sent while telemetry is off.
 func TestBackground(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		edit func(*TelemetryOptions)
-		want string // hours since the start, first failing
+		want string // hours since the start; the first one fails
 	}{
 		"on":          {func(o *TelemetryOptions) { o.Interval = 6 * time.Hour }, "0 1 7 13 19"},
 		"hourly":      {func(o *TelemetryOptions) { o.Interval = time.Second }, "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24"},
@@ -195,8 +195,8 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// A report that hangs is given up after 15 seconds, and at once by Close. A time without calls
-// is not a report, but is over.
+// A hanging report is given up after 15 seconds, and at once by Close. A period without calls causes no
+// report, but counts as reported.
 func TestHangAndNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestHangAndNothing(t *testing.T) {
 	})
 }
 
-// A call that has only just ended may not be in the file: it is in the report after.
+// A call that has just ended may not be in the file yet; it is in the next report.
 func TestEachCallIsInOneReport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestEachCallIsInOneReport(t *testing.T) {
 			counts = append(counts, p.Aggregates.TotalCalls)
 			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
 		})
-		keep(t, dir, someCalls...) // the last of them 10 s ago
+		keep(t, dir, someCalls...) // the last of them was 10 s ago
 		late := Entry{TS: time.Now().Add(-minAge).UnixMilli(), Tool: "fs", Status: Success, Transport: viaCLI}
 		line, err := json.Marshal(late)
 		if err != nil {
@@ -279,7 +279,7 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// A state file that nobody can read knows of no report.
+// An unreadable state file counts as no report so far.
 func TestBrokenState(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", `{"lastReportAt":"x"}`, `{"lastReportAt":-1}`, `{"lastReportAt":99999999999999999}`} {

@@ -10,27 +10,27 @@ import (
 	"collie/internal/sorting"
 )
 
-// Usage is what the calls of a time come to.
+// Usage sums up the calls of a period.
 type Usage struct {
-	Days    []Day         `json:"days"`    // those with calls, oldest first
-	Actions []ActionCount `json:"actions"` // those called most first
-	Hours   [24]int       `json:"hours"`   // calls by the hour of UTC
+	Days    []Day         `json:"days"`    // days with calls, oldest first
+	Actions []ActionCount `json:"actions"` // most calls first
+	Hours   [24]int       `json:"hours"`   // calls by hour of the day, UTC
 	// Dropped is how many calls are missing, because too many ended at once or the disk was full.
 	Dropped int64 `json:"dropped"`
 }
 
-// Day is what the calls of one day of UTC come to.
+// Day sums up the calls of one day, UTC.
 type Day struct {
 	Date           string         `json:"date"` // 2026-07-28
 	Calls          int            `json:"calls"`
 	Errors         int            `json:"errors"`
-	DurationMs     float64        `json:"durationMs"` // of all calls together
+	DurationMs     float64        `json:"durationMs"` // total of all calls
 	RequestTokens  int            `json:"requestTokens"`
 	ResponseTokens int            `json:"responseTokens"`
-	Transports     map[string]int `json:"transports"` // calls by viaStdio, HTTP, viaCLI or "other"
+	Transports     map[string]int `json:"transports"` // number of calls by viaStdio, HTTP, viaCLI or "other"
 }
 
-// ActionCount is what the calls of one action come to.
+// ActionCount sums up the calls of one action.
 type ActionCount struct {
 	Tool          string  `json:"tool"`
 	Action        string  `json:"action"`
@@ -39,12 +39,12 @@ type ActionCount struct {
 	AvgDurationMs float64 `json:"avgDurationMs"`
 }
 
-// Summarize adds up the calls in dir from a time on, and before another; a zero time is not a bound.
+// Summarize sums up the calls in dir in [from, before); a zero time means no bound.
 func Summarize(ctx context.Context, dir string, from, before time.Time) (Usage, error) {
 	return summarize(ctx, dir, from, before, func(*Entry) {})
 }
 
-// summarize is Summarize of what change makes of each entry.
+// summarize is Summarize, with change applied to each entry first.
 func summarize(ctx context.Context, dir string, from, before time.Time, change func(*Entry)) (Usage, error) {
 	var u Usage
 	days, actions := map[string]*Day{}, map[[2]string]*ActionCount{}
@@ -100,7 +100,7 @@ func (d *Day) add(e *Entry) {
 	}
 }
 
-// add counts a call. Until all are counted, AvgDurationMs is their sum.
+// add counts a call. Until all calls are counted, AvgDurationMs holds the sum.
 func (a *ActionCount) add(e *Entry) {
 	a.Count++
 	if e.Status != Success {
@@ -109,7 +109,7 @@ func (a *ActionCount) add(e *Entry) {
 	a.AvgDurationMs += e.DurationMs
 }
 
-// ratio has three decimals.
+// ratio returns sum/n, rounded to three decimals.
 func ratio(sum float64, n int) float64 {
 	if n == 0 {
 		return 0

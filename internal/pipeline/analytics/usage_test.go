@@ -23,7 +23,7 @@ func write(t testing.TB, dir, name string, lines ...string) {
 	}
 }
 
-// TestBounds: what is asked for is read from all files of its days, and nothing that this package has not written.
+// Summarize reads all files of the requested days, and ignores lines that this package has not written.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -112,7 +112,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in a file, what is read of it is within bounds and can be added up.
+// FuzzRead: whatever a file contains, the entries read from it are within limits and can be summed up.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`{"ts":1,"tool":"fs","action":"read","durationMs":1.5,"paramKeys":["a"],"transport":"cli"}` + "\n" + `{"ts":2,"to`,

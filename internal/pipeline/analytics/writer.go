@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// write brings lines into the files until no line will come any more, and lets old files go.
+// write writes lines to the files until no more will come, and removes old files.
 func (l *Log) write() {
 	l.prune()
 	daily := time.NewTicker(pruneEvery)
@@ -36,8 +36,8 @@ func (l *Log) awaitMore() {
 	}
 }
 
-// flush writes what waits. What cannot be written is counted: a disk that is full for a day is
-// no reason to keep a day in memory.
+// flush writes all queued lines. Lines that cannot be written are dropped and counted, because keeping a
+// whole day's lines in memory for a full disk is not worth it.
 func (l *Log) flush(failing *bool) {
 	for _, b := range l.drain() {
 		n, err := l.folder.append(b.day, b.lines)

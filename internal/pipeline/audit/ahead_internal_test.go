@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// chainOf writes a chain of one record into dir and returns its id.
+// chainOf writes a chain with one record into dir and returns its id.
 func chainOf(t *testing.T, dir string, prepared bool) string {
 	t.Helper()
 	before, err := chainIDs(dir)
@@ -46,8 +46,8 @@ func chainOf(t *testing.T, dir string, prepared bool) string {
 	return ""
 }
 
-// TestReadAheadIsUsedOnce shows that a chain names what was read ahead without reading it again, and beside it what has come
-// since, and leaves out what is gone.
+// A new chain names the chains that were read ahead without reading them again, adds those that have appeared
+// since, and leaves out those that are gone.
 func TestReadAheadIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestReadAheadIsUsedOnce(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, kept, headFile)); err != nil { // so that reading it again would show
+	if err := os.Remove(filepath.Join(dir, kept, headFile)); err != nil { // reading it again would fail
 		t.Fatal(err)
 	}
 	_, start, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{}, a)
@@ -80,7 +80,7 @@ func TestReadAheadIsUsedOnce(t *testing.T) {
 	}
 }
 
-// TestPrepareWritesNothing shows that a log that was prepared and never used leaves no trace.
+// A log that was prepared but never used leaves nothing on disk.
 func TestPrepareWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "audit")
@@ -97,7 +97,7 @@ func TestPrepareWritesNothing(t *testing.T) {
 	}
 }
 
-// TestPreparedFolderIsGone shows that a log whose folder is moved away after it was read ahead heals, as any other does.
+// A log recovers if its folder is moved away after it was read ahead, as any other log does.
 func TestPreparedFolderIsGone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "audit")
@@ -106,7 +106,7 @@ func TestPreparedFolderIsGone(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ready(); err != nil { // a try that fails is made again
+	if err := w.ready(); err != nil { // the first attempt may fail and is repeated
 		err = w.ready()
 		if err != nil {
 			t.Fatal(err)
@@ -118,8 +118,8 @@ func TestPreparedFolderIsGone(t *testing.T) {
 	}
 }
 
-// TestEntriesOfNewFilesAreSynced shows that the entries of a new chain are on the disk without anybody waiting for a record, long
-// before the commit that its records wait for.
+// The directory entries of a new chain are synced without anybody waiting for a record, long before the
+// commit that its records wait for.
 func TestEntriesOfNewFilesAreSynced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -143,7 +143,7 @@ func TestEntriesOfNewFilesAreSynced(t *testing.T) {
 	}
 }
 
-// TestChainNames tells names of chains from others, and costs no object, since it is asked of each chain that is there.
+// isChainName recognizes names of chains. It allocates nothing, since it is called for every existing chain.
 func TestChainNames(t *testing.T) { //nolint:paralleltest // it counts objects, those of other tests would count too
 	const good = "20260728T091500Z-4711-9f3c01ab"
 	pattern := regexp.MustCompile(`^\d{8}T\d{6}Z-\d+-[0-9a-f]{8}$`)

@@ -41,8 +41,7 @@ func record(n int) tool.Record {
 	}
 }
 
-// write makes a closed chain of n records beside chain.start and chain.end, and returns
-// its folder.
+// write makes a closed chain with n records besides chain.start and chain.end, and returns its folder.
 func write(t testing.TB, dir string, n int, opts *audit.Options) string {
 	t.Helper()
 	before := folders(t, dir)
@@ -64,7 +63,7 @@ func write(t testing.TB, dir string, n int, opts *audit.Options) string {
 	return ""
 }
 
-// folders lists the chains in dir.
+// folders returns the chains in dir.
 func folders(t testing.TB, dir string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*Z-*"))
@@ -95,7 +94,7 @@ func query(t testing.TB, dir string, f audit.Filter) []audit.Entry {
 	return all
 }
 
-// lines reads the only segment of a chain.
+// lines returns the lines of a chain's only segment.
 func lines(t testing.TB, chain string) [][]byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(chain, "000001.jsonl"))

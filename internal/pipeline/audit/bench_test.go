@@ -10,12 +10,12 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// args are 200 bytes, as a call of a notes tool has them.
+// args are 200 bytes, typical for a call of a notes tool.
 var args = json.RawMessage(`{"notebook":"20210817205410-2kvfpfn","path":"/projects/collie/notes","markdown":"` +
 	strings.Repeat("some text with words ", 5) + `"}`)
 
-// BenchmarkAppend is what the caller pays. Every 4,096 records it lets the writer catch up,
-// off the clock: a caller that outruns it for long waits for it, by design.
+// BenchmarkAppend measures what the caller pays. Every 4,096 records it stops the clock until the writer has
+// caught up, because a caller that is faster for long has to wait for the writer, by design.
 func BenchmarkAppend(b *testing.B) {
 	l := open(b, b.TempDir(), nil)
 	r := record(1)
@@ -32,7 +32,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkRedact is one pass over ordinary arguments.
+// BenchmarkRedact measures one pass over ordinary arguments.
 func BenchmarkRedact(b *testing.B) {
 	r := audit.NewRedactor([]string{"configured-secret-1", "configured-secret-2"}, "")
 	var buf []byte
@@ -43,7 +43,7 @@ func BenchmarkRedact(b *testing.B) {
 	}
 }
 
-// BenchmarkStage is a pair of records around a call that does nothing.
+// BenchmarkStage measures a pair of records around a call that does nothing.
 func BenchmarkStage(b *testing.B) {
 	s := audit.NewStage(open(b, b.TempDir(), nil), nil)
 	c := call("0198c5a5-7a61-7cc0-b9f8-000000000000", &tool.Action{Name: "list"})

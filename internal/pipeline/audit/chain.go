@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The kinds of record about the log itself, and of a change.
+// The kinds of records about the log itself, and of changes.
 const (
 	kindStart  = "chain.start"
 	kindGap    = "chain.gap"
@@ -27,12 +27,12 @@ const (
 	kindChange = "change"
 )
 
-// namedHeads bounds how many chains a new chain names.
+// namedHeads is the maximum number of chains that a new chain names.
 const namedHeads = 64
 
 var segmentName = lazyregexp.New(`^\d{6}\.jsonl$`)
 
-// chain is the chain that this process writes.
+// chain is the chain that this process is writing.
 type chain struct {
 	folder string
 	id     string
@@ -41,22 +41,22 @@ type chain struct {
 	create func(string) (file, error)
 
 	seg    file
-	number int       // of seg
-	size   int64     // of the whole lines in seg
-	born   time.Time // of seg
-	dirty  bool      // seg has lines that the head does not cover
+	number int       // number of seg
+	size   int64     // bytes of the whole lines in seg
+	born   time.Time // when seg was created
+	dirty  bool      // seg has lines that the head does not cover yet
 	fresh  bool      // a folder has an entry that was never synced
-	bad    bool      // seg failed and must be left
+	bad    bool      // writing to seg failed: use a new one
 }
 
-// named is a chain as the first record of another one names it.
+// named is how the first record of a chain describes another chain.
 type named struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
 	Hash  string `json:"hash"`
 }
 
-// startDetail is the detail of chain.start.
+// startDetail is the detail of the record chain.start.
 type startDetail struct {
 	Host    string  `json:"host,omitempty"`
 	PID     int     `json:"pid"`
@@ -66,14 +66,15 @@ type startDetail struct {
 	Heads   []named `json:"heads,omitempty"`
 }
 
-// ahead is what was read of a folder before a chain is made in it. The zero value has nothing.
+// ahead is what was read of a folder before a chain is made in it. The zero value is empty.
 type ahead struct {
-	key   *signingKey      // nil if there was none
+	key   *signingKey      // nil if there is no key yet
 	heads map[string]named // by chain
 }
 
-// readAhead reads the key and the newest heads of dir. What cannot be read now is read again for the chain, which tells what
-// is wrong. A head that moves on meanwhile stays true as it was: it names a record that its chain must have.
+// readAhead reads the key and the newest heads of dir. What cannot be read now is read again when the chain
+// is made, which reports the error. A head may advance meanwhile; the old one stays true, because it names a
+// record that its chain must have.
 func readAhead(dir string) ahead {
 	a := ahead{heads: map[string]named{}}
 	a.key, _ = readKey(filepath.Join(dir, keyFile))
@@ -84,8 +85,8 @@ func readAhead(dir string) ahead {
 	return a
 }
 
-// newChain makes the folder of a new chain in dir, which begins at the time begin, and
-// returns its first record, which is not written yet. The record names the chains that are there now, whatever was read ahead.
+// newChain creates the folder of a new chain in dir. It returns the chain and its first record, which is not
+// written yet. That record names the chains that exist now; a only saves reading their heads again.
 func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ *chain, _ tool.Record, err error) {
 	start := tool.Record{Time: begin, Kind: kindStart}
 	key := a.key
@@ -109,13 +110,13 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ 
 	if err := c.begin(); err != nil {
 		return nil, start, err
 	}
-	host, _ := os.Hostname() // for people; it may stay empty
+	host, _ := os.Hostname() // only for people; may be empty
 	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, format, len(ids), heads(dir, ids, a.heads)})
 	return c, start, err
 }
 
-// begin makes the folder with a head that covers nothing, both at once: a folder without a head is one that somebody
-// has emptied.
+// begin creates the folder together with a head that covers nothing, in one rename: a folder without a head
+// means that somebody has emptied it.
 func (c *chain) begin() error {
 	unready := filepath.Join(filepath.Dir(c.folder), "."+c.id)
 	if err := os.Mkdir(unready, 0o700); err != nil {
@@ -130,12 +131,12 @@ func (c *chain) begin() error {
 		err = os.Rename(unready, c.folder)
 	}
 	if err != nil {
-		_ = os.RemoveAll(unready) // it holds nothing yet
+		_ = os.RemoveAll(unready) // the folder holds nothing yet, so an error does not matter
 	}
 	return err
 }
 
-// heads reads the heads of the newest chains, but for those that are known. A folder without a head is for Verify to report.
+// heads reads the heads of the newest chains, except those in known. Verify reports folders without a head.
 func heads(dir string, ids []string, known map[string]named) []named {
 	var found []named
 	for _, id := range ids[max(0, len(ids)-namedHeads):] {
@@ -148,8 +149,8 @@ func heads(dir string, ids []string, known map[string]named) []named {
 	return found
 }
 
-// isChainName reports whether a folder is called as chains are: 20260728T091500Z-4711-9f3c01ab. Each new chain asks it of
-// all that are there, and each short-lived command makes one.
+// isChainName reports whether name has the form of a chain id: 20260728T091500Z-4711-9f3c01ab. It is fast,
+// because each new chain checks all existing folders and each short-lived command makes a chain.
 func isChainName(name string) bool {
 	all := func(s, of string) bool { return s != "" && strings.Trim(s, of) == "" }
 	begin, rest, _ := strings.Cut(name, "-")
@@ -159,7 +160,7 @@ func isChainName(name string) bool {
 		all(pid, digits) && len(random) == 8 && all(random, digits+"abcdef")
 }
 
-// chainIDs lists the chains of dir, oldest first. A dir that does not exist has none.
+// chainIDs returns the chains of dir, oldest first; none if dir does not exist.
 func chainIDs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -174,15 +175,15 @@ func chainIDs(dir string) ([]string, error) {
 	return ids, nil
 }
 
-// nextSegment leaves the segment, whatever state it is in, and begins the next one.
+// nextSegment leaves the current segment, in whatever state it is, and begins the next one.
 func (c *chain) nextSegment() error {
 	if c.seg != nil {
-		if c.dirty { // after a failure; what the disk lost shows as a break of the chain
+		if c.dirty { // after a failure; lost lines show as a break in the chain
 			_ = c.seg.Sync()
 		}
 		_ = c.seg.Close()
 		c.seg = nil
-		if c.size == 0 && os.Remove(c.path()) == nil { // or a full disk would fill with empty files
+		if c.size == 0 && os.Remove(c.path()) == nil { // otherwise a full disk would fill up with empty files
 			c.number--
 		}
 	}
@@ -209,9 +210,9 @@ func (c *chain) path() string { return filepath.Join(c.folder, segmentFile(c.num
 
 func segmentFile(number int) string { return fmt.Sprintf("%06d.jsonl", number) }
 
-// sync brings the segment onto the disk, and the entries of the folders that lead to it.
+// sync syncs the segment and the folders that lead to it.
 func (c *chain) sync() error {
-	if _, err := os.Lstat(c.path()); err != nil { // somebody took it away from under us
+	if _, err := os.Lstat(c.path()); err != nil { // somebody has removed the file
 		c.bad = true
 		return err
 	}
@@ -228,7 +229,7 @@ func (c *chain) sync() error {
 	return nil
 }
 
-// syncFolders brings the entries of new files onto the disk.
+// syncFolders syncs the directory entries of new files.
 func (c *chain) syncFolders() error {
 	if !c.fresh {
 		return nil
@@ -238,11 +239,11 @@ func (c *chain) syncFolders() error {
 	return err
 }
 
-// syncEntries brings the entries of new files onto the disk while nobody waits, so that a command which ends after one call
-// waits for its records alone. What fails here is tried again, and told, by sync.
+// syncEntries syncs the directory entries of new files in the background, so that a command that ends after
+// one call waits only for its records. Errors are ignored: sync tries again and reports them.
 func (c *chain) syncEntries() { _ = c.syncFolders() }
 
-// writeHead makes the head cover all that was written. The segment has been synced.
+// writeHead makes the head cover all that was written. The segment must be synced already.
 func (c *chain) writeHead() error {
 	if !c.dirty {
 		return nil
@@ -264,11 +265,11 @@ func (c *chain) writeHead() error {
 
 func (c *chain) close() {
 	if c.seg != nil {
-		_ = c.seg.Close() // synced, or reported as a failure
+		_ = c.seg.Close() // it was synced, or its failure was reported
 	}
 }
 
-// segments lists the segments in folder, oldest first.
+// segments returns the segments in folder, oldest first.
 func segments(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package audit keeps on disk what was called, by whom and how it ended, and shows later
-// whether somebody who has not the key changed it. [Stage] stands in the pipeline and writes a pair of records for each
-// call; [Log] is what it writes to; [Verify], [Query] and [Tail] read.
+// Package audit records what was called, by whom and how it ended, and detects later changes by anyone who
+// does not have the key. [Stage] writes a pair of records for each call to a [Log]; [Verify], [Query] and
+// [Tail] read the records.
 //
-// The package decides nothing about a call, with one exception: what cannot be put on
-// record and has effects is refused. Where the folder lies and how long chains are kept is
-// decided elsewhere.
+// The package does not decide about calls, with one exception: a call with effects is refused if it cannot be
+// recorded. Where the folder is and how long chains are kept is decided elsewhere.
 //
 // # Format
 //

@@ -22,7 +22,7 @@ const timeLayout = "2006-01-02T15:04:05.000000Z"
 // hashMark stands between the body of a line and its hash.
 const hashMark = `,"hash":"`
 
-// encoder turns records into the lines of one chain. It has one user at a time.
+// encoder turns records into the lines of one chain. It is for one goroutine.
 type encoder struct {
 	redact *Redactor
 	mac    hash.Hash
@@ -31,10 +31,10 @@ type encoder struct {
 
 	seq  uint64
 	prev [sha256.Size]byte
-	sum  []byte // scratch
+	sum  []byte // scratch space
 
-	second int64  // the last one that was written
-	date   []byte // what timeLayout makes of it, up to the microseconds
+	second int64  // the second that date stands for
+	date   []byte // that second in timeLayout, without the microseconds
 }
 
 func newEncoder(r *Redactor, k *signingKey) *encoder {
@@ -86,8 +86,7 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	return append(b, "\"}\n"...)
 }
 
-// stamp appends t in timeLayout. Under load many records share a second, whose date is not
-// worked out again.
+// stamp appends t in timeLayout. Under load many records have the same second, so its text is kept.
 func (e *encoder) stamp(b []byte, t time.Time) []byte {
 	if s := t.Unix(); s != e.second || e.date == nil {
 		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
@@ -106,7 +105,7 @@ func (e *encoder) text(b []byte, field, s string) []byte {
 	return e.texts.append(append(b, field...), s, e.redact)
 }
 
-// chain makes prev the hash of the record with that body, as [chainHash] does.
+// chain sets prev to the hash of the record with this body, like [chainHash].
 func (e *encoder) chain(body []byte) {
 	e.sha.Reset()
 	e.sha.Write(e.prev[:])
@@ -114,8 +113,8 @@ func (e *encoder) chain(body []byte) {
 	e.sha.Sum(e.prev[:0])
 }
 
-// texts keeps what short texts become without secrets: the same few tools and clients stand in nearly all records. It is
-// emptied when there are more secrets than it knew of.
+// texts caches the redacted form of short texts, since the same few tools and clients occur in nearly all
+// records. It is emptied when secrets are added.
 type texts struct {
 	clean   map[string]string
 	secrets *[][]byte
@@ -123,7 +122,7 @@ type texts struct {
 
 const (
 	keptTexts   = 256
-	keptTextLen = 128 // bytes; less than what is cut
+	keptTextLen = 128 // in bytes; less than the size from which texts are cut
 )
 
 func (t *texts) append(b []byte, s string, r *Redactor) []byte {
@@ -136,12 +135,12 @@ func (t *texts) append(b []byte, s string, r *Redactor) []byte {
 	clean, ok := t.clean[s]
 	if !ok {
 		clean = string(r.AppendText(nil, s))
-		t.clean[strings.Clone(s)] = clean // s may be a part of a large request
+		t.clean[strings.Clone(s)] = clean // cloned, since s may be part of a large request
 	}
 	return append(b, clean...)
 }
 
-// args appends the arguments and their keyed digest.
+// args appends the arguments and their HMAC.
 func (e *encoder) args(b, raw []byte) []byte {
 	if len(raw) == 0 {
 		return b
@@ -158,7 +157,7 @@ func (e *encoder) args(b, raw []byte) []byte {
 	return append(b, '"')
 }
 
-// chainHash is the hash of a record: prev is the hash before it, body its line up to
+// chainHash returns the hash of a record. prev is the hash of the record before, body the line up to
 // hashMark.
 func chainHash(prev [sha256.Size]byte, body []byte) [sha256.Size]byte {
 	h := sha256.New()
@@ -183,7 +182,7 @@ func appendInt(b []byte, field string, n int64) []byte {
 	return strconv.AppendInt(append(b, field...), n, 10)
 }
 
-// appendString appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
+// appendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func appendString[S ~string | ~[]byte](b []byte, s S) []byte {
 	const digits = "0123456789abcdef"
 	b = append(b, '"')
@@ -220,7 +219,7 @@ func appendString[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// now is the time of a record that nobody dated.
+// now returns t, or the present time if t is zero.
 func now(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Now()

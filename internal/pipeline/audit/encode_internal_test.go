@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// BenchmarkEncode is what the writer pays for a record with 200 bytes of arguments.
+// BenchmarkEncode measures what the writer pays for a record with 200 bytes of arguments.
 func BenchmarkEncode(b *testing.B) {
 	k, err := newKey(make([]byte, ed25519.SeedSize))
 	if err != nil {
@@ -58,8 +58,8 @@ func TestStampIsTimeLayout(t *testing.T) {
 	}
 }
 
-// What is kept between lines must not show in them: an encoder that remembers nothing writes the same, and a secret that
-// comes late is blanked at once.
+// What an encoder caches does not show in its lines: an encoder without a cache writes the same, and a secret
+// that is added later is blanked at once.
 func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
 	t.Parallel()
 	k, err := newKey(make([]byte, ed25519.SeedSize))

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Entry is a record as it was read back.
+// Entry is a record that was read from disk.
 type Entry struct {
-	// Chain that the record belongs to.
+	// Chain is the id of the record's chain.
 	Chain string `json:"-"`
 	// Raw is the whole line without its line feed.
 	Raw json.RawMessage `json:"-"`
@@ -38,7 +38,7 @@ type Entry struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// Filter says which records are wanted. Empty fields want all.
+// Filter selects records. An empty field matches all.
 type Filter struct {
 	// Since is inclusive, Until exclusive.
 	Since, Until time.Time
@@ -49,20 +49,20 @@ type Filter struct {
 	Origin  string
 	Outcome string
 	CallID  string
-	// Kind is a whole kind such as "call.start", or what stands before its dot.
+	// Kind is a kind such as "call.start", or its part before the dot.
 	Kind string
-	// Text occurs anywhere in the line, in any case.
+	// Text must occur somewhere in the line; case is ignored.
 	Text string
-	// Limit keeps the newest so many; 0 keeps all.
+	// Limit selects only the newest so many; 0 means all.
 	Limit int
 }
 
-// matcher is a Filter made ready.
+// matcher is a Filter in a form that is fast to apply.
 type matcher struct {
 	Filter
 	since, until string // in timeLayout
 	digest       string
-	text         []byte // in lower case
+	text         []byte // lower case
 }
 
 func (f Filter) matcher() *matcher {
@@ -76,7 +76,7 @@ func (f Filter) matcher() *matcher {
 	return m
 }
 
-// entry decodes l if it is wanted. What can be told from the bytes is told first.
+// entry decodes l if it matches. It checks the raw bytes first, which is cheaper.
 func (m *matcher) entry(chain string, l *line) (Entry, bool) {
 	when := string(l.time)
 	if when < m.since || m.until != "" && when >= m.until {

@@ -1,8 +1,8 @@
 package audit
 
-// fail notes that the disk does not take the log, tells those who wait, and has the writer
-// try again later. Records stay in memory meanwhile. The log has the error before anybody is
-// told: whoever has seen a record fail must not see the next one pass as written.
+// fail records that the disk does not accept the log, tells those who wait, and lets the writer try again
+// later. Records stay in memory meanwhile. The error is set before anybody is told, so that nobody who has
+// seen one record fail sees the next one accepted.
 func (w *writer) fail(err error) {
 	w.failed = true
 	w.disarm()
@@ -36,7 +36,7 @@ func tell(items []item, err error) {
 	}
 }
 
-// succeed notes that the disk takes the log.
+// succeed records that the disk accepts the log.
 func (w *writer) succeed() {
 	w.failed = false
 	l := w.log
@@ -49,7 +49,7 @@ func (w *writer) succeed() {
 	}
 	if again {
 		l.moved.Broadcast()
-		l.wakeWriter() // for what came in meanwhile
+		l.wakeWriter() // for records that have arrived meanwhile
 	}
 	l.mu.Unlock()
 	if again {

@@ -20,13 +20,13 @@ import (
 
 var errDisk = errors.New("no space left")
 
-// weakFile is a segment on a disk that can be made to fail.
+// weakFile is a segment on a disk that a test can make fail.
 type weakFile struct {
 	*os.File
 	full, noSync *atomic.Bool
 }
 
-// Write takes half of what it gets when the disk is full.
+// Write writes half of p if the disk is full.
 func (f weakFile) Write(p []byte) (int, error) {
 	if !f.full.Load() {
 		return f.File.Write(p)
@@ -105,8 +105,8 @@ func TestDiskFullAndBack(t *testing.T) {
 	})
 }
 
-// Whoever was told that a record is not on disk is told so of the next one too: with
-// onFailure "refuse" that answer decides whether a call may run.
+// After one record could not be written, the next one gets an error too: with onFailure "refuse" that decides
+// whether a call may run.
 func TestNoRecordPassesAfterOneFailed(t *testing.T) {
 	t.Parallel()
 	for range 60 {
@@ -132,7 +132,7 @@ func TestNoRecordPassesAfterOneFailed(t *testing.T) {
 	}
 }
 
-// What does not fit in memory is counted.
+// Records that do not fit in memory are counted.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -165,7 +165,7 @@ func TestGap(t *testing.T) {
 			n++
 		}
 	}
-	// The queue holds hardRecords; what is in the writer's hands beside it is as much at most.
+	// The queue holds hardRecords; the writer itself may hold as many again.
 	if n < hardRecords || n > 2*hardRecords || n+gap.Dropped != all {
 		t.Errorf("%d records and a gap of %d, want %d and the others counted", n, gap.Dropped, hardRecords)
 	}
@@ -174,7 +174,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// A folder that somebody takes away shows at the next commit.
+// If somebody removes the folder, the next commit notices.
 func TestFolderRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ func TestFolderRemoved(t *testing.T) {
 	}
 }
 
-// Records reach the file within 10 ms and the disk within 200.
+// Records reach the file within 10 ms and the disk within 200 ms.
 func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -245,14 +245,14 @@ func TestSegmentAge(t *testing.T) {
 		}
 		ids, _ := chainIDs(dir)
 		names, err := segments(filepath.Join(dir, ids[0]))
-		if err != nil || len(names) != 4 { // the last for chain.end
+		if err != nil || len(names) != 4 { // the last one for chain.end
 			t.Errorf("segments = %v, %v, want one a day", names, err)
 		}
 	})
 	check(t, dir, 5)
 }
 
-// A caller waits while the queue is full, and is let go when it is not.
+// A caller waits while the queue is full, and goes on when it is not.
 func TestFullQueueWaits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -272,7 +272,7 @@ func TestFullQueueWaits(t *testing.T) {
 	check(t, dir, n+2)
 }
 
-// A piece of a line at the end of a segment does no harm if the next one goes on.
+// An incomplete line at the end of a segment does no harm if the next segment continues the chain.
 func TestTornSegmentInTheMiddle(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,10 +13,10 @@ import (
 
 const headFile = "head.json"
 
-// zeroHash stands before the first record of a chain.
+// zeroHash is the previous hash of a chain's first record.
 var zeroHash = strings.Repeat("0", 64)
 
-// head is the content of head.json: the newest record known to be on disk.
+// head is the content of head.json: the newest record that is known to be on disk.
 type head struct {
 	Chain     string `json:"chain"`
 	Seq       uint64 `json:"seq"`
@@ -27,13 +27,13 @@ type head struct {
 	Signature string `json:"signature"`
 }
 
-// signed returns the bytes that the signature covers.
+// signed returns the bytes that are signed.
 func (h *head) signed() []byte {
 	return fmt.Appendf(nil, "collie audit head v1\n%s\n%d\n%s\n%s\n%d\n%s\n",
 		h.Chain, h.Seq, h.Hash, h.Segment, h.Offset, h.Time)
 }
 
-// encode dates and signs h and returns the content of its file.
+// encode sets the time of h, signs it and returns the content of its file.
 func (h *head) encode(k *signingKey) ([]byte, error) {
 	h.Time = time.Now().UTC().Format(timeLayout)
 	h.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, h.signed()))

@@ -29,11 +29,11 @@ const (
 // signingKey is the key of a home.
 type signingKey struct {
 	private ed25519.PrivateKey
-	args    []byte // for argsHmac
+	args    []byte // the key for argsHmac
 }
 
-// openKey reads the key of dir and makes it where there is none. Two processes that start
-// together end up with the same key.
+// openKey reads the key of dir, or makes it if there is none. Processes that start at the same time get the
+// same key.
 func openKey(dir string) (*signingKey, error) {
 	path := filepath.Join(dir, keyFile)
 	k, err := readKey(path)
@@ -50,7 +50,7 @@ func openKey(dir string) (*signingKey, error) {
 	return makeKey(path)
 }
 
-// makeKey is called under the lock.
+// makeKey creates the key. The caller holds the lock.
 func makeKey(path string) (*signingKey, error) {
 	if k, err := readKey(path); !errors.Is(err, fs.ErrNotExist) {
 		return k, err

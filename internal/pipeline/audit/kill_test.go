@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"collie/internal/pipeline/audit"
+	"collie/test/await"
 )
 
-// childEnv names the folder to write into, in a child process of the tests.
+// childEnv tells a child process of the tests which folder to write into.
 const childEnv = "COLLIE_TEST_AUDIT_CHILD"
 
-// appendForever is the child process: it writes as fast as it can until it is killed.
+// appendForever is the main function of the child process: it writes until it is killed.
 func appendForever(dir string) {
 	l, err := audit.Open(dir, nil)
 	if err != nil {
@@ -46,21 +47,16 @@ func startChild(t *testing.T, dir string) (kill func()) {
 // covered waits until the heads of n chains in dir each cover want records.
 func covered(t *testing.T, dir string, n int, want uint64) audit.Report {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
-		r := verify(t, dir)
+	var r audit.Report
+	await.Until(t, fmt.Sprintf("there are %d chains of %d records", n, want), func() bool {
+		r = verify(t, dir)
 		good := len(r.Chains) == n
 		for _, c := range r.Chains {
 			good = good && c.Covered >= want
 		}
-		if good {
-			return r
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no %d chains of %d records within 30 s: %+v", n, want, r)
-		}
-	}
+		return good
+	}, func() string { return fmt.Sprintf("%+v", r) })
+	return r
 }
 
 func TestKilledWriter(t *testing.T) {
@@ -80,7 +76,7 @@ func TestKilledWriter(t *testing.T) {
 	if c.Ended {
 		t.Error("a killed writer has ended its chain")
 	}
-	// Cut so that 1, 10 and 1,000 records that the head covers are gone.
+	// Remove 1, 10 and 1,000 records that the head covers.
 	for _, n := range []uint64{1, 10, 1000} {
 		t.Run(fmt.Sprintf("cut %d", n), func(t *testing.T) {
 			keep := c.Covered - n
@@ -121,7 +117,7 @@ func cutAfter(t *testing.T, chain string, keep uint64) {
 
 func TestTwoProcessesAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "audit") // both make it, and the key
+	dir := filepath.Join(t.TempDir(), "audit") // both processes create the folder and the key
 	first, second := startChild(t, dir), startChild(t, dir)
 	t.Cleanup(first)
 	t.Cleanup(second)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A line starts and ends with fields of known place, so that neither a verifier nor a
-// filter by time has to decode the rest.
+// A line starts and ends with fields at known places, so that a verifier or a filter by time need not decode
+// the rest.
 const (
 	linePrefix = `{"v":1,"seq":`
 	timeMark   = `,"ts":"`
@@ -21,15 +21,15 @@ const (
 	tailLen    = len(prevMark) + hexLen + 1 + len(hashMark) + hexLen + len(`"}`)
 )
 
-// line is a record as it stands in a segment. Its slices alias the segment.
+// line is a record in a segment. Its slices point into the segment.
 type line struct {
 	raw        []byte // without the line feed
 	seq        uint64
-	time       []byte // in timeLayout, so that times compare like bytes
+	time       []byte // in timeLayout, so that times can be compared as bytes
 	prev, hash [sha256.Size]byte
 }
 
-// parseLine reads the fixed places of a line. It does not check the hash.
+// parseLine reads the fields at known places. It does not check the hash.
 func parseLine(raw []byte) (line, bool) {
 	l := line{raw: raw}
 	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
@@ -56,7 +56,7 @@ func parseLine(raw []byte) (line, bool) {
 	return l, string(tail) == `"}`
 }
 
-// unquote reads a mark and the hash after it from the start of s.
+// unquote reads mark and the hash after it from the start of s.
 func unquote(sum *[sha256.Size]byte, s *[]byte, mark string) bool {
 	rest, ok := bytes.CutPrefix(*s, []byte(mark))
 	if !ok {
@@ -69,12 +69,12 @@ func unquote(sum *[sha256.Size]byte, s *[]byte, mark string) bool {
 	return true
 }
 
-// body is the part of the line that the hash covers.
+// body returns the part of the line that the hash covers.
 func (l *line) body() []byte {
 	return l.raw[:len(l.raw)-len(hashMark)-hexLen-len(`"}`)]
 }
 
-// intact reports whether the line has the hash it states.
+// intact reports whether the line's hash is correct.
 func (l *line) intact() bool { return chainHash(l.prev, l.body()) == l.hash }
 
 func (l *line) when() time.Time {
@@ -85,8 +85,7 @@ func (l *line) when() time.Time {
 	return t
 }
 
-// wholeLines yields the lines of data that have a line feed, without it, with their
-// numbers from 1.
+// wholeLines yields the complete lines of data with their numbers from 1, without the line feed.
 func wholeLines(data []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		for n := 1; ; n++ {
@@ -110,14 +109,14 @@ func readStart(folder string) ([]byte, bool) {
 		return nil, false
 	}
 	defer f.Close()
-	// The first record names at most namedHeads chains of about 150 bytes each.
+	// The first record names at most namedHeads chains, about 150 bytes each.
 	data := make([]byte, 64<<10)
 	n, _ := f.Read(data)
 	raw, _, ok := bytes.Cut(data[:n], []byte{'\n'})
 	return raw, ok
 }
 
-// isEnd reports whether raw, a valid line, is the clean end of a chain.
+// isEnd reports whether raw, a valid line, is a regular end of a chain.
 func isEnd(raw []byte) bool {
 	i := len(linePrefix)
 	for i < len(raw) && raw[i] != ',' {
@@ -127,7 +126,7 @@ func isEnd(raw []byte) bool {
 	return i < len(raw) && bytes.HasPrefix(raw[i:], []byte(`","kind":"`+kindEnd+`"`))
 }
 
-// isNewer reports whether raw says that a later format follows.
+// isNewer reports whether raw was written in a later format.
 func isNewer(raw []byte) bool {
 	rest, ok := bytes.CutPrefix(raw, []byte(`{"v":`))
 	n, _, found := bytes.Cut(rest, []byte{','})

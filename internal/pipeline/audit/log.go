@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// errClosed is returned for records that come after Close.
+// errClosed is returned for records after Close.
 var errClosed = errors.New("audit log is closed")
 
 // Defaults of [Options].
@@ -23,8 +23,7 @@ const (
 	defaultSegmentAge   = 24 * time.Hour
 )
 
-// Bounds of what waits in memory. The writer starts at once where soft is reached; a
-// caller waits where hard is.
+// Limits of what waits in memory. At the soft ones the writer starts at once; at the hard ones callers wait.
 const (
 	softRecords, hardRecords = 1 << 10, 8 << 10
 	softBytes, hardBytes     = 1 << 20, 64 << 20
@@ -41,14 +40,13 @@ type Options struct {
 	// SegmentBytes and SegmentAge bound one file; defaults 8 MiB and one day.
 	SegmentBytes int64
 	SegmentAge   time.Duration
-	// Logger is told once when the log cannot be written, and once when it can again. Nil
-	// discards.
+	// Logger is told once when the log cannot be written, and once when it can again. Nil discards.
 	Logger *slog.Logger
 
 	create func(path string) (file, error) // replaced by tests
 }
 
-// file is what the writer needs of an *os.File.
+// file is the part of *os.File that the writer uses.
 type file interface {
 	Write([]byte) (int, error)
 	Sync() error
@@ -56,39 +54,38 @@ type file interface {
 	Close() error
 }
 
-// Log is the audit log of one process: one chain in a folder that several processes
-// share. It is safe for concurrent use. One goroutine writes; see [Log.Append] for what a
-// caller pays.
+// Log is the audit log of one process. It writes one chain into a folder that several processes share. It is
+// safe for concurrent use. One goroutine writes; [Log.Append] says when callers wait.
 type Log struct {
 	dir  string
-	wake chan struct{} // has something for the writer to look at; holds one
+	wake chan struct{} // tells the writer to look at the fields below; capacity 1
 	done chan struct{} // closed when the writer has ended
 
 	redact  *Redactor
 	mu      sync.Mutex
-	moved   sync.Cond // the queue got shorter, or one of the fields below changed
+	moved   sync.Cond // signalled when the queue gets shorter or one of the fields below changes
 	queue   []item
-	bytes   int   // of arguments and details in queue
-	waiting bool  // somebody waits for a record in queue
-	prepare bool  // a first record is about to come
-	lost    int   // records given up since the last chain.gap
+	bytes   int   // size of arguments and details in queue
+	waiting bool  // somebody waits until a record in queue is on disk
+	prepare bool  // read ahead for a first record
+	lost    int   // records dropped since the last chain.gap
 	opened  bool  // the chain exists
-	err     error // why the log cannot be written now, nil while it can
+	err     error // why the log cannot be written now; nil if it can
 	closed  bool
 }
 
-// item is a record on its way to the writer.
+// item is a record in the queue.
 type item struct {
 	rec tool.Record
-	// synced is told when the record is on disk, or why it is not. It is nil for those
-	// nobody waits for, and else has room for one.
+	// synced receives nil when the record is on disk, or the error. It is nil if nobody waits; otherwise its
+	// capacity is at least 1.
 	synced chan<- error
 }
 
 func (it *item) size() int { return len(it.rec.Args) + len(it.rec.Detail) }
 
-// Open returns a Log that writes into dir. It touches nothing on disk: folder and key are
-// made with the first record. The caller closes the Log.
+// Open returns a Log that writes into dir. It does not touch the disk: folder and key are created with the
+// first record. The caller closes the Log.
 func Open(dir string, opts *Options) (*Log, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -118,26 +115,26 @@ func Open(dir string, opts *Options) (*Log, error) {
 	return l, nil
 }
 
-// Hide blanks further secrets in records from now on: those of settings that have changed.
+// Hide adds secrets that are blanked in records from now on, because the settings have changed.
 func (l *Log) Hide(secrets []string) { l.redact.Hide(secrets) }
 
 func createFile(path string) (file, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// Dir is the folder of the log, an absolute path.
+// Dir returns the folder of the log, an absolute path.
 func (l *Log) Dir() string { return l.dir }
 
-// Err returns why the log cannot be written now, nil while it can. It heals by itself: the
-// writer tries again every second.
+// Err returns why the log cannot be written now, nil if it can. The writer tries again every second.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Prepare has the writer read, in the background, what it needs to begin its chain: the key, and the heads of other chains.
-// The first record then waits for less. It writes nothing, and does nothing once there is a chain.
+// Prepare makes the writer read in the background what it needs to begin its chain: the key, and the heads of
+// other chains. The first record then has to wait less. Prepare writes nothing, and does nothing if the chain
+// exists.
 func (l *Log) Prepare() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,16 +142,16 @@ func (l *Log) Prepare() {
 	l.wakeWriter()
 }
 
-// Append hands rec to the writer. It never waits for a disk flush; it waits while the
-// queue is full, and the first call waits until the chain exists. A zero Time becomes now.
-// Args and Detail must not change afterwards.
+// Append queues rec for the writer. It never waits for a sync, but it waits while the queue is full, and the
+// first call waits until the chain exists. A zero Time becomes now. Args and Detail must not change
+// afterwards.
 //
-// An error means that the log cannot be written now. The record is then kept in memory
-// while there is room and written when the disk is back.
+// An error means that the log cannot be written now. As long as there is room, the record is kept in memory
+// and written when the disk works again.
 func (l *Log) Append(rec tool.Record) error { return l.enqueue(&rec, nil) }
 
-// AppendSync is [Log.Append] and waits until rec is on disk or ctx ends. After an end of
-// ctx the record is written all the same.
+// AppendSync is [Log.Append], but waits until rec is on disk or ctx ends. The record is written even if ctx
+// ends.
 func (l *Log) AppendSync(ctx context.Context, rec tool.Record) error {
 	synced := make(chan error, 1)
 	if err := l.enqueue(&rec, synced); err != nil {
@@ -168,14 +165,14 @@ func (l *Log) AppendSync(ctx context.Context, rec tool.Record) error {
 	}
 }
 
-// Change puts a change that a person made on record and waits until it is on disk. It is
-// AppendSync with rec.Kind "change".
+// Change records a change that a person made and waits until it is on disk: AppendSync with rec.Kind
+// "change".
 func (l *Log) Change(ctx context.Context, rec tool.Record) error {
 	rec.Kind = kindChange
 	return l.AppendSync(ctx, rec)
 }
 
-// enqueue appends to the queue and wakes the writer if it has nothing else to do or much.
+// enqueue appends to the queue. It wakes the writer if that is idle or much is waiting.
 func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	stamp := now(rec.Time)
 	l.mu.Lock()
@@ -186,7 +183,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	if l.closed {
 		return errClosed
 	}
-	if l.full() { // and the disk is not there
+	if l.full() { // the queue is still full, since the disk fails
 		l.lost++
 		return l.err
 	}
@@ -219,8 +216,8 @@ func (l *Log) urgent() bool {
 	return l.closed || l.waiting || !l.opened || len(l.queue) >= softRecords || l.bytes >= softBytes
 }
 
-// Close writes what waits, ends the chain, signs its head and waits for the writer. It
-// returns an error if records could not be written. A second call returns the same.
+// Close writes all queued records, ends the chain, signs its head and waits for the writer. It returns an
+// error if records could not be written. A second call returns the same.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closed = true

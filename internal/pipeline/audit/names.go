@@ -2,16 +2,15 @@ package audit
 
 import "bytes"
 
-// secretWords tell by their place anywhere in a name that its value is a secret. Names are
-// compared in lower case and without punctuation, so that api_key, API-Key and apiKey are
-// one.
+// secretWords mark a name as that of a secret, wherever they occur in it. Names are compared in lower case
+// and without punctuation, so that api_key, API-Key and apiKey are the same.
 var secretWords = [][]byte{
 	[]byte("password"), []byte("passwd"), []byte("passphrase"), []byte("passcode"), []byte("secret"),
 	[]byte("token"), []byte("apikey"), []byte("accesskey"), []byte("privatekey"), []byte("signingkey"),
 	[]byte("encryptionkey"), []byte("sessionkey"), []byte("credential"), []byte("authorization"), []byte("cookie"),
 }
 
-// maxName bounds the part of a name that is looked at: its end, where the noun stands.
+// maxName is how many bytes of a name are looked at, from its end, where the noun usually is.
 const maxName = 128
 
 // isSecretName reports whether a field of this name holds a secret.
@@ -33,7 +32,7 @@ func isSecretName(name []byte) bool {
 	return false
 }
 
-// countsTokens reports whether a number of this name is a count and no secret.
+// countsTokens reports whether a number with this name is a count and not a secret.
 func countsTokens(name []byte) bool {
 	var buf [maxName]byte
 	return bytes.Contains(plainName(buf[:0], name), []byte("tokens"))
@@ -51,8 +50,8 @@ func plainName(b, name []byte) []byte {
 	return b
 }
 
-// assignment finds the value in `password=value`, `"password": "value"` and
-// `Authorization: value`, whose = or : stands at i.
+// assignment finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
+// index of the = or : sign.
 func assignment(s []byte, i int) span {
 	end := i
 	for end > 0 && (s[end-1] == ' ' || isQuote(s[end-1])) {
@@ -76,8 +75,8 @@ func assignment(s []byte, i int) span {
 	return span{from, to}
 }
 
-// valueOf returns the end of the value that starts at i: the closing quote if it starts
-// with one, the end of the line for a header, else the first byte that ends a word.
+// valueOf returns the end of the value that starts at i: the closing quote if the value is quoted, the end of
+// the line for a header, else the first byte that ends a word.
 func valueOf(s []byte, i int, wholeLine bool) int {
 	open := i
 	for open < len(s) && s[open] == '\\' {
@@ -96,8 +95,8 @@ func valueOf(s []byte, i int, wholeLine bool) int {
 	return i
 }
 
-// quoteEnd returns the index after the quote that closes the one at open. Within an escaped
-// text an escaped quote closes, elsewhere it does not.
+// quoteEnd returns the index after the quote that closes the one at open. Inside an escaped text, only an
+// escaped quote closes.
 func quoteEnd(s []byte, open int, escaped bool) int {
 	for i := open + 1; i < len(s); i++ {
 		if s[i] == s[open] && (escaped || s[i-1] != '\\') {
@@ -107,7 +106,7 @@ func quoteEnd(s []byte, open int, escaped bool) int {
 	return len(s)
 }
 
-// isHeader names the HTTP headers whose value has several words.
+// isHeader reports whether name is an HTTP header whose value has several words.
 func isHeader(name []byte) bool {
 	return hasSuffixFold(name, "authorization") || hasSuffixFold(name, "cookie")
 }

@@ -15,12 +15,12 @@ import (
 	"collie/internal/sorting"
 )
 
-// clockSlack is how far the clock of a file system may be behind that of a record.
+// clockSlack is how far the clock of a file system may be behind the clock of the records.
 const clockSlack = 2 * time.Second
 
-// Query yields the records in dir that f wants, all chains merged by time, the newest
-// last. Lines that are not records, such as the torn last one of a chain that is being
-// written, are passed over: [Verify] judges them. An error ends the sequence.
+// Query yields the records in dir that match f, all chains merged by time, oldest first. It skips lines that
+// are not records, such as the incomplete last line of a chain that is being written; [Verify] checks those.
+// An error ends the sequence.
 func Query(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 	m := f.matcher()
 	return func(yield func(Entry, error) bool) {
@@ -40,8 +40,8 @@ func Query(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 	}
 }
 
-// merge yields all wanted records. It opens a chain when its time has come, so that ten
-// thousand short chains need no ten thousand open files.
+// merge yields all matching records. It opens a chain only when its time has come, so that ten thousand short
+// chains do not need ten thousand open files.
 func merge(ctx context.Context, dir string, m *matcher, yield func(Entry, error) bool) {
 	ids, err := chainIDs(dir)
 	if err != nil {
@@ -73,17 +73,17 @@ func merge(ctx context.Context, dir string, m *matcher, yield func(Entry, error)
 	}
 }
 
-// cursor reads one chain.
+// cursor reads the records of one chain.
 type cursor struct {
 	chain, folder string
-	at            string // time of current; before the first record, that of the chain
+	at            string // time of current; before the first record, that of the chain's start
 	opened        bool
-	segments      []string // still to read
-	data          []byte   // still to read of the segment
+	segments      []string // not read yet
+	data          []byte   // not read yet, of the current segment
 	current       *line
 }
 
-// startOf is the time a chain id tells, in timeLayout. No record of the chain is older.
+// startOf returns the time in a chain id, in timeLayout. No record of the chain is older.
 func startOf(id string) string {
 	t, err := time.Parse("20060102T150405Z", id[:len("20060102T150405Z")])
 	if err != nil {
@@ -92,7 +92,7 @@ func startOf(id string) string {
 	return t.Format(timeLayout)
 }
 
-// advance moves to the next record; false means that there is none.
+// advance moves to the next record; false means the end.
 func (c *cursor) advance(ctx context.Context, m *matcher) (bool, error) {
 	if !c.opened {
 		var err error
@@ -115,7 +115,7 @@ func (c *cursor) advance(ctx context.Context, m *matcher) (bool, error) {
 	return true, nil
 }
 
-// nextLine moves to the next record of the segment; false means that there is none.
+// nextLine moves to the next record of the segment; false means its end.
 func (c *cursor) nextLine() bool {
 	for {
 		raw, rest, ok := bytes.Cut(c.data, []byte{'\n'})
@@ -130,7 +130,7 @@ func (c *cursor) nextLine() bool {
 	}
 }
 
-// nextSegment reads the next segment, unless nothing in it is as new as since.
+// nextSegment reads the next segment, unless all its records are older than since.
 func (c *cursor) nextSegment(since time.Time) error {
 	path := filepath.Join(c.folder, c.segments[0])
 	c.segments, c.data = c.segments[1:], nil
@@ -142,7 +142,7 @@ func (c *cursor) nextSegment(since time.Time) error {
 	return err
 }
 
-// olderThan reports whether the file at path was last written before t.
+// olderThan reports whether the file at path was last modified before t.
 func olderThan(path string, t time.Time) (bool, error) {
 	if t.IsZero() {
 		return false, nil
@@ -154,7 +154,7 @@ func olderThan(path string, t time.Time) (bool, error) {
 	return info.ModTime().Add(clockSlack).Before(t), nil
 }
 
-// cursorHeap has the cursor with the oldest record first.
+// cursorHeap is a heap with the oldest record first.
 type cursorHeap []*cursor
 
 func (h cursorHeap) Len() int      { return len(h) }
@@ -170,14 +170,13 @@ func (h *cursorHeap) Pop() any {
 	return c
 }
 
-// byTime orders entries by time, those of one moment by chain and number.
+// byTime orders entries by time, then by chain and number.
 func byTime(a, b Entry) int {
 	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Seq, b.Seq))
 }
 
-// newest returns the newest limit records that m wants, oldest first, and how far each
-// file was read. It reads files from the one written last and stops at the first that can
-// hold nothing newer than what it has.
+// newest returns the newest limit records that match m, oldest first, and how many bytes of each file were
+// read. It reads the most recently written files first and stops when no other file can have newer records.
 func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
 	files, err := segmentFiles(dir)
 	if err != nil {
@@ -205,7 +204,7 @@ func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, ma
 	return found, read, nil
 }
 
-// lastWanted returns the last limit records of a segment that m wants, newest first.
+// lastWanted returns the last limit records of a segment that match m, newest first.
 func lastWanted(data []byte, chain string, m *matcher, limit int) []Entry {
 	var found []Entry
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
@@ -222,14 +221,14 @@ func lastWanted(data []byte, chain string, m *matcher, limit int) []Entry {
 	return found
 }
 
-// segmentInfo is a segment as the file system knows it.
+// segmentInfo describes a segment file.
 type segmentInfo struct {
 	chain, path string
 	written     time.Time
 	size        int64
 }
 
-// segmentFiles lists the segments of all chains, the one written last first.
+// segmentFiles returns the segments of all chains, the most recently written first.
 func segmentFiles(dir string) ([]segmentInfo, error) {
 	ids, err := chainIDs(dir)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestTailFollows(t *testing.T) {
 		switch len(got) {
 		case 2:
 			_ = old.AppendSync(t.Context(), record(5))
-		case 3: // a chain that did not exist
+		case 3: // a chain that did not exist before
 			_ = open(t, dir, nil).AppendSync(t.Context(), record(6))
 		case 4:
 			cancel()

@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Content says how much of what a user wrote the audit keeps. Secrets are blanked at
-// every level.
+// Content says how much of the users' texts the audit keeps. Secrets are blanked at every level.
 type Content string
 
 // The levels of the setting audit.content.
@@ -28,36 +27,34 @@ const (
 	headBytes  = 1 << 10
 	tailBytes  = 512
 	maxArgs    = 64 << 10
-	minPartial = 6 // shorter configured secrets match whole strings only
+	minPartial = 6 // a shorter configured secret matches only a whole string
 )
 
-// Redactor takes secrets out of what the audit writes. It is safe for concurrent use.
+// Redactor removes secrets from records. It is safe for concurrent use.
 //
-// Blanked are: the values of fields whose name tells of a secret (password, token,
-// api_key, authorization, cookie and the like, in any case and spelling); the configured
-// secrets wherever they occur, in keys too; and what has the shape of a secret inside any
-// string: keys of known providers, JSON Web Tokens, PEM private keys, Bearer and Basic
-// credentials, user:password@ in URLs, password=… in text.
+// It blanks: values of fields whose names suggest a secret (password, token, api_key, authorization, cookie
+// and the like, in any case and spelling); the configured secrets wherever they occur, in keys too; and text
+// inside strings that has the form of a secret: keys of known providers, JSON Web Tokens, PEM private keys,
+// Bearer and Basic credentials, user:password@ in URLs, password=… in text.
 type Redactor struct {
 	secrets atomic.Pointer[[][]byte] // longest first
 	content Content
 }
 
-// NewRedactor returns a Redactor that blanks secrets wherever they occur; those shorter
-// than six bytes only where they are a whole string or number. The zero Content means
-// ContentRedacted.
+// NewRedactor returns a Redactor that blanks secrets wherever they occur; a secret shorter than six bytes
+// only if it is a whole string or number. The zero Content means ContentRedacted.
 func NewRedactor(secrets []string, content Content) *Redactor {
 	r := &Redactor{content: cmp.Or(content, ContentRedacted)}
 	r.Hide(secrets)
 	return r
 }
 
-// Hide blanks further secrets from now on.
+// Hide adds secrets that are blanked from now on.
 func (r *Redactor) Hide(secrets []string) {
 	for {
 		old := r.secrets.Load()
 		all := withSecrets(old, secrets)
-		if r.secrets.CompareAndSwap(old, &all) { // else somebody else has hidden others meanwhile
+		if r.secrets.CompareAndSwap(old, &all) { // if it fails, another call of Hide was faster: try again
 			return
 		}
 	}
@@ -73,7 +70,7 @@ func withSecrets(old *[][]byte, secrets []string) [][]byte {
 			continue
 		}
 		all = append(all, []byte(s))
-		if quoted := appendString(nil, s); len(quoted) != len(s)+2 { // as it stands in JSON inside a string
+		if quoted := appendString(nil, s); len(quoted) != len(s)+2 { // the secret as it occurs inside a JSON string
 			all = append(all, quoted[1:len(quoted)-1])
 		}
 	}
@@ -81,9 +78,9 @@ func withSecrets(old *[][]byte, secrets []string) [][]byte {
 	return all
 }
 
-// AppendJSON appends raw to b as one line of valid JSON, without its secrets. Nothing else
-// changes but the space between tokens. What is not valid JSON, and what is over 64 KiB
-// unless the content is full, becomes a string. Empty input becomes null.
+// AppendJSON appends raw to b as one line of valid JSON, without secrets. Otherwise it changes only the white
+// space between tokens. Invalid JSON becomes a string, as does a text over 64 KiB unless Content is full.
+// Empty input becomes null.
 func (r *Redactor) AppendJSON(b, raw []byte) []byte {
 	if len(raw) == 0 {
 		return append(b, "null"...)
@@ -100,19 +97,18 @@ func (r *Redactor) AppendJSON(b, raw []byte) []byte {
 	return b
 }
 
-// AppendText appends s to b as a JSON string without its secrets.
+// AppendText appends s to b as a JSON string without secrets.
 func (r *Redactor) AppendText(b []byte, s string) []byte {
 	return r.appendClean(b, []byte(s))
 }
 
-// appendClean appends the unescaped s as a JSON string.
+// appendClean appends the unescaped text s as a JSON string without secrets.
 func (r *Redactor) appendClean(b, s []byte) []byte {
 	s, _ = r.clean(s)
 	return appendString(b, s)
 }
 
-// clean returns s without secrets and cut to size, and whether that changed it. s itself
-// stays as it is.
+// clean returns s without secrets and cut to size, and whether it differs from s. It does not modify s.
 func (r *Redactor) clean(s []byte) ([]byte, bool) {
 	changed := false
 	for _, secret := range *r.secrets.Load() {
@@ -135,8 +131,7 @@ func (r *Redactor) clean(s []byte) ([]byte, bool) {
 	return s, changed
 }
 
-// cut keeps the head and the tail of s and says how much is missing. It cuts between
-// runes.
+// cut keeps the start and the end of s and says how much is missing. It does not split runes.
 func cut(s []byte) []byte {
 	head, tail := headBytes, len(s)-tailBytes
 	for head > headBytes-utf8.UTFMax && !utf8.RuneStart(s[head]) {

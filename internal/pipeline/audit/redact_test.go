@@ -15,7 +15,7 @@ import (
 	"collie/test/await"
 )
 
-// The keys are put together here, so that no scanner takes this file for a leak.
+// The keys are assembled here, so that no secret scanner reports this file.
 const opaque = "Zq7Xw2Lk9Vb4Nm1Pt6Rs3Yd8Hc5Jf0Ga"
 
 var shapes = map[string]string{
@@ -37,7 +37,7 @@ var shapes = map[string]string{
 	"header":         "Authorization: Digest username=x, response=" + opaque,
 }
 
-// leaks reports whether text still tells of the secret in one of shapes.
+// leaks reports whether text still reveals the secret in one of shapes.
 func leaks(text string) bool {
 	for i := range len(opaque) - 12 {
 		if strings.Contains(text, opaque[i:i+12]) {
@@ -141,7 +141,7 @@ func TestLongStrings(t *testing.T) {
 	if full := audit.NewRedactor(nil, audit.ContentFull).AppendJSON(nil, in); string(full) != string(in) {
 		t.Errorf("full content was changed: %d bytes of %d", len(full), len(in))
 	}
-	// A secret across the place of the cut goes before the cut.
+	// A secret at the place of the cut is removed before the text is cut.
 	text := strings.Repeat("x", 1020) + " " + shapes["openai"] + strings.Repeat(" y", 2000)
 	if got := jsonString(t, audit.NewRedactor(nil, "").AppendText(nil, text)); strings.Contains(got, opaque[:3]) {
 		t.Errorf("half a key is left: %q", got)
@@ -194,7 +194,7 @@ func TestArgsHmac(t *testing.T) {
 	}
 }
 
-// A long text that starts a token at every fourth byte is still read once.
+// A long text that looks like the start of a token at every fourth byte is still read only once.
 func TestRedactionIsLinear(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, "")
@@ -206,8 +206,8 @@ func TestRedactionIsLinear(t *testing.T) {
 			r.AppendText(nil, text)
 			return time.Since(begin)
 		}
-		// The shortest of several runs is one that nothing else held up much. As much is read for the short text as for
-		// the long one, so that others hold up both alike.
+		// The shortest of several runs is one that other processes disturbed little. The short text is read
+		// as often as makes the same total, so that disturbances affect both equally.
 		short, long := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 		for tries := 0; tries < 30 && (tries == 0 || long > times*times/2*short); tries++ {
 			begin := time.Now()
@@ -224,8 +224,7 @@ func TestRedactionIsLinear(t *testing.T) {
 
 const canary = "CanarySecret"
 
-// FuzzRedactJSON: whatever comes in, one line of valid JSON comes out, and the canary is
-// nowhere in it.
+// FuzzRedactJSON: any input gives one line of valid JSON that does not contain the secret.
 func FuzzRedactJSON(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":"` + canary + `"}`, `{"` + canary + `":[{"b":"x` + canary + `"}]}`, `["\u0043anarySecret"]`, canary,
@@ -254,12 +253,12 @@ func FuzzRedactJSON(f *testing.F) {
 	})
 }
 
-// FuzzShapes: no text around a secret hides it.
+// FuzzShapes: no text around a secret hides it from the redactor.
 func FuzzShapes(f *testing.F) {
 	for _, s := range shapes {
 		f.Add("before", s, "after")
 		f.Add("password=\"", s, "\"")
-		f.Add("password=", s, "") // its value must not take away the beginning of s
+		f.Add("password=", s, "") // the assignment's value must not swallow the beginning of s
 	}
 	known := map[string]bool{}
 	for _, s := range shapes {
@@ -280,7 +279,7 @@ func FuzzShapes(f *testing.F) {
 	})
 }
 
-// TestHideTogether: secrets that are hidden at the same time are all hidden.
+// Secrets that are hidden at the same time are all hidden.
 func TestHideTogether(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, audit.ContentFull)

@@ -10,21 +10,21 @@ type Fault string
 
 // The faults that Verify finds.
 const (
-	Edited       Fault = "edited"        // a record is not what was written
+	Edited       Fault = "edited"        // a record was changed
 	Deleted      Fault = "deleted"       // records are missing in the middle
-	Swapped      Fault = "swapped"       // records stand in another order, or twice
+	Swapped      Fault = "swapped"       // records are in a different order, or occur twice
 	Cut          Fault = "cut"           // records are missing at the end
-	HeadMissing  Fault = "head missing"  // so that a cut would not show
-	HeadForged   Fault = "head forged"   // the key of this home did not sign it
-	ChainMissing Fault = "chain missing" // another chain names it
-	Newer        Fault = "newer format"  // a later version of Collie wrote it
+	HeadMissing  Fault = "head missing"  // without it, a cut would not be noticed
+	HeadForged   Fault = "head forged"   // not signed by the key of this home
+	ChainMissing Fault = "chain missing" // it is named by another chain
+	Newer        Fault = "newer format"  // written by a later version of Collie
 )
 
-// Problem is one fault and where it is.
+// Problem is one fault and its place.
 type Problem struct {
 	Fault Fault
-	// File is the path below the log's folder, Line counts from 1 and may be 0 where no
-	// line is meant, Seq is the first record concerned.
+	// File is the path below the log's folder. Line counts from 1; 0 means no specific line. Seq is the
+	// number of the first affected record.
 	File string
 	Line int
 	Seq  uint64
@@ -40,36 +40,36 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Fault, p.Message)
 }
 
-// ChainReport is what Verify found in one chain.
+// ChainReport is the result of Verify for one chain.
 type ChainReport struct {
 	Chain string
-	// Records is the number of readable records; First and Last are the times of the
-	// outermost, zero if there are none.
+	// Records is the number of readable records. First and Last are the times of the first and the last one,
+	// zero if there are none.
 	Records     int
 	First, Last time.Time
-	// Seq is the newest record, Covered the one that the head names.
+	// Seq is the number of the newest record, Covered that of the record in the head.
 	Seq, Covered uint64
-	// Uncovered counts the valid records after Covered. The process still runs, or it was
-	// killed within the last 200 ms of its life.
+	// Uncovered counts the valid records after Covered. There are some if the process is running, or was
+	// killed within 200 ms of writing them.
 	Uncovered uint64
-	// Torn means that the last line has no end: a crash in mid-write. Harmless, unless
+	// Torn means that the last line is incomplete, as after a crash while writing. That is harmless unless
 	// Problems has a Cut as well.
 	Torn bool
-	// Ended means that the chain was closed cleanly.
+	// Ended means that the chain was closed regularly.
 	Ended bool
 	// Problems in the order of the file, at most 100.
 	Problems []Problem
 }
 
-// OK reports whether nothing speaks against the chain.
+// OK reports whether no problem was found in the chain.
 func (c *ChainReport) OK() bool { return len(c.Problems) == 0 }
 
-// Report is what Verify found in a folder, chains by age, then those that are missing.
+// Report is the result of Verify for a folder: the existing chains by age, then the missing ones.
 type Report struct {
 	Chains []ChainReport
 }
 
-// OK reports whether nothing speaks against any chain.
+// OK reports whether no problem was found in any chain.
 func (r *Report) OK() bool {
 	for i := range r.Chains {
 		if !r.Chains[i].OK() {
@@ -79,7 +79,7 @@ func (r *Report) OK() bool {
 	return true
 }
 
-// Records counts the records of all chains.
+// Records returns the number of records in all chains.
 func (r *Report) Records() int {
 	n := 0
 	for i := range r.Chains {

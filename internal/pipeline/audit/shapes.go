@@ -5,10 +5,10 @@ import (
 	"encoding/base64"
 )
 
-// A shape is a kind of secret that its first bytes give away.
+// A shape is a kind of secret that can be recognized by its first bytes.
 type shape struct {
 	prefix string
-	min    int // bytes after the prefix
+	min    int // minimum number of bytes after the prefix
 	class  *class
 }
 
@@ -39,8 +39,7 @@ var (
 	alnum     = newClass(upper + lower + digits)
 	tokenChar = newClass(upper + lower + digits + "-._~+/=")
 
-	// shapes of the providers' keys, by the last byte of the prefix, which is what the
-	// scan looks for.
+	// shapes are the keys of known providers, by the last byte of their prefix, which the scan looks for.
 	shapes = map[byte][]shape{
 		'-': {
 			{"sk-", 16, dashed},
@@ -71,7 +70,7 @@ var (
 		'a': {{"AIza", 30, dashed}},
 	}
 
-	// triggers are the bytes at which a scan looks twice: rare ones in ordinary text.
+	// triggers are the bytes at which the scan looks closer; they are rare in ordinary text.
 	triggers = [...]*class{
 		forBlocks:      newClass("-"),
 		forKeys:        newClass("-_AaJ: \t"),
@@ -79,16 +78,16 @@ var (
 	}
 )
 
-// span is a part of a string, start inclusive and end exclusive. The zero span is empty.
+// span is a half-open range of a string. The zero span is empty.
 type span struct{ start, end int }
 
 // scan is one pass over a string.
 type scan struct {
 	wanted  wanted
-	noToken int // up to here no web token ends
+	noToken int // no web token ends before this index
 }
 
-// wanted says what a scan looks for.
+// wanted selects what a scan looks for.
 type wanted int
 
 const (
@@ -97,9 +96,9 @@ const (
 	forAssignments
 )
 
-// blankShapes returns s with everything that has the shape of a secret blanked, and
-// whether there was any. Without any it allocates nothing. What is recognized by its own
-// look goes first, lest the value of an assignment take away the beginning of it.
+// blankShapes returns s with everything blanked that has the form of a secret, and whether there was any. It
+// allocates nothing if there is none. Secrets with a form of their own are blanked before values of
+// assignments, because such a value could swallow the beginning of one.
 func blankShapes(s []byte) ([]byte, bool) {
 	blocks, assignments := false, false
 	if bytes.Contains(s, []byte(pemBegin)) {
@@ -112,7 +111,7 @@ func blankShapes(s []byte) ([]byte, bool) {
 	return s, blocks || keys || assignments
 }
 
-// blank blanks what is wanted.
+// blank blanks what the scan is set to find.
 func (sc *scan) blank(s []byte) ([]byte, bool) {
 	var out []byte
 	done := 0
@@ -128,8 +127,8 @@ func (sc *scan) blank(s []byte) ([]byte, bool) {
 		}
 		out = append(append(out, s[done:found.start]...), blank...)
 		done = found.end
-		// The last byte is looked at again: in "password= Cookie: a=b" the value that ends
-		// there is itself the name of another.
+		// Look at the last byte again: in "password= Cookie: a=b" the value that ends there is itself the
+		// name of another assignment.
 		i = max(i, found.end-2)
 	}
 	if done == 0 {
@@ -138,7 +137,7 @@ func (sc *scan) blank(s []byte) ([]byte, bool) {
 	return append(out, s[done:]...), true
 }
 
-// at returns the secret that the trigger at i belongs to.
+// at returns the secret that the trigger byte at i is part of.
 func (sc *scan) at(s []byte, i int) span {
 	switch sc.wanted {
 	case forBlocks:
@@ -159,7 +158,8 @@ func (sc *scan) at(s []byte, i int) span {
 }
 
 func providerKey(s []byte, i int) span {
-	// shapes is a map of four keys; most bytes that come here are letters of plain words.
+	// An optimization: most bytes that get here are letters of ordinary words, and a look into the map costs
+	// more.
 	if c := s[i]; (c == 'A' && (i < 3 || s[i-1] != 'I')) || (c == 'a' && (i < 3 || s[i-1] != 'z')) {
 		return span{}
 	}
@@ -175,9 +175,9 @@ func providerKey(s []byte, i int) span {
 	return span{}
 }
 
-// webToken finds a JSON Web Token: three parts in base64url, the first of which starts
-// with eyJ, which is `{"`. It moves skip over what it has read in vain, so that a long text
-// without tokens is read once.
+// webToken finds a JSON Web Token: three parts in base64url; the first starts with eyJ, which is `{"`. It
+// sets *skip to the end of what it has read without finding a token, so that a long text without tokens is
+// read only once.
 func webToken(s []byte, i int, skip *int) span {
 	if i < 2 || i < *skip || s[i-1] != 'y' || s[i-2] != 'e' || !startsWord(s, i-2) {
 		return span{}
@@ -197,7 +197,7 @@ func webToken(s []byte, i int, skip *int) span {
 	return span{i - 2, end}
 }
 
-// privateKey finds a PEM block of a private key. One without end reaches to the end of s.
+// privateKey finds a PEM block of a private key. A block without an end reaches to the end of s.
 func privateKey(s []byte, i int) span {
 	const end, dashes = "-----END ", "-----"
 	if !bytes.HasPrefix(s[i:], []byte(pemBegin)) {
@@ -220,7 +220,7 @@ func privateKey(s []byte, i int) span {
 	return span{i, len(s)}
 }
 
-// credentials finds what follows "Bearer " and "Basic ".
+// credentials finds the text after "Bearer " or "Basic ".
 func credentials(s []byte, i int) span {
 	if i < 5 || s[i-1]|0x20 != 'r' && s[i-1]|0x20 != 'c' {
 		return span{}
@@ -239,7 +239,7 @@ func credentials(s []byte, i int) span {
 	return span{}
 }
 
-// holdsColon tells the credentials of a Basic header from a plain word.
+// holdsColon distinguishes the credentials of a Basic header from an ordinary word.
 func holdsColon(b64 []byte) bool {
 	text, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(b64, "=.")))
 	return err == nil && bytes.IndexByte(text, ':') >= 0

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// OnFailure says what becomes of calls with effects while the log cannot be written.
+// OnFailure says what happens to calls with effects while the log cannot be written.
 type OnFailure string
 
 // The values of the setting audit.onFailure.
@@ -28,25 +28,23 @@ type StageOptions struct {
 	OnFailure OnFailure
 }
 
-// Stage puts every call on record: a start when it arrives and a result when it is over,
-// one pair for each call, however it ends. The start of an action of declared high or
-// critical risk is on disk before the action runs.
+// Stage records every call: a start record when it arrives and a result record when it ends, however it ends.
+// For an action with a declared risk of high or critical, the start record is on disk before the action runs.
 //
-// While the log cannot be written, calls with effects are refused with kind
-// [tool.Unaudited]. Reads, and actions that claim to be read-only, go on; the Log has
-// warned.
+// While the log cannot be written, calls with effects are refused with kind [tool.Unaudited]. Reads, and
+// actions that claim to be read-only, go on; the Log has logged a warning.
 type Stage struct {
 	log  *Log
 	opts StageOptions
-	// digests are those of the sessions that called last, by a hash of their ids.
+	// digests caches the digests of recent sessions, by a hash of their ids.
 	digests [64]atomic.Pointer[digest]
 	seed    maphash.Seed
 }
 
-// digest is the digest of a session.
+// digest is a session id and its digest.
 type digest struct{ id, text string }
 
-// digestOf is [SessionDigest], which most sessions need again and again.
+// digestOf is [SessionDigest] with a cache.
 func (s *Stage) digestOf(id string) string {
 	if id == "" {
 		return ""
@@ -78,14 +76,14 @@ func NewStage(log *Log, opts *StageOptions) *Stage {
 	return s
 }
 
-// started is the context of a call whose start is on record.
+// started is the context of a call whose start was recorded.
 type started struct {
 	context.Context
-	session string // its digest
+	session string // the digest of the session
 	begin   time.Time
 }
 
-// Enter records that c begins.
+// Enter writes the start record of c.
 func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
 	at := &started{ctx, s.digestOf(c.Session), time.Now()}
 	err := s.start(ctx, c, startRecord(c, at.session, at.begin))
@@ -95,8 +93,8 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	return at, err
 }
 
-// Leave records how c ended. A failure of the log is no reason to take back what has happened: the
-// Log warns of it and refuses the next call.
+// Leave writes the result record of c. If that fails, the result is returned all the same, because the call
+// has happened; the Log warns, and the next call is refused.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	at := ctx.(*started)
 	_ = s.log.Append(resultRecord(c, at.session, at.begin, r, err))
@@ -127,7 +125,7 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 	}
 }
 
-// gaveUp is the end of a call whose caller left before the start was on disk.
+// gaveUp returns the error for a call whose caller left before the start record was on disk.
 func gaveUp(c *tool.Call, err error) error {
 	e := &tool.Error{Op: string(c.Kind), Kind: tool.Canceled, Subject: c.Name, Message: "nothing has run", Err: err}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -160,7 +158,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 	return rec
 }
 
-// identify fills in what both records of a pair have.
+// identify fills in the fields that both records of a pair have.
 func identify(c *tool.Call, session string) tool.Record {
 	rec := tool.Record{
 		CallID: c.ID, Origin: c.Origin, Principal: c.Principal,
@@ -175,7 +173,7 @@ func identify(c *tool.Call, session string) tool.Record {
 	return rec
 }
 
-// startKinds and resultKinds spare each call a concatenation.
+// startKinds and resultKinds are precomputed to save a concatenation per call.
 var startKinds, resultKinds = kinds(".start"), kinds(".result")
 
 func kinds(end string) map[tool.Kind]string {
@@ -186,8 +184,8 @@ func kinds(end string) map[tool.Kind]string {
 	return out
 }
 
-// SessionDigest is what the audit keeps of a session id: enough to find its records by,
-// not enough to use it. The empty id stays empty.
+// SessionDigest returns the form in which the audit keeps a session id: it is enough to find the records of a
+// session, but not to use it. The empty id stays empty.
 func SessionDigest(id string) string {
 	if id == "" {
 		return ""

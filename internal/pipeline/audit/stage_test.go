@@ -27,7 +27,7 @@ func runOK(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
 }
 
-// Each call has exactly one pair, whatever becomes of it.
+// Each call has exactly one pair of records, however it ends.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -120,11 +120,11 @@ func TestHighRiskOfCallerWhoLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := open(t, dir, nil)
-	_ = l.Append(record(1)) // so that the chain exists
+	_ = l.Append(record(1)) // makes the chain
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ran := 0
-	for range 100 { // the disk may be faster than the look at ctx
+	for range 100 { // repeated, because the disk may be faster than the check of ctx
 		_, _ = tooltest.Through(ctx, audit.NewStage(l, nil), call("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
 			ran++
 			return tool.Result{}, nil
@@ -145,7 +145,7 @@ func TestUnwritableLog(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(file, "audit") // a file is in the way, which stops root too
+	dir := filepath.Join(file, "audit") // a file at the path of the folder is an obstacle even for root
 	tests := map[string]struct {
 		call *tool.Call
 		opts *audit.StageOptions

@@ -4,7 +4,7 @@ package audit
 
 import "os"
 
-// syncFolder brings the entries of a folder onto the disk.
+// syncFolder syncs the entries of a folder to disk.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

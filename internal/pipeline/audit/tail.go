@@ -16,9 +16,9 @@ import (
 // pollTime is how often Tail looks for new records.
 const pollTime = 250 * time.Millisecond
 
-// Tail yields the newest n records of all chains in dir, oldest first, and with follow
-// also those that come, until ctx ends. Chains and segments that appear meanwhile are
-// followed too. An error ends the sequence; the end of ctx is none.
+// Tail yields the newest n records of all chains in dir, oldest first. With follow it goes on with new ones,
+// also of new chains and segments, until ctx ends. An error ends the sequence; the end of ctx is not an
+// error.
 func Tail(ctx context.Context, dir string, n int, follow bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		found, read, err := newest(ctx, dir, Filter{}.matcher(), max(n, 0))
@@ -45,11 +45,11 @@ func Tail(ctx context.Context, dir string, n int, follow bool) iter.Seq2[Entry, 
 	}
 }
 
-// follower knows what of each chain was read.
+// follower remembers what was read of each chain.
 type follower struct {
 	dir  string
-	read map[string]int64     // bytes, by segment
-	seen map[string]time.Time // when the folder changed, by chain
+	read map[string]int64     // bytes read, by segment
+	seen map[string]time.Time // when the folder last changed, by chain
 }
 
 // fresh returns the records that were written since the last call.
@@ -79,19 +79,19 @@ func (f *follower) fresh() ([]Entry, error) {
 	return found, nil
 }
 
-// changed reports whether a chain may have new records. Each commit replaces the head and
-// so changes the folder, which spares a look into thousands of chains that have ended.
+// changed reports whether a chain may have new records. Each commit replaces the head and so changes the
+// folder. That saves looking into thousands of chains that have ended.
 func (f *follower) changed(id string) bool {
 	info, err := os.Stat(filepath.Join(f.dir, id))
 	if err != nil {
-		return false // removed meanwhile
+		return false // removed in the meantime
 	}
 	before := f.seen[id]
 	f.seen[id] = info.ModTime()
 	return !before.Equal(info.ModTime()) || time.Since(info.ModTime()) < clockSlack
 }
 
-// rest returns the whole lines of a segment that were not read yet.
+// rest returns the complete lines of a segment that were not read yet.
 func (f *follower) rest(file segmentInfo) ([]Entry, error) {
 	from := f.read[file.path]
 	if file.size <= from {

@@ -14,12 +14,12 @@ import (
 	"slices"
 )
 
-// maxProblems bounds what is told of one chain.
+// maxProblems is the maximum number of problems reported for one chain.
 const maxProblems = 100
 
-// Verify checks every chain in dir against its own hashes, its head, and what other chains
-// say of it. It may run while chains are being written. The error is about reading; what
-// it finds is in the Report.
+// Verify checks every chain in dir against its own hashes, its head, and what other chains say about it. It
+// may run while chains are being written. Findings are in the Report; an error means that the records could
+// not be read.
 func Verify(ctx context.Context, dir string) (Report, error) {
 	var report Report
 	ids, err := chainIDs(dir)
@@ -58,20 +58,21 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 	return report, nil
 }
 
-// census is how many chains the chain by found when it began. Chains are never removed, so there can only be more now.
+// census says how many chains the chain by found when it began. Chains are never removed, so there must be at
+// least as many now.
 type census struct {
 	by     string
 	others int
 }
 
-// witness is what the chain by says of another one.
+// witness is what the chain by says about another chain.
 type witness struct {
 	named
 	by string
 }
 
-// readWitnesses collects what the first records of all chains say, by the chain they speak
-// of, and the highest count of chains among them.
+// readWitnesses collects what the first records of all chains say about other chains, by the chain they are
+// about, and the highest number of chains that any of them found.
 func readWitnesses(dir string, ids []string) (all map[string][]witness, counted census) {
 	all = map[string][]witness{}
 	for _, id := range ids {
@@ -84,7 +85,7 @@ func readWitnesses(dir string, ids []string) (all map[string][]witness, counted 
 			Detail startDetail `json:"detail"`
 		}
 		if json.Unmarshal(raw, &start) != nil || start.Kind != kindStart {
-			continue // reported when the chain itself is checked
+			continue // reported when that chain is checked
 		}
 		if start.Detail.Chains > counted.others {
 			counted = census{id, start.Detail.Chains}
@@ -98,21 +99,21 @@ func readWitnesses(dir string, ids []string) (all map[string][]witness, counted 
 	return all, counted
 }
 
-// verifier goes through one chain.
+// verifier checks one chain.
 type verifier struct {
 	dir       string
-	key       *signingKey // nil if there is none
+	key       *signingKey // nil if there is no key
 	witnesses []witness
 	report    ChainReport
 
-	head   *head  // nil if there is none to believe
-	file   string // being read, below dir
+	head   *head  // nil if there is no trustworthy head
+	file   string // the file being read, below dir
 	lineNo int
-	seq    uint64 // of the line before
+	seq    uint64 // number of the record before
 	hash   [sha256.Size]byte
-	blind  bool            // the line before was damaged: its hash says nothing
-	seqs   map[uint64]bool // all that occur, made when needed
-	moved  map[uint64]bool // known to stand later than they should
+	blind  bool            // the line before was damaged, so its hash is unknown
+	seqs   map[uint64]bool // all record numbers that occur; filled when needed
+	moved  map[uint64]bool // records known to come later than they should
 }
 
 func (v *verifier) problem(f Fault, seq uint64, format string, args ...any) {
@@ -122,8 +123,8 @@ func (v *verifier) problem(f Fault, seq uint64, format string, args ...any) {
 	}
 }
 
-// chain reads the head first: a chain that is being written has then at least what the
-// head covers.
+// chain checks the chain. It reads the head first, so that a chain that is being written has at least the
+// records that the head covers.
 func (v *verifier) chain(ctx context.Context) error {
 	folder := filepath.Join(v.dir, v.report.Chain)
 	h, headErr := readHead(folder)
@@ -153,7 +154,7 @@ func (v *verifier) checkHead(h *head, err error, written bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		if written {
 			v.problem(HeadMissing, 0, "records cut off at the end would not show")
-		} else { // a folder is made with its head
+		} else { // a folder is created together with its head
 			v.problem(HeadMissing, 0, "the folder is empty: what was in it has been removed")
 		}
 	case err != nil:
@@ -197,8 +198,7 @@ func (v *verifier) record(raw []byte) {
 	v.checkWitnesses(&l)
 }
 
-// damaged notes a line that is not what was written. It is taken for the record that
-// belongs there.
+// damaged reports a line that was changed. It counts as the record that belongs at this place.
 func (v *verifier) damaged(raw []byte, record bool) {
 	seq := v.report.Seq + 1
 	switch {
@@ -229,7 +229,7 @@ func (v *verifier) order(l *line) {
 	}
 }
 
-// gap notes that the records from want to before seq are not here.
+// gap reports that the records in [want, seq) are missing here.
 func (v *verifier) gap(want, seq uint64) {
 	if v.seqs == nil {
 		v.seqs, v.moved = v.occurring(), map[uint64]bool{}
@@ -244,11 +244,11 @@ func (v *verifier) gap(want, seq uint64) {
 	v.problem(Swapped, want, "record %d stands here, record %d comes later", seq, want)
 }
 
-// occurring collects the numbers of all records of the chain.
+// occurring returns the numbers of all records of the chain.
 func (v *verifier) occurring() map[uint64]bool {
 	seqs := map[uint64]bool{}
 	folder := filepath.Join(v.dir, v.report.Chain)
-	names, _ := segments(folder) // read before
+	names, _ := segments(folder) // they were read successfully before
 	for _, name := range names {
 		data, _ := os.ReadFile(filepath.Join(folder, name))
 		for _, raw := range wholeLines(data) {
@@ -260,7 +260,7 @@ func (v *verifier) occurring() map[uint64]bool {
 	return seqs
 }
 
-// checkWitnesses compares l with what the head and other chains say of it.
+// checkWitnesses compares l with what the head and other chains say about it.
 func (v *verifier) checkWitnesses(l *line) {
 	if v.head != nil && l.seq == v.head.Seq && hex.EncodeToString(l.hash[:]) != v.head.Hash {
 		v.problem(Edited, l.seq, "the head was signed over another record %d", l.seq)

@@ -31,7 +31,7 @@ func wantFault(t *testing.T, dir string, f audit.Fault) audit.Problem {
 	return audit.Problem{}
 }
 
-// tamper rewrites the segment of a chain of 1,200 records.
+// tamper makes a chain of 1,200 records and rewrites its segment.
 func tamper(t *testing.T, change func(all [][]byte) [][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -183,7 +183,7 @@ func TestHeadOfAnotherHome(t *testing.T) {
 	wantFault(t, dir, audit.HeadForged)
 }
 
-// A chain whose records were all made anew, without the key, does not fit its head.
+// A chain whose records were all rewritten without the key does not match its head.
 func TestForgedChain(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
@@ -214,8 +214,8 @@ func TestOtherChainsAreWitnesses(t *testing.T) {
 	if got.File != filepath.Base(second) {
 		t.Errorf("missing chain = %s, want %s", got.File, filepath.Base(second))
 	}
-	// A head of an earlier time, together with the segment of that time, is genuine. The
-	// chains after it know better.
+	// An old head is genuine if it comes with the segments of its time. Later chains reveal that records are
+	// missing.
 	dir = t.TempDir()
 	first := early(t, dir)
 	write(t, dir, 1, nil)
@@ -226,7 +226,7 @@ func TestOtherChainsAreWitnesses(t *testing.T) {
 	wantFault(t, dir, audit.Cut)
 }
 
-// early makes a chain and keeps a copy of how it was half way.
+// early makes a chain and keeps a copy of its state half way.
 func early(t *testing.T, dir string) string {
 	t.Helper()
 	l := open(t, dir, nil)
@@ -242,7 +242,7 @@ func early(t *testing.T, dir string) string {
 		if bytes.Contains(data, []byte(`"seq":2`)) {
 			break
 		}
-		runtime.Gosched() // the head follows the record
+		runtime.Gosched() // the head is written after the record
 	}
 	for _, name := range []string{"head.json", "000001.jsonl"} {
 		data, err := os.ReadFile(filepath.Join(chain, name))
@@ -269,7 +269,8 @@ func restore(t *testing.T, chain string) {
 	}
 }
 
-// A chain is made with its head, so that one which holds nothing was emptied, also where no later one names it.
+// A chain is created with its head, so a chain without anything was emptied. That is noticed even if no later
+// chain names it.
 func TestEmptiedChain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -285,7 +286,7 @@ func TestEmptiedChain(t *testing.T) {
 	}
 }
 
-// A chain names the newest 64 chains alone, and counts all.
+// A chain names only the newest 64 chains, but counts all.
 func TestCountOfChains(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -296,7 +297,7 @@ func TestCountOfChains(t *testing.T) {
 	if r := verify(t, dir); !r.OK() || len(r.Chains) != 67 {
 		t.Fatalf("report = %+v, want 67 good chains", r)
 	}
-	// Two that the newest one does not name are gone, and the chains that name them.
+	// Remove two chains that the newest one does not name, and the chains that name them.
 	for _, chain := range folders(t, dir) {
 		if chain == newest {
 			continue

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// walk appends raw, which is valid JSON, without its secrets and without the space between
-// its tokens. Since raw is valid it needs no stack: a string is a key if a colon follows.
+// walk appends raw, which is valid JSON, without secrets and without white space between tokens. It needs no
+// stack: in valid JSON a string is a key if a colon follows.
 func (r *Redactor) walk(b, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
@@ -39,7 +39,7 @@ func (r *Redactor) walk(b, raw []byte) []byte {
 	return b
 }
 
-// appendToken appends a string token. A string without secrets stays as it was spelled.
+// appendToken appends a string token. A string without secrets keeps its spelling.
 func (r *Redactor) appendToken(b, token []byte) []byte {
 	var stack [512]byte
 	text := token[1 : len(token)-1]
@@ -62,9 +62,8 @@ func (r *Redactor) appendScalar(b, token []byte) []byte {
 	return append(b, token...)
 }
 
-// isSecretField reports whether the value of the field that key names must not be kept.
-// first is the first byte of the value: true, false and null tell nothing, and numbers
-// beside names such as max_tokens are counts.
+// isSecretField reports whether the value of the field named key must be blanked. first is the first byte of
+// the value: true, false and null are never secrets, and numbers with names such as max_tokens are counts.
 func isSecretField(key []byte, first byte) bool {
 	var stack [128]byte
 	name := key[1 : len(key)-1]
@@ -132,7 +131,7 @@ func valueEnd(raw []byte, i int) int {
 	}
 }
 
-// unescape appends the text that the inside of a valid JSON string stands for.
+// unescape appends the text that the inside of a valid JSON string encodes.
 func unescape(b, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' {

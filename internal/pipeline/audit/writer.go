@@ -7,32 +7,32 @@ import (
 )
 
 const (
-	// batchTime is how long the writer waits for company of a first record.
+	// batchTime is how long the writer waits for more records after the first.
 	batchTime = 10 * time.Millisecond
-	// commitTime after the first uncommitted write the segment is synced. With batchTime
-	// and the flush itself that stays under 200 ms.
+	// commitTime is the time between the first uncommitted write and the sync. With batchTime and the sync
+	// itself it stays under 200 ms.
 	commitTime = 150 * time.Millisecond
-	// retryTime lies between two tries to write after a failure.
+	// retryTime is the time between two attempts after a failure.
 	retryTime = time.Second
 
 	flushBytes = 256 << 10
 )
 
-// writer is the goroutine of a Log. All its fields belong to it alone.
+// writer is the state of the goroutine that writes a Log. Nobody else uses its fields.
 type writer struct {
 	log    *Log
 	opts   Options
 	redact *Redactor
 
 	batch []item // taken from the queue
-	next  int    // first of batch that is not encoded
-	buf   []byte // encoded lines that are not in the segment
-	ahead ahead  // what was read for chain
+	next  int    // index of the first record in batch that is not encoded yet
+	buf   []byte // encoded lines that are not written yet
+	ahead ahead  // read before the chain is made
 	chain *chain // nil until the first record
 
-	waiters []chan<- error // of encoded records that are not synced
+	waiters []chan<- error // of records that are encoded but not synced
 	failed  bool
-	timer   *time.Timer // commit, or retry after a failure
+	timer   *time.Timer // for the commit, or the retry after a failure
 	armed   bool
 }
 
@@ -46,7 +46,7 @@ func (w *writer) run() {
 		case <-w.log.wake:
 			w.prepare()
 			if w.failed {
-				continue // the timer will try again
+				continue // the timer starts the next attempt
 			}
 			w.awaitMore()
 		case <-w.timer.C:
@@ -60,7 +60,7 @@ func (w *writer) run() {
 	w.finish()
 }
 
-// prepare reads ahead for the chain, if somebody asked for it and there is none.
+// prepare reads ahead for the chain if Prepare was called and there is no chain.
 func (w *writer) prepare() {
 	l := w.log
 	l.mu.Lock()
@@ -78,7 +78,7 @@ func (w *writer) closing() bool {
 	return w.log.closed
 }
 
-// awaitMore waits for more records, so that many calls cost one wake-up and one write.
+// awaitMore waits for more records, so that many calls share one wake-up and one write.
 func (w *writer) awaitMore() {
 	t := time.NewTimer(batchTime)
 	defer t.Stop()
@@ -97,16 +97,16 @@ func (w *writer) awaitMore() {
 	}
 }
 
-// nextBatch moves the queue into the batch once the batch is done, and reports whether there is
-// anything to write.
+// nextBatch takes the queue as the new batch if the old one is done. It reports whether there is anything to
+// write.
 func (w *writer) nextBatch() bool {
 	if w.next < len(w.batch) {
 		return true
 	}
 	spare := w.batch
-	clear(spare) // what it points to is done with
+	clear(spare) // releases what it points to
 	if cap(spare) > softRecords && len(spare) < cap(spare)/4 {
-		spare = nil // a burst is over
+		spare = nil // releases a large array after a burst
 	}
 	l := w.log
 	l.mu.Lock()
@@ -121,8 +121,7 @@ func (w *writer) nextBatch() bool {
 	return len(w.batch) > 0 || len(w.buf) > 0
 }
 
-// step writes the batch, commits if that is due or somebody waits, and tells the Log how
-// it went.
+// step writes the batch and commits if that is due or somebody waits. It tells the Log whether that worked.
 func (w *writer) step(commit bool) bool {
 	err := w.write()
 	if err == nil && w.chain != nil && (commit || len(w.waiters) > 0) {
@@ -136,7 +135,7 @@ func (w *writer) step(commit bool) bool {
 	return true
 }
 
-// write brings the batch into the segment, but not onto the disk.
+// write writes the batch to the segment, without syncing.
 func (w *writer) write() error {
 	if w.next == len(w.batch) && len(w.buf) == 0 && !w.failed {
 		return nil
@@ -166,11 +165,11 @@ func (w *writer) write() error {
 	return w.flush()
 }
 
-// ready sees to it that there is a chain with a segment that can be written.
+// ready makes sure that there is a chain with a segment that can be written.
 func (w *writer) ready() error {
 	if w.chain == nil {
 		a := w.ahead
-		w.ahead = ahead{} // what was read may be why it fails: the next try reads for itself
+		w.ahead = ahead{} // it may be the reason of the failure: the next attempt reads anew
 		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, a)
 		if err != nil {
 			return err
@@ -186,7 +185,7 @@ func (w *writer) ready() error {
 	return nil
 }
 
-// begin is the time of a chain that starts with the batch.
+// begin returns the start time of a chain that begins with the batch.
 func (w *writer) begin() time.Time {
 	t := time.Now()
 	for i := range w.batch {
@@ -207,8 +206,8 @@ func (w *writer) rotate() error {
 	return w.chain.nextSegment()
 }
 
-// flush writes buf to the segment. Of a write that fails half way the whole lines count
-// and the rest is cut off again, so that the segment always ends with a line.
+// flush writes buf to the segment. If a write fails half way, the whole lines count and the rest is cut off,
+// so that the segment always ends with a whole line.
 func (w *writer) flush() error {
 	if len(w.buf) == 0 {
 		return nil
@@ -221,18 +220,18 @@ func (w *writer) flush() error {
 	w.chain.dirty = w.chain.dirty || n > 0
 	w.buf = w.buf[:copy(w.buf, w.buf[n:])]
 	if cap(w.buf) > 4*flushBytes {
-		w.buf = bytes.Clone(w.buf) // a burst is over
+		w.buf = bytes.Clone(w.buf) // releases a large buffer after a burst
 	}
 	if err != nil {
 		w.chain.bad = true
-		_ = w.chain.seg.Truncate(w.chain.size) // a reader copes with the rest of a line
+		_ = w.chain.seg.Truncate(w.chain.size) // if that fails, readers cope with the incomplete line
 		return err
 	}
 	w.arm(commitTime)
 	return nil
 }
 
-// commit brings what is written onto the disk: the segment, then the head.
+// commit syncs what was written: first the segment, then the head.
 func (w *writer) commit() error {
 	if err := w.chain.sync(); err != nil {
 		return err
@@ -257,8 +256,7 @@ func (w *writer) disarm() {
 	w.armed = false
 }
 
-// finish is Close: it writes what is left, tries once more after a failure, and ends the
-// chain.
+// finish completes Close: it writes the rest, tries once more after a failure, and ends the chain.
 func (w *writer) finish() {
 	defer w.disarm()
 	for w.nextBatch() || w.failed {

@@ -11,16 +11,16 @@ import (
 	"collie/internal/tool"
 )
 
-// answer is what came of asking the caller.
+// answer is the result of asking the caller.
 type answer struct {
 	asked bool   // a person saw the question
-	yes   bool   // and agreed
-	how   string // what a person did instead
-	err   error  // the call is over
+	yes   bool   // the person agreed
+	how   string // what the person did instead of agreeing
+	err   error  // the call has ended
 }
 
-// ask puts q to the person behind the caller, if there is a way. A caller that fails to answer
-// counts as one that cannot be asked.
+// ask asks the person behind the caller, if there is a way. If the caller fails to answer, it counts as one
+// that cannot be asked.
 func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
 	var put func(context.Context, tool.Caller, tool.Question) (answer, error)
 	switch {
@@ -49,14 +49,14 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
 	return answer{}
 }
 
-// silent is the error for a person who was asked and did not answer.
+// silent returns the error for a person who was asked and did not answer.
 func silent(c *tool.Call, wait time.Duration) error {
 	e := unasked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
 	e.Code = "no_answer"
 	return e
 }
 
-// confirm asks a program of ours.
+// confirm asks by [tool.MethodConfirm], which only our own programs answer.
 func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {
@@ -68,8 +68,8 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (answer, 
 	return answer{asked: true, yes: gjson.GetBytes(raw, "confirm").Type == gjson.True, how: "decline"}, nil
 }
 
-// showsForms reports whether the caller shows a person the fields of a question. An empty
-// capability means forms (MCP 2025-11-25), one that names URLs alone does not.
+// showsForms reports whether the caller can show a form with fields. An empty capability means forms (MCP
+// 2025-11-25); one that names only URLs does not.
 func showsForms(caller tool.Caller) bool {
 	if !caller.Supports(tool.CanElicit) {
 		return false
@@ -78,7 +78,7 @@ func showsForms(caller tool.Caller) bool {
 	return can.Get("form").Exists() || !can.Get("url").Exists()
 }
 
-// elicit asks an MCP client. Only an accepted form with a true in it is a yes.
+// elicit asks through an MCP client. Only an accepted form with confirm true means yes.
 func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
 	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": confirmSchema})
 	if err != nil {
@@ -98,6 +98,6 @@ func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (answer, e
 	return answer{asked: true, how: "decline"}, nil
 }
 
-// confirmSchema is the form: one box to tick.
+// confirmSchema is the schema of the form: one check box.
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Run it",` +
 	`"description":"Yes lets it run once. No, or closing this, refuses it."}},"required":["confirm"]}`)

@@ -11,9 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// binding is what an approval is good for: this call of this caller, and no other. Calls have
-// the same one if they have the same origin, principal, caller, tool, action and arguments, and
-// would do the same to the same targets.
+// binding identifies the call that an approval is for. Two calls have the same binding if they have the same
+// origin, principal, caller, tool, action and arguments, and the same plan: same effect, same targets.
 func binding(c *tool.Call, plan tool.Plan) string {
 	args := sha256.Sum256(canonical(c.Args))
 	raw, err := json.Marshal([]any{
@@ -26,8 +25,8 @@ func binding(c *tool.Call, plan tool.Plan) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// callerID tells the callers of one principal apart, so that nobody uses an approval but who was
-// shown its code. It is empty where the principal is all that is known.
+// callerID distinguishes the callers of one principal, so that only the caller that was shown a code can use
+// the approval. It is empty if only the principal is known.
 func callerID(c *tool.Call) string {
 	if c.Caller == nil {
 		return ""
@@ -35,9 +34,9 @@ func callerID(c *tool.Call) string {
 	return c.Caller.ID()
 }
 
-// canonical is args without differences that mean nothing: space, the order of members, the way a string
-// is escaped. Numbers keep their digits. Arguments that can be understood in two ways, since a
-// name stands in them twice, are the same only byte for byte.
+// canonical returns args without differences that mean nothing: white space, the order of members, the
+// escapes in strings. Numbers keep their digits. If a name occurs twice, readers may disagree on the meaning,
+// so such arguments are returned unchanged and are equal only byte for byte.
 func canonical(args json.RawMessage) []byte {
 	v := jsontext.Value(bytes.Clone(args))
 	if len(v) == 0 || v.Kind() == 'n' {

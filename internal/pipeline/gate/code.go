@@ -8,7 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
-// byCode passes c if a person has said yes to it before, and otherwise has it wait.
+// byCode lets c pass if a person has approved it before; otherwise the call is stored to wait for a person,
+// and refused.
 func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error {
 	q := question(c, plan)
 	q.Args = argsText(outline(c.Args))
@@ -29,12 +30,12 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error 
 	return e
 }
 
-// letters are those that nobody mistakes for others, read, typed or told: no 0 and O, 1, I and
-// L, 2 and Z, 5 and S, 8 and B, no U beside V.
+// letters are characters that are not confused with each other when read, typed or spoken: no 0 and O, 1, I
+// and L, 2 and Z, 5 and S, 8 and B, no U because of V.
 const letters = "34679ACDEFGHJKMNPQRTVWXY"
 
-// codeLength makes 190 million codes. That is for telling calls apart: a code opens nothing
-// without a person at a terminal.
+// codeLength gives 190 million codes. They only need to distinguish calls: a code is useless without a person
+// at a terminal.
 const codeLength = 6
 
 // newCode returns a random code.
@@ -50,7 +51,7 @@ func newCode() string {
 	return string(code)
 }
 
-// readCode is a code as a person may type it.
+// readCode normalizes a code that a person typed.
 func readCode(typed string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(typed))
 }

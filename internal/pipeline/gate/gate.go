@@ -1,22 +1,19 @@
-// Package gate is the stage that asks a person before a dangerous call runs (ADR 14 and
-// 24). Which actions are dangerous is their Source's word; what a person sees and types on is
-// left to whoever made the call, see [tool.Caller]. The entry point is [New].
+// Package gate is the stage that asks a person before a dangerous call runs (ADR 14 and 24). Sources say
+// which actions are dangerous. How a person sees a question and answers it is up to whoever made the call;
+// see [tool.Caller]. The entry point is [New].
 //
-// There are three ways to a person, tried in this order:
+// There are three ways to ask a person, tried in this order:
 //
-//   - a program of ours that asks the one in front of it ([tool.CanConfirm]);
-//   - an MCP client that shows questions (elicitation), of either era, if what it answers counts
-//     as a person's ([tool.SpeaksForPerson]);
+//   - a program of ours asks the person in front of it ([tool.CanConfirm]);
+//   - an MCP client of either era shows the question (elicitation), if its answers count as a
+//     person's ([tool.SpeaksForPerson]);
 //   - a code. The call is refused, and waits in a file of [Pending] until a person at a
-//     terminal has said yes with "collie confirm CODE", in a process of its own. The same call,
-//     made again by the same caller ([tool.Caller.ID]), then runs. The code itself opens nothing:
-//     whoever makes calls may know it.
+//     terminal, in another process, agrees with "collie confirm CODE". The call then runs when
+//     the same caller ([tool.Caller.ID]) makes it again. The code alone is worth nothing, so
+//     callers may know it.
 //
-// A model that answers in a conversation (origin chat) asks for every action that is not declared to
-// read only, by the first way alone: no code is given to it.
-//
-// The stage also keeps actions that are for people alone ([tool.Action.DirectOnly]) from
-// everybody else, whether they are dangerous or not.
+// The stage also refuses actions that are for people alone ([tool.Action.DirectOnly]) to everybody else,
+// whether they are dangerous or not.
 package gate
 
 import (
@@ -27,20 +24,19 @@ import (
 	"collie/internal/tool"
 )
 
-// defaultWait is how long a person may think, unless [Options] say otherwise.
+// defaultWait is the default of [Options.Wait].
 const defaultWait = 5 * time.Minute
 
-// Options of a [Stage]. The zero value asks the callers that can be asked, and refuses the
-// calls of others without a code.
+// Options of a [Stage]. The zero value asks callers that can be asked, and refuses the calls of others
+// without a code.
 type Options struct {
-	// Dir is the folder of the calls that wait for a code; see [Pending]. Empty: none can.
+	// Dir is the folder for calls that wait for a code; see [Pending]. If it is empty, there are no codes.
 	Dir string
-	// Wait bounds how long a caller may take to answer; 0 or less means defaultWait.
+	// Wait is how long a caller may take to answer; 0 or less means 5 minutes.
 	Wait time.Duration
 }
 
-// Stage lets a dangerous Call of kind call run once a person has agreed to it. It is safe for
-// concurrent use.
+// Stage lets a dangerous Call of kind call run only after a person has agreed. It is safe for concurrent use.
 type Stage struct {
 	pending Pending
 	codes   bool
@@ -55,17 +51,17 @@ func New(opts Options) *Stage {
 	return &Stage{pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait}
 }
 
-// Check is a [tool.Check]: it lets c pass if nobody needs to be asked, or if a person agrees. What
-// would be refused anyway is refused before that: the error of a [tool.Binder] is returned as it is.
-// What a person has agreed to is passed on as a Call that is bound. The stage's own errors are a
-// [tool.Error] of kind
+// Check is a [tool.Check]. It lets c pass if no confirmation is needed or a person agrees; the Call it
+// returns is then bound to what the person agreed to. Before it asks, it binds the call: an error of the
+// [tool.Binder] is returned unchanged, so that nobody is asked about a call that would be refused anyway. The
+// stage's own errors are a [tool.Error] of kind
 //
 //   - Denied for an action that is for people alone;
-//   - Declined where a person said no;
-//   - Unconfirmed where nobody could be asked or nobody answered; a code is among the Facts
-//     as "confirmationCode", with "expiresAt";
-//   - StateChanged where the call would not touch any more what the person was shown;
-//   - Canceled where the call ended while somebody was asked.
+//   - Declined if a person said no;
+//   - Unconfirmed if nobody could be asked or nobody answered; the Facts may hold a code as
+//     "confirmationCode", with "expiresAt";
+//   - StateChanged if the call would no longer do what the person was shown;
+//   - Canceled if the call ended while a person was being asked.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
@@ -98,7 +94,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if err := s.byCode(ctx, c, plan); err != nil {
 		return c, err
 	}
-	return with(c, bound), nil // the person has agreed before, to what is planned now
+	return with(c, bound), nil // a person has already agreed to this plan
 }
 
 // asks reports whether a person confirms c. What a model wants of its own accord is confirmed unless the action is
@@ -121,8 +117,8 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// again binds c anew, and makes sure that what runs is what the person was shown: a path, for
-// example, may mean something else since the question was put.
+// again binds c a second time and makes sure that the plan is still the one the person was shown. A path, for
+// example, may mean something else by now.
 func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
 	now, bound, err := bind(ctx, c)
 	if err != nil {
@@ -138,7 +134,7 @@ func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, erro
 	return with(c, bound), nil
 }
 
-// with is c with what it was bound to.
+// with returns a copy of c that is bound.
 func with(c *tool.Call, bound tool.Bound) *tool.Call {
 	out := *c
 	out.Bound = bound
@@ -154,7 +150,7 @@ func forPeople(c *tool.Call) error {
 }
 
 func declined(c *tool.Call, how string) error {
-	if c.Origin == tool.Direct { // who reads this has just said no
+	if c.Origin == tool.Direct { // the reader of this message has just said no
 		return &tool.Error{
 			Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(), Message: "you did not confirm it; nothing was done",
 			Hint: "run it again if you want it after all",
@@ -167,7 +163,7 @@ func declined(c *tool.Call, how string) error {
 	}
 }
 
-// codeRequired is the code of the errors for calls that nobody could be asked about.
+// codeRequired is the error code for calls about which nobody could be asked.
 const codeRequired = "confirmation_required"
 
 func unasked(c *tool.Call, why, hint string) *tool.Error {

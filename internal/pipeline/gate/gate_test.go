@@ -19,15 +19,15 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// person is a caller with somebody behind it.
+// person is a caller with a person behind it.
 type person struct {
 	can    []tool.Capability
 	caps   string
 	answer func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	asked  []string // methods
+	asked  []string // methods of the requests
 	saw    json.RawMessage
 	id     string
-	mute   bool // what it answers to elicitation is nobody's word
+	mute   bool // its answers to elicitation do not count as a person's
 }
 
 func (p *person) Supports(what tool.Capability) bool {
@@ -50,14 +50,14 @@ func (p *person) Ask(ctx context.Context, method string, params json.RawMessage)
 	return p.answer(ctx, method, params)
 }
 
-// says is a person of a program of ours, or of an MCP client, who gives one answer.
+// says returns a person, behind our own program or an MCP client, who always gives the same answer.
 func says(what tool.Capability, answer string) *person {
 	return &person{can: []tool.Capability{what}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(answer), nil
 	}}
 }
 
-// prepared is a source that knows what a call would touch.
+// prepared is a source that can bind calls.
 type prepared struct {
 	*tooltest.Fake
 	prepare func(c *tool.Call) (tool.Plan, error)
@@ -68,7 +68,7 @@ func (p prepared) Bind(_ context.Context, c *tool.Call) (tool.Bound, error) {
 	return bound{plan: plan}, err
 }
 
-// bound is a call of prepared.
+// bound is a bound call of prepared.
 type bound struct {
 	tool.Bound
 	plan tool.Plan
@@ -78,7 +78,7 @@ func (b bound) Plan(context.Context) (tool.Plan, error) { return b.plan, nil }
 
 var plan = tool.Plan{Targets: []string{"工作 (20210808180117-czj9bvb)", "/Work/Plans"}, Effect: "Deletes the notebook."}
 
-// removal is a dangerous call with two targets.
+// removal returns a dangerous call with two targets.
 func removal(caller tool.Caller) *tool.Call {
 	a := tooltest.Action("remove")
 	a.Dangerous = true
@@ -89,8 +89,8 @@ func removal(caller tool.Caller) *tool.Call {
 	}
 }
 
-// do takes c through the stage and reports whether it ran. A call that was refused must not
-// have, one that was not must.
+// do runs c through the stage and reports whether it ran. It fails the test if a refused call has run or a
+// permitted one has not.
 func do(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
 	t.Helper()
 	want := tooltest.Text("gone")
@@ -111,7 +111,7 @@ func mustRun(t *testing.T, s *gate.Stage, c *tool.Call) {
 	}
 }
 
-// refusal is the error of a call that must be refused.
+// refusal runs a call that must be refused and returns its error.
 func refusal(t *testing.T, s *gate.Stage, c *tool.Call, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	_, err := do(t, s, c)
@@ -140,7 +140,7 @@ func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
 	}
 }
 
-// An action can be dangerous with one of its arguments only.
+// An action may be dangerous only with one of its arguments.
 func TestAnArgumentMakesItDangerous(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -151,7 +151,7 @@ func TestAnArgumentMakesItDangerous(t *testing.T) {
 	refusal(t, s, c, tool.Unconfirmed)
 }
 
-// What is for people alone is refused before anything else happens, dangerous or not.
+// An action for people alone is refused before anything else happens, dangerous or not.
 func TestDirectOnly(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -174,8 +174,7 @@ func TestDirectOnly(t *testing.T) {
 	mustRun(t, s, c)
 }
 
-// A call that its source would refuse is refused by the source's own error, and nobody hears
-// of it.
+// A call that its source refuses gets the source's own error, and nobody is asked about it.
 func TestNobodyIsAskedAboutWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -201,7 +200,7 @@ func TestProgramsOfOurs(t *testing.T) {
 			`{"confirm":true}`: true, `{"confirm":false}`: false, `{"confirm":"true"}`: false, `{}`: false, `true`: false, `null`: false,
 		} {
 			who := says(tool.CanConfirm, answer)
-			who.can = append(who.can, tool.CanElicit) // the better way counts
+			who.can = append(who.can, tool.CanElicit) // if both ways exist, collie/confirm is used
 			c := removal(who)
 			c.Origin = origin
 			if yes {
@@ -271,7 +270,7 @@ Arguments: {"notebook":"20210808180117-czj9bvb"}`
 	}
 }
 
-// A client that cannot show the form, or fails to, leaves the code.
+// If a client cannot show the form, or fails to, the call gets a code.
 func TestClientsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	failing := &person{can: []tool.Capability{tool.CanElicit}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
@@ -297,7 +296,8 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// A person who typed the call is asked at the terminal, or has to say --yes; nothing waits.
+// A person who typed the call is asked at the terminal or has to use --yes; the call does not wait for a
+// code.
 func TestDirectCallsNeedYes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "pending")
@@ -311,7 +311,7 @@ func TestDirectCallsNeedYes(t *testing.T) {
 	}
 }
 
-// What runs is what the person was shown.
+// A call runs only if its plan is still the one the person was shown.
 func TestTargetsThatChangeWhileAPersonThinks(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{})

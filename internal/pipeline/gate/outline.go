@@ -11,20 +11,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// longestName is how long a string of the arguments may be, in characters, to be taken for a
-// name, an id or a path.
+// longestName is the length, in characters, up to which a string in the arguments may be a name, an id or a
+// path.
 const longestName = 80
 
-// mostOutline is the size of arguments, in bytes, that nobody wants to read an outline of.
+// mostOutline is the size of arguments, in bytes, above which there is no outline.
 const mostOutline = 64 << 10
 
-// contents are the arguments that hold what a user wrote, however short it is.
+// contents are the arguments that hold the user's texts, however short they are.
 var contents = []string{
 	"body", "content", "contents", "data", "html", "kramdown", "markdown", "memo", "replacement", "text", "value", "values",
 }
 
-// outline is args with the strings that may be a note's contents replaced by their size: what
-// waits lies in a file, and a person decides by names.
+// outline returns args in which strings that may be a note's contents are replaced by their sizes. Waiting
+// calls are stored in a file, which should hold no contents; names are enough for a person to decide.
 func outline(args json.RawMessage) json.RawMessage {
 	if len(args) > mostOutline {
 		return fmt.Appendf(nil, `"(%d bytes)"`, len(args))
@@ -34,7 +34,7 @@ func outline(args json.RawMessage) json.RawMessage {
 	from, to := jsontext.NewDecoder(bytes.NewReader(args), options...), jsontext.NewEncoder(&b, options...)
 	for {
 		t, err := from.ReadToken()
-		if err != nil { // the end, since the arguments were read as JSON before
+		if err != nil { // the end: args were parsed as JSON before
 			return bytes.TrimSpace(b.Bytes())
 		}
 		if t.Kind() == '"' && !isName(from) {
@@ -48,7 +48,7 @@ func outline(args json.RawMessage) json.RawMessage {
 	}
 }
 
-// isName reports whether the string read last is the name of a member.
+// isName reports whether the last string that d read is the name of a member.
 func isName(d *jsontext.Decoder) bool {
 	kind, n := d.StackIndex(d.StackDepth())
 	return kind == '{' && n%2 == 1

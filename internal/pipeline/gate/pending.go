@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// lifetime is how long a call waits for its code, and its approval for the call.
+	// lifetime is how long a call waits for an answer, and how long an approval is valid.
 	lifetime = 5 * time.Minute
-	// mostWaiting is how many calls wait at once; one more takes the place of the oldest.
+	// mostWaiting is the maximum number of waiting calls; one more replaces the oldest.
 	mostWaiting = 64
-	// skew is how far the clocks of two processes may differ.
+	// skew is the tolerated difference between the clocks of two processes.
 	skew = time.Minute
-	// lockWait bounds waiting for other processes, which hold the lock for a moment.
+	// lockWait is the maximum wait for the lock, which other processes hold only briefly.
 	lockWait = 10 * time.Second
 )
 
-// State says what has come of a call that waits.
+// State is the state of a waiting call.
 type State string
 
 // The states of a [Waiting].
 const (
 	StateWaiting  State = "waiting"
-	StateApproved State = "approved" // runs when it is made again
-	StateDenied   State = "denied"   // is refused when it is made again
+	StateApproved State = "approved" // will run when it is made again
+	StateDenied   State = "denied"   // will be refused when it is made again
 )
 
-// Waiting is a call that waits for a person: what must be seen to decide, without the contents
-// of notes. All texts are single lines of visible characters.
+// Waiting is a call that waits for a person, with what is needed to decide and without the contents of notes.
+// All its texts are single lines of visible characters.
 type Waiting struct {
 	Code      string        `json:"code"`
 	State     State         `json:"state"`
@@ -49,23 +49,23 @@ type Waiting struct {
 	Expires   time.Time     `json:"expires"`
 }
 
-// entry is a Waiting as the file has it.
+// entry is a Waiting as stored in the file.
 type entry struct {
 	Waiting
 	Binding string `json:"binding"`
 }
 
-// Pending is the file of the calls that wait in a home, which all its processes share: the one
-// that asks, and the one a person answers in. Only its owner can read it. It holds no state:
-// copies are the same, and all methods are safe for concurrent use. It needs no closing.
+// Pending is the file of waiting calls. All processes of a home share it: the one that asks and the one in
+// which a person answers. Only its owner can read it. The value holds no state, so copies are equivalent. All
+// methods are safe for concurrent use. It needs no closing.
 type Pending struct{ file atomicfile.File }
 
-// OpenPending returns what waits in dir, which need not exist.
+// OpenPending returns the Pending in dir, which need not exist.
 func OpenPending(dir string) Pending {
 	return Pending{atomicfile.File{Path: filepath.Join(dir, "requests.json"), Perm: 0o600}}
 }
 
-// List returns the calls that wait, answered or not, oldest first.
+// List returns the waiting calls, answered or not, oldest first.
 func (p Pending) List() ([]Waiting, error) {
 	raw, err := os.ReadFile(p.file.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +78,8 @@ func (p Pending) List() ([]Waiting, error) {
 	return out, nil
 }
 
-// Find returns the call that has a code, in any spelling. The error for one that is unknown or
-// has expired is of kind Unknown.
+// Find returns the call with this code, in any spelling. If the code is unknown or has expired, the error is
+// of kind Unknown.
 func (p Pending) Find(code string) (Waiting, error) {
 	list, err := p.List()
 	if err != nil {
@@ -92,9 +92,9 @@ func (p Pending) Find(code string) (Waiting, error) {
 	return list[i], nil
 }
 
-// Answer says yes or no to the call that has a code and returns it as it is then. It is for a
-// person alone, never for whoever made the call: the caller of Answer sees to that. A call may
-// be answered again as long as it has not run. Errors are those of Find.
+// Answer approves or denies the call with this code and returns its new state. Only a person may answer,
+// never whoever made the call; the caller of Answer makes sure of that. The answer can be changed as long as
+// the call has not run. Errors are those of Find.
 func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, err error) {
 	found := false
 	err = p.update(ctx, func(list []entry) []entry {
@@ -123,8 +123,8 @@ func nothingWaits(code string) error {
 	}
 }
 
-// request returns how the call with w's binding stands, and has it wait if it does not yet. An
-// approval is used up by that.
+// request returns the state of the call with w's binding. If the call is not in the file, it is added as w.
+// An approval is used up by that.
 func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) {
 	err = p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Binding == w.Binding })
@@ -146,7 +146,7 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) 
 	return got, err
 }
 
-// crop leaves room: the oldest go first, those that were approved last.
+// crop removes entries until there are most: the oldest first, approved ones last.
 func crop(list []entry, most int) []entry {
 	for len(list) > most {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.State != StateApproved })
@@ -155,7 +155,7 @@ func crop(list []entry, most int) []entry {
 	return list
 }
 
-// update replaces what is alive with what edit makes of it, under the lock of all processes.
+// update replaces the unexpired entries with what edit returns for them, while holding the lock.
 func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -173,8 +173,8 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
 	return nil
 }
 
-// alive reads the calls that have not expired. A file that cannot be read has none: what was
-// approved in it is asked again.
+// alive returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
+// again.
 func alive(raw []byte) []entry {
 	var got struct {
 		Version  int     `json:"version"`

@@ -27,7 +27,7 @@ import (
 	"collie/test/await"
 )
 
-// childEnv names the folder in which a child process of the tests makes a call.
+// childEnv tells a child process of the tests in which folder to make a call.
 const childEnv = "COLLIE_TEST_GATE_CHILD"
 
 func TestMain(m *testing.M) {
@@ -131,7 +131,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
-// The file tells what a call touches, not what stands in notes.
+// The file names what a call touches, but holds no contents of notes.
 func TestFileHoldsNoContents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -161,7 +161,7 @@ func TestFileStaysSmall(t *testing.T) {
 	}
 }
 
-// An approval serves the call that a person saw and no other.
+// An approval is valid only for the call that the person saw.
 func TestApprovalIsBound(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(c *tool.Call){
@@ -198,7 +198,7 @@ func TestApprovalIsBound(t *testing.T) {
 			if _, err := do(t, s, other); tool.KindOf(err) != tool.Unconfirmed {
 				t.Errorf("another call: %v, want it to wait", err)
 			}
-			mustRun(t, s, removal(&person{id: "session 1"})) // the approval is still there for its own call
+			mustRun(t, s, removal(&person{id: "session 1"})) // the approval is still valid for its own call
 		})
 	}
 	dir := t.TempDir()
@@ -226,7 +226,7 @@ func TestWaitingEnds(t *testing.T) {
 		if _, err := gate.OpenPending(dir).Find(c); tool.KindOf(err) != tool.Unknown {
 			t.Errorf("a code of 5 minutes ago: %v", err)
 		}
-		second := code(t, s, removal(nil)) // the approval came, and went unused
+		second := code(t, s, removal(nil)) // the approval expired unused
 		if second == c {
 			t.Error("the code of a call that lapsed was given again")
 		}
@@ -246,7 +246,7 @@ func TestDeniedByCode(t *testing.T) {
 		for range 2 {
 			_ = refusal(t, s, removal(nil), tool.Declined)
 		}
-		answer(t, dir, c, true) // the person thinks better of it
+		answer(t, dir, c, true) // the person changes the answer
 		mustRun(t, s, removal(nil))
 		answer(t, dir, code(t, s, removal(nil)), false)
 		await.Sleep(5 * time.Minute)
@@ -254,7 +254,7 @@ func TestDeniedByCode(t *testing.T) {
 	})
 }
 
-// A flood of calls takes the place of the oldest, of what was approved last.
+// If too many calls wait, the oldest are dropped, approved ones last.
 func TestWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -331,7 +331,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// One process asks, another one answers, a third makes the call again.
+// One process asks, another answers, and a third makes the call again.
 func TestBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -364,7 +364,7 @@ func TestBetweenProcesses(t *testing.T) {
 	}
 }
 
-// What cannot be read was approved by nobody, and is no reason to fail.
+// An unreadable file holds no approvals and causes no error.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	future := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -389,7 +389,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written is a reason to refuse, not to run.
+// If the folder cannot be written, the call is refused and does not run.
 func TestFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")

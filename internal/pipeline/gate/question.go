@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What a person can take in, in characters but for targets.
+// How much a person can take in, in characters; targets are counted.
 const (
 	mostArgs    = 1800
 	mostTargets = 20
@@ -20,8 +20,8 @@ const (
 	mostEffect  = 400
 )
 
-// question is what a person is asked about c. Nothing in it can steer a terminal or break out
-// of its line: targets and arguments are written by others, who may mean harm.
+// question returns what a person is asked about c. Targets and arguments come from others who may be
+// malicious, so nothing in the question can control a terminal or start a new line.
 func question(c *tool.Call, plan tool.Plan) tool.Question {
 	q := tool.Question{
 		Tool: line(c.Tool, mostTarget), Action: line(c.Action.Name, mostTarget),
@@ -41,7 +41,7 @@ func question(c *tool.Call, plan tool.Plan) tool.Question {
 	return q
 }
 
-// message is q as text, for a client that shows text.
+// message returns q as text, for a client that shows text.
 func message(q tool.Question) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Collie asks before this runs.\n\nTool: %s\nAction: %s\n", q.Tool, q.Action)
@@ -58,7 +58,7 @@ func message(q tool.Question) string {
 	return b.String()
 }
 
-// argsText is args on one line of visible characters, cut where they are long.
+// argsText returns args on one line of visible characters, with long texts cut.
 func argsText(args json.RawMessage) string {
 	var compact bytes.Buffer
 	if len(args) == 0 {
@@ -67,11 +67,11 @@ func argsText(args json.RawMessage) string {
 	if err := json.Compact(&compact, args); err != nil {
 		return cut(line(string(args), mostArgs), mostArgs)
 	}
-	// Outside of strings JSON has visible characters alone; within, an escape says the same.
+	// Outside of strings JSON has only visible characters; inside, an escape is equivalent.
 	return cut(visible(compact.String(), escaped), mostArgs)
 }
 
-// escaped is r as a string of JSON may have it.
+// escaped returns r as an escape of a JSON string.
 func escaped(r rune) string {
 	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
@@ -79,14 +79,14 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// line is text as one line of visible characters, of most of them.
+// line returns text as one line of at most most visible characters.
 func line(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return cut(visible(text, func(rune) string { return "\uFFFD" }), most)
 }
 
-// visible replaces what is not a visible character: control characters, what turns the direction
-// of text, what hides in it. What joins letters and emoji stays.
+// visible replaces characters that are not visible: control characters, those that change the direction of
+// text, and invisible ones. Characters that join letters or emoji stay.
 func visible(text string, instead func(rune) string) string {
 	if !strings.ContainsFunc(text, invisible) {
 		return text
@@ -107,7 +107,7 @@ func invisible(r rune) bool {
 	return r != joiner && r != nonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// cut keeps the first most characters of text and says how many it took away.
+// cut keeps the first most characters of text and says how many it removed.
 func cut(text string, most int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= most {

@@ -20,7 +20,7 @@ func hostileCall(args string) *tool.Call {
 	}
 }
 
-// Nothing that others write can steer what shows it, or pass for a line of ours.
+// Text from others cannot control the program that shows it, or look like a line of ours.
 func TestQuestionIsHarmless(t *testing.T) {
 	t.Parallel()
 	q := question(hostileCall(`{"x":"\u001b[2J`+"\u202e\u2028\u0085\U000e0041"+`"}`), tool.Plan{Targets: []string{hostile, hostile}})
@@ -92,7 +92,7 @@ func FuzzQuestion(f *testing.F) {
 		if !json.Valid(out) {
 			t.Errorf("outline %s of %s", out, args)
 		}
-		// Space and the order of members mean nothing, unless it can be read in two ways.
+		// White space and order make no difference, unless a name occurs twice.
 		v := jsontext.Value(args)
 		if v.Kind() == '{' && v.IsValid() && v.Indent() == nil {
 			d := *c
@@ -112,7 +112,7 @@ func TestCodes(t *testing.T) {
 			seen[r]++
 		}
 	}
-	for _, r := range letters { // 250 are expected
+	for _, r := range letters { // 250 are expected on average
 		if seen[r] < 125 || seen[r] > 500 {
 			t.Errorf("%c came %d times in 6,000", r, seen[r])
 		}

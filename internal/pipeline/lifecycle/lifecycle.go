@@ -1,5 +1,5 @@
-// Package lifecycle is the stage that tells the rest of the process that a call has ended.
-// What is done with it is left to the subscribers, such as analytics. The entry point is [New].
+// Package lifecycle is the stage that tells the rest of the process that a call has ended. Subscribers such
+// as analytics decide what to do with that. The entry point is [New].
 package lifecycle
 
 import (
@@ -10,9 +10,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Stage publishes one [tool.CallDone] for each Call, after it has ended and before its
-// result goes on. The event holds the Call and what came of it, bytes included, for as long
-// as a subscriber keeps it. A Stage is safe for concurrent use.
+// Stage publishes one [tool.CallDone] for each Call after it has ended, before the result is returned. The
+// event refers to the Call and its result, so a subscriber that keeps it keeps their bytes in memory. A Stage
+// is safe for concurrent use.
 type Stage struct {
 	bus *event.Bus[tool.CallDone]
 }
@@ -22,13 +22,13 @@ var _ tool.Stage = (*Stage)(nil)
 // New returns a Stage that publishes on bus.
 func New(bus *event.Bus[tool.CallDone]) *Stage { return &Stage{bus: bus} }
 
-// begun is the context of a call that somebody wants to hear of, with when it began.
+// begun is the context of a call that has subscribers; it holds the start time.
 type begun struct {
 	context.Context
 	at time.Time
 }
 
-// Enter notes when c begins.
+// Enter records when c begins, if anybody is subscribed.
 func (s *Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error) {
 	if !s.bus.Watched() {
 		return ctx, nil
@@ -36,7 +36,7 @@ func (s *Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error
 	return &begun{ctx, time.Now()}, nil
 }
 
-// Leave publishes how c ended.
+// Leave publishes how c ended, if anybody is subscribed.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	if b, ok := ctx.(*begun); ok {
 		s.bus.Publish(tool.CallDone{

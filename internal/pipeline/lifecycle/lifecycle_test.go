@@ -44,7 +44,7 @@ func TestEachCallIsToldOnce(t *testing.T) {
 					await.Sleep(3 * time.Second)
 					return tt.result, tt.err
 				})
-				if diff := cmp.Diff(tt.result, r); diff != "" || err != tt.err { //nolint:errorlint // the very same
+				if diff := cmp.Diff(tt.result, r); diff != "" || err != tt.err { //nolint:errorlint // must be the same error value
 					t.Errorf("Do changed what it was given: error %v, result (-want +got):\n%s", err, diff)
 				}
 				tt.want.Call, tt.want.Start, tt.want.Duration, tt.want.Result = c, start, 3*time.Second, tt.result.Raw

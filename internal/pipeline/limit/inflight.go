@@ -6,8 +6,8 @@ import (
 	"collie/internal/tool"
 )
 
-// who is whose calls are counted together: a session or, for callers without one, such as
-// clients of MCP 2026-07-28, a principal.
+// who identifies whose calls are counted together: a session or, for callers without sessions such as clients
+// of MCP 2026-07-28, a principal.
 type who struct{ session, principal string }
 
 func whoOf(c *tool.Call) who {
@@ -25,14 +25,14 @@ const (
 	allFull
 )
 
-// inFlight counts the calls that run. It holds an entry only for who has any.
+// inFlight counts running calls. It has entries only for those with at least one.
 type inFlight struct {
 	mu    sync.Mutex
 	total int
 	each  map[who]int
 }
 
-// enter counts one more call of w, unless w has perSession or all have total already.
+// enter counts one more call of w, unless w has perSession calls already or all together have total.
 func (f *inFlight) enter(w who, perSession, total int) entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +59,7 @@ func (f *inFlight) leave(w who) {
 	}
 }
 
-// count returns the calls that run, and how many entries are held for them.
+// count returns the number of running calls and of entries.
 func (f *inFlight) count() (total, entries int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

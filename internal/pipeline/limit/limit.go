@@ -1,7 +1,6 @@
-// Package limit is the stage that bounds what one call may cost: the size of its arguments,
-// how many calls run at once, and time. Results are never cut here or anywhere in the pipeline;
-// the depth of JSON and the size of messages are the wire's to bound. The entry point is
-// [New].
+// Package limit is the stage that bounds what one call may cost: the size of its arguments, the number of
+// calls at once, and time. Results are not cut, here or anywhere in the pipeline. The wire layer bounds the
+// depth of JSON and the size of messages. The entry point is [New].
 package limit
 
 import (
@@ -20,23 +19,23 @@ const (
 	defaultMaxCall    = 10 * time.Minute
 )
 
-// Options of a [Stage]. A value of zero or less is the default.
+// Options of a [Stage]. A value of zero or less means the default.
 type Options struct {
-	// MaxArgs bounds the arguments of one call, in bytes; 16 MiB.
+	// MaxArgs bounds the arguments of one call, in bytes; default 16 MiB.
 	MaxArgs int
-	// PerSession and Total bound the calls in flight, for one session and for all; 256 and
+	// PerSession and Total bound the number of running calls, per session and overall; defaults 256 and
 	// 4,096.
 	PerSession, Total int
-	// MaxCall bounds the time of one call, progress or not; 10 minutes. A shorter
-	// Action.Timeout counts instead.
+	// MaxCall bounds the duration of one call, even if it reports progress; default 10 minutes. A shorter
+	// Action.Timeout takes precedence.
 	MaxCall time.Duration
 }
 
-// Stage applies the limits. What is over one is refused or ended, never queued. A Stage is
-// safe for concurrent use.
+// Stage applies the limits. A call that exceeds one is refused or ended, never queued. A Stage is safe for
+// concurrent use.
 type Stage struct {
 	opts  Options
-	over  *overtime // of MaxCall, since nearly every call has that limit
+	over  *overtime // for MaxCall; shared, since nearly every call has that limit
 	calls inFlight
 	watch watch
 }
@@ -63,14 +62,14 @@ func orDefault[T int | time.Duration](v, standard T) T {
 	return v
 }
 
-// InFlight returns how many calls run now.
+// InFlight returns the number of running calls.
 func (s *Stage) InFlight() int {
 	total, _ := s.calls.count()
 	return total
 }
 
-// Enter refuses c with a [tool.Error] of kind Invalid for arguments that are too large, and of kind
-// Busy for one call too many. The context ends with the time that c may take.
+// Enter refuses c with a [tool.Error] of kind Invalid if its arguments are too large, and of kind Busy if too
+// many calls are running. The context it returns ends when c's time is over.
 func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
 	if len(c.Args) > s.opts.MaxArgs {
 		return ctx, &tool.Error{
@@ -89,9 +88,8 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	return s.watch.begin(ctx, c.Cancel, time.Now(), over), nil
 }
 
-// Leave makes an error of kind Timeout or Canceled of one that says no more than that the call was
-// ended early. A Source returns when its context ends; an answer that made it in spite of that is
-// kept, and any other error passes as it is.
+// Leave replaces an error that only says that the context ended by one of kind Timeout or Canceled. If the
+// Source returned a result in spite of that, the result is kept; any other error is returned unchanged.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	inner := ctx.(*running)
 	cause := context.Cause(inner)
@@ -100,10 +98,10 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	if err == nil || cause == nil || !gaveUp(err) {
 		return r, err
 	}
-	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime stands for one too
-		return r, err // the Source has ended it, and says why
+	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime converts to a tool.Error too
+		return r, err // the Source ended the call and gives the reason
 	}
-	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun)) //nolint:errorlint // only the cause that watch gave is ours
+	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun)) //nolint:errorlint // compares for the exact cause that watch has set
 }
 
 func (s *Stage) enter(c *tool.Call) error {

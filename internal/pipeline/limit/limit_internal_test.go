@@ -15,7 +15,7 @@ func TestCountersDoNotLeak(t *testing.T) {
 	for i := range 1000 {
 		c := &tool.Call{Request: tool.Request{Session: fmt.Sprint(i)}}
 		_, _ = tooltest.Through(t.Context(), s, c, func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
-			// A refused call must not count either.
+			// A refused call must not be counted either.
 			_, err := tooltest.Through(ctx, s, c, nil)
 			return tool.Result{}, err
 		})

@@ -22,7 +22,7 @@ func answer(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: []byte(`{}`)}, nil
 }
 
-// hang returns what the context ended with.
+// hang waits for the context to end and returns its error.
 func hang(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 	<-ctx.Done()
 	return tool.Result{}, ctx.Err()
@@ -51,7 +51,7 @@ func TestArgumentsAreBounded(t *testing.T) {
 	})
 }
 
-// occupy starts n calls as c that run until the returned function is called.
+// occupy starts n calls like c that run until release is called.
 func occupy(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -242,7 +242,7 @@ func TestErrorsOfARunningCallPass(t *testing.T) {
 		context.Canceled,
 	} {
 		_, err := tooltest.Through(t.Context(), s, &tool.Call{}, func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, want })
-		if err != want { //nolint:errorlint // the very same
+		if err != want { //nolint:errorlint // must be the same error value
 			t.Errorf("error %v became %v", want, err)
 		}
 	}
@@ -292,8 +292,8 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// Who made the call lends it the means to end its context: the limit needs none of its own then, and what the Source
-// ends it for is told as the Source says it.
+// If the call's maker provides Cancel, the limit needs no context of its own. A cause that the Source gives
+// is reported unchanged.
 func TestContextThatTheCallCanEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			c.Cancel(stopped)
 			return tool.Result{}, context.Cause(ctx)
-		}); err != error(stopped) { //nolint:errorlint // it passes as it is
+		}); err != error(stopped) { //nolint:errorlint // must be the same error value
 			t.Errorf("error %v, want the Source's", err)
 		}
 		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {

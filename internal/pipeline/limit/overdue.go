@@ -7,34 +7,35 @@ import (
 )
 
 const (
-	// patrol is how often calls are looked at for having run too long.
+	// patrol is how often running calls are checked for having run too long.
 	patrol = time.Second
-	// precise limits have a timer of their own; longer ones may be a patrol late.
+	// precise is the limit up to which a call has its own timer; a call with a longer limit may end one
+	// patrol late.
 	precise = 2 * time.Minute
 )
 
-// watch ends calls that run longer than their limit. One timer looks at all of them now and
-// then: a timer for each call would cost more than the rest of the stage, since each new
-// earliest timer wakes the runtime's network poller.
+// watch ends calls that run longer than their limit. One timer checks all of them periodically. A timer per
+// call would cost more than the rest of the stage, because each new earliest timer wakes the network poller
+// of the runtime.
 type watch struct {
 	mu    sync.Mutex
-	first *running // a ring without order
+	first *running // a ring in no particular order
 	timer *time.Timer
 	armed bool
 }
 
-// running is a call under a limit. It is its context, so that the limit shows as a deadline.
+// running is a call with a limit. It is also the call's context, so that the limit is visible as a deadline.
 type running struct {
 	context.Context
 	cancel     context.CancelCauseFunc
-	own        bool   // the context was made for the limit
-	stop       func() // ends a context with a timer of its own; such a call is not in the ring
+	own        bool   // the context was created for the limit, not lent by the call
+	stop       func() // ends a context that has its own timer; such a call is not in the ring
 	over       *overtime
 	begun, at  time.Time
 	prev, next *running
 }
 
-// Deadline is when the call is ended at the latest, but for one patrol.
+// Deadline returns when the call is ended; it may be one patrol later.
 func (r *running) Deadline() (time.Time, bool) {
 	if at, ok := r.Context.Deadline(); ok && at.Before(r.at) {
 		return at, true
@@ -42,8 +43,8 @@ func (r *running) Deadline() (time.Time, bool) {
 	return r.at, true
 }
 
-// begin returns the context of a call that started at start; end must be called. It is ctx where
-// cancel ends that, which spares the call a context of its own.
+// begin returns the context of a call that started at start. The caller must call end. If cancel ends ctx,
+// begin uses ctx itself, which saves a context.
 func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, over *overtime) *running {
 	r := &running{Context: ctx, cancel: cancel, over: over, begun: start, at: start.Add(over.bound)}
 	if over.bound < precise {
@@ -86,14 +87,14 @@ func (w *watch) end(r *running) {
 	if r.next != nil {
 		r.next.prev = r.prev
 	}
-	r.prev, r.next = nil, nil // who still holds r keeps no other call alive
+	r.prev, r.next = nil, nil // whoever still holds r must not keep other calls in memory
 	w.mu.Unlock()
 	if r.own {
 		r.cancel(nil)
 	}
 }
 
-// look ends the calls whose time is over. It goes on as long as there are calls.
+// look ends the calls whose time is over. The timer continues while there are calls.
 func (w *watch) look() {
 	now := time.Now()
 	w.mu.Lock()

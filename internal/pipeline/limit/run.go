@@ -9,18 +9,18 @@ import (
 	"collie/internal/tool"
 )
 
-// overtime is the cause of a context whose call took too long: a [tool.Error] of kind
-// Timeout, made only if somebody looks at it.
+// overtime is the cause of a context whose call took too long. It stands for a [tool.Error] of kind Timeout,
+// which is created only when somebody asks for it.
 type overtime struct{ bound time.Duration }
 
 func (o *overtime) Error() string {
 	return "the call took longer than its limit of " + o.bound.String()
 }
 
-// Is makes it the deadline it stands for.
+// Is makes an overtime match [context.DeadlineExceeded].
 func (o *overtime) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// As gives the facts to who wants them.
+// As converts an overtime to a [*tool.Error].
 func (o *overtime) As(target any) bool {
 	e, ok := target.(**tool.Error)
 	if ok {
@@ -29,8 +29,8 @@ func (o *overtime) As(target any) bool {
 	return ok
 }
 
-// gaveUp reports whether err says no more than that the context had ended. A Source that
-// knows better, for example that its server crashed, is believed.
+// gaveUp reports whether err only says that the context ended. Any other error, for example that a server
+// crashed, is more informative and takes precedence.
 func gaveUp(err error) bool {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e.Kind == tool.Canceled
@@ -38,8 +38,8 @@ func gaveUp(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ended says why the context of c had ended. Whether c took effect is known to the Source
-// alone; where it says nothing, a call that was cut short for time may have.
+// ended returns the error for a call whose context ended. Only the Source knows whether the call took effect.
+// If it says nothing, a call that was cut off because of time may have.
 func ended(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) error {
 	e := &tool.Error{Op: "call", Subject: c.Subject()}
 	inner, told := errors.AsType[*tool.Error](err)

@@ -1,4 +1,4 @@
-// Package metrics answers what Prometheus asks a gateway.
+// Package metrics serves a gateway's metrics for Prometheus.
 package metrics
 
 import (
@@ -18,26 +18,25 @@ import (
 	"collie/internal/tool"
 )
 
-// Sources are where figures come from when somebody asks for them. A nil one leaves its
-// metrics out.
+// Sources are functions that return current figures. Metrics of a nil function are left out.
 type Sources struct {
 	Servers func() []tool.ServerStatus
-	// Dropped counts answers that nobody waited for, by server.
+	// Dropped returns, by server, how many answers came that nobody was waiting for.
 	Dropped func() map[string]uint64
 	Cache   func() CacheFigures
 }
 
-// CacheFigures are those of the tool cache since the start.
+// CacheFigures are counters of the tool cache since the start.
 type CacheFigures struct {
-	Lookups     map[string]uint64 // by verdict
+	Lookups     map[string]uint64 // by outcome of the lookup
 	Writes      map[string]uint64 // by result
 	LoadSeconds float64
-	Bytes       int64 // of the file
+	Bytes       int64 // size of the file
 }
 
-// Metrics is what /metrics answers, in the text format of Prometheus (0.0.4): calls, which it
-// counts from its making on, what servers and the tool cache are doing at the moment of the
-// question, and figures of the process. It is safe for concurrent use. Close ends it.
+// Metrics serves /metrics in the text format of Prometheus (0.0.4): calls counted since New, the present
+// state of servers and tool cache, and figures of the process. It is safe for concurrent use. The caller
+// calls Close.
 type Metrics struct {
 	from Sources
 	sub  *event.Subscription[tool.CallDone]
@@ -53,7 +52,7 @@ type callLabels struct {
 	outcome tool.Outcome
 }
 
-// New counts the calls that are published on bus. A call never waits for it.
+// New returns a Metrics that counts the calls published on bus. No call ever waits for it.
 func New(bus *event.Bus[tool.CallDone], from Sources) *Metrics {
 	m := &Metrics{
 		from: from, sub: bus.Subscribe(callBuffer),
@@ -63,17 +62,17 @@ func New(bus *event.Bus[tool.CallDone], from Sources) *Metrics {
 	return m
 }
 
-// callBuffer is how many calls may end before the first is counted. At more, some are not
-// counted, and mcp_calls_uncounted_total says how many.
+// callBuffer is how many calls may wait to be counted. Calls beyond that are not counted;
+// mcp_calls_uncounted_total says how many there were.
 const callBuffer = 4096
 
-// count runs until Close.
+// count counts calls until Close.
 func (m *Metrics) count() {
 	for c := range m.sub.C() {
 		if c.Call == nil || c.Call.Kind != tool.KindCall {
 			continue
 		}
-		server := "" // a name that did not resolve is the caller's, who could make up any number
+		server := "" // an unresolved name gets no label: callers could make up any number of them
 		if c.Call.Source != nil {
 			server = c.Call.Source.Name()
 		}
@@ -105,7 +104,7 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	m.write(&b)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // a client that has gone needs no answer
+	_, _ = w.Write(b.Bytes()) // an error means that the client has gone
 }
 
 func (m *Metrics) write(w io.Writer) {
@@ -115,7 +114,7 @@ func (m *Metrics) write(w io.Writer) {
 	metrics.WriteProcessMetrics(w)
 }
 
-// states are all there are, so that each has a series from the start.
+// states are all states, so that each has a time series from the start.
 var states = []tool.State{
 	tool.StateDisabled, tool.StateConfigError, tool.StateIdle, tool.StateStarting, tool.StateReady,
 	tool.StateDegraded, tool.StateBackoff, tool.StateOpen, tool.StateNeedsAuth, tool.StateFailed,
@@ -186,19 +185,19 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// samples are the lines of one metric.
+// samples writes the lines of one metric.
 type samples struct {
 	w    io.Writer
 	name string
 }
 
-// family writes the head of a metric.
+// family writes the header of a metric.
 func family(w io.Writer, name, kind, help string) samples {
 	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 	return samples{w, name}
 }
 
-// sample writes a line; labels are names and values in turn.
+// sample writes one line; labels are alternating names and values.
 func (s samples) sample(value float64, labels ...string) { s.suffixed("", value, labels...) }
 
 func (s samples) suffixed(suffix string, value float64, labels ...string) {
@@ -217,18 +216,18 @@ func (s samples) suffixed(suffix string, value float64, labels ...string) {
 	fmt.Fprintf(s.w, "%s %s\n", b.String(), strconv.FormatFloat(value, 'g', -1, 64))
 }
 
-// labelEscapes are those of the text format.
+// labelEscapes are the escapes of the text format.
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// counts writes a line for each key of a map, in order.
+// counts writes a line for each key of a map, sorted.
 func (s samples) counts(values map[string]uint64, label string) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		s.sample(float64(values[key]), label, key)
 	}
 }
 
-// bounds are the buckets of mcp_call_seconds: from a call of a local server to the longest
-// that is allowed.
+// bounds are the buckets of mcp_call_seconds, from a call of a local server to the longest call that is
+// allowed.
 var bounds = [...]float64{0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 2.5, 10, 60, 600}
 
 type histogram struct {
@@ -237,7 +236,7 @@ type histogram struct {
 }
 
 func (h *histogram) observe(seconds float64) {
-	i, _ := slices.BinarySearch(bounds[:], seconds) // a bound belongs to its bucket
+	i, _ := slices.BinarySearch(bounds[:], seconds) // a value equal to a bound belongs to the bucket of that bound
 	h.buckets[i]++
 	h.sum += seconds
 }

@@ -1,9 +1,9 @@
-// Package refresh is the stage that makes sure that a call is judged by what its Source offers
-// today: a list that came from the cache may be old while its server does not run, and what was
-// switched off may be on by now.
+// Package refresh is the stage that makes sure that a call is judged by what its Source offers now. A list
+// from the cache may be out of date while its server is not running, and an action that was switched off may
+// be on by now.
 //
-// What it leaves to others: how to start is the Source's, whether the arguments fit the
-// definition that it brings is the next stages'.
+// How to start a server is up to the Source; whether the arguments fit the current definition is up to the
+// next stages.
 package refresh
 
 import (
@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Check is the stage, a [tool.Check].
+// Check is the stage, a [tool.Check]. It replaces c.Action by the current one.
 func Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	r, ok := c.Source.(tool.Refresher)
 	if !ok || c.Kind != tool.KindCall || c.Action == nil {

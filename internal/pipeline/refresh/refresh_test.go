@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// outdated is a source whose list may be old; it counts who asks for the one of today.
+// outdated is a source whose list may be out of date; it counts calls of Current.
 type outdated struct {
 	tool.Source
 
@@ -31,7 +31,7 @@ func (*outdated) Listed(tool.ListKind, func() bool) {}
 
 func (*outdated) Ready(tool.ListKind) <-chan struct{} { return nil }
 
-// plain is a source that is always there.
+// plain is a source without optional interfaces.
 type plain struct{ tool.Source }
 
 func TestCheck(t *testing.T) {

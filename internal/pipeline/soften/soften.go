@@ -1,6 +1,6 @@
-// Package soften is the stage that makes results of some errors, since a few clients send their
-// whole tool list again after an error. A Source says whether it wants that ([tool.Offer.Softens]).
-// The stage stands before those that keep a record of the call, which see the error.
+// Package soften is the stage that turns some errors into results, because a few clients send their whole
+// tool list again after an error. A Source says whether it wants that ([tool.Offer.Softens]). The stage comes
+// before those that record the call, so that these see the error.
 package soften
 
 import (
@@ -20,9 +20,8 @@ var _ tool.Stage = Stage{}
 // Enter lets everything pass.
 func (Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error) { return ctx, nil }
 
-// Leave makes a result of an error that the caller of an action can mend. People at a terminal get
-// errors as they are, since an exit code hangs on them; a request that means nothing stays an error
-// too.
+// Leave turns an error into a result if the caller of an action can correct it. People at a terminal get the
+// error itself, because the exit code depends on it. A request that means nothing also stays an error.
 func (Stage) Leave(_ context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	if err == nil || c.Kind != tool.KindCall || c.Origin == tool.Direct || c.Source == nil || !c.Source.Offer().Softens {
 		return r, err
@@ -42,7 +41,7 @@ func (Stage) Leave(_ context.Context, c *tool.Call, r tool.Result, err error) (t
 	return tool.Result{Raw: raw}, nil
 }
 
-// result is an MCP tool result, with the error as text and as structured content.
+// result is an MCP tool result with the error as text and as structured content.
 type result struct {
 	Content    []text          `json:"content"`
 	Structured json.RawMessage `json:"structuredContent"`
@@ -53,9 +52,9 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// mendable reports whether a caller can mend errors of a kind.
+// mendable reports whether a caller can correct errors of this kind.
 func mendable(kind tool.ErrorKind) bool {
-	switch kind.Class() { //nolint:exhaustive // most cannot be mended
+	switch kind.Class() { //nolint:exhaustive // most kinds cannot be corrected
 	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.Unknown, tool.Disabled:
 		return true
 	}

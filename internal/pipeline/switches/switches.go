@@ -1,6 +1,5 @@
-// Package switches is the stage that refuses calls of what somebody has switched off. Who
-// switches, and where that is written, is left to the sources, which say so in the Off
-// fields of what they offer.
+// Package switches is the stage that refuses calls of what is switched off. Sources decide what is off and
+// say so in the Off fields of what they offer.
 package switches
 
 import (
@@ -11,32 +10,38 @@ import (
 	"collie/internal/tool"
 )
 
-// Check is the stage, a [tool.Check]. It refuses a Call whose action, or whose tool, is switched off,
-// with a [tool.Error] of kind Disabled. The tool counts before its action, since switching the action
-// on would not help. An action without a name stands for whatever was asked of a tool of which nothing is on. What has no action
-// passes: resources, prompts and completions.
+// Check is the stage, a [tool.Check]. It refuses a Call whose tool or action is switched off, with a
+// [tool.Error] of kind Disabled. The tool is checked first, since switching on the action alone would not
+// help. An action without a name stands for any call of a tool whose actions are all off. Calls without an
+// action (resources, prompts, completions) pass.
 func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
 	}
-	why, toolIs := c.Action.Off, toolOff(c)
-	what := fmt.Sprintf("tool %q", c.Tool)
+	toolIs := toolOff(c)
+	if toolIs == "" && c.Action.Off == "" { // nearly every call: it costs no text
+		return c, nil
+	}
+	why, what := c.Action.Off, fmt.Sprintf("tool %q", c.Tool)
 	switch {
 	case c.Action.Name == "":
 		why = cmp.Or(toolIs, why)
 	case toolIs != "":
 		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", what, c.Action.Name, toolIs)
 		return c, refusal(c, message, what)
+	case c.Action.Unsupported:
+		return c, &tool.Error{
+			Op: "call", Kind: tool.Disabled, Subject: c.Subject(),
+			Message: fmt.Sprintf("action %q of %s cannot be called: %s", c.Action.Name, what, why),
+			Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
+		}
 	default:
 		what = fmt.Sprintf("action %q of %s", c.Action.Name, what)
-	}
-	if why == "" {
-		return c, nil
 	}
 	return c, refusal(c, what+" is switched off: "+why, what)
 }
 
-// toolOff returns why c's tool is off, as its source says at this moment.
+// toolOff returns why c's tool is off, as its source says now; empty if it is on.
 func toolOff(c *tool.Call) string {
 	if c.Source == nil {
 		return ""

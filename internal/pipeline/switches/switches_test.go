@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		name string
 		call tool.Call
-		want *tool.Error // nil: it runs
+		want *tool.Error // nil: the call runs
 	}{
 		{name: "on", call: tool.Call{Source: source, Tool: "notebook", Action: on}},
 		{name: "resource", call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Source: source, Tool: "av"}},
@@ -59,6 +59,14 @@ func TestCheck(t *testing.T) {
 				Hint:    general + `tool "av"` + again,
 			},
 		},
+	}
+	tests = append(tests, tests[0])
+	tests[len(tests)-1].name = "action that nobody can switch on"
+	tests[len(tests)-1].call.Action = &tool.Action{Name: "wait", Off: "it runs as a task only", Unsupported: true}
+	tests[len(tests)-1].want = &tool.Error{
+		Subject: "notebook.wait",
+		Message: `action "wait" of tool "notebook" cannot be called: it runs as a task only`,
+		Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
 	}
 	nothing := &tool.Action{Off: "all of its actions are"}
 	for _, name := range []string{"notebook", "av"} {
@@ -94,5 +102,14 @@ func TestCheck(t *testing.T) {
 				t.Errorf("ran %t, error (-want +got):\n%s", ran, diff)
 			}
 		})
+	}
+}
+
+// Every call passes by here, so one that runs costs no object. It does not run beside other tests, whose objects would count.
+func TestCheckOfWhatIsOnAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
+	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
+	call := &tool.Call{Source: source, Tool: "notebook", Action: &tool.Action{Name: "list"}}
+	if n := testing.AllocsPerRun(100, func() { _, _ = switches.Check(t.Context(), call) }); n != 0 {
+		t.Errorf("%v objects a call, want none", n)
 	}
 }

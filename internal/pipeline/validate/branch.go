@@ -7,9 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// best explains why the value at "at" fits none of its branches. If all of them wanted
-// another type, another value in one place, or a name more, that is said once for all;
-// else the branch counts that the caller most likely meant.
+// best explains why the value at "at" matches none of its branches. If all branches required a different
+// type, a different value at one place, or one more name, that is said once; otherwise it explains the branch
+// that the caller most likely meant.
 func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []problem {
 	var branches [][]problem
 	for _, c := range causes {
@@ -32,7 +32,7 @@ func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []pr
 	return slices.MinFunc(branches, func(a, b []problem) int { return distance(at, a) - distance(at, b) })
 }
 
-// sameTypes merges branches that all wanted another type.
+// sameTypes merges branches that all required a different type.
 func (x *explainer) sameTypes(at []string, branches [][]problem) (problem, bool) {
 	var want []string
 	for _, ps := range branches {
@@ -49,8 +49,8 @@ func (x *explainer) sameTypes(at []string, branches [][]problem) (problem, bool)
 	return x.wrongType(at, new(jsonschema.Schema), want), true
 }
 
-// sameValues merges branches that all wanted another value in the same place, which is how
-// the forms of a tagged union fail.
+// sameValues merges branches that all required a different value at the same place, which is how the variants
+// of a tagged union fail.
 func (x *explainer) sameValues(branches [][]problem) (problem, bool) {
 	for _, first := range branches[0] {
 		var want []any
@@ -69,7 +69,7 @@ func (x *explainer) sameValues(branches [][]problem) (problem, bool) {
 	return problem{}, false
 }
 
-// eitherMissing merges branches that lack nothing but names in the object at "at".
+// eitherMissing merges branches in which only names of the object at "at" are missing.
 func eitherMissing(at []string, branches [][]problem) (problem, bool) {
 	var ways []string
 	for _, ps := range branches {
@@ -94,8 +94,8 @@ func eitherMissing(at []string, branches [][]problem) (problem, bool) {
 	return problem{at: at, text: text, whole: true, missing: []string{text}}, true
 }
 
-// distance is how far a branch with these problems is from what was given. A wrong type of
-// the value itself weighs most, then a wrong tag, then names.
+// distance says how far the given value is from a branch with these problems. A wrong type of the value
+// itself weighs most, then a wrong tag, then names.
 func distance(at []string, ps []problem) int {
 	d := 0
 	for _, p := range ps {

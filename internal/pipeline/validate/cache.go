@@ -6,30 +6,29 @@ import (
 	"collie/internal/tool"
 )
 
-// The bounds of one generation of the cache. Both generations together hold what some
-// thousand actions in use need; schemas only listed are never compiled.
+// The limits of one generation of the cache. Two generations hold what some thousand used actions need;
+// schemas that are only listed are never compiled.
 const (
 	mostForms = 512
-	mostBytes = 4 << 20 // of schemas as written
+	mostBytes = 4 << 20 // bytes of schema text
 )
 
-// key is a schema by its content, so that a server that starts again, or a copy of an
-// Action, finds what was compiled before.
+// key identifies a schema by its content, so that the compiled form is found again for a copy of an Action or
+// after a server's restart.
 type key struct {
 	schema string
 	strict bool
 }
 
-// cache holds compiled schemas in two generations: what is used moves to the young one; when
-// that is full it becomes the old one, and what was not used for a generation is forgotten.
-// The zero value is ready.
+// cache holds compiled schemas in two generations. A schema that is used moves to the young one. When that is
+// full, it becomes the old one, and what was not used meanwhile is dropped. The zero value is ready.
 type cache struct {
 	mu         sync.RWMutex
 	young, old map[key]*form
-	bytes      int // of the young generation's schemas
+	bytes      int // bytes of schemas in the young generation
 }
 
-// get returns the form of a's schema, which may not be compiled yet.
+// get returns the form for a's schema; it may not be compiled yet.
 func (c *cache) get(a *tool.Action) *form {
 	c.mu.RLock()
 	f := c.young[key{string(a.InputSchema), a.Strict}]

@@ -7,22 +7,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What a check may cost. A schema is a graph: a few hundred bytes of references that lead to references can ask for more
-// steps than there is time. A step is a schema that is applied to a value.
+// Limits for the cost of a check. A schema is a graph: a few hundred bytes of references to references can
+// require more steps than there is time for. A step is one schema applied to one value.
 const (
 	minSteps      = 100_000
 	stepsPerValue = 256
-	maxSteps      = 10_000_000 // some seconds
-	// largest bounds the schemas in one schema: the time to compile them grows with its
-	// square.
+	maxSteps      = 10_000_000 // a few seconds
+	// largest is the maximum number of schemas in one schema: the time to compile them grows with its square.
 	largest = 5000
 )
 
-// steps is how many a check of arguments may take in which there are so many values.
+// steps returns the maximum number of steps to check arguments with this many values.
 func steps(values int) int { return min(minSteps+stepsPerValue*values, maxSteps) }
 
-// acyclic returns an error if one of the schemas leads to itself for the same value: its meaning is undefined
-// (JSON Schema Core 2020-12, "Guarding Against Infinite Recursion").
+// acyclic returns an error if a schema leads back to itself for the same value: the meaning of that is
+// undefined (JSON Schema Core 2020-12, "Guarding Against Infinite Recursion").
 func acyclic(all []*jsonschema.Schema) error {
 	const open, done = 1, 2
 	state := make(map[*jsonschema.Schema]int, len(all))

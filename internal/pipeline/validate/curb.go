@@ -10,20 +10,20 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The library collects all that is wrong, some hundred bytes for each item of a long array
-// or each name of a large object, so that a few megabytes of arguments could take gigabytes.
+// The library collects every error, a few hundred bytes for each item of a long array or name of a large
+// object. A few megabytes of arguments could thus take gigabytes.
 const (
-	// mostSimilar is after how many wrong items of one array, or values of one object, the
-	// rest of them is not looked at.
+	// mostSimilar is the number of wrong items of one array, or values of one object, after which the others
+	// are not checked.
 	mostSimilar = 10
-	// mostSprawling bounds the values in arguments for schemas that cannot be curbed.
+	// mostSprawling is the maximum number of values in arguments for schemas that cannot be curbed.
 	mostSprawling = 50_000
 )
 
 var errSprawling = errors.New("they hold too many values for a schema with these keywords; send less at once")
 
-// curb takes the schemas that s applies to each item, or to each value of an unknown name,
-// from the library and applies them in an extension that knows when to stop.
+// curb removes from s the schemas that apply to each item or to each value of an unknown name, and applies
+// them in an extension that stops after a few errors.
 func curb(s *jsonschema.Schema) {
 	if items := s.Items2020; items != nil {
 		s.Items2020 = nil
@@ -39,14 +39,14 @@ func curb(s *jsonschema.Schema) {
 	}
 }
 
-// sprawls reports whether s, once curbed, still collects something for each item or name.
+// sprawls reports whether s, even when curbed, collects an error for each item or name.
 func sprawls(s *jsonschema.Schema) bool {
 	_, items := s.AdditionalItems.(*jsonschema.Schema)
 	return items || s.UniqueItems || s.Contains != nil || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil ||
 		s.PropertyNames != nil || len(s.PatternProperties) > 0
 }
 
-// eachItem applies a schema to the items of an array from one on.
+// eachItem applies a schema to all items of an array from a given index on.
 type eachItem struct {
 	schema *jsonschema.Schema
 	from   int
@@ -64,7 +64,7 @@ func (e *eachItem) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	}
 }
 
-// eachValue applies a schema to the values of the names that are not known.
+// eachValue applies a schema to the values of unknown names.
 type eachValue struct {
 	schema *jsonschema.Schema
 	known  map[string]*jsonschema.Schema
@@ -75,7 +75,7 @@ func (e *eachValue) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	obj, _ := v.(map[string]any)
 	wrong := e.wrong(ctx, obj, maps.Keys(obj))
 	if len(wrong) == mostSimilar {
-		// Which ones must not be left to chance.
+		// Sorted, so that the reported values do not vary from run to run.
 		wrong = e.wrong(ctx, obj, slices.Values(slices.Sorted(maps.Keys(obj))))
 	}
 	for _, err := range wrong {
@@ -83,7 +83,7 @@ func (e *eachValue) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	}
 }
 
-// wrong returns what is wrong with the first few of names.
+// wrong returns the errors of the first few wrong values among names.
 func (e *eachValue) wrong(ctx *jsonschema.ValidatorContext, obj map[string]any, names iter.Seq[string]) []error {
 	var wrong []error
 	for name := range names {

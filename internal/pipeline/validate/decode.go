@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// exactDigits is how long a number may be to be compared exactly. The time and memory that
-// exact arithmetic takes grow with the value, not with the length, of what is written.
+// exactDigits is the length up to which numbers are compared exactly. The time and memory of exact arithmetic
+// grow with the value of a number, not with the length of its text.
 const exactDigits = 1000
 
-// mostValues bounds the values of one document, each of which takes some fifty bytes.
+// mostValues is the maximum number of values in one document; each takes about fifty bytes.
 const mostValues = 2_000_000
 
 var errTooMany = fmt.Errorf("they hold more than %d values", mostValues)
@@ -31,13 +31,13 @@ type reader struct {
 	values int
 }
 
-// decode reads one JSON value into what the validator takes, and counts the values in it.
-// Numbers keep their digits, as [json.Number]. A name that an object has twice is an error
-// unless twice is allowed: what is checked might not be what is used.
+// decode reads one JSON value in the form that the validator takes, and counts its values. Numbers keep their
+// digits, as [json.Number]. A name that occurs twice in an object is an error unless twice is set: the server
+// might use a different value than the one that was checked.
 func decode(raw []byte, twice bool) (v any, values int, err error) {
 	r, _ := readers.Get().(*reader)
 	defer func() {
-		r.Reset(new(bytes.Buffer)) // keeps none of raw
+		r.Reset(new(bytes.Buffer)) // so that it does not keep raw in memory
 		readers.Put(r)
 	}()
 	r.values = 0
@@ -104,8 +104,8 @@ func (r *reader) array() (any, error) {
 	return a, err
 }
 
-// number returns the number written as s, rounded and held within 10^±1000 if it is longer
-// or further from 1 than anybody needs.
+// number returns the number written as s. A number that is longer than needed, or further from 1, is rounded
+// and limited to 10^±1000.
 func number(s string) json.Number {
 	mantissa, exponent := s, ""
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
@@ -115,7 +115,7 @@ func number(s string) json.Number {
 	if len(mantissa) <= exactDigits && (exponent == "" || err == nil && e >= -exactDigits && e <= exactDigits) {
 		return json.Number(s)
 	}
-	f, _ := strconv.ParseFloat(s, 64) // out of range is ±Inf or 0
+	f, _ := strconv.ParseFloat(s, 64) // out of range gives ±Inf or 0
 	switch {
 	case math.IsInf(f, 1):
 		return json.Number("1e" + strconv.Itoa(exactDigits))
@@ -127,7 +127,7 @@ func number(s string) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// unreadable says why the arguments are not JSON that can be checked.
+// unreadable returns the problem of arguments that are not valid JSON.
 func unreadable(err error) problem {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -141,7 +141,7 @@ func unreadable(err error) problem {
 	return problem{text: "the arguments must be a JSON object, but are not valid JSON: " + shorten(err.Error(), 80), whole: true}
 }
 
-// unchecked refuses arguments that nobody can hold against the schema at a bearable cost.
+// unchecked returns the problem of arguments that are too expensive to check against the schema.
 func unchecked(err error) problem {
 	return problem{text: "the arguments cannot be checked: " + err.Error(), whole: true}
 }

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// wrongType tells that the value at "at" should have one of the types want.
+// wrongType says that the value at "at" should have one of the types in want.
 func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) problem {
 	v, secret := x.value(at), isSecret(at, s)
 	text := "expected " + strings.Join(want, " or ")
@@ -28,8 +28,8 @@ func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) 
 	return problem{at: at, text: text, types: want}
 }
 
-// heldBy returns "object" or "array" if v is a string with the JSON of one, as models like
-// to write, else "".
+// heldBy returns "object" or "array" if v is a string with the JSON text of one, which models often write;
+// else "".
 func heldBy(v any) string {
 	s, _ := v.(string)
 	s = strings.TrimSpace(s)
@@ -42,7 +42,7 @@ func heldBy(v any) string {
 	return "array"
 }
 
-// oneOf tells that the value at "at" should be one of want.
+// oneOf says that the value at "at" should be one of want.
 func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem {
 	v, secret := x.value(at), isSecret(at, s)
 	text := "expected "
@@ -64,7 +64,7 @@ func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem
 	return problem{at: at, text: text, values: want}
 }
 
-// bound explains the keywords that set a bound on one value.
+// bound explains the keywords that limit a single value.
 func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorKind) string {
 	v := x.value(at)
 	got := show(v, isSecret(at, s))
@@ -117,7 +117,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// decimal writes r with all its digits, if they are few.
+// decimal writes r with all its digits, if there are few.
 func decimal(r *big.Rat) string {
 	if r.IsInt() {
 		return shorten(r.Num().String(), longest)
@@ -126,8 +126,8 @@ func decimal(r *big.Rat) string {
 	return r.FloatString(min(digits, 20))
 }
 
-// example names a value of the type want: what was given, in that type, if it can be; else
-// what the schema names; else any, where that says more than the type.
+// example returns an example of a value of type want: the given value converted to that type if possible,
+// else a value from the schema, else any value if that says more than the type.
 func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 	if !secret {
 		if e, ok := converted(want, v); ok {
@@ -156,7 +156,7 @@ func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 	return ""
 }
 
-// converted returns v as JSON of the type want.
+// converted returns v as JSON of type want.
 func converted(want string, v any) (string, bool) {
 	if v == nil {
 		return "", false

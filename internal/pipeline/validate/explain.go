@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// explainer turns what the validator found into problems a model or a person can act on.
+// explainer turns the validator's errors into problems that a model or a person can act on.
 type explainer struct {
 	schemas map[string]*jsonschema.Schema // by location
 	doc     any
@@ -27,7 +27,7 @@ func (x *explainer) schema(location string) *jsonschema.Schema {
 	return new(jsonschema.Schema)
 }
 
-// value returns what the arguments hold at a location.
+// value returns the value at a location in the arguments.
 func (x *explainer) value(at []string) any {
 	v := x.doc
 	for _, t := range at {
@@ -47,7 +47,7 @@ func (x *explainer) value(at []string) any {
 	return v
 }
 
-// problems flattens the tree of e.
+// problems returns the problems in the tree of errors e.
 func (x *explainer) problems(e *jsonschema.ValidationError) []problem {
 	at, s := e.InstanceLocation, x.schema(e.SchemaURL)
 	switch k := e.ErrorKind.(type) {
@@ -97,7 +97,7 @@ func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
 
 func one(at []string, text string) []problem { return []problem{{at: at, text: text}} }
 
-// expected says in brackets which values, or which types, a schema takes; nothing if it does not tell.
+// expected returns, in brackets, the values or types that a schema accepts; empty if it does not say.
 func expected(s *jsonschema.Schema) string {
 	switch {
 	case s == nil:
@@ -110,8 +110,8 @@ func expected(s *jsonschema.Schema) string {
 	return ""
 }
 
-// missing tells of each required name that obj at "at" lacks, and of one that was probably
-// meant by it.
+// missing reports each required name that obj at "at" lacks, with the given name that was probably meant
+// instead.
 func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) []problem {
 	obj, _ := x.value(at).(map[string]any)
 	var strays []string
@@ -153,7 +153,7 @@ func (x *explainer) unknown(at, known, strays []string) []problem {
 	return unknownNames(at, strays, obj, known)
 }
 
-// unknownNames tells of strays, which are sorted, or of more of them than anybody reads.
+// unknownNames reports the names in strays, which are sorted; if there are many, only their number.
 func unknownNames(at, strays []string, obj map[string]any, known []string) []problem {
 	var ps []problem
 	for _, name := range strays[:min(len(strays), mostSimilar)] {
@@ -162,8 +162,8 @@ func unknownNames(at, strays []string, obj map[string]any, known []string) []pro
 	return ps
 }
 
-// unknownName tells of a name that the object obj at "at" must not have. What is given
-// already was not meant by it.
+// unknownName reports a name that the object obj at "at" must not have, and suggests a similar known name
+// that is not given yet.
 func unknownName(at []string, name string, obj map[string]any, known []string) problem {
 	text := "unknown " + noun(at) + " " + quoted(name) + inside(at)
 	var open []string
@@ -187,7 +187,7 @@ func unknownName(at []string, name string, obj map[string]any, known []string) p
 	return problem{at: child(at, name), text: text, whole: true, unknown: true}
 }
 
-// forbidden tells of a value that a schema "false" stands for.
+// forbidden reports a value for which the schema is "false".
 func (x *explainer) forbidden(at []string, location string) []problem {
 	if owner, ok := strings.CutSuffix(location, "/unevaluatedProperties"); ok && len(at) > 0 {
 		n := len(at) - 1
@@ -198,10 +198,10 @@ func (x *explainer) forbidden(at []string, location string) []problem {
 
 func (x *explainer) badName(at []string, name string, causes []*jsonschema.ValidationError) []problem {
 	if obj, _ := x.value(at).(map[string]any); !has(obj, name) {
-		at = nil // the library reuses the memory of this one path
+		at = nil // the library reuses the memory of this path
 	}
 	text := "the name " + quoted(name) + " is not allowed" + inside(at)
-	// The causes speak of the name as if it were the whole of the arguments.
+	// The causes treat the name as if it were the whole arguments.
 	named := explainer{schemas: x.schemas, doc: name}
 	if ps := inOrder(named.all(causes)); len(ps) > 0 && !ps[0].whole {
 		text += ": " + ps[0].text
@@ -214,7 +214,7 @@ func has(obj map[string]any, name string) bool {
 	return ok
 }
 
-// notText says what a "not" forbids, as far as that is plain.
+// notText says what a "not" forbids, in simple cases.
 func notText(s *jsonschema.Schema) string {
 	if s.Not == nil {
 		return "has a form that is not allowed"
@@ -236,7 +236,7 @@ func notText(s *jsonschema.Schema) string {
 	return "has a form that is not allowed"
 }
 
-// noun names what an object at "at" consists of.
+// noun returns the word for the members of an object at "at".
 func noun(at []string) string {
 	if len(at) == 0 {
 		return "argument"
@@ -244,7 +244,7 @@ func noun(at []string) string {
 	return "field"
 }
 
-// inside says where, for an object that is not the arguments themselves.
+// inside returns the place of an object, empty for the arguments themselves.
 func inside(at []string) string {
 	if len(at) == 0 {
 		return ""

@@ -8,21 +8,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// flat is a schema that says no more of its arguments than their types and which of them must be there, as those of most
-// tools do. What fits one is told from the text, at a tenth of what the library takes; what may not fit is left to
-// the library.
+// flat is a schema that only says which types its arguments have and which are required, like the schemas of
+// most tools. Whether arguments match can then be decided from their text, at a tenth of the library's cost.
+// Arguments that may not match are left to the library.
 type flat struct {
 	names    map[string]argument
-	required uint64 // bits of arguments
+	required uint64 // one bit per argument
 }
 
-// argument is what a flat schema says of one argument.
+// argument is what a flat schema says about one argument.
 type argument struct {
 	bit   uint64
 	types jsonType
 }
 
-// jsonType is a set of the types of JSON Schema.
+// jsonType is a set of JSON Schema types.
 type jsonType uint8
 
 const (
@@ -36,12 +36,12 @@ const (
 	anyType jsonType = 1<<iota - 1
 )
 
-// mostFlat bounds the arguments of a flat schema: the bits of a word.
+// mostFlat is the maximum number of arguments in a flat schema: the bits of a word.
 const mostFlat = 64
 
-// flatOf returns s as a flat schema, nil where it says more.
+// flatOf returns s as a flat schema, nil if s says more than that.
 func flatOf(s *jsonschema.Schema) *flat {
-	// Whether it allows arguments that it does not name makes no difference: those are left to the library.
+	// Whether s allows unnamed arguments makes no difference: those are left to the library.
 	if !says(s, "Types", "Properties", "Required", "AdditionalProperties") || len(s.Properties) > mostFlat || typesOf(s)&typeObject == 0 {
 		return nil
 	}
@@ -63,7 +63,7 @@ func flatOf(s *jsonschema.Schema) *flat {
 	return f
 }
 
-// typesOf are the types that s allows.
+// typesOf returns the types that s allows.
 func typesOf(s *jsonschema.Schema) (set jsonType) {
 	if s.Types == nil {
 		return anyType
@@ -80,8 +80,9 @@ func typesOf(s *jsonschema.Schema) (set jsonType) {
 	return set
 }
 
-// accepts reports whether arguments fit for sure. raw is known to be a valid JSON object. Arguments that the schema
-// does not name, ones given twice, names that are [halved], objects and unusual numbers are not told from the text.
+// accepts reports whether the arguments certainly match. raw must be a valid JSON object. It returns false,
+// which means that the library has to decide, for unnamed or duplicate arguments, names that are [halved],
+// objects and unusual numbers.
 func (f *flat) accepts(raw []byte) bool {
 	if len(raw) > quickly {
 		return false
@@ -97,7 +98,7 @@ func (f *flat) accepts(raw []byte) bool {
 	return fits && given&f.required == f.required
 }
 
-// typeIn is the type of a value, 0 where it is not told from the text.
+// typeIn returns the type of a value, 0 if its text alone does not tell.
 func typeIn(v gjson.Result) jsonType {
 	switch v.Type {
 	case gjson.Null:
@@ -111,7 +112,7 @@ func typeIn(v gjson.Result) jsonType {
 			return typeInteger
 		}
 	case gjson.JSON:
-		if v.Raw[0] == '[' && !strings.Contains(v.Raw, "{") { // in an object a name may stand twice
+		if v.Raw[0] == '[' && !strings.Contains(v.Raw, "{") { // a name may occur twice in an object
 			return typeArray
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The usual schema, and usual arguments for it.
+// A typical schema and typical arguments for it.
 const (
 	usual     = `{"type":"object","properties":{"text":{"type":"string","description":"d"},"n":{"type":["integer","null"]}},"required":["text"]}`
 	usualArgs = `{"text":"the quick brown fox","n":7}`
@@ -23,7 +23,7 @@ func formOf(t testing.TB, schema string, strict bool) *form {
 	return f
 }
 
-// What is told from the text alone is what the library says too.
+// A decision from the text alone agrees with the library.
 func TestFlatAgreesWithTheLibrary(t *testing.T) {
 	t.Parallel()
 	schemas := []string{
@@ -68,7 +68,7 @@ func TestFlatAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// A schema that says more than types is the library's alone.
+// A schema that says more than types is left to the library.
 func TestFlatLeavesOtherSchemas(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{

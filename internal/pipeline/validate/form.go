@@ -11,23 +11,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// address is the base of a schema that has no $id. Nothing is ever loaded from it.
+// address is the base URI of a schema without $id. Nothing is ever loaded from it.
 const address = "collie://schema"
 
-// form is a compiled input schema. All but once is set by compile and not changed later.
+// form is a compiled input schema. compile sets all fields except once; they do not change later.
 type form struct {
 	once   sync.Once
 	strict bool
 
-	schema     *jsonschema.Schema            // nil: not applied
-	acceptsAll bool                          // every object fits
-	flat       *flat                         // the schema, where it is one; else nil
-	sprawls    bool                          // see sprawls
-	names      *names                        // what a strict action takes; else nil
+	schema     *jsonschema.Schema            // nil: the schema is not applied
+	acceptsAll bool                          // every object matches
+	flat       *flat                         // the schema as a flat one, nil if it is not flat
+	sprawls    bool                          // see the function sprawls
+	names      *names                        // the known names for a strict action; else nil
 	schemas    map[string]*jsonschema.Schema // by location
 }
 
-// compile makes f ready. After an error f accepts every object.
+// compile compiles the schema. After an error f accepts every object.
 func (f *form) compile(raw []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -71,7 +71,7 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(refuse{})
 	c.UseRegexpEngine(engine)
-	if f.strict { // our own
+	if f.strict { // one of our own schemas
 		c.AssertFormat()
 		c.SkipMetaschemas()
 	}
@@ -81,21 +81,21 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	return c.Compile(address)
 }
 
-// refuse loads nothing: a schema may not make us fetch a URL or read a file.
+// refuse is a loader that loads nothing: a schema must not make us fetch a URL or read a file.
 type refuse struct{}
 
 func (refuse) Load(string) (any, error) {
 	return nil, errors.New("schemas outside the tool definition are not loaded")
 }
 
-// prepare drops the formats that older drafts assert and bounds what checking may cost.
+// prepare removes format assertions of older drafts and bounds the cost of checking.
 func (f *form) prepare(s *jsonschema.Schema) error {
 	all := reachable(s)
 	if err := acyclic(all); err != nil {
 		return err
 	}
-	// Where no part has an $id of its own, a dynamic reference leads where a plain one does, and
-	// its cost is known.
+	// If no part has its own $id, a dynamic reference leads to the same place as a plain one, and its cost is
+	// known.
 	alone := !slices.ContainsFunc(all, func(sub *jsonschema.Schema) bool { return sub != s && sub.ID != s.ID })
 	f.acceptsAll = !f.strict && acceptsObjects(s)
 	f.schemas = make(map[string]*jsonschema.Schema, len(all))
@@ -114,7 +114,7 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 	return nil
 }
 
-// size counts the schemas in doc, or a little more.
+// size returns the number of schemas in doc, or slightly more.
 func size(doc any) int {
 	n := 0
 	switch v := doc.(type) {
@@ -133,14 +133,14 @@ func size(doc any) int {
 	return n
 }
 
-// harmless are the fields of a compiled schema that no object can fail, besides Bool and
-// Types.
+// harmless are the fields of a compiled schema, besides Bool and Types, that can never make an object
+// invalid.
 var harmless = []string{
 	"DraftVersion", "Location", "ID", "Anchor", "DynamicAnchor", "RecursiveAnchor", "Title",
 	"Description", "Default", "Comment", "ReadOnly", "WriteOnly", "Examples", "Deprecated",
 }
 
-// acceptsObjects reports whether every object fits s, seen from its keywords alone.
+// acceptsObjects reports whether every object matches s, judging by its keywords alone.
 func acceptsObjects(s *jsonschema.Schema) bool {
 	if s.Bool != nil {
 		return *s.Bool
@@ -159,7 +159,7 @@ func acceptsObjects(s *jsonschema.Schema) bool {
 	return says(s, "Types", "AdditionalProperties", "Properties")
 }
 
-// says reports whether of all keywords that a value can fail s has none but some.
+// says reports whether s has no keywords that can make a value invalid except those in some.
 func says(s *jsonschema.Schema, some ...string) bool {
 	v := reflect.ValueOf(s).Elem()
 	for field, val := range v.Fields() {

@@ -22,8 +22,8 @@ func jsonString(s string) string {
 	return string(raw)
 }
 
-// FuzzDo holds that no schema with no arguments makes the stage fail otherwise than by a
-// refusal whose payload is JSON.
+// FuzzDo: with any schema and any arguments, the stage either accepts or refuses, and the payload of a
+// refusal is JSON.
 func FuzzDo(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

@@ -8,23 +8,21 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// A schema of somebody else's server is stricter than the server more often than not. Many
-// models write null for what they leave out, and a number, true or a list as text; many servers
-// take these. So arguments pass, as they came, if they fit once each such value is read as what
-// it was meant to be:
+// The schema of somebody else's server is often stricter than the server itself. Many models write null for
+// an omitted argument, or a number, true or a list as a string, and many servers accept that. So arguments
+// pass, unchanged, if they match once such values are reinterpreted:
 //
-//   - null, for a field that may be left out, as left out
-//   - text that holds a number, a boolean, an object or a list, where one is wanted, as that
-//   - a required field that is missing and has a default, as the default
+//   - null for an optional field counts as omitted;
+//   - a string that holds a number, boolean, object or list counts as that, if one is required;
+//   - a missing required field that has a default counts as the default.
 //
-// All else that does not fit cannot have been meant.
+// Everything else that does not match is refused.
 
-// rereadings bounds how often arguments are read anew: a text may hold an object with fields that
-// are null.
+// rereadings is how many rounds of reinterpretation there are at most. One may not be enough: a string may
+// hold an object with fields that are null.
 const rereadings = 4
 
-// lenient returns what is wrong with obj when it is read so. err is what the schema says of obj
-// as it is.
+// lenient returns the problems of obj after reinterpretation. err is the result of validating obj unchanged.
 func (f *form) lenient(obj map[string]any, values int, err *jsonschema.ValidationError) []problem {
 	strictly := (&explainer{schemas: f.schemas, doc: obj}).problems(err)
 	doc := obj
@@ -44,7 +42,7 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 			return []problem{unchecked(again)}
 		}
 	}
-	// A field that was null and must not be left out is wrong for what was given.
+	// A null in a required field is reported as it was given, not as missing.
 	ps := (&explainer{schemas: f.schemas, doc: doc}).problems(err)
 	for i, p := range ps {
 		if p.missing == nil {
@@ -57,25 +55,25 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 	return ps
 }
 
-// reading is what is to be read otherwise in the arguments.
+// reading holds the reinterpretations of one set of arguments.
 type reading struct {
 	x      explainer
 	edits  []edit
-	values int // that texts hold
+	values int // number of values inside strings
 }
 
-// edit says how the values in a place are to be read. In the path all items of a list are one
-// place, since not every wrong item is told.
+// edit says how the values at a place are to be reinterpreted. All items of a list are one place, since not
+// every wrong item is reported.
 type edit struct {
 	at      []string
-	leftOut bool     // null stands for nothing
-	types   []string // text stands for a value of one of these
-	missing any      // what a field that is not there stands for
+	leftOut bool     // null counts as omitted
+	types   []string // a string counts as a value of one of these types
+	missing any      // the value for a missing field
 }
 
 const anyItem = "*"
 
-// collect goes through the tree of an error for values that may have been meant otherwise.
+// collect finds values to reinterpret in the tree of errors e.
 func (r *reading) collect(e *jsonschema.ValidationError) {
 	at := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
@@ -100,7 +98,7 @@ func (r *reading) collect(e *jsonschema.ValidationError) {
 	}
 }
 
-// place is a location in the arguments as an edit has it.
+// place converts a location in the arguments to the form used in edits.
 func (r *reading) place(at []string) []string {
 	out := slices.Clone(at)
 	for i := range at {
@@ -111,7 +109,7 @@ func (r *reading) place(at []string) []string {
 	return out
 }
 
-// isNullField reports whether an object has the field that at leads to, and it is null.
+// isNullField reports whether at leads to a field of an object that is null.
 func (r *reading) isNullField(at []string) bool {
 	if len(at) == 0 {
 		return false
@@ -121,8 +119,8 @@ func (r *reading) isNullField(at []string) bool {
 	return given && v == nil
 }
 
-// meantBy returns the value that a text holds, if it is of one of the types want, and how many
-// values are in it.
+// meantBy parses v if it is a string that holds a value of one of the types in want. values is the number of
+// values in it.
 func meantBy(v any, want []string) (inner any, values int, ok bool) {
 	text, ok := v.(string)
 	if !ok || len(text) > quickly {
@@ -146,7 +144,7 @@ func meantBy(v any, want []string) (inner any, values int, ok bool) {
 	return inner, values, slices.ContainsFunc(types, func(t string) bool { return slices.Contains(want, t) })
 }
 
-// apply returns v, which stands in the place at, as it is to be read. It changes nothing in v.
+// apply returns v, the value at the place at, reinterpreted. It does not modify v.
 func (r *reading) apply(v any, at []string) any {
 	for _, e := range r.edits {
 		if e.types == nil || !slices.Equal(e.at, at) {

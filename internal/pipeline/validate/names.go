@@ -7,13 +7,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// names are the top-level arguments that a schema knows, however it allows others.
+// names are the top-level arguments that a schema names, even if it allows others.
 type names struct {
 	known    map[string]bool
 	patterns []jsonschema.Regexp
 }
 
-// namesOf collects the names from s and all that it applies to the same value.
+// namesOf collects the names from s and from all schemas that it applies to the same value.
 func namesOf(s *jsonschema.Schema) *names {
 	n := &names{known: make(map[string]bool)}
 	seen := make(map[*jsonschema.Schema]bool)
@@ -41,7 +41,7 @@ func (n *names) has(name string) bool {
 
 func (n *names) sorted() []string { return slices.Sorted(maps.Keys(n.known)) }
 
-// unknown returns the names in obj that n does not have, sorted.
+// unknown returns the names in obj that are not in n, sorted.
 func (n *names) unknown(obj map[string]any) []string {
 	var out []string
 	for name := range obj {

@@ -12,10 +12,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// patterns returns the regular expressions for doc. JSON Schema means those of ECMAScript,
-// Go's know no look-around and no back-references. A "pattern" that Go cannot express is
-// not applied; a name in "patternProperties" decides which schema applies to a value, so
-// that one is an error.
+// patterns returns the regular expression engine for doc. JSON Schema uses those of ECMAScript; Go's have no
+// look-around and no back-references. A "pattern" that Go cannot express is not applied. In
+// "patternProperties" a pattern decides which schema applies to a value, so there it is an error.
 func patterns(doc any) (jsonschema.RegexpEngine, error) {
 	if err := propertyPatterns(doc); err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func patterns(doc any) (jsonschema.RegexpEngine, error) {
 	}, nil
 }
 
-// pattern matches every text if it has no expression. It reads as its author wrote it.
+// pattern matches every text if re is nil. String returns the expression as its author wrote it.
 type pattern struct {
 	re      *regexp.Regexp
 	written string
@@ -65,7 +64,7 @@ func propertyPatterns(doc any) error {
 
 var unicodeEscape = lazyregexp.New(`\\(?:u\{([0-9A-Fa-f]+)\}|u([0-9A-Fa-f]{4})|.)`)
 
-// expression compiles s with the \u escapes of ECMAScript.
+// expression compiles s, with the \u escapes of ECMAScript.
 func expression(s string) (*regexp.Regexp, error) {
 	var half error
 	s = unicodeEscape.ReplaceAllStringFunc(s, func(esc string) string {

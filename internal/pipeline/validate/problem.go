@@ -13,26 +13,26 @@ import (
 	"collie/internal/tool"
 )
 
-// mostFields bounds the problems that are told at once, longestPath each of their paths.
+// mostFields is the maximum number of problems reported at once, longestPath the maximum length of each path.
 const (
 	mostFields  = 8
 	longestPath = 200
 )
 
-// problem is one thing that is wrong with the arguments.
+// problem is one error in the arguments.
 type problem struct {
-	at    []string // of the value at fault, or of the one that is missing
+	at    []string // location of the wrong value, or of the object in which one is missing
 	text  string
-	whole bool // text names what is at fault; it is not said before it
+	whole bool // text names the place itself, so it is not put in front
 
-	// What explainer.best compares the branches of an anyOf or oneOf by. At most one is set.
+	// explainer.best compares the branches of an anyOf or oneOf by the following fields. At most one is set.
 	types   []string // that were expected
-	values  []any    // that were expected
-	missing []string // names, in the object at "at"
-	unknown bool     // a name that is not known
+	values  []any    // expected values
+	missing []string // missing names in the object at "at"
+	unknown bool     // the problem is an unknown name
 }
 
-// problems holds obj, in which there are so many values, against the form.
+// problems validates obj, which holds that many values.
 func (f *form) problems(obj map[string]any, values int) []problem {
 	var ps []problem
 	if f.schema != nil {
@@ -54,20 +54,20 @@ func (f *form) problems(obj map[string]any, values int) []problem {
 	return inOrder(ps)
 }
 
-// validate is the library's, within bounds.
+// validate calls the library within limits for steps, and recovers from its panics.
 func (f *form) validate(obj map[string]any, values int) (err error) {
 	if f.sprawls && values > mostSprawling {
 		return errSprawling
 	}
 	defer func() {
-		if p := recover(); p != nil { // the library and the schema are somebody else's
+		if p := recover(); p != nil { // the library and the schema are not ours
 			err = errors.New("the schema breaks its validator")
 		}
 	}()
 	return f.schema.ValidateWithin(obj, steps(values))
 }
 
-// inOrder makes ps the same each time: the validator goes through objects in random order.
+// inOrder sorts ps: the validator visits objects in random order.
 func inOrder(ps []problem) []problem {
 	sorting.By(ps, func(a, b problem) int {
 		if c := slices.CompareFunc(a.at, b.at, compareTokens); c != 0 {
@@ -76,12 +76,12 @@ func inOrder(ps []problem) []problem {
 		return strings.Compare(a.text, b.text)
 	})
 	return slices.CompactFunc(ps, func(a, b problem) bool {
-		// Two rules may know different names, but the argument is unknown once.
+		// two rules may know different names, but the argument is unknown only once
 		return slices.Equal(a.at, b.at) && (a.text == b.text || a.unknown && b.unknown)
 	})
 }
 
-// compareTokens puts indices in the order of numbers.
+// compareTokens compares two path tokens; indices are compared as numbers.
 func compareTokens(a, b string) int {
 	i, errA := strconv.Atoi(a)
 	j, errB := strconv.Atoi(b)
@@ -91,7 +91,7 @@ func compareTokens(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// refusal is what the caller is told of ps, which are not empty.
+// refusal returns the error for the caller; ps is not empty.
 func refusal(c *tool.Call, ps []problem) error {
 	e := &tool.Error{Op: "call", Kind: tool.Invalid, Subject: c.Name, Message: ps[0].sentence()}
 	if c.Tool != "" {
@@ -124,7 +124,7 @@ func (p *problem) sentence() string {
 	return "argument " + quoted(pointer(p.at)) + ": " + p.text
 }
 
-// pointer is at as a JSON pointer (RFC 6901).
+// pointer converts at to a JSON pointer (RFC 6901).
 func pointer(at []string) string {
 	var b strings.Builder
 	for _, t := range at {

@@ -7,12 +7,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// quickly bounds, in bytes, what is decoded by [quick].
+// quickly is the size in bytes up to which [quick] is used.
 const quickly = 64 << 10
 
-// quick is decode for small texts that are known to be valid JSON, in half the time. It
-// gives up where it would have to report something, a name given twice or too many values, and
-// where a text is [halved].
+// quick is decode for small texts that are known to be valid JSON, in half the time. ok is false if decode
+// would have to report an error (a duplicate name, too many values) or if a text is [halved].
 func quick(raw []byte) (v any, values int, ok bool) {
 	if len(raw) > quickly {
 		return nil, 0, false
@@ -71,8 +70,8 @@ func (q *quickReader) array(r gjson.Result) any {
 	return a
 }
 
-// halved reports whether an escape of s may stand for half a character: gjson makes one character of that and of
-// whatever escape comes next, so that a text is shorter, and a name another one, than all others read.
+// halved reports whether s has an escape for half of a surrogate pair. gjson combines that with whatever
+// escape follows, so that it reads a different text than all other readers.
 func halved(s gjson.Result) bool {
 	return len(s.Raw) != len(s.Str)+len(`""`) && strings.ContainsRune(s.Str, utf8.RuneError)
 }

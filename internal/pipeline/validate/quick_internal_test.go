@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// FuzzQuick holds the quick way against the thorough one.
+// FuzzQuick compares quick with decode.
 func FuzzQuick(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1,"a":2}`, `{"text":"hi","n":12345678901234567890,"x":[true,null,1.50,{"é":"\u00e9\n"}]}`,
@@ -32,7 +32,7 @@ func FuzzQuick(f *testing.F) {
 			}
 			return
 		}
-		if !ok && strings.Contains(s, `\u`) { // half a character, perhaps
+		if !ok && strings.Contains(s, `\u`) { // it may be halved
 			return
 		}
 		if !ok || n != values {
@@ -44,7 +44,8 @@ func FuzzQuick(f *testing.F) {
 	})
 }
 
-// An escape for half a character is held against the schema as one character, which takes nothing of what follows it.
+// An escape for half a surrogate pair counts as one character for the schema and does not swallow the text
+// after it.
 func TestHalfCharacters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

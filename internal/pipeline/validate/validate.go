@@ -1,13 +1,11 @@
-// Package validate is the stage that holds the arguments of a call against the input schema
-// of its action and refuses what does not fit, in words that say which argument, what was
-// expected, what was given and which name was probably meant. The keywords of JSON Schema
-// are a library's to judge; which arguments make sense together is left to the actions. The
-// arguments themselves are only read. The entry point is [New].
+// Package validate is the stage that checks the arguments of a call against the input schema of its action. A
+// refusal says which argument is wrong, what was expected, what was given and which name was probably meant.
+// A library implements the keywords of JSON Schema; actions check which arguments make sense together.
+// Arguments are never modified. The entry point is [New].
 //
-// Both the schemas and the arguments are foreign. A schema never makes Collie load anything
-// over the network or from disk; one that does not compile is not applied, which is logged
-// once; and checking is bounded, so that no schema can keep
-// a processor busy for long.
+// Neither schemas nor arguments can be trusted. A schema never makes Collie load anything over the network or
+// from disk. A schema that does not compile is not applied, which is logged once. The cost of checking is
+// bounded, so that no schema can keep a processor busy for long.
 package validate
 
 import (
@@ -19,17 +17,17 @@ import (
 	"collie/internal/tool"
 )
 
-// Options of a [Stage]. The zero value is useful.
+// Options of a [Stage]. The zero value is ready to use.
 type Options struct {
-	// Logger is told of schemas that are not applied. Nil discards that.
+	// Logger is told of schemas that are not applied. Nil discards.
 	Logger *slog.Logger
 }
 
-// Stage refuses Calls of kind call whose arguments do not fit, with a [tool.Error] of kind
-// Invalid. Of actions that are not strict it refuses only what cannot have been meant: null for
-// a field that may be left out fits, and so does text that holds the value. The dialect of a schema is what its $schema says, else draft 2020-12; its formats
-// are asserted for strict actions only. A pattern that Go's regular expressions cannot
-// express is not applied, the rest of its schema is. A Stage is safe for concurrent use.
+// Stage refuses Calls of kind call whose arguments do not match the schema, with a [tool.Error] of kind
+// Invalid. For actions that are not strict it is lenient: null counts as omitting an optional field, and a
+// string may hold the required value. A schema's dialect is that of its $schema, else draft 2020-12. Formats
+// are asserted only for strict actions. A pattern that Go's regular expressions cannot express is not
+// applied, but the rest of its schema is. A Stage is safe for concurrent use.
 type Stage struct {
 	log     *slog.Logger
 	schemas cache
@@ -43,7 +41,7 @@ func New(opts Options) *Stage {
 	return &Stage{log: opts.Logger}
 }
 
-// Check is a [tool.Check]: it lets c pass if its arguments fit. Missing and null arguments count as {}.
+// Check is a [tool.Check]: it lets c pass if its arguments match. Missing and null arguments count as {}.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind == tool.KindCall && c.Action != nil && !c.Action.Unchecked {
 		if ps := s.check(ctx, c); len(ps) > 0 {
@@ -65,7 +63,7 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
-	// Params mean that the wire layer has read these bytes as JSON already.
+	// If Params is set, the wire layer has already parsed these bytes as JSON.
 	if f.acceptsAll && args[0] == '{' && (c.Params != nil || json.Valid(args)) {
 		return nil
 	}

@@ -37,7 +37,7 @@ func call(a *tool.Action, args string) *tool.Call {
 	return &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "srv__do"}, Tool: "srv", Action: a, Args: []byte(args)}
 }
 
-// outcome is what testdata expects: "fits", or the message with the fields below it.
+// outcome returns what testdata expects: "fits", or the message followed by the fields.
 func outcome(err error) string {
 	if err == nil {
 		return "fits\n"
@@ -137,14 +137,14 @@ func TestArgumentsReachTheServerAsTheyCame(t *testing.T) {
 	}
 }
 
-// logged returns a stage and what it logs.
+// logged returns a stage and its log.
 func logged() (*validate.Stage, *bytes.Buffer) {
 	var log bytes.Buffer
 	return validate.New(validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}), &log
 }
 
-// TestOwnSchemasWaitForNoMetaschema shows that the schema of an action of ours is taken as it is: what a metaschema would refuse
-// in it is found by the tests of those who make it. The same schema of a server is refused as a whole.
+// The schema of our own action is used without checking it against the metaschema, because tests of its
+// authors do that. The same schema from a server is rejected as a whole.
 func TestOwnSchemasWaitForNoMetaschema(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{true, false} {
@@ -212,10 +212,10 @@ func TestBrokenSchemasAreNotApplied(t *testing.T) {
 	})
 }
 
-// A server's schema must not be able to keep a processor busy.
+// A server's schema cannot keep a processor busy for long.
 func TestCostIsBounded(t *testing.T) {
 	t.Parallel()
-	var ladder strings.Builder // each rung asks for the next one twice: 2^60 steps
+	var ladder strings.Builder // each definition refers to the next one twice: 2^60 steps
 	for i := range 60 {
 		fmt.Fprintf(&ladder, `"r%d":{"anyOf":[{"$ref":"#/$defs/r%d"},{"$ref":"#/$defs/r%d"}]},`, i, i+1, i+1)
 	}
@@ -240,7 +240,7 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// What is wrong is not collected without end: only the first few wrong values are told.
+// Only the first few wrong values are reported; the rest is not collected.
 func TestManyWrongValues(t *testing.T) {
 	t.Parallel()
 	var names strings.Builder
@@ -280,7 +280,7 @@ func TestRecursiveSchemasServeNormalArguments(t *testing.T) {
 	}
 }
 
-// Many forms of many values are what a large but honest schema has.
+// A large, honest schema may have many variants for many values.
 func TestLargeUnionsServeNormalArguments(t *testing.T) {
 	t.Parallel()
 	var forms []string
@@ -338,7 +338,7 @@ func TestMessagesAreDeterministic(t *testing.T) {
 	}
 }
 
-// Whatever is wrong, the message is one short line and keeps secrets.
+// Whatever is wrong, the message is one short line and reveals no secrets.
 func TestMessagesAreShortLines(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{Strict: true, InputSchema: []byte(`{"properties":{"n":{"type":"integer"},"password":{"type":"integer"},"e":{"enum":["a","b"]},"p":{"pattern":"^\n$"},"l":{"maxItems":0}}}`)}
@@ -363,7 +363,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 	})
 }
 
-// A number of tokens is not a token.
+// A number of tokens is not a secret.
 func TestNumbersOfTokensAreShown(t *testing.T) {
 	t.Parallel()
 	stage := validate.New(validate.Options{})

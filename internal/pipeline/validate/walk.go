@@ -19,7 +19,7 @@ func beside(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	}
 }
 
-// within calls f for each schema that s applies to what is in the value.
+// within calls f for each schema that s applies to items or members of the value.
 func within(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	each(f, s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
 	each(f, s.PrefixItems...)
@@ -42,7 +42,7 @@ func each(f func(*jsonschema.Schema), schemas ...*jsonschema.Schema) {
 	}
 }
 
-// either serves the fields that hold a schema, several, or something else.
+// either calls f for the schema or schemas in v, a field that may also hold something else.
 func either(f func(*jsonschema.Schema), v any) {
 	switch v := v.(type) {
 	case *jsonschema.Schema:

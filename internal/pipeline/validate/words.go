@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	longest    = 60 // runes of a value or pattern that is repeated in a message
-	mostListed = 12 // names or values in one list
+	longest    = 60 // runes of a value or pattern that are quoted in a message
+	mostListed = 12 // maximum names or values in one list
 )
 
-// typeOf names the JSON type of v, an integer apart from other numbers.
+// typeOf returns the JSON type of v; integers are distinguished from other numbers.
 func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -37,7 +37,7 @@ func typeOf(v any) string {
 	return "object"
 }
 
-// show names the type of v and, if that is short and no secret, v itself.
+// show returns the type of v and, if v is short and not secret, v itself.
 func show(v any, secret bool) string {
 	switch v := v.(type) {
 	case nil:
@@ -53,7 +53,7 @@ func show(v any, secret bool) string {
 	return typeOf(v) + " " + literal(v)
 }
 
-// literal is v as JSON, or nearly so: shortened, and without what is inside of it.
+// literal returns v roughly as JSON, shortened and without nested values.
 func literal(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -85,7 +85,7 @@ func literals(vs []any) string {
 	return joined(out)
 }
 
-// list writes names one after another.
+// list joins names, separated by commas.
 func list(names []string) string {
 	var out []string
 	for _, n := range names {
@@ -101,11 +101,11 @@ func joined(words []string) string {
 	return strings.Join(words[:mostListed], ", ") + fmt.Sprintf(", … (%d in all)", len(words))
 }
 
-// quoted is s in double quotes, shortened.
+// quoted returns s in double quotes, shortened.
 func quoted(s string) string {
 	q := strconv.Quote(shorten(s, longest))
 	if r := []rune(q); len(r) > longest+2 {
-		return string(r[:longest]) + `…"` // many of its runes are escaped
+		return string(r[:longest]) + `…"` // many of its runes have escapes
 	}
 	return q
 }
@@ -121,7 +121,7 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// oneLine replaces what would not show, or would break the line.
+// oneLine replaces invisible characters and line breaks.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -133,11 +133,11 @@ func oneLine(s string) string {
 
 var secretName = lazyregexp.New(`(?i)passw|passphrase|pwd|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authorization|credential|cookie|密码|密钥|令牌`)
 
-// amountName finds the names of numbers of tokens, which are not secrets.
+// amountName matches names for numbers of tokens, which are not secrets.
 var amountName = lazyregexp.New(`(?i)tokens?[-_]?(budget|limit|count|total|usage)|(max|min|num|total|count|estimated)[-_a-z]*tokens`)
 
-// isSecret reports whether the value at "at" may be one that must not be repeated, going by
-// its name, the names around it, or its schema.
+// isSecret reports whether the value at "at" may be a secret that must not be repeated, judging by its name,
+// the names around it, or its schema.
 func isSecret(at []string, s *jsonschema.Schema) bool {
 	if s.WriteOnly {
 		return true

@@ -1,4 +1,4 @@
-// Package admin is what people do with the secrets of a home, and how settings refer to them.
+// Package admin manages the secrets of a home, and resolves references to them in settings.
 package admin
 
 import (
@@ -14,21 +14,19 @@ import (
 	"collie/internal/source/upstream/signin"
 )
 
-// Open returns the secrets of the home that cfg belongs to. It asks nothing yet: neither
-// a keyring nor a file. It needs no Close.
+// Open returns the secrets of the home that cfg belongs to. It does not access the keyring or a file yet. It
+// needs no Close.
 func Open(cfg *config.Config, log *slog.Logger) (*secret.Store, error) {
 	return secret.Open(cfg.Paths.State, secret.Options{Kind: secret.Kind(cfg.Secrets.Store), Logger: log})
 }
 
-// lookTime bounds one look at the secrets while settings are read. A keyring may ask a person
-// meanwhile.
+// lookTime bounds one lookup while settings are read. A keyring may ask a person to unlock it.
 const lookTime = 30 * time.Second
 
-// Lookup looks up what ${secret:NAME} and ${input:ID} in settings stand for. It opens the
-// store at the first question, so that settings without such a form touch no keyring. It is safe for
-// concurrent use.
+// Lookup resolves ${secret:NAME} and ${input:ID} in settings. It opens the store at the first lookup, so that
+// settings without such references never touch the keyring. It is safe for concurrent use.
 type Lookup struct {
-	// Open returns the store, which is opened once.
+	// Open returns the store; it is opened only once.
 	Open func() (*secret.Store, error)
 
 	mu  sync.Mutex
@@ -40,15 +38,15 @@ func NewLookup(cfg *config.Config) *Lookup {
 	return &Lookup{Open: sync.OnceValues(func() (*secret.Store, error) { return Open(cfg, nil) })}
 }
 
-// Get returns a secret and whether there is one. One that cannot be read counts as none;
-// [Lookup.Problem] tells.
+// Get returns a secret and whether it exists. A secret that cannot be read counts as missing;
+// [Lookup.Problem] then returns the error.
 func (l *Lookup) Get(name string) (string, bool) {
 	store, err := l.Open()
 	if err != nil {
 		l.failed(err)
 		return "", false
 	}
-	// The reader of an entry has no context to give.
+	// The code that reads entries has no context.
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
 	v, ok, err := store.Get(ctx, name)
@@ -66,15 +64,15 @@ func (l *Lookup) failed(err error) {
 	}
 }
 
-// Problem is the first error of a look, which says more than that a secret is not set; nil if
-// there was none.
+// Problem returns the first error of a lookup; nil if there was none. A secret that does not exist is not an
+// error.
 func (l *Lookup) Problem() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// CheckName says why a name cannot be that of a person's secret.
+// CheckName returns why a name is not valid for a person's secret.
 func CheckName(name string) error {
 	if strings.HasPrefix(name, signin.Prefix) {
 		return fmt.Errorf("the name of a secret is %q, expected one that does not begin with %s: those are for sign-ins", name, signin.Prefix)
@@ -82,8 +80,8 @@ func CheckName(name string) error {
 	return secret.CheckName(name)
 }
 
-// Names are the secrets that people have set, sorted; the tokens of sign-ins are left
-// out. The keyring is not asked.
+// Names returns the names of the secrets that people have set, sorted, without the tokens of sign-ins. It
+// does not access the keyring.
 func Names(ctx context.Context, cfg *config.Config) ([]string, error) {
 	store, err := Open(cfg, nil)
 	if err != nil {

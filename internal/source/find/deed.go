@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// deeds is a set of the kinds of things that actions do, as far as the words of a name or of a question tell.
+// deeds is a set of kinds of action (read, create, delete, …) that the words of a name or a question express.
 type deeds uint8
 
 const (
@@ -30,7 +30,7 @@ var sameDeed = map[deeds]string{
 	stops: `stop end terminate kill close abort quit unsubscribe finish 停止 结束 终止 关闭 取消订阅 停`,
 }
 
-// deedOf has the kinds that a word may be of. It is made at its first use.
+// deedOf returns the kinds that a word may express. The map is built at its first use.
 var deedOf = sync.OnceValue(func() map[string]deeds {
 	out := map[string]deeds{}
 	for d, words := range sameDeed {
@@ -41,7 +41,8 @@ var deedOf = sync.OnceValue(func() map[string]deeds {
 	return out
 })
 
-// deedsOf are those of the first of some words that tells any. Words that only ask count where no other tells.
+// deedsOf returns the kinds of the first word that expresses any. Words that only ask ("show", "find") count if no
+// other word does.
 func deedsOf(words []string) deeds {
 	var asks deeds
 	for _, w := range words {
@@ -59,7 +60,7 @@ func deedsOf(words []string) deeds {
 
 var asking = set("which what who whom whose where how look see show check 哪些 哪个 多少 什么 看 看看 有哪些 谁 几个")
 
-// fits is what a document counts whose name tells some deeds, where others are asked for.
+// fits returns the factor for a document whose name expresses the deeds done, where the question asks for others.
 func fits(asked, done deeds) float64 {
 	switch {
 	case asked == 0 || done == 0:

@@ -1,10 +1,14 @@
 // Package find ranks actions by how well they answer a question in words, English or Chinese.
 //
-// It is BM25 over the fields of an action, each with a weight of its own (Robertson and Zaragoza's BM25F), with what lists of
-// tools need beside it: words that mean the same to whoever asks for a tool ("delete" and "remove") find each other, also
-// across the two languages; a word that no action has finds those that look like it; words of everyday English count
-// little, however rare they are among tools; and it counts how much of an action's name the question explains.
-// Everything is in memory, and nothing is learned: the same documents and the same question give the same order.
+// The ranking is BM25F (Robertson and Zaragoza: BM25 over several fields, each with a weight), extended for lists of
+// tools:
+//
+//   - Words that mean the same to somebody who looks for a tool, such as "delete" and "remove", match each other, also across the two languages.
+//   - A word that no action has matches words that look like it.
+//   - Everyday English words count little, however rare they are among tools.
+//   - A document scores more if the question explains more of its name.
+//
+// Everything is in memory and nothing is learned: the same documents and question always give the same order.
 package find
 
 import (
@@ -16,22 +20,22 @@ import (
 
 // Doc is what is known of one action.
 type Doc struct {
-	Server      string   // the Tool it belongs to
-	Name        string   // as its source calls it
+	Server      string   // name of the Tool it belongs to
+	Name        string   // the source's own name for it
 	Title       string   // may be empty
 	Description string   // may be empty, may be long
-	Params      []string // names of its arguments
-	Values      string   // what its schema says of them: descriptions and values; may be empty
-	About       string   // what the person who runs Collie says its server is for; may be empty
+	Params      []string // names of the arguments
+	Values      string   // the words of the schema: descriptions and values; may be empty
+	About       string   // the user's own note of what its server is for; may be empty
 }
 
-// Hit is a document that answers a question.
+// Hit is a document that matches a question.
 type Hit struct {
-	Doc   int // its index in what [New] was given
+	Doc   int // index in the documents given to [New]
 	Score float64
 }
 
-// The fields, and what a word in each of them counts.
+// The fields of a document, with the weight of a word in each.
 const (
 	inName = iota
 	inTitle
@@ -45,53 +49,55 @@ const (
 
 var weights = [fields]float32{inName: 3, inTitle: 2, inHead: 1.6, inBody: 0.5, inParams: 0.35, inValues: 0.15, inServer: 1}
 
-// spread is how much a long field makes a word in it count less, from 0 to 1.
+// spread is how much a word's weight falls in a long field (BM25's b), from 0 to 1.
 var spread = [fields]float32{inName: 0.4, inTitle: 0.4, inHead: 0.5, inBody: 0.8, inParams: 0.6, inValues: 0.15, inServer: 0}
 
 const (
-	// saturation is BM25's k1: how fast a word that stands often counts no more.
+	// saturation is BM25's k1: the larger it is, the more each repetition of a word in a document still adds.
 	saturation = 2.2
-	// related is what another word of the same meaning counts, and similar one that only looks like it.
+	// related is the factor for a word of the same meaning, similar the one for a word that only looks alike.
 	related, similar = 0.8, 0.5
-	// commonly is what a word of everyday English counts, and crossing a pair of characters that is not a known word.
+	// commonly is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
+	// known word.
 	commonly, crossing = 0.4, 0.3
-	// coverage is how much it counts that a document has many words of the question, and not one of them often, and named
-	// how much it counts that the question has many words of the name.
+	// coverage is the weight of having many different words of the question rather than one of them often. named is
+	// the weight of the share of the name that the question explains.
 	coverage, named = 0.45, 0.36
-	// agrees and differs are what it counts that an action does what is asked for, and that one of both reads only.
+	// agrees is the factor for an action that does what the question asks for, differs the one where only one of the
+	// two is a read.
 	agrees, differs = 1.1, 0.95
-	// rarest bounds how much a word can count for being rare.
+	// rarest bounds the weight that a word gets for being rare.
 	rarest = 4.7
-	// mention is what a word must count in a document for that to be about it.
+	// mention is the weight from which on a document counts as being about a word, and not just mentioning it.
 	mention = 2.6
-	// again is what a word of a document counts for a second word of the question, and foreign one of another language.
+	// again is the factor when a word of a document matches a second word of the question, foreign the one for a
+	// match across languages.
 	again, foreign = 0.17, 0.8
-	// verbal is what a word counts that says what is to be done, and not to what.
+	// verbal is the factor for words that say what is to be done rather than to what.
 	verbal = 0.6
-	// formed is what it counts that a word of the question stands in the name as it is, with its ending.
+	// formed is the bonus for a name that has a word of the question in the same form, ending included.
 	formed = 0.28
 )
 
-// Index is a set of documents made ready. It is immutable, and safe for concurrent use.
+// Index is a searchable set of documents. It is immutable and safe for concurrent use.
 type Index struct {
 	docs     int
-	deeds    []deeds            // what the name of each document says that it does
-	names    []float64          // how rare the words of the name of each document are together
-	terms    map[string]int32   // index into postings
-	postings [][]posting        // by document, ascending
-	spreads  []float64          // in how many documents a term stands, those that only mention it counted less
-	forms    map[string][]int32 // the documents that have a word with its ending in their name
-	sorted   []string           // the terms in order, to find those that begin alike
+	deeds    []deeds            // per document: what its name says that it does
+	names    []float64          // per document: the summed rarity of the words of its name
+	terms    map[string]int32   // by word: index into postings
+	postings [][]posting        // by term; documents ascending
+	spreads  []float64          // by term: how many documents have it; those that only mention it count for less
+	forms    map[string][]int32 // documents with that word, ending included, in their name
+	sorted   []string           // all terms in order, to find words with the same beginning
 }
 
 type posting struct {
 	doc   int32
-	named bool    // it stands in the name
-	count float32 // weighted over the fields
+	named bool    // the term is in the name
+	count float32 // occurrences, weighted over the fields
 }
 
-// New makes an index of documents. It takes time in proportion to their text, about 20 µs for a usual one, and keeps
-// none of them.
+// New builds an index of documents, in about 20 µs for a usual document. It does not keep docs.
 func New(docs []Doc) *Index {
 	x := &Index{docs: len(docs), deeds: make([]deeds, len(docs)), names: make([]float64, len(docs)), terms: map[string]int32{}, forms: map[string][]int32{}}
 	var lengths [fields]float32
@@ -171,7 +177,8 @@ func New(docs []Doc) *Index {
 	return x
 }
 
-// prefixes are how many bytes the names of all actions of a server begin with alike, up to a mark: "linear_", "API-".
+// prefixes returns, by server, the length in bytes of the prefix that the names of all its actions share, up to a
+// separator: "linear_", "API-".
 func prefixes(docs []Doc) map[string]int {
 	first, out, count := map[string]string{}, map[string]int{}, map[string]int{}
 	for i := range docs {
@@ -191,11 +198,11 @@ func prefixes(docs []Doc) map[string]int {
 	return out
 }
 
-// Search returns the documents that answer a question best, at most limit, the best first. Documents that are equally good
-// stand in the order they were given in. A question without any word in it has no answer.
+// Search returns at most limit documents that match text, the best first. Equally good documents keep the order in
+// which [New] got them. A text without words matches nothing.
 func (x *Index) Search(text string, limit int) []Hit {
 	if lower := " " + strings.ToLower(text) + " "; turns().Replace(lower) != lower {
-		text = turns().Replace(lower) // else its capitals tell the words of names apart
+		text = turns().Replace(lower) // only if needed, since its capitals separate the words of names
 	}
 	words, every := question(text)
 	wanted := deedsOf(every)
@@ -203,8 +210,8 @@ func (x *Index) Search(text string, limit int) []Hit {
 		return nil
 	}
 	total := make([]float64, x.docs)
-	best, counts := make([]float64, x.docs), make([]float64, x.docs) // for one word of the question
-	met := make([]float64, x.docs)                                   // importance of the words that a document has
+	best, counts := make([]float64, x.docs), make([]float64, x.docs) // per document, for the current word of the question
+	met := make([]float64, x.docs)                                   // per document: importance of the question's words that it has
 	inNames, inName := make([]float64, x.docs), make([]float64, x.docs)
 	var touched []int32
 	all := 0.0
@@ -230,7 +237,7 @@ func (x *Index) Search(text string, limit int) []Hit {
 			}
 		}
 		importance := 0.0
-		for _, v := range variants { // the word itself and what looks like it, each by its own rarity
+		for _, v := range variants { // the word itself and words that look like it, each by its own rarity
 			rarity := x.rarity(x.spreads[v.term])
 			for _, p := range x.postings[v.term] {
 				if best[p.doc] == 0 && counts[p.doc] == 0 {
@@ -254,7 +261,7 @@ func (x *Index) Search(text string, limit int) []Hit {
 		for _, d := range touched {
 			n += min(1, counts[d]/mention)
 		}
-		rarity := x.rarity(n) // of all of its meaning, as if they were one word
+		rarity := x.rarity(n) // all words of this meaning, as if they were one word
 		importance = max(importance, rarity*related)
 		for _, d := range x.forms[word.raw] {
 			total[d] += formed * rarity * word.weight
@@ -283,26 +290,26 @@ func (x *Index) Search(text string, limit int) []Hit {
 	return hits[:min(limit, len(hits))]
 }
 
-// weighs is how much a posting counts as one of a document that is about its term.
+// weighs returns how far the document of p is about the term, from 0 to 1.
 func (x *Index) weighs(p posting) float64 { return min(1, float64(p.count)/mention) }
 
-// rarity is how much it tells that a document has a word that n documents have.
+// rarity returns the weight of a word that n documents have: the fewer, the more.
 func (x *Index) rarity(n float64) float64 {
 	return min(rarest, math.Log(1+(float64(x.docs)-n+0.5)/(n+0.5)))
 }
 
-// saturated is what a word counts that stands in a document so often.
+// saturated returns the weight of a word that occurs count times in a document.
 func saturated(count float64) float64 { return count * (saturation + 1) / (saturation + count) }
 
-// variant is a word of the documents that a word of a question finds.
+// variant is a term of the index that a word of the question matches.
 type variant struct {
 	term   int32
 	weight float64
-	meant  bool // it is another word of its meaning
+	meant  bool // a different word of the same meaning
 }
 
-// variants are the words of the documents that a word of a question finds: itself, those of its meaning, and where there
-// are none those that look like it.
+// variants returns the terms that a word of the question matches: the word itself and words of the same meaning; only
+// if there are none, words that look like it.
 func (x *Index) variants(a asked) []variant {
 	var out []variant
 	if id, ok := x.terms[a.word]; ok {
@@ -344,8 +351,8 @@ func (x *Index) variants(a asked) []variant {
 	return out
 }
 
-// alike reports whether one word begins with the other, or whether they differ in one letter or two neighbours that
-// changed places.
+// alike reports whether one word is a prefix of the other, or whether they differ by one letter or one swap of
+// neighbouring letters.
 func alike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

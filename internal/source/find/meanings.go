@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// sameMeaning has on each line words that mean the same to somebody who looks for a tool, English and Chinese. A word may
-// stand on several lines.
+// sameMeaning lists words, English and Chinese, that mean the same to somebody who looks for a tool: one group a
+// line. A word may be in several groups.
 const sameMeaning = `
 get fetch retrieve read load obtain show view display see look inspect describe detail details info information 获取 查看 读取 显示 看 看看 看一下 查 详情 信息 拿到 取
 list all enumerate show every which overview exist 列出 列表 所有 全部 有哪些 哪些 清单 都有 罗列
@@ -356,8 +356,8 @@ webhook call url whenever event changes notify
 minute minutes notes record meeting 会议记录 会议纪要 纪要
 `
 
-// inEnglish has on each line English words, and Chinese ones that mean one or all of them. The English ones are not tied to each
-// other.
+// inEnglish lists on each line English words, and Chinese words that translate to one or all of them. The English
+// words of a line are not taken for synonyms.
 const inEnglish = `
 reply accept decline respond invitation attend 接受 接受邀请 回复邀请 应邀 参加 拒绝邀请
 task pending todo waiting 待处理 待审批 待我审批 等着我处理 等我处理 处理 要批的 待办 任务
@@ -512,7 +512,7 @@ file search text content find code 搜代码 搜文件 查找文件
 file info size modified metadata 文件信息 文件大小 修改时间
 `
 
-// meanings has the other words of the same meaning by the stem of a word. It is made at its first use.
+// meanings returns the synonyms of a word by its stem. The map is built at its first use.
 var meanings = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	tie := func(a, b string) {
@@ -541,7 +541,7 @@ var meanings = sync.OnceValue(func() map[string][]string {
 	return out
 })
 
-// stems are the words of a line of the tables here, as the index has them.
+// stems returns the words of a line of these tables in the form that the index uses.
 func stems(line string) []string {
 	words := strings.Fields(line)
 	for i, w := range words {

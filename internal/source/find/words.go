@@ -9,15 +9,16 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// scanner takes texts apart. It keeps what it made of the last one, to use its memory again.
+// scanner splits texts into words. It reuses its memory from one text to the next.
 type scanner struct {
 	found []string
-	bases map[string]string // of words that were met
+	bases map[string]string // stems of the words met so far
 }
 
-// words are the words of a text, in lower case and without their endings: a run of letters or of digits is one, names
-// like readFile and read_file are two. Of Chinese, Japanese and Korean, which have no gaps, each two neighbours are one,
-// and so is each word of the table of meanings. The result holds until the next call.
+// words returns the words of text in lower case and without their endings. A word is a run of letters or of digits;
+// names like readFile and read_file are two words. Chinese, Japanese and Korean are written without gaps, so each
+// pair of neighbouring characters is a word there, and each Chinese word that the tables of meanings know. The result
+// is valid until the next call.
 func (s *scanner) words(text string) []string {
 	s.found = s.found[:0]
 	scan(text, func(word string) {
@@ -49,10 +50,10 @@ type asked struct {
 	word   string
 	raw    string // in lower case, with its ending
 	weight float64
-	parts  []string // of a Chinese word of more than two characters: its pairs
+	parts  []string // for a Chinese word of more than two characters: its pairs
 }
 
-// question takes a question apart, and has its words in order for their deeds too, which may be idle ones.
+// question splits a question into words to search for. all has every word in order, idle ones too, for deedsOf.
 func question(text string) (words []asked, all []string) {
 	add := func(a asked) {
 		for i := range words {
@@ -77,7 +78,7 @@ func question(text string) (words []asked, all []string) {
 			add(asked{word: stem, raw: raw, weight: 1})
 		}
 	}, func(run string) {
-		var inside [256]bool // pair at this byte lies within a known word, or touches an idle one
+		var inside [256]bool // the pair at this byte is part of a known word, or touches an idle one
 		at := 0
 		segments(run, func(word string, known bool) {
 			from := at
@@ -113,7 +114,8 @@ func question(text string) (words []asked, all []string) {
 	return words, all
 }
 
-// scan hands on the runs of letters and digits of a text, and its runs of characters that are written without gaps.
+// scan calls word for each run of letters and digits in text, and run for each run of characters of a script without
+// gaps.
 func scan(text string, word, run func(string)) {
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
@@ -140,13 +142,13 @@ func until(text string, end func(rune) bool) int {
 	return len(text)
 }
 
-// wordEnd is where a word ends that begins a text: before a capital behind a small letter, and before the last of several
-// capitals that a small letter follows.
+// wordEnd returns the end of the first word of text: before a capital that follows a small letter, and before the
+// last of several capitals if a small letter follows it.
 func wordEnd(text string) int {
 	var before rune
-	start := 0 // of the rune before
+	start := 0 // start of the previous rune
 	for i, r := range text {
-		if r == '\'' || r == '’' { // isn't, page's
+		if r == '\'' || r == '’' { // as in isn't, page's
 			continue
 		}
 		switch {
@@ -167,7 +169,7 @@ func upperBefore(text string) bool {
 	return unicode.IsUpper(r)
 }
 
-// lower is a word in lower case, without what stands behind an apostrophe.
+// lower returns a word in lower case, cut at an apostrophe.
 func lower(word string) string {
 	word = strings.ToLower(word)
 	if i := strings.IndexAny(word, "'’"); i >= 0 {
@@ -176,7 +178,7 @@ func lower(word string) string {
 	return word
 }
 
-// base is a word of English in lower case without its ending; others stay as they are.
+// base returns the stem of a lower-case English word. Words of other languages stay as they are.
 func base(word string) string {
 	if w, ok := irregular()[word]; ok {
 		word = w
@@ -184,8 +186,8 @@ func base(word string) string {
 	return english.Stem(word, true)
 }
 
-// pairs hands on the pairs of neighbours in a run of characters, and where each begins. A character that stands alone is
-// handed on itself.
+// pairs calls each for every pair of neighbouring characters in run, with its position in bytes. A single character
+// is passed on alone.
 func pairs(run string, each func(pair string, at int)) {
 	_, first := utf8.DecodeRuneInString(run)
 	if first == len(run) {
@@ -202,7 +204,7 @@ func pairs(run string, each func(pair string, at int)) {
 	}
 }
 
-// segments parts a run of characters into the longest words that are known, from its beginning, and what lies between.
+// segments splits a run of characters, from the left, into the longest known words and what lies between them.
 func segments(run string, each func(word string, known bool)) {
 	words, longest := chinese()
 	for run != "" {
@@ -221,7 +223,7 @@ func segments(run string, each func(word string, known bool)) {
 	}
 }
 
-// chinese has the Chinese words that are known, and how many bytes the longest has.
+// chinese returns the known Chinese words and the length in bytes of the longest.
 
 var chinese = sync.OnceValues(func() (map[string]bool, int) {
 	words, longest := map[string]bool{}, 0
@@ -243,12 +245,12 @@ var chinese = sync.OnceValues(func() (map[string]bool, int) {
 	return words, longest
 })
 
-// dense reports whether a character belongs to a script that is written without gaps.
+// dense reports whether r belongs to a script that is written without gaps.
 func dense(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// firstSentence parts a text behind its first sentence or line.
+// firstSentence splits text after its first sentence or line.
 func firstSentence(text string) (first, rest string) {
 	text = strings.TrimSpace(text)
 	for i, r := range text {
@@ -262,7 +264,8 @@ func firstSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// cut is what of a long text is looked at: what stands far behind says more of how than of what for.
+// cut returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
+// ranking.
 func cut(text string) string {
 	const most = 600
 	if len(text) <= most {
@@ -271,7 +274,7 @@ func cut(text string) string {
 	return text[:most+strings.IndexByte(text[most:]+" ", ' ')]
 }
 
-// idle words stand in every question and tell nothing of what is looked for.
+// idle words are in every question and say nothing about what is wanted.
 var idle = set(`
 a an and any are as at be been but by can could did do does for from had has have he her here his how i if in into is it
 its let like may me might my of on one or our out please she should so some that the their them then there these
@@ -287,7 +290,7 @@ help able d s t m okay ok hi hey thanks thank
 现在 目前 然后 先 已经 正在 刚才 刚刚 上 上面 中 来 去 会不会 应该 如果 的话 指定 调用 接口 本接口 身份 相关 使用 进行 支持 这样 那样 怎 啥
 `)
 
-// common words are of everyday English: that few tools have one of them says little.
+// common words are everyday English: that few tools have such a word makes it no better a match.
 var common = set(`
 which who
 make makes made making take takes took taken taking put puts putting come comes came go goes going went gone give gives gave given
@@ -312,7 +315,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// irregular has the base of words whose forms no ending tells.
+// irregular returns the stem of words whose endings do not tell it.
 var irregular = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
@@ -400,7 +403,7 @@ screenshot screenshots
 	return out
 })
 
-// turns are what people say with several words that one word of a tool says.
+// turns replaces phrases that people use by the one word that tools use.
 var turns = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for line := range strings.Lines(sayings) {

@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// actionOf finds an action of the tools.
+// actionOf returns an action of the tools.
 func actionOf(t *testing.T, tool, name string) *action.Action {
 	t.Helper()
 	for _, tl := range siyuan.Tools() {
@@ -26,7 +26,7 @@ func actionOf(t *testing.T, tool, name string) *action.Action {
 	return nil
 }
 
-// TestAdaptNames: what is obviously meant is taken, and the rest left for the validation.
+// TestAdaptNames: what is obviously meant is accepted; the rest stays for the validation.
 func TestAdaptNames(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ tool, action, given, want string }{
@@ -53,7 +53,7 @@ func TestAdaptNames(t *testing.T) {
 	}
 }
 
-// TestAdaptLeavesWhatIsRight: no argument of any action is taken for another.
+// TestAdaptLeavesWhatIsRight: no argument of any action is mistaken for another.
 func TestAdaptLeavesWhatIsRight(t *testing.T) {
 	t.Parallel()
 	for _, tl := range siyuan.Tools() {

@@ -23,7 +23,7 @@ type counted struct {
 
 type countedText string
 
-// made is their result.
+// made is the result.
 type made struct {
 	Success bool `json:"success" about:"true"`
 }
@@ -46,8 +46,8 @@ func (agreeing) Ask(context.Context, string, json.RawMessage) (json.RawMessage, 
 	return json.RawMessage(`{"confirm":true}`), nil
 }
 
-// A write that a person confirms resolves its targets once before the question and once after, with one decoding
-// each, and a write that nobody has to confirm once.
+// A write that a person confirms resolves and decodes its arguments once before the question and once after it; a
+// write without a question does so once.
 func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -93,7 +93,7 @@ func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
 	}
 }
 
-// replace has the source offer a in the place of the action of its name.
+// replace makes the source offer a instead of its action of the same name.
 func (s *Source) replace(a *action.Action) {
 	for i := range s.tools {
 		for j := range s.tools[i].Actions {

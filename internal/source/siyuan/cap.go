@@ -10,12 +10,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// noteRoom is what the members that tell of a cut may take, in bytes.
+// noteRoom is the space in bytes for the members that report a cut.
 const noteRoom = 240
 
-// capped is raw, or where it is too long, raw with its longest lists cut, which it then says.
-// A list at the top becomes the member "value" of an object, as it is in structured
-// content. A text is left whole however long it is: it was asked for.
+// capped returns raw. If it is longer than limit, its longest lists are cut, and added members say so. A list at the
+// top becomes the member "value" of an object, as in structured content. Strings are never cut.
 func capped(raw json.RawMessage, limit int) json.RawMessage {
 	if len(raw) <= limit {
 		return raw
@@ -48,13 +47,13 @@ func capped(raw json.RawMessage, limit int) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// cutter shortens lists and remembers the one that lost most.
+// cutter shortens lists and remembers which lost most.
 type cutter struct {
 	list         string // its path
 	shown, total int
 }
 
-// fit is v in at most room bytes, if its lists allow that, else as short as they do.
+// fit returns v in at most room bytes, or as short as cutting its lists can make it.
 func (c *cutter) fit(v gjson.Result, path string, room int) string {
 	switch {
 	case len(v.Raw) <= room:
@@ -67,8 +66,7 @@ func (c *cutter) fit(v gjson.Result, path string, room int) string {
 	return v.Raw
 }
 
-// slimmer is an object whose members share the room: those that need less than their part leave
-// the rest to the longer ones.
+// slimmer distributes room over the members of an object: what short members do not need goes to the longer ones.
 func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
 	type member struct{ key, raw string }
 	var members []member
@@ -102,8 +100,8 @@ func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
 	return b.String()
 }
 
-// shorten is a list without its end. The first item that does not fit is cut itself where it is
-// most of the list, as a branch of a tree may be.
+// shorten cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
+// a branch of a tree may be.
 func (c *cutter) shorten(v gjson.Result, path string, room int) string {
 	var b strings.Builder
 	b.WriteByte('[')

@@ -7,14 +7,14 @@ import (
 	"collie/internal/tool"
 )
 
-// content makes the MCP result of JSON in one walk over it: what stays is written as a text while it is read, and where
-// it stands is noted, to be copied behind that as structured content.
+// content builds the MCP result from JSON in one pass. Text content is written as the JSON is read; the positions of
+// the parts that stay are recorded, and structured content is then copied from there.
 type content struct {
 	raw   []byte
-	i     int    // up to where raw is read
-	plain int    // from where on it is not in text yet, where it stands as it is
+	i     int    // raw is read up to here
+	plain int    // start of bytes that need no escaping and are not in text yet
 	text  []byte // the result so far
-	from  int    // from where on what is read stays
+	from  int    // start of the current part that stays
 	kept  [][2]int
 }
 
@@ -23,7 +23,7 @@ const (
 	behindText = `"}],"structuredContent":`
 )
 
-// contentOf reads raw, which is valid JSON, without the members that are out.
+// contentOf reads raw, valid JSON, and leaves out the members in out.
 func contentOf(raw []byte, out *action.Members) *content {
 	c := &content{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
 	c.value(out)
@@ -34,7 +34,7 @@ func contentOf(raw []byte, out *action.Members) *content {
 	return c
 }
 
-// result is the MCP result. Structured content is an object: anything else becomes a member of one.
+// result returns the MCP result. Structured content must be an object, so any other value becomes a member of one.
 func (c *content) result() tool.Result {
 	b := append(c.text, behindText...)
 	if len(c.raw) > 0 && c.raw[0] == '{' {
@@ -43,7 +43,7 @@ func (c *content) result() tool.Result {
 	return tool.Result{Raw: append(c.appendKept(append(b, `{"value":`...)), `}}`...)}
 }
 
-// appendKept appends what stays to b.
+// appendKept appends the parts that stay.
 func (c *content) appendKept(b []byte) []byte {
 	for _, k := range c.kept {
 		b = append(b, c.raw[k[0]:k[1]]...)
@@ -51,7 +51,7 @@ func (c *content) appendKept(b []byte) []byte {
 	return b
 }
 
-// size is the length of what stays.
+// size returns the length of the parts that stay.
 func (c *content) size() (n int) {
 	for _, k := range c.kept {
 		n += k[1] - k[0]
@@ -71,14 +71,14 @@ func (c *content) value(out *action.Members) {
 	}
 }
 
-// object reads an object of which some members are out.
+// object reads an object with members that are left out.
 func (c *content) object(out *action.Members) {
 	c.i++
 	for first := true; ; {
 		m := c.mark()
 		if c.next() == ',' {
 			c.i++
-			if first { // the members before it are out
+			if first { // all members before it are left out
 				c.leaveOut(m)
 				m = c.mark()
 			}
@@ -102,7 +102,7 @@ func (c *content) object(out *action.Members) {
 	}
 }
 
-// list reads a list in whose items some members are out.
+// list reads a list whose items have members that are left out.
 func (c *content) list(items *action.Members) {
 	for c.i++; ; {
 		switch c.next() {
@@ -117,7 +117,7 @@ func (c *content) list(items *action.Members) {
 	}
 }
 
-// whole reads a value all of which stays.
+// whole reads a value that stays as a whole.
 func (c *content) whole() {
 	for depth := 0; c.i < len(c.raw); {
 		switch b := c.raw[c.i]; b {
@@ -129,7 +129,7 @@ func (c *content) whole() {
 		case '}', ']':
 			depth--
 			c.i++
-		default: // of a number, of a word, or between values
+		default: // part of a number, a word, or white space
 			c.one()
 			if c.i < len(c.raw) && !isEnd(c.raw[c.i]) {
 				continue
@@ -144,7 +144,7 @@ func (c *content) whole() {
 // isEnd reports whether b ends a number or a word.
 func isEnd(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
 
-// quoted reads a text or a name.
+// quoted reads a string or a name.
 func (c *content) quoted() {
 	c.escape(`\"`, 1)
 	for c.i < len(c.raw) {
@@ -163,7 +163,7 @@ func (c *content) quoted() {
 	}
 }
 
-// next reads what stands between values, and returns the byte that comes then, 0 at the end.
+// next skips white space and returns the next byte, 0 at the end.
 func (c *content) next() byte {
 	for ; c.i < len(c.raw); c.one() {
 		if b := c.raw[c.i]; b > ' ' {
@@ -173,14 +173,14 @@ func (c *content) next() byte {
 	return 0
 }
 
-// one reads one character that is neither a quotation mark nor a backslash.
+// one reads a character that is not a quotation mark or a backslash.
 func (c *content) one() {
 	switch b := c.raw[c.i]; {
 	case b >= utf8.RuneSelf:
 		switch r, n := utf8.DecodeRune(c.raw[c.i:]); {
 		case r == utf8.RuneError && n == 1:
 			c.escape(`\ufffd`, 1)
-		case r == '\u2028': // a line's end to JavaScript, but not to JSON
+		case r == '\u2028': // ends a line in JavaScript, though not in JSON
 			c.escape(`\u2028`, n)
 		case r == '\u2029':
 			c.escape(`\u2029`, n)
@@ -193,12 +193,12 @@ func (c *content) one() {
 		c.escape(`\n`, 1)
 	case b == '\r':
 		c.escape(`\r`, 1)
-	default: // valid JSON has no other one
+	default: // valid JSON has no other such character
 		c.escape(`\t`, 1)
 	}
 }
 
-// escape writes text for the next n bytes.
+// escape writes text instead of the next n bytes.
 func (c *content) escape(text string, n int) {
 	c.flush()
 	c.text = append(c.text, text...)
@@ -206,13 +206,13 @@ func (c *content) escape(text string, n int) {
 	c.plain = c.i
 }
 
-// flush writes what was read and stands in the text as it is.
+// flush writes what was read and needs no escaping.
 func (c *content) flush() {
 	c.text = append(c.text, c.raw[c.plain:min(c.i, len(c.raw))]...)
 	c.plain = c.i
 }
 
-// place is how far the reading was at some time.
+// place is a position of reading and writing.
 type place struct{ read, written int }
 
 func (c *content) mark() place {
@@ -220,7 +220,7 @@ func (c *content) mark() place {
 	return place{c.i, len(c.text)}
 }
 
-// leaveOut forgets what was read since m.
+// leaveOut drops what was read since m.
 func (c *content) leaveOut(m place) {
 	c.text, c.plain = c.text[:m.written], c.i
 	if m.read > c.from {

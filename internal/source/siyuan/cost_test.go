@@ -42,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// call runs "tool.action" and returns its result and the requests that it took, without "/api/".
+// call runs "tool.action" and returns its result and the requests it made, without "/api/".
 func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 	t.Helper()
 	tl, act, _ := strings.Cut(name, ".")
@@ -61,8 +61,8 @@ func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 	return res, asked
 }
 
-// again is a call with what a workspace says of levels, switches and notebooks known: the second
-// of two. A machine that takes too long between them gets another try.
+// again makes a call twice and returns the requests of the second, for which levels, switches and notebooks are
+// known. On a slow machine it tries again if too much time passed between the two.
 func (d *desk) again(t *testing.T, name, args string) []string {
 	t.Helper()
 	var asked []string
@@ -76,8 +76,8 @@ func (d *desk) again(t *testing.T, name, args string) []string {
 	return asked
 }
 
-// readsByID are the reads that take the id of a block, document or notebook, with arguments and
-// the number of requests that are their own.
+// readsByID lists the reads that take the id of a block, document or notebook, with arguments and their own number of
+// requests.
 func (d *desk) readsByID() map[string]struct {
 	args string
 	own  int
@@ -113,8 +113,8 @@ func (d *desk) readsByID() map[string]struct {
 	}
 }
 
-// TestReadsByIDAreCheap holds the bar's figure: a read by id costs its own requests and at most
-// one lookup, and a second one within a second asks for no levels and no switches.
+// TestReadsByIDAreCheap: a read by id makes its own requests and at most one look-up. A second one within a second
+// requests neither levels nor switches.
 func TestReadsByIDAreCheap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -133,7 +133,7 @@ func TestReadsByIDAreCheap(t *testing.T) {
 	}
 }
 
-// TestReadsByIDAreListed makes sure that a new read by id gets a figure.
+// TestReadsByIDAreListed: every read by id is in readsByID.
 func TestReadsByIDAreListed(t *testing.T) {
 	t.Parallel()
 	known := newDesk(t).readsByID()
@@ -151,8 +151,8 @@ func TestReadsByIDAreListed(t *testing.T) {
 	}
 }
 
-// TestReadByPathIsCheap holds fs.read of a known path to four requests, levels and switches
-// included, and to its own ones when those are known.
+// TestReadByPathIsCheap: fs.read of a known path makes four requests, levels and switches included, and only its own
+// when those are known.
 func TestReadByPathIsCheap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

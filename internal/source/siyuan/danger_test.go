@@ -14,9 +14,9 @@ import (
 	"collie/internal/source/siyuan/guide"
 )
 
-// dangerous are the actions that a person confirms, by their tools. An action that joins them
-// may surprise those who have given it a free hand, and one that leaves them harms: both are decided here. The first line
-// of each tool is the fifteen that had to be confirmed from the first version on.
+// dangerous lists the actions that a person confirms, by tool. A new one may surprise users who have given an agent
+// free hand, and a missing one does harm, so the list is fixed here. The first line of each tool has the fifteen of
+// the first version.
 var dangerous = map[string]string{
 	"fs":       "mv rm",
 	"notebook": "remove set_permission",
@@ -52,7 +52,7 @@ func TestDangerousActions(t *testing.T) {
 	}
 }
 
-// The instructions name each dangerous action that is on, by the first word of its name, and no other.
+// The instructions name each dangerous action that is on, by the first word of its name, and no others.
 func TestInstructionsNameDangerousActions(t *testing.T) {
 	t.Parallel()
 	list := regexp.MustCompile(`(?s)Dangerous actions \(([^)]*)\)`).FindStringSubmatch(guide.Instructions)
@@ -85,8 +85,8 @@ func TestInstructionsNameDangerousActions(t *testing.T) {
 	}
 }
 
-// Each tool's description names the dangerous actions that it lists, and no other: a model sees neither annotations nor, in many
-// clients, the instructions.
+// Each tool's description names the dangerous actions that it lists, and no others: a model sees neither annotations
+// nor, in many clients, the instructions.
 func TestDescriptionsMarkDangerousActions(t *testing.T) {
 	t.Parallel()
 	marked := regexp.MustCompile(`(?m)^Dangerous: (.+)$`)
@@ -122,7 +122,7 @@ func TestDescriptionsMarkDangerousActions(t *testing.T) {
 	}
 }
 
-// eachDangerous calls f for each action that a person confirms whatever its arguments are.
+// eachDangerous calls f for each action that a person confirms, whatever its arguments.
 func eachDangerous(f func(*action.Action)) {
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNotebooksAreFreshAfterAWrite reads right after a notebook was changed: the list that reads
-// share for a second must not be the one from before.
+// TestNotebooksAreFreshAfterAWrite: a read right after a notebook was changed does not get the old list, which reads
+// share for a second.
 func TestNotebooksAreFreshAfterAWrite(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ write, args, read, readArgs, want string }{

@@ -21,7 +21,7 @@ const (
 	shortPathURI = helpURI + "path-semantics" // an older name
 )
 
-// help is the page of an action, or of a tool, with what the levels of now allow.
+// help returns the page of an action or a tool, with what the current levels allow.
 func (s *Source) help(ctx context.Context, profile, name, topic string) (string, error) {
 	i := slices.IndexFunc(s.tools, func(t action.Tool) bool { return t.Name == name })
 	if i < 0 {
@@ -37,31 +37,32 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 		return "", unknownPage(helpURI + name + "/" + topic)
 	}
 	page := guide.Page(a)
-	if counts, err := s.counts(ctx, profile); err == nil { // a page is worth reading without a kernel too
-		page += "\n" + guide.Levels(a, counts) + "\n"
+	if counts, capped, err := s.counts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
+		page += "\n" + guide.Levels(a, counts, capped) + "\n"
 	}
 	return page, nil
 }
 
-// counts are how many notebooks have each level for the callers of a profile, hidden ones left out.
-func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, error) {
+// counts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
+// the profile lowers levels.
+func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
 	levels, err := s.levelsOf(ctx, profile, false)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	visible, err := levels.Visible(ctx)
 	out := map[access.Level]int{}
 	for _, n := range visible {
 		out[levels.Of(n.ID)]++
 	}
-	return out, err
+	return out, levels.Capped(), err
 }
 
 func unknownPage(uri string) error {
 	return &tool.Error{Op: "read", Kind: tool.Unknown, Subject: uri, Message: "unknown resource", Hint: overviewURI + " lists the pages"}
 }
 
-// addGuide offers the pages of advice, the help pages and the prompts.
+// addGuide adds the pages of advice, the help pages and the prompts to an offer.
 func addGuide(o *tool.Offer) {
 	add := func(uri, name string) {
 		o.Resources = append(o.Resources, tool.Resource{URI: uri, Definition: entry("uri", uri, name)})
@@ -146,7 +147,7 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	return s.help(ctx, c.Profile, name, topic)
 }
 
-// overview is the pages of all tools that are on.
+// overview returns the pages of all tools that are on.
 func (s *Source) overview(ctx context.Context, profile string) (string, error) {
 	var b strings.Builder
 	cfg := s.switches.Last()

@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-// configs is a kernel that knows our tool config alone, without sockets, so that it works where time is not real.
+// configs is a kernel that only serves our tool config. It needs no sockets, so it works in synctest bubbles.
 type configs struct {
 	mu    sync.Mutex
 	text  string
@@ -46,8 +46,8 @@ func (c *configs) requests() int {
 	return c.asked
 }
 
-// A switch that changes in the workspace shows in the list, and clients are told of it, though nobody calls: the config is
-// read once in its life while a client that has listed is there, and not at all when all have gone.
+// A switch changed in the workspace shows in the list, and clients are told, without any call. While a client that
+// has listed is connected, the config is read once in each TTL; without clients it is not read.
 func TestSwitchesShowWithoutCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// publish makes the offer that a tool config gives.
+// publish publishes the offer under a tool config.
 func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}
 	for i := range s.tools {
@@ -25,7 +25,7 @@ func (s *Source) publish(cfg *access.Config) {
 	s.offer.Store(offer)
 }
 
-// offered is one tool as the rest of the program sees it.
+// offered returns a tool as the rest of the program sees it.
 func offered(t *action.Tool, cfg *access.Config) tool.Tool {
 	out := tool.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, View: tool.Grouped, Prefix: t.Name + "__",
@@ -43,10 +43,10 @@ func offered(t *action.Tool, cfg *access.Config) tool.Tool {
 	return out
 }
 
-// switchOn ends the reason why something is off with what a person can do about it.
+// switchOn returns the end of the reason why something is off: what a person can do about it.
 func switchOn(name string) string { return "; collie siyuan config set " + name + " on changes that" }
 
-// off says why an action is off, "" if it is on.
+// off returns why an action is off, "" if it is on.
 func off(a *action.Action, cfg *access.Config) string {
 	switch {
 	case cfg.ReadOnly && a.Class != action.Reads:
@@ -61,7 +61,7 @@ func off(a *action.Action, cfg *access.Config) string {
 	return "the tool config says so"
 }
 
-// described is an action as the rest of the program sees it.
+// described returns an action as the rest of the program sees it.
 func described(a *action.Action) tool.Action {
 	about := a.Purpose + "."
 	if a.Guide != "" {
@@ -84,7 +84,7 @@ func described(a *action.Action) tool.Action {
 	return out
 }
 
-// definition is an action as MCP tells of a tool.
+// definition returns an action as an MCP tool definition.
 func definition(a *tool.Action, destructive bool) json.RawMessage {
 	def := make([]byte, 0, len(a.Name)+len(a.Description)+len(a.InputSchema)+192)
 	def = append(def, `{"name":`...)

@@ -31,8 +31,8 @@ type wholeResult struct {
 	Icon string `json:"icon" about:"left out" verbose:"yes"`
 }
 
-// reading returns a pipeline over a source with one action more, fs.read, whose answer is as long as size says, and its
-// result's text.
+// reading returns a pipeline over a source with a fake fs.read, whose answer has the given size, and which returns
+// the result's text.
 func reading(t testing.TB) func(args string) string {
 	t.Helper()
 	k := kerneltest.New(t)
@@ -83,9 +83,9 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestReadMakesFewPasses counts how often what is long is copied on its way through a call: each pass over JSON that
-// makes something new of it allocates its length at least. An answer is encoded and written into the result, as text
-// and as structured content. Arguments are put right, validated, recorded and decoded. One pass more fails it.
+// TestReadMakesFewPasses counts how often a long value is copied during a call: each pass that produces new JSON
+// allocates at least its length. An answer is encoded and written into the result, as text and as structured content.
+// Arguments are corrected, validated, recorded and decoded. Any further pass fails the test.
 func TestReadMakesFewPasses(t *testing.T) {
 	if await.Race {
 		t.Skip("the race detector allocates for itself")

@@ -2,11 +2,11 @@ package siyuan
 
 import "collie/internal/source/siyuan/action"
 
-// ProfileNames are the views of the tools that need no settings, sorted.
+// ProfileNames returns the names of the built-in profiles of the tools, sorted.
 func ProfileNames() []string { return []string{"core", "full", "minimal"} }
 
-// Profiles are the views of the tools that need no settings: what each hides, as
-// "tool" or "tool/action". Other tools are not touched by them.
+// Profiles returns the built-in profiles of the tools: what each hides, as "tool" or "tool/action". They do not
+// affect other tools.
 //
 //	minimal   human paths and search by words
 //	core      the common actions of each tool
@@ -19,7 +19,7 @@ func (s *Source) Profiles() map[string][]string {
 	}
 }
 
-// hidden are the actions that a profile does not show.
+// hidden returns the actions that a profile does not show.
 func (s *Source) hidden(shows func(*action.Action) bool) []string {
 	var out []string
 	for _, t := range s.tools {

@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestProfiles: less of the tools, in fewer bytes, without settings.
+// TestProfiles: the built-in profiles show fewer actions, in fewer bytes.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	s := siyuan.New(siyuan.Options{Kernel: kernel.New("http://127.0.0.1:1", kernel.Options{})})
@@ -52,7 +52,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestHelpGoesByTheProfile: help says how many notebooks of each level there are, of those that the caller may know of.
+// TestHelpGoesByTheProfile: help counts only the notebooks that the caller may know of, by level.
 func TestHelpGoesByTheProfile(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -92,7 +92,7 @@ func TestHelpGoesByTheProfile(t *testing.T) {
 	}
 }
 
-// TestLevelsAreAskedInOnePlace: what is done for a caller goes by the levels of the caller's profile.
+// TestLevelsAreAskedInOnePlace: whatever is done for a caller goes by the levels of the caller's profile.
 func TestLevelsAreAskedInOnePlace(t *testing.T) {
 	t.Parallel()
 	var found []string

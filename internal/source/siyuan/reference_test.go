@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the reference")
 
 const reference = "../../../docs/reference/siyuan"
 
-// TestReference holds docs/reference against the actions it is made of.
+// TestReference: docs/reference is up to date with the actions.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	pages := toolPages(siyuan.Tools())
@@ -52,8 +52,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// TestReferenceIsComplete holds what a page must show of each action: endpoints, arguments,
-// returned fields, and an example for MCP and for a terminal.
+// TestReferenceIsComplete: a page shows all of each action: endpoints, arguments, returned fields, and an example for
+// MCP and for a terminal.
 func TestReferenceIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, tl := range siyuan.Tools() {
@@ -76,8 +76,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
-// toolPages are the reference of all tools: one page of Markdown a tool, by file name, and an
-// index.
+// toolPages returns the reference: a page of Markdown for each tool by file name, and an index.
 func toolPages(tools []action.Tool) map[string]string {
 	out := map[string]string{}
 	var index strings.Builder
@@ -102,5 +101,5 @@ func toolPages(tools []action.Tool) map[string]string {
 	return out
 }
 
-// anchor is what a heading of a page is reached by.
+// anchor returns the anchor of an action's heading.
 func anchor(a *action.Action) string { return a.Tool + "action" + a.Name }

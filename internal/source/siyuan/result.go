@@ -7,7 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
-// result is the MCP result of a run: the JSON as text, and as structured content.
+// result returns the MCP result of a run: the JSON as text and as structured content.
 func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	var out *action.Members
 	if r.Config.Slim && !r.Meta.Verbose {

@@ -13,7 +13,7 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// node holds itself, beside members of all kinds that may be left out.
+// node contains itself, and members of all kinds that may be left out.
 type node struct {
 	ID       string `json:"id"`
 	Icon     string `json:"icon" verbose:"yes"`
@@ -59,7 +59,7 @@ func TestVerboseMembersAreLeftOut(t *testing.T) {
 	}
 }
 
-// plainResult is the MCP result of JSON, made in as many walks as there are parts.
+// plainResult returns the MCP result of JSON, built in several passes.
 func plainResult(t *testing.T, payload string) string {
 	t.Helper()
 	text, err := action.Encode(payload)
@@ -72,7 +72,7 @@ func plainResult(t *testing.T, payload string) string {
 	return `{"content":[{"type":"text","text":` + string(text) + `}],"structuredContent":` + payload + `}`
 }
 
-// FuzzContent holds results to those made in several walks, by way of values.
+// FuzzContent compares results with those of plainResult, built by decoding and encoding.
 func FuzzContent(f *testing.F) {
 	f.Add(`{"id":"1","icon":"x","children":[{"icon":{"a":"\"\\"},"inner":{"deep":1,"flat":2}}],"sort":[[]]}`)
 	f.Add("[1, -2.5e+7 ,\ttrue,\r\nnull,\"\u2028\u2029\\u2028 \xff \xe2\x80\"]")
@@ -102,7 +102,7 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
-// slimNode is a value without what a node leaves out.
+// slimNode returns a value without what a node leaves out.
 func slimNode(v any) any {
 	o, ok := v.(map[string]any)
 	if !ok {
@@ -164,8 +164,8 @@ func TestCapped(t *testing.T) {
 	}
 }
 
-// FuzzCapped holds what is left of any result: JSON, in which every list is the beginning of the
-// one that it was made of and everything else is as it was.
+// FuzzCapped: capped returns JSON in which every list is a beginning of the original list, and everything else is
+// unchanged.
 func FuzzCapped(f *testing.F) {
 	f.Add(`{"a":[1,2,3],"b":{"c":["xxxxxxxxxxxxxxxxxxxxxxxxxxxx"]}}`, 10)
 	f.Add("{\"a\\u0000\":[1,2,3,4,5,6,7,8,9]}", 4)

@@ -36,8 +36,8 @@ func (s *Source) act(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return b.Run(ctx)
 }
 
-// Bind resolves the targets of a call and checks their levels, with the switches and the levels of
-// now; see [tool.Binder].
+// Bind resolves the targets of a call and checks their levels, with the current switches and levels; see
+// [tool.Binder].
 func (s *Source) Bind(ctx context.Context, c *tool.Call) (tool.Bound, error) {
 	r, err := s.request(ctx, c)
 	if err != nil {
@@ -58,7 +58,7 @@ type bound struct {
 // Run runs the action by the rules of safe writing.
 func (b *bound) Run(ctx context.Context) (tool.Result, error) {
 	raw, err := b.source.opts.Safety.Do(ctx, b.r)
-	if b.r.Action.Tool == "notebook" && b.r.Action.Class.Writes() { // names and states may be others, even after an error
+	if b.r.Action.Tool == "notebook" && b.r.Action.Class.Writes() { // also after an error, since notebooks may have changed
 		b.source.levels.Forget()
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *bound) Run(ctx context.Context) (tool.Result, error) {
 	return b.source.result(b.r, raw), nil
 }
 
-// Plan names the targets for the question that a person is asked.
+// Plan names the targets for the question to a person.
 func (b *bound) Plan(ctx context.Context) (tool.Plan, error) {
 	r := b.r
 	plan := tool.Plan{Effect: r.Action.Purpose}
@@ -84,7 +84,7 @@ func (b *bound) Plan(ctx context.Context) (tool.Plan, error) {
 	return plan, nil
 }
 
-// request makes the run of a call: the action as it is switched now, and the levels of now.
+// request prepares the run of a call with the current switches and levels.
 func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, error) {
 	a := s.index[c.Tool][c.Action.Name]
 	if a == nil {
@@ -100,7 +100,7 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 		}
 	}
 	if e := silent(cfg.Problem); e != nil {
-		return nil, e // nothing else would be answered either
+		return nil, e // no other request would be answered either
 	}
 	if why := off(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
 		return nil, switchedOff(a, cfg, why)
@@ -118,8 +118,8 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	}, c.Args), nil
 }
 
-// levelsOf are the levels of now for the callers of a profile. Whatever is done for a caller goes by them, never by
-// those of the workspace alone.
+// levelsOf returns the current levels for the callers of a profile. Everything done for a caller uses them, never the
+// workspace's levels alone.
 func (s *Source) levelsOf(ctx context.Context, profile string, forWrite bool) (*access.Snapshot, error) {
 	levels, err := s.levels.Snapshot(ctx, forWrite)
 	if err != nil || s.opts.Ceiling == nil {
@@ -128,10 +128,10 @@ func (s *Source) levelsOf(ctx context.Context, profile string, forWrite bool) (*
 	return levels.Under(s.opts.Ceiling(profile)), nil
 }
 
-// Ready is nil: what is offered is known from the start; see [tool.Refresher].
+// Ready returns nil: the offer is known from the start; see [tool.Refresher].
 func (s *Source) Ready(tool.ListKind) <-chan struct{} { return nil }
 
-// Listed reads the tool config again where it is due, and again each time that is due while there is somebody to tell; see
+// Listed reads the tool config again when its time is up, and keeps doing so while a client is there to be told; see
 // [tool.Refresher].
 func (s *Source) Listed(kind tool.ListKind, attended func() bool) {
 	if kind != tool.ListTools || s.switches.Left() > 0 && !attended() {
@@ -145,10 +145,10 @@ func (s *Source) Listed(kind tool.ListKind, attended func() bool) {
 	}
 }
 
-// lookAgain is when the tool config is read again that could not be read, or that is good for no time.
+// lookAgain is the wait before the tool config is read again after a failed reading, or if it has no validity.
 const lookAgain = 30 * time.Second
 
-// look reads the tool config whenever that is due, until nobody is there to be told.
+// look reads the tool config whenever its time is up, until no client is left.
 func (s *Source) look(attended func() bool) {
 	for {
 		s.switches.Current(s.ctx)
@@ -160,7 +160,7 @@ func (s *Source) look(attended func() bool) {
 			return
 		}
 		s.mu.Lock()
-		if !attended() { // whoever comes now finds that nobody looks
+		if !attended() { // under the lock, so that a client that comes now starts a new look
 			s.looking = false
 			s.mu.Unlock()
 			return
@@ -169,8 +169,8 @@ func (s *Source) look(attended func() bool) {
 	}
 }
 
-// Current reads the tool config again, if that is due, where the action of a call is off, so that it
-// is not refused by what the config said before. The error is why the kernel cannot be asked.
+// Current reads the tool config again, if its time is up, when the action of a call is off: the call must not be
+// refused by an old config. The error says why the kernel cannot be asked.
 func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error) {
 	t := s.offered(c.Tool)
 	if c.Action.Off == "" && (t == nil || t.Off == "") {
@@ -189,7 +189,7 @@ func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error
 	return c.Action, nil
 }
 
-// offered is the tool of a name as it is offered now; nil if there is none.
+// offered returns the tool as it is offered now; nil if there is none.
 func (s *Source) offered(name string) *tool.Tool {
 	tools := s.Offer().Tools
 	for i := range tools {
@@ -200,11 +200,11 @@ func (s *Source) offered(name string) *tool.Tool {
 	return nil
 }
 
-// verifyEvery is how long a kernel counts as the one that was meant. A person may open another
-// workspace in SiYuan at any time, and it answers at the same address.
+// verifyEvery is how long a verification of the kernel holds. A person may open another workspace in SiYuan at any
+// time, which answers at the same address.
 const verifyEvery = 10 * time.Second
 
-// verify makes sure that the kernel is the one that was meant.
+// verify checks that the kernel is the intended one.
 func (s *Source) verify(ctx context.Context) error {
 	if s.opts.Verify == nil {
 		return nil
@@ -237,8 +237,8 @@ func switchedOff(a *action.Action, cfg *access.Config, why string) error {
 	return e
 }
 
-// noKernel looks whether files of the workspace could not be read because no kernel answers, or
-// something else that is none; nil if there is one. It asks only where something has failed.
+// noKernel returns the error that no kernel answers, or that something else does, if that is why workspace files
+// could not be read; nil otherwise. It makes a request only after a failure.
 func (s *Source) noKernel(ctx context.Context, err error) error {
 	if cause := plainCause(err); cause != err { //nolint:errorlint // whether it is another one
 		return cause
@@ -249,8 +249,8 @@ func (s *Source) noKernel(ctx context.Context, err error) error {
 	return nil
 }
 
-// plainCause is the error to tell where something could not be looked up because the kernel
-// cannot be asked at all: that is what has to be mended.
+// plainCause returns the error that the kernel cannot be asked at all, if that is the reason for err, since that is
+// what has to be fixed; else err.
 func plainCause(err error) error {
 	if e := silent(err); e != nil {
 		return e
@@ -258,7 +258,8 @@ func plainCause(err error) error {
 	return err
 }
 
-// silent is what in err says that the kernel cannot be asked at all; nil if nothing does.
+// silent returns the error in the chain of err that says that the kernel cannot be asked at all; nil if there is
+// none.
 func silent(err error) *tool.Error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		e, ok := err.(*tool.Error) //nolint:errorlint // each link of the chain is looked at
@@ -269,7 +270,7 @@ func silent(err error) *tool.Error {
 	return nil
 }
 
-// notebookNames are the names of the notebooks that may be read.
+// notebookNames returns the names of the notebooks that may be read.
 func notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string, error) {
 	if len(r.AllTargets()) == 0 {
 		return nil, nil
@@ -285,7 +286,7 @@ func notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string
 	return out, nil
 }
 
-// describe names a target for a person: by its place in the tree where it has one.
+// describe names a target for a person: by its place in the tree if it has one.
 func describe(ctx context.Context, r *action.Request, t *action.Target, names map[kernel.ID]string) string {
 	name := names[t.Notebook]
 	switch {
@@ -296,7 +297,7 @@ func describe(ctx context.Context, r *action.Request, t *action.Target, names ma
 	}
 	path := t.HPath
 	if path == "" {
-		if found, err := r.Kernel.HPathByID(ctx, t.Root); err == nil { // else its title does
+		if found, err := r.Kernel.HPathByID(ctx, t.Root); err == nil { // otherwise the title is used
 			path = found
 		} else {
 			path = "/" + t.Title

@@ -10,8 +10,8 @@ import (
 	"collie/internal/source/siyuan"
 )
 
-// TestSchemasAreSound holds the schemas of all actions to the metaschema of their draft. The program does not: it takes its
-// own schemas for what this test has found.
+// TestSchemasAreSound validates the schemas of all actions against the metaschema of their draft. The program relies
+// on this test and does not do so itself.
 func TestSchemasAreSound(t *testing.T) {
 	t.Parallel()
 	for _, group := range siyuan.Tools() {

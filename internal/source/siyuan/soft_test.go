@@ -16,9 +16,9 @@ import (
 	"collie/internal/tool"
 )
 
-// TestSoftErrors: with errorReporting.softRecoverableErrors an error that a model can mend is a
-// result for it, whichever stage of the pipeline found it, and stays an error on record; what it
-// cannot mend, and what a person at a terminal gets, stays an error.
+// TestSoftErrors: with errorReporting.softRecoverableErrors an error that a model can fix reaches the model as a
+// result, whichever stage found it, and is still recorded as an error. Errors that a model cannot fix, and errors for
+// a person at a terminal, stay errors.
 func TestSoftErrors(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

@@ -16,40 +16,37 @@ import (
 	"collie/internal/tool"
 )
 
-// name is that of the source; it is reserved as a server's name.
+// name is the name of the source, which is reserved for it.
 const name = "siyuan"
 
 // Options of a [Source]. Kernel is required.
 type Options struct {
 	Kernel *kernel.Client
-	// Connection is what the connection in use is called, for people.
+	// Connection is the name of the connection in use, for people.
 	Connection string
 	Version    string // of this program
-	// DefaultLevel is the level of a notebook that no file lists, and NewLevel of one that is
-	// created; the zero values mean Read.
+	// DefaultLevel is the level of a notebook that no file lists, NewLevel that of a new notebook; zero means Read.
 	DefaultLevel, NewLevel access.Level
-	// Ceiling is what the callers of a profile are allowed at most, asked at each call; nil allows all of them what
-	// the workspace does.
+	// Ceiling returns the ceiling for the callers of a profile. It is called for each call; nil means no ceiling.
 	Ceiling func(profile string) access.Ceiling
-	// Verify is called before the first request that is not in vain, and before those that come
-	// 10 s after it said yes, and refuses a kernel that is not the one that was meant; nil
-	// accepts every kernel.
+	// Verify refuses a kernel that is not the intended one. It is called before the first request, and again for
+	// requests 10 s after it last accepted; nil accepts every kernel.
 	Verify func(ctx context.Context, k *kernel.Client) error
-	// SwitchTTL is how long the tool config is good; 0 means 30 s, negative reads each time.
+	// SwitchTTL is how long the tool config is valid; 0 means 30 s, negative reads it each time.
 	SwitchTTL time.Duration
-	// Files says which files of this machine a call may touch; nil allows none.
+	// Files says which files on this machine a call may use; nil allows none.
 	Files func(c *tool.Call) action.LocalFiles
-	// Coins is the mascot's purse; nil has none.
+	// Coins holds the mascot's balance; nil means none.
 	Coins action.Coins
-	// Safety are the rules of safe writing; nil has no ledger and no undo.
+	// Safety applies the rules of safe writing; with nil there is no ledger and no undo.
 	Safety *safety.Coordinator
-	// MaxResult bounds a result, in bytes; 0 means 100 KB.
+	// MaxResult bounds a result in bytes; 0 means 100 KB.
 	MaxResult int
 	Logger    *slog.Logger // nil discards
 }
 
-// Source offers the SiYuan tools. It is safe for concurrent use. Close ends it; the kernel's
-// client is closed by whoever made it.
+// Source offers the SiYuan tools. It is safe for concurrent use. Close ends it; whoever made the kernel's client
+// closes that.
 type Source struct {
 	opts     Options
 	log      *slog.Logger
@@ -64,11 +61,11 @@ type Source struct {
 	mu       sync.Mutex
 	watchers map[int]func(tool.Change)
 	next     int
-	verified time.Time // when the kernel was found to be the one that was meant
+	verified time.Time // when Verify last accepted the kernel
 	started  bool
-	looking  bool // somebody reads the tool config when it is due
+	looking  bool // a goroutine reads the tool config when its time is up
 
-	telling sync.Mutex // held while watchers are told
+	telling sync.Mutex // held while watchers are called
 	ctx     context.Context
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -80,8 +77,7 @@ var (
 	_ tool.Refresher = (*Source)(nil)
 )
 
-// New returns a source. It asks the kernel for nothing until it is used, but for the tool
-// config, which is read in the background so that lists are right.
+// New returns a source. It makes no request until it is used.
 func New(opts Options) *Source {
 	if opts.MaxResult <= 0 {
 		opts.MaxResult = 100 << 10
@@ -110,7 +106,7 @@ func New(opts Options) *Source {
 	return s
 }
 
-// Start reads the tool config in the background.
+// Start reads the tool config in the background, so that lists are right.
 func (s *Source) Start() {
 	s.mu.Lock()
 	s.started = true
@@ -118,29 +114,27 @@ func (s *Source) Start() {
 	s.running.Go(func() { s.switches.Current(s.ctx) })
 }
 
-// Close ends what runs in the background. Closing twice is harmless.
+// Close stops background work. It may be called twice.
 func (s *Source) Close() {
 	s.mu.Lock()
-	s.stop() // nothing begins from now on
+	s.stop() // nothing new begins
 	s.mu.Unlock()
 	s.running.Wait()
 }
 
-// Levels are the levels of the workspace, and Switches its tool config, for those who manage
-// them.
+// Levels returns the levels of the workspace, for their management.
 func (s *Source) Levels() *access.Levels { return s.levels }
 
-// Switches are the tool switches of the workspace.
+// Switches returns the tool config of the workspace, for its management.
 func (s *Source) Switches() *access.Switches { return s.switches }
 
-// Kernel is the client in use.
+// Kernel returns the client in use.
 func (s *Source) Kernel() *kernel.Client { return s.opts.Kernel }
 
-// Name is constant.
+// Name returns "siyuan".
 func (s *Source) Name() string { return name }
 
-// Offer returns the tools with what is switched off, as the tool config said when it was last
-// read.
+// Offer returns the tools, including what is switched off, by the tool config as it was last read.
 func (s *Source) Offer() *tool.Offer { return s.offer.Load() }
 
 // Watch calls f when the switches have changed.
@@ -151,7 +145,7 @@ func (s *Source) Watch(f func(tool.Change)) (stop func()) {
 	s.next++
 	s.watchers[id] = f
 	return func() {
-		s.telling.Lock() // so that f is not called any more
+		s.telling.Lock() // so that f is not running after stop returns
 		defer s.telling.Unlock()
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -159,7 +153,7 @@ func (s *Source) Watch(f func(tool.Change)) (stop func()) {
 	}
 }
 
-// switched publishes a new tool config and tells of it.
+// switched publishes a new tool config and tells watchers.
 func (s *Source) switched(cfg *access.Config) {
 	s.publish(cfg)
 	s.telling.Lock()
@@ -186,7 +180,7 @@ func indexOf(tools []action.Tool) map[string]map[string]*action.Action {
 	return out
 }
 
-// known is what the switches have to know of the tools.
+// known returns what package access needs to know of the tools.
 func known(tools []action.Tool) access.Known {
 	out := access.Known{}
 	for _, t := range tools {

@@ -16,7 +16,7 @@ import (
 	"collie/internal/source/siyuan/timeline"
 )
 
-// Tools are the tools in the order they are listed, each with its actions in theirs.
+// Tools returns the tools in the order of the list, each with its actions in order.
 func Tools() []action.Tool {
 	return []action.Tool{
 		fs.Tool(), notebook.Tool(), document.Tool(), block.Tool(), av.Tool(),

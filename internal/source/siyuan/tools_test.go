@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestActionsSayEverything: an action is one value, and nothing of it is empty.
+// TestActionsSayEverything: no field of an action that must be set is empty.
 func TestActionsSayEverything(t *testing.T) {
 	t.Parallel()
 	for _, tl := range siyuan.Tools() {
@@ -68,7 +68,7 @@ func complete(t *testing.T, name string, a *action.Action) {
 	}
 }
 
-// grouped is the catalog's list of the tools that are on by default.
+// grouped returns the catalog's list of the tools that are on by default.
 func grouped(t *testing.T) []byte {
 	t.Helper()
 	c := kernel.New("http://127.0.0.1:1", kernel.Options{}) // nobody is asked
@@ -80,7 +80,7 @@ func grouped(t *testing.T) []byte {
 	return raw
 }
 
-// TestExamplesAreOffered: a help page in a terminal shows the example of the action, and no made-up one.
+// TestExamplesAreOffered: a help page in a terminal shows the example of the action, not an invented one.
 func TestExamplesAreOffered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -11,8 +11,8 @@ import (
 	"collie/test/await"
 )
 
-// TestVerifyAgain: a kernel that has changed its workspace is noticed, and the question costs no
-// request where calls follow one another.
+// TestVerifyAgain: a kernel that has changed its workspace is noticed, and calls in quick succession verify it only
+// once.
 func TestVerifyAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

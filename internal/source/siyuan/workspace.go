@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// workspace is what an action of one call may use beside the kernel.
+// workspace is what an action may use in one call besides the kernel.
 type workspace struct {
 	source *Source
 	call   *tool.Call

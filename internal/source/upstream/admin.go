@@ -14,10 +14,10 @@ import (
 	"collie/internal/tool"
 )
 
-// This file is what people manage a server by: how it does, what it said, starting and stopping it, and
-// the definitions of its tools that wait for approval.
+// This file has what people do to a server: see its status and logs, start and stop it, and approve changed
+// definitions of its tools.
 
-// Status says what the server is doing, and why.
+// Status returns the state of the server and the reason for it.
 func (s *Server) Status() tool.ServerStatus {
 	conf, now := s.settings(), s.supervisor.Condition()
 	st := tool.ServerStatus{
@@ -43,7 +43,7 @@ func (s *Server) Status() tool.ServerStatus {
 	}
 	s.pool.unlock()
 	if st.Freshness == tool.FreshLive && st.PID == 0 && !s.listing.Live() {
-		st.Freshness = tool.FreshHit // it was live a moment ago, and the cache has it
+		st.Freshness = tool.FreshHit // the lists were confirmed a moment ago, and the cache has them
 	}
 	if st.State == tool.StateNeedsAuth {
 		st.Hint = s.authHint()
@@ -51,45 +51,45 @@ func (s *Server) Status() tool.ServerStatus {
 	return st
 }
 
-// Logs returns the last lines the server has written to stderr, and what else came out of
-// it that was not a message.
+// Logs returns the last lines that the server wrote to stderr, or to stdout without being a message.
 func (s *Server) Logs() []process.Entry { return s.said.Entries() }
 
-// Tail yields what f wants of what the server has said, in this run and in earlier ones, and
-// with f.Follow what comes, until ctx ends.
+// Tail yields the logged lines that match f, of this run and earlier ones. With f.Follow it goes on with new lines
+// until ctx ends.
 func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return s.said.Tail(ctx, f)
 }
 
-// Changes are the tools whose definitions wait for approval.
+// Changes returns the tools whose changed definitions wait for approval.
 func (s *Server) Changes() map[string]pins.Change { return s.listing.Changes() }
 
-// Approve accepts changed definitions, all of them if no tool is named, and returns how many.
+// Approve accepts changed definitions of the named tools, or of all if none is named, and returns how many it
+// accepted.
 func (s *Server) Approve(ctx context.Context, tools ...string) (int, error) {
 	return s.listing.Approve(ctx, tools...)
 }
 
-// Start starts the server as a person asks for it: whatever failed before is forgotten, and
-// what waits for its next attempt does not wait. It returns when it is ready or has failed.
+// Start starts the server at a person's request: earlier failures are forgotten, and no backoff delays it. It returns
+// when the server is ready or has failed.
 func (s *Server) Start(ctx context.Context) error {
 	s.supervisor.Tell((*supervise.Machine).Forgive)
 	_, err := s.connection(ctx)
 	return err
 }
 
-// Restart stops the server, if it runs, and starts it.
+// Restart stops the server if it runs, and starts it.
 func (s *Server) Restart(ctx context.Context) error {
 	s.supervisor.Tell((*supervise.Machine).Forgive)
 	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
 	return s.Start(ctx)
 }
 
-// Refresh fetches all lists from the live server, starting it if need be.
+// Refresh fetches all lists from the live server, which is started if need be.
 func (s *Server) Refresh(ctx context.Context) error {
 	f := s.listing.Feed()
 	if f == nil || !f.Alive() {
 		s.supervisor.Tell((*supervise.Machine).Forgive)
-		c, err := s.connection(ctx) // which learns the lists
+		c, err := s.connection(ctx) // connecting fetches the lists
 		if err != nil {
 			return err
 		}
@@ -104,8 +104,7 @@ func (s *Server) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops the server until it is called again. A start that is under way ends too, and one
-// that was planned is not made.
+// Stop stops the server until it is called again. It also cancels a start in progress and any planned retry.
 func (s *Server) Stop(ctx context.Context) {
 	p := s.pool.lock()
 	begun := slices.Collect(maps.Values(p.opening))
@@ -115,12 +114,12 @@ func (s *Server) Stop(ctx context.Context) {
 	s.supervisor.Tell((*supervise.Machine).CancelRetry)
 	s.pool.unlock()
 	for _, o := range begun {
-		<-o.done // a start that is cancelled ends by the ladder of a stop
+		<-o.done // a canceled start stops its process in the same steps as Stop
 	}
 	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
 }
 
-// shown is how people see what an entry starts or reaches; secrets are hidden in it.
+// shown returns the command or URL of an entry for display, with secrets masked.
 func shown(e *entry.Entry) string {
 	if e.Transport != entry.Stdio {
 		return e.URL.String()

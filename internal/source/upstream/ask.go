@@ -14,19 +14,19 @@ import (
 	"collie/internal/tool"
 )
 
-// This file puts to a client what a server asks back.
+// This file passes a server's requests on to clients.
 
 const (
-	// ownMethods begin the methods by which the gateway itself asks; no server may.
+	// ownMethods is the prefix of the gateway's own methods, which no server may use.
 	ownMethods  = "collie/"
 	methodRoots = "roots/list"
-	// lookAgain is how often a question looks whether the call that it was put to is still read.
+	// lookAgain is how often a pending question checks that the client of its call still reads.
 	lookAgain = time.Second
 )
 
 var errMoved = errors.New("the question is put again in a call whose client reads")
 
-// Request answers what a legacy server asks back.
+// Request answers a request that a legacy server sends to its client.
 func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
@@ -46,14 +46,14 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 			return nil, c.server.ambiguous()
 		}
 		result, err := c.askHere(ctx, f, m)
-		again := errors.Is(err, errMoved) || errors.Is(err, inflight.ErrOver) // it was another call's question
+		again := errors.Is(err, errMoved) || errors.Is(err, inflight.ErrOver) // it turned out to belong to another call
 		if f == nil || !again || ctx.Err() != nil {
 			return result, err
 		}
 	}
 }
 
-// ambiguous is the error of a question that nobody knows whom to put to.
+// ambiguous returns the error for a question that could belong to several clients.
 func (s *Server) ambiguous() *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal,
@@ -62,8 +62,9 @@ func (s *Server) ambiguous() *mcp.Error {
 	}
 }
 
-// askHere puts a question to the caller of f, and ends with errMoved where that has stopped to read
-// while another call of the same session is read: the transport says nothing of whose it is.
+// askHere puts a question to the caller of f. It fails with errMoved if that client stops reading while another call
+// of the same session is still read. The transport does not say which call a question belongs to, so the other call
+// is then tried.
 func (c *conn) askHere(ctx context.Context, f *inflight.Call, m mcp.Message) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -79,8 +80,8 @@ func (c *conn) askHere(ctx context.Context, f *inflight.Call, m mcp.Message) (js
 	return c.askBack(ctx, f, m.Method, m.Params)
 }
 
-// askBack puts a server's question to the caller of the call it belongs to, or answers it
-// from the configuration. f may be nil.
+// askBack answers a server's question: from the configuration, or by asking the caller of the call f that it belongs
+// to. f may be nil.
 func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, params json.RawMessage) (json.RawMessage, error) {
 	conf := c.server.settings()
 	var need tool.Capability
@@ -110,7 +111,7 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 	}
 	ctx, over := context.WithCancelCause(ctx)
 	defer over(nil)
-	answered, ok := f.Question(over) // which ends with the call: nobody is there to ask then
+	answered, ok := f.Question(over) // canceled when the call ends: after that nobody is there to answer
 	if !ok {
 		return nil, inflight.ErrOver
 	}
@@ -120,7 +121,7 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 	return c.putTo(ctx, f.Caller, f.Request.Session, limit, method, params)
 }
 
-// putTo asks a caller.
+// putTo sends a question to a caller and returns its answer.
 func (c *conn) putTo(
 	ctx context.Context, caller tool.Caller, session string, limit time.Duration, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
@@ -135,7 +136,7 @@ func (c *conn) putTo(
 	return result, err
 }
 
-// decline answers for a caller who cannot be asked, or must not be.
+// decline returns the answer for a caller that cannot or must not be asked.
 func decline(method string, mode entry.Answer) (json.RawMessage, error) {
 	why := "the client cannot be asked"
 	switch mode {

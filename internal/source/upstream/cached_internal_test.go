@@ -17,7 +17,7 @@ import (
 	"collie/test/await"
 )
 
-// kept is an entry of the cache for spec's server, with one tool.
+// kept returns a cache entry for spec's server, with one tool.
 func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
 	t.Helper()
 	return &toolcache.Entry{
@@ -29,7 +29,7 @@ func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
 	}
 }
 
-// Which servers start with the gateway, by what is known of their lists.
+// Which servers start together with the gateway depends on what is known of their lists.
 func TestWhatStartsWithTheGateway(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -104,7 +104,7 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 	}
 }
 
-// Without a whole gateway only those servers start that are wanted and unknown.
+// A command that does not run a whole gateway starts only the servers that it needs and whose tools are unknown.
 func TestWhatStartsForACommand(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestWhatStartsForACommand(t *testing.T) {
 	})
 }
 
-// A list that another gateway has kept does not replace a newer one that the server itself gave.
+// A list stored by another gateway does not replace a newer one that the server itself gave.
 func TestAnOlderListIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 	})
 }
 
-// A list that could not be fetched again is no younger for that, though others could be.
+// A list that could not be fetched stays as stale as it was, even if other lists were fetched.
 func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 	})
 }
 
-// A stop in the middle of a start is not a failure of the server.
+// Stopping a server during its start does not count as a failure.
 func TestAStopIsNoFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestAStopIsNoFailure(t *testing.T) {
 	})
 }
 
-// A change of the list is told once, and no change is not told.
+// A changed list is announced once; an unchanged one is not announced.
 func TestChangesAreToldOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -262,8 +262,8 @@ func TestChangesAreToldOnce(t *testing.T) {
 	})
 }
 
-// Lists are fetched again every now and then: of a server that fails less and less often, and
-// never of one that needs a person.
+// Lists are refreshed periodically: ever less often for a server that fails, and never for one that waits for a
+// person.
 func TestRefreshOften(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -302,8 +302,8 @@ func TestRefreshOften(t *testing.T) {
 	}
 }
 
-// A start that ends while somebody asks whether the server is live is not taken for none: what the cache
-// has lost would be taken back though the server has just told it.
+// isLive holds while a start turns into a connection. Otherwise a cleared cache would take back tools that the server
+// has just told.
 func TestAStartThatEndsIsLive(t *testing.T) {
 	t.Parallel()
 	set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{})
@@ -325,7 +325,7 @@ func TestAStartThatEndsIsLive(t *testing.T) {
 	for !waits() {
 		runtime.Gosched()
 	}
-	f := listing.NewFeed(nil, false, nil)
+	f := listing.NewFeed(nil, false, nil, nil)
 	delete(p.opening, slot{})
 	s.listing.Adopt(f)
 	s.listing.Stand(f)

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// methods are the MCP requests that the kinds of Call become.
+// methods maps each kind of Call to its MCP method.
 var methods = map[tool.Kind]string{
 	tool.KindCall:     "tools/call",
 	tool.KindRead:     "resources/read",
@@ -25,13 +25,14 @@ var methods = map[tool.Kind]string{
 }
 
 const (
-	// maxRounds bounds how often a modern server may ask in one call (Multi Round-Trip).
+	// maxRounds bounds how often a modern server may ask for input in one call (MCP 2026-07-28, Multi Round-Trip
+	// Requests).
 	maxRounds = 10
 	// maxEmptyRounds bounds how often it may do so without a question.
 	maxEmptyRounds = 3
 )
 
-// Run sends c to the server and returns what it says, byte for byte.
+// Run sends call to the server and returns the result byte for byte.
 func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	again, sent := false, false // sent: an earlier try may have taken effect
 	for {
@@ -54,17 +55,18 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 			s.supervisor.Answered()
 		}
 		switch {
-		case errors.Is(err, errNotInUse): // it was given up between here and there
+		case errors.Is(err, errNotInUse): // the connection was retired before the call was registered on it; nothing was sent
 			continue
 		case again || ctx.Err() != nil || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
 			return tool.Result{}, afterTry(sent, conn.explain(ctx, call, err))
 		}
 		again, sent = true, !unsent(err) && call.HasEffects()
-		pauseFor(ctx, conn.Client.Link.Done(), endWait) // once more, on a new connection
+		pauseFor(ctx, conn.Client.Link.Done(), endWait) // try again on a new connection
 	}
 }
 
-// afterTry is the error of a call, an earlier try of which may have taken effect if sent is set, whatever became of this one.
+// afterTry adjusts the error of a repeated call. If an earlier try may have taken effect (sent), the outcome is
+// unknown, whatever happened to the last try.
 func afterTry(sent bool, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !sent || !ok || e.OutcomeUnknown {
@@ -75,11 +77,11 @@ func afterTry(sent bool, err error) error {
 	return &unknown
 }
 
-// slotFor is the connection that a call asks for.
+// slotFor returns the slot of the connection that a call needs.
 func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: call.Session} }
 
-// Current returns the call's action as the server offers it now; see [tool.Refresher]. A
-// server that does not run is started for it, and the caller is told so.
+// Current returns the call's action as the server offers it now; see [tool.Refresher]. It starts the server if
+// necessary and reports that to the caller as progress.
 func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
 	if call.Action.Off != "" || s.listing.Live() && !s.leaving.Load() {
 		return call.Action, nil
@@ -88,7 +90,7 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	if !s.standing(slotFor(call)) {
 		done = s.tellStarting(ctx, call)
 	}
-	_, err := s.connectionFor(ctx, slotFor(call), false) // Run may want another one
+	_, err := s.connectionFor(ctx, slotFor(call), false) // no call yet: Run may need another connection
 	done()
 	if err != nil {
 		next, err := s.successor(ctx, err)
@@ -100,7 +102,7 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	return s.offered(call)
 }
 
-// offered returns the call's action as the last list of the server has it.
+// offered returns the call's action from the server's latest list.
 func (s *Server) offered(call *tool.Call) (*tool.Action, error) {
 	for _, t := range s.Offer().Tools {
 		for i := range t.Actions {
@@ -115,8 +117,8 @@ func (s *Server) offered(call *tool.Call) (*tool.Action, error) {
 	}
 }
 
-// tellStarting tells a caller who takes progress that the server is being started, and goes
-// on telling until done is called. The values rise and stay below any of the server's own.
+// tellStarting sends progress to a caller that asked for it while the server starts, until done is called. The
+// progress values rise, and stay below any that the server itself sends.
 func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()) {
 	token := inflight.TokenOf(call)
 	if token == nil {
@@ -148,27 +150,26 @@ func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()
 	}
 }
 
-// startNews is how often a caller hears that a start goes on.
+// startNews is the interval of these progress messages.
 const startNews = 2 * time.Second
 
-// lost reports whether a call may or may not have reached a server that went away.
+// lost reports whether err leaves open if the call reached the server before it went away.
 func lost(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	return ok && !e.TooLarge && e.Status == 0 && !unreadable(err)
 }
 
-// unreadable reports whether a server answered a call with something that cannot be read:
-// the call has been carried out.
+// unreadable reports whether err is about an answer that cannot be parsed. Such a call has been carried out.
 func unreadable(err error) bool {
 	_, ok := errors.AsType[*mcp.AnswerError](err)
 	return ok
 }
 
-// mayRepeat reports whether a call that was lost may be sent again: the user says so, or a
-// server that the user trusts says that it changes nothing or may be repeated.
+// mayRepeat reports whether a lost call may be sent again: for tools only if the user's settings allow it, or if a
+// trusted server declares the tool read-only or idempotent.
 func (s *Server) mayRepeat(call *tool.Call) bool {
 	if call.Kind != tool.KindCall {
-		return call.Kind != tool.KindRequest // the others read
+		return call.Kind != tool.KindRequest // reads, prompts and completions change nothing
 	}
 	conf := s.settings()
 	if conf.Tools.Override[call.Target].Retry {
@@ -177,8 +178,8 @@ func (s *Server) mayRepeat(call *tool.Call) bool {
 	return conf.Trust == entry.Trusted && call.Action != nil && (call.Action.ReadOnly || call.Action.Idempotent)
 }
 
-// eraFor is the era a call asks for: that of the client that made it. A person at a terminal
-// is of no era, but can be asked back only as the legacy one does.
+// eraFor returns the era of the client that made a call. A command at a terminal has none; it is treated as legacy if
+// it can be asked back, since its prompts work in that way.
 func eraFor(call *tool.Call) mcp.Era {
 	c := call.Caller
 	switch {
@@ -192,7 +193,7 @@ func eraFor(call *tool.Call) mcp.Era {
 	return 0
 }
 
-// startError makes sure that a failed start is an error with a kind.
+// startError gives the error of a failed start a kind if it has none.
 func (s *Server) startError(err error) error {
 	if _, ok := errors.AsType[*tool.Error](err); ok {
 		return err
@@ -203,8 +204,8 @@ func (s *Server) startError(err error) error {
 	return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Err: err}
 }
 
-// gaveUp is the error of a call whose context ended before its answer came. sent says that
-// it may have taken effect.
+// gaveUp returns the error for a call whose context ended before the answer came. sent says that the call may have
+// taken effect.
 func (s *Server) gaveUp(err error, sent bool) error {
 	e := &tool.Error{Op: "call", Kind: tool.Canceled, Subject: s.name, Err: err}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -218,8 +219,8 @@ func unsent(err error) bool {
 	return ok && !e.Sent && !e.TooLarge && e.Status == 0
 }
 
-// run sends one call, and again with the answers where a modern server asks a caller who
-// cannot take an input_required result.
+// run sends one call. If a modern server asks for input and the caller cannot take an input_required result, run asks
+// the caller and sends the call again with the answers.
 func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	ctx, f := c.calls.Add(ctx, call, c.server.settings().ToolTimeout)
 	if f == nil {
@@ -275,13 +276,13 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	}
 }
 
-// finish says that a call has ended.
+// finish takes a call that has ended off the connection.
 func (c *conn) finish(f *inflight.Call) {
 	c.server.listing.Used(c.calls.Remove(f))
 }
 
-// inRound is the error of a round of a call. After the first one the server has got the call,
-// whatever became of this one.
+// inRound adjusts the error of one round of a call. From the second round on the server has received the call, so the
+// error counts as sent.
 func inRound(round int, err error) error {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	if round == 0 || !ok || e.Sent {
@@ -292,7 +293,7 @@ func inRound(round int, err error) error {
 	return &sent
 }
 
-// recheckTool fetches the tools again when a server says that it does not know one that we list.
+// recheckTool fetches the tools again when a server says that it does not know a tool in its list.
 func (s *Server) recheckTool(call *tool.Call, obj json.RawMessage) {
 	code := string(mcp.Get(obj, "code"))
 	if call.Kind != tool.KindCall || code != "-32601" && code != "-32602" {
@@ -303,7 +304,7 @@ func (s *Server) recheckTool(call *tool.Call, obj json.RawMessage) {
 	}
 }
 
-// protocolError is a server's JSON-RPC error as it came.
+// protocolError returns a server's JSON-RPC error unchanged.
 func protocolError(raw json.RawMessage) *tool.ProtocolError {
 	code, err := strconv.Atoi(string(mcp.Get(raw, "code")))
 	if err != nil {
@@ -312,8 +313,8 @@ func protocolError(raw json.RawMessage) *tool.ProtocolError {
 	return &tool.ProtocolError{Code: code, Message: mcp.GetString(raw, "message"), Raw: raw}
 }
 
-// answers asks the caller everything that an input_required result asks for, in its order, and
-// returns the parameters of the retry.
+// answers asks the caller every question of an input_required result, in order, and returns the parameters for the
+// retry.
 func (c *conn) answers(ctx context.Context, f *inflight.Call, params, result json.RawMessage) (json.RawMessage, error) {
 	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
 	if requests := mcp.Get(result, "inputRequests"); requests != nil {
@@ -333,15 +334,15 @@ func (c *conn) answers(ctx context.Context, f *inflight.Call, params, result jso
 	return mcp.Edit(params, fields...), nil
 }
 
-// params are the parameters as the server gets them: the caller's own, with the names that
-// the server knows, our progress token, and the metadata of the server's era.
+// params returns the parameters to send: the caller's own, with the server's name of the target, our progress token,
+// and the metadata of the server's era.
 func (c *conn) params(f *inflight.Call) json.RawMessage {
 	call := f.Request
 	fields := make([]mcp.Field, 0, 4)
 	switch call.Kind {
 	case tool.KindCall:
 		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})
-		// Arguments that a client left out are not made up, and null stays null.
+		// Missing arguments stay missing and null stays null.
 		given := mcp.Get(call.Params, "arguments")
 		if call.Params == nil || string(call.Args) != "{}" || given != nil && string(given) != "null" {
 			fields = append(fields, mcp.Field{Key: "arguments", Value: call.Args})
@@ -370,8 +371,8 @@ func (c *conn) params(f *inflight.Call) json.RawMessage {
 	return mcp.Edit(call.Params, fields...)
 }
 
-// requestParams are the parameters of a request that we do not know: as they came, but for what
-// names another request, and the metadata.
+// requestParams returns the parameters of a request that MCP does not define: as they came, except for ids of other
+// requests, which are translated, and the metadata.
 func (c *conn) requestParams(f *inflight.Call) json.RawMessage {
 	call := f.Request
 	params := call.Params
@@ -388,13 +389,12 @@ func (c *conn) requestParams(f *inflight.Call) json.RawMessage {
 	return params
 }
 
-// messageOf is a request that we do not know as a message.
+// messageOf returns a call of kind request as a message.
 func messageOf(call *tool.Call) *tool.Message {
 	return &tool.Message{Method: call.Name, Params: call.Params, Request: true, Principal: call.Principal, Session: call.Session}
 }
 
-// admit refuses a request that we do not know where the server would take it for one about another
-// client's call.
+// admit refuses an unknown request if the server would take it for one about another client's call.
 func (c *conn) admit(call *tool.Call) error {
 	m := messageOf(call)
 	if !c.calls.IsAnothers(m) {
@@ -410,7 +410,7 @@ func (c *conn) admit(call *tool.Call) error {
 	}
 }
 
-// meta is the caller's metadata as the server gets it; nil where nothing is left of it.
+// meta returns the caller's metadata for the server, nil if nothing of it is left.
 func (c *conn) meta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
 	var fields []mcp.Field
 	if f.Token != nil {
@@ -432,7 +432,7 @@ func (c *conn) meta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
 	return meta
 }
 
-// modernMeta says to a modern server who calls and what the caller can do.
+// modernMeta returns the metadata that tells a modern server who calls and what the client can do.
 func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 	s := c.server
 	caps := f.Caller.Capabilities()
@@ -454,19 +454,19 @@ func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 	return fields
 }
 
-// explain makes an error that says what happened to the call and what to do.
+// explain turns err into an error that says what happened to the call and what to do.
 func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return err
 	}
-	if needsAuth(err) { // before the next, since what a sign-in lacks is a tool.Error too
+	if needsAuth(err) { // checked first: a missing sign-in is a tool.Error too
 		c.signedOut()
 		return &tool.Error{
 			Op: "call", Kind: tool.NeedsAuth, Subject: c.server.name, Message: c.server.redact(err.Error()), Hint: c.server.authHint(),
 		}
 	}
 	effects := call.HasEffects()
-	if ctx.Err() != nil && lost(err) { // why the call ends says more than what became of the connection meanwhile
+	if ctx.Err() != nil && lost(err) { // why the call was ended says more than the state of its connection
 		effects = effects && !unsent(err)
 		err = context.Cause(ctx)
 	}
@@ -505,8 +505,8 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	return out
 }
 
-// endWait is how long the end of a connection may take to show after a write failed.
+// endWait bounds the wait for a connection to be known as ended after a write to it failed.
 const endWait = 500 * time.Millisecond
 
-// requestLimit is how long the small requests of our own may take.
+// requestLimit bounds our own small requests to a server.
 const requestLimit = 15 * time.Second

@@ -9,8 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// BenchmarkRun is one call of a tool of a server that runs, on pipes in memory: what the call costs here,
-// beside the wire. Run it against another revision in turns, and compare the medians.
+// BenchmarkRun measures one tool call on a running server connected by pipes in memory: the cost within this package,
+// without a real transport. To compare revisions, run them in turns and compare the medians.
 func BenchmarkRun(b *testing.B) {
 	m := &memory{}
 	s, done := live(b, m, fmt.Sprintf(plain, ""))

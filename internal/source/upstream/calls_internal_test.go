@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// nobody is a caller who cannot be asked.
+// nobody is a caller that cannot be asked.
 type nobody struct{}
 
 func (nobody) Supports(tool.Capability) bool                   { return false }
@@ -26,7 +26,7 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
-// silentCaller can be asked and does not answer.
+// silentCaller can be asked but never answers.
 type silentCaller struct {
 	nobody
 	asked chan struct{}
@@ -40,7 +40,7 @@ func (p silentCaller) Ask(ctx context.Context, _ string, _ json.RawMessage) (jso
 	return nil, context.Cause(ctx)
 }
 
-// A question ends with the call it was asked for: its caller may not be used after that.
+// A question ends with its call, since the call's Caller may not be used after that.
 func TestQuestionEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 	e, _ := entry.Parse("s", json.RawMessage(`{"command":"true"}`), entry.Options{})
@@ -66,7 +66,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	}
 }
 
-// attending is a caller who can be asked; it answers if it reads, and may stop to.
+// attending is a caller that answers questions while it reads. A test can make it stop reading.
 type attending struct {
 	nobody
 	name    string
@@ -88,8 +88,8 @@ func (a *attending) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.
 	return nil, context.Cause(ctx)
 }
 
-// A question that belongs to one of several calls of a session goes to the newest whose client reads,
-// and on to another where that stops; a client of several sessions' calls is not guessed.
+// If a question could belong to several calls of one session, it goes to the newest whose client reads, and moves to
+// another if that one stops. With calls of several sessions in flight no client is guessed.
 func TestQuestionsFollowTheReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

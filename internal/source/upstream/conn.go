@@ -12,28 +12,27 @@ import (
 	"collie/internal/tool"
 )
 
-// conn is one connection to a server, with the calls in flight on it.
+// conn is one connection to a server with its calls in flight.
 type conn struct {
 	server *Server
 	*session.Session
 
-	used  bool          // a call was made over it; guarded by pool.mu
-	whose string        // the session that it was made for or has been given to, for good; guarded by pool.mu
-	feed  *listing.Feed // what it tells of what the server offers
+	used  bool          // a call was made on it; guarded by pool.mu
+	whose string        // id of the only session that may use it, empty for all; guarded by pool.mu
+	feed  *listing.Feed // the lists that came over it
 
 	notes notes
 	roots rooting
-	calls *inflight.Calls // in flight
+	calls *inflight.Calls // calls in flight
 }
 
 var errNotInUse = errors.New("the connection is being closed")
 
-// tooLate is the error of a call that came to a connection that takes no more: nothing was
-// sent.
+// tooLate returns the error for a call on a retired connection. Nothing of it was sent.
 func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
 
-// connect starts or reaches the server and opens a session of its protocol, for a session of ours or,
-// where whose is empty, for all. It tries an era first, or that one only; see [session.Session.Open].
+// connect starts or reaches the server and initializes the protocol. whose is the session that the connection is for,
+// empty for all. first is the era to try first, and the only one if only is set; see [session.Session.Open].
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
 	c := &conn{server: s, Session: s.dialer.New(), whose: whose, calls: inflight.New(time.Now())}
@@ -54,12 +53,12 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 	if err := open(ctx, c, opts); err != nil {
 		return c, err
 	}
-	c.feed = listing.NewFeed(c.Client, c.Process == nil, c.changeStream())
+	c.feed = listing.NewFeed(c.Client, c.Process == nil, c.changeStream(), c.lateStream())
 	return c, nil
 }
 
-// changeStream is how to open what the server tells of changed lists on; nil for a pipe, which carries that
-// at any time.
+// changeStream returns a function that opens the stream for list changes and reports whether it is open. It returns
+// nil for a pipe, on which changes can arrive at any time.
 func (c *conn) changeStream() func(context.Context) bool {
 	link, legacy := c.Client.Link.(interface{ AwaitStream(context.Context) bool })
 	switch {
@@ -71,8 +70,17 @@ func (c *conn) changeStream() func(context.Context) bool {
 	return nil
 }
 
-// drain retires the connection and waits until its calls have ended, at most for limit or
-// until ctx ends; those that have not are cancelled.
+// lateStream returns a function that waits for a stream that changeStream has not opened, and reports whether it is
+// open; nil where nothing tries again.
+func (c *conn) lateStream() func(context.Context) bool {
+	if link, ok := c.Client.Link.(interface{ AwaitOpen(context.Context) bool }); ok && c.Client.Era == mcp.Legacy {
+		return link.AwaitOpen
+	}
+	return nil
+}
+
+// drain retires the connection and waits for its calls to end, for at most limit or until ctx ends. Calls still in
+// flight then are canceled.
 func (c *conn) drain(ctx context.Context, limit time.Duration) {
 	c.calls.Retire()
 	c.awaitCalls(ctx, limit)
@@ -82,13 +90,13 @@ func (c *conn) drain(ctx context.Context, limit time.Duration) {
 			Message: "the server was stopped while the call ran",
 		})
 	}
-	c.awaitCalls(ctx, cancelTime) // so that they end for this reason, and the server hears of it
+	c.awaitCalls(ctx, cancelTime) // gives canceled calls the time to tell the server
 }
 
-// cancelTime is how long calls that were cancelled may take to say so to the server.
+// cancelTime bounds how long canceled calls may take to send their cancellation to the server.
 const cancelTime = 500 * time.Millisecond
 
-// awaitCalls waits until the calls of a retired connection have ended, at most for limit.
+// awaitCalls waits at most limit until the calls of a retired connection have ended.
 func (c *conn) awaitCalls(ctx context.Context, limit time.Duration) {
 	if limit <= 0 {
 		return
@@ -103,13 +111,13 @@ func (c *conn) awaitCalls(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// The waits between attempts to open a lost stream again.
+// Waits between attempts to reopen a lost stream.
 const (
 	firstWait = time.Second
 	lastWait  = time.Minute
 )
 
-// pauseFor waits and reports true, unless ctx or done ends first.
+// pauseFor waits for d and returns true; it returns false as soon as ctx or done ends.
 func pauseFor(ctx context.Context, done <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

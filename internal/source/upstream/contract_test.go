@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// The contract of a source, for servers of each era behind each transport.
+// Servers of each era behind each transport fulfil the contract of a source.
 func TestServerIsASource(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"stdio legacy", "stdio modern", "http legacy", "http modern"} {
@@ -32,7 +32,7 @@ func TestServerIsASource(t *testing.T) {
 	}
 }
 
-// stdio is the entry of a fakemcp with these flags, over stdio.
+// stdio returns the entry of a fakemcp with these flags, over stdio.
 func stdio(t *testing.T, flags ...string) string {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
@@ -48,7 +48,7 @@ func stdio(t *testing.T, flags ...string) string {
 	return string(raw)
 }
 
-// start starts the server of an entry and returns it ready. It is closed with the test.
+// start starts the server of an entry and returns it when it is ready. The server is closed with the test.
 func start(t *testing.T, raw string) *upstream.Server {
 	t.Helper()
 	set := newSet(t, raw)
@@ -64,7 +64,7 @@ func start(t *testing.T, raw string) *upstream.Server {
 	return set.Servers()[0]
 }
 
-// newSet makes a set of servers named s0, s1, … It is closed with the test.
+// newSet returns a set of servers named s0, s1, … The set is closed with the test.
 func newSet(t *testing.T, entries ...string) *upstream.Set {
 	t.Helper()
 	var specs []upstream.Spec

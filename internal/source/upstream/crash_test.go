@@ -20,7 +20,7 @@ import (
 	"collie/test/await"
 )
 
-// shell is the entry of a fakemcp that a script starts as "$@".
+// shell returns the entry of a fakemcp that a shell script starts as "$@".
 func shell(t *testing.T, script string, flags ...string) string {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
@@ -38,8 +38,8 @@ func shell(t *testing.T, script string, flags ...string) string {
 	return string(raw)
 }
 
-// A process that lives on after it has closed its output is reported as crashed when that is
-// known, which must not hide that the server runs again by then.
+// A server closes its output while its process lives on. The late report of the crash must not hide that the server
+// has been started again.
 func TestStateWhileACrashedProcessLives(t *testing.T) {
 	t.Parallel()
 	s := start(t, shell(t, `exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 1`))
@@ -64,8 +64,8 @@ func (legacyCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessa
 	return nil, tool.NewProtocolError(-32601, "no", nil)
 }
 
-// A server that speaks both eras and cannot run twice, because of a lock or a port, is spoken
-// to over the connection there is.
+// A server that speaks both eras but cannot run twice, because of a lock or a port, serves both over its one
+// connection.
 func TestSecondEraThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
@@ -85,7 +85,7 @@ func TestSecondEraThatDoesNotStart(t *testing.T) {
 	}
 }
 
-// What is secret in an entry stays out of the log at every level, whoever says it.
+// Secrets of an entry do not appear in the log, at no level and from no package.
 func TestSecretsStayOutOfTheLog(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-of-the-entry"

@@ -19,9 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Diagnose tries a server out, step by step, on a connection of its own, and tells each step
-// as it ends. It stops at the first one that fails, after the server has been stopped again.
-// ok is false where one failed. Nothing of it goes into cache or pins.
+// Diagnose tests a server step by step on a connection of its own and calls tell as each step ends. It stops at the
+// first failing step, stops the server, and returns ok = false. It changes neither cache nor pins.
 func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)) (ok bool) {
 	opts.Cache, opts.Pins = nil, nil
 	set := NewSet([]Spec{spec}, opts)
@@ -49,23 +48,23 @@ func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)
 	return d.stop()
 }
 
-// diagnosis is a server being tried out.
+// diagnosis is a test of one server in progress.
 type diagnosis struct {
 	ctx    context.Context //nolint:containedctx // of the one function that all of this is part of
 	server *Server
 	tell   func(tool.Step)
 	conn   *conn
 	known  listing.Lists
-	notes  []string // of the step that is under way
+	notes  []string // of the current step
 }
 
-// entryError says that a server's entry is wrong.
+// entryError is the error of an invalid entry.
 type entryError struct{ reason, text string }
 
 // Error says what is wrong.
 func (e *entryError) Error() string { return e.text }
 
-// errSkipped says that a step has no meaning for this server.
+// errSkipped means that a step does not apply to this server.
 var errSkipped = errors.New("not needed")
 
 func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool {
@@ -92,7 +91,7 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 			step.Said = append(step.Said, line.Text)
 		}
 		step.Said = step.Said[max(0, len(step.Said)-20):]
-		if len(step.Said) > 0 { // what the error repeats of it is said once
+		if len(step.Said) > 0 { // lines that the error repeats are left out
 			step.Detail, _, _ = strings.Cut(step.Detail, "; it said: ")
 		}
 	}
@@ -104,7 +103,7 @@ func (d *diagnosis) settings() (string, error) {
 	if d.server.wrong != "" {
 		return "", &entryError{d.server.Status().Reason, d.server.wrong}
 	}
-	if err := d.server.usable(); err != nil { // what nobody has trusted is not started to see
+	if err := d.server.usable(); err != nil { // an untrusted server is not started, not even to test it
 		return "", err
 	}
 	conf := d.server.settings()
@@ -155,7 +154,7 @@ func (d *diagnosis) connect() (detail string, err error) {
 	return fmt.Sprintf("%s speaks %s (%s)", info, c.Version, c.Era), nil
 }
 
-// fetch asks for one list.
+// fetch requests one list.
 func (d *diagnosis) fetch(which listing.Kind) error {
 	return d.server.listing.Fetch(d.ctx, d.conn.feed, which, &d.known)
 }
@@ -177,17 +176,18 @@ func (d *diagnosis) tools() (string, error) {
 	return detail.String(), nil
 }
 
-// mostBreaking bounds the tools that a note names.
+// mostBreaking bounds the tools named in one note.
 const mostBreaking = 8
 
-// modelAPIs notes what of the tools no request to some interface to models may hold, as they are passed on in the flat view.
+// modelAPIs notes the tools whose definitions exceed a limit of some model API when they are listed unchanged, in the
+// flat view.
 func (d *diagnosis) modelAPIs() (string, error) {
 	if len(d.known.Tools) == 0 {
 		return "", errSkipped
 	}
 	breaking := map[string]bool{}
 	for _, a := range modelapi.APIs() {
-		at := map[string][]string{} // tools by the limit that they break
+		at := map[string][]string{} // names of tools by the limit that they exceed
 		for _, def := range d.known.Tools {
 			name := mcp.GetString(def, "name")
 			for _, b := range a.Check(d.listedAs(name), def) {
@@ -212,7 +212,7 @@ func (d *diagnosis) modelAPIs() (string, error) {
 	return fmt.Sprintf("%d of %d tools do not fit all; they are passed on as they are, and fit in the views grouped and search", len(breaking), len(d.known.Tools)), nil
 }
 
-// listedAs is what a tool is called in the flat view, where no other has that name.
+// listedAs returns a tool's name in the flat view, as far as no other tool wants the same name.
 func (d *diagnosis) listedAs(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < 128 && (r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -249,7 +249,7 @@ func (d *diagnosis) ping() (string, error) {
 	return "answered", nil
 }
 
-// stop ends the server, if it was started, and tells how long that took.
+// stop ends the server if it was started, and reports how long that took.
 func (d *diagnosis) stop() bool {
 	if d.conn == nil {
 		return true

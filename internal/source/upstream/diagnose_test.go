@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// diagnose tries the entry out and returns what it was told.
+// diagnose tests the entry and returns the steps it was told.
 func diagnose(t *testing.T, raw, off string) (steps []tool.Step, ok bool) {
 	t.Helper()
 	e, problems := entry.Parse("s0", json.RawMessage(raw), entry.Options{Dir: t.TempDir()})
@@ -29,7 +29,7 @@ func namesOf(steps []tool.Step) (out []string) {
 	return out
 }
 
-// Each step is told as it ends; those that have no meaning for a server are left out.
+// Each step is told as it ends; steps that do not apply to a server are left out.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -58,7 +58,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// It stops at what fails, and says why and what to do.
+// A diagnosis stops at the first failing step and says why it failed and what to do.
 func TestDiagnoseFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -91,7 +91,7 @@ func TestDiagnoseFails(t *testing.T) {
 	}
 }
 
-// A server of a project that nobody has trusted is not started to see what it does.
+// A diagnosis does not start a project's server that nobody has trusted.
 func TestDiagnoseStartsNothingUntrusted(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "started")

@@ -14,8 +14,8 @@ import (
 	"collie/internal/process"
 )
 
-// Some old servers list their tools in the initialize result and know no tools/list. Their tools are taken from there,
-// which is said; where there is a tools/list it alone counts.
+// Some old servers list their tools in the initialize result and do not implement tools/list. Their tools are taken
+// from there, with a warning. A server that has tools/list is asked by that alone.
 func TestToolsInTheInitializeResult(t *testing.T) {
 	t.Parallel()
 	const early = `[{"name":"echo","inputSchema":{"type":"object"}},{"name":"","inputSchema":{}},{"name":"echo","description":"twice"}]`
@@ -62,7 +62,7 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 	}
 }
 
-// answer answers requests by their method; an empty answer says that there is no such method.
+// answer answers requests by their method. An empty answer means "method not found".
 func answer(in io.Reader, out io.Writer, answers map[string]string) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var req struct {

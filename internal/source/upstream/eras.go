@@ -11,11 +11,11 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// This file decides in which era a server is spoken to, and which connection a caller of an era
-// or a session gets (ADR 26).
+// This file decides which era is used with a server, and which connection a caller of a given era or session gets
+// (ADR 26).
 
-// spoken says which eras a server is known to speak, as the cache keeps it. Empty says that only
-// one of them was tried.
+// spoken tells which eras a server is known to speak, in the words of the cache. Empty means that only one of them
+// was tried.
 type spoken string
 
 const (
@@ -24,7 +24,7 @@ const (
 	speaksBoth   spoken = "both"
 )
 
-// heard is what a new connection tells of the eras that its server speaks, given what was known.
+// heard returns what is known of the server's eras after connection c, where known was known before.
 func (known spoken) heard(c *mcp.Client) spoken {
 	switch {
 	case c.Era == mcp.Modern && slices.ContainsFunc(c.Versions, func(v string) bool { return !mcp.IsModern(v) }):
@@ -33,17 +33,19 @@ func (known spoken) heard(c *mcp.Client) spoken {
 		return speaksModern
 	case c.NotModern:
 		return speaksLegacy
-	case known == speaksModern: // it has just shown otherwise
+	case known == speaksModern: // this connection has just shown that the other one is spoken as well
 		return ""
 	}
 	return known
 }
 
-// firstEra is the era in which a connection for a caller of an era begins, 0 for none; only says
-// that the server is known to speak it. Where nothing is known and nobody has called yet, a process
-// is asked to initialize, since it may take the other question for the choice of an era; over HTTP
-// the modern question comes first, as 2026-07-28 wants it of clients that speak both (Transports,
-// Streamable HTTP, Backward Compatibility): each request of theirs has the fields of that revision.
+// firstEra returns the era to try first for a caller of the given era (0: no caller). only says that the server is
+// known to speak no other.
+//
+// If nothing is known and there is no caller, a process is sent initialize first, since it might take a modern
+// request for the choice of an era. Over HTTP the modern request comes first, as MCP 2026-07-28 asks of clients that
+// speak both eras (Transports, Streamable HTTP, Backward Compatibility): there every request carries the fields of
+// its revision.
 func (p *slots) firstEra(era mcp.Era) (first mcp.Era, only bool) {
 	switch p.eras.spoken {
 	case speaksLegacy:
@@ -60,7 +62,7 @@ func (p *slots) firstEra(era mcp.Era) (first mcp.Era, only bool) {
 	return cmp.Or(era, p.eras.caller, p.eras.home, p.lastCaller(), otherwise), false
 }
 
-// slotOf is where the connection for a caller is kept.
+// slotOf returns the slot of the connection for a caller.
 func (p *slots) slotOf(want slot) slot {
 	if p.settings().Isolation != entry.Session {
 		want.session = ""
@@ -71,19 +73,20 @@ func (p *slots) slotOf(want slot) slot {
 	return want
 }
 
-// apart reports whether callers of an era that is not the primary connection's get another one: the
-// server speaks both, or it has yet to be asked, which is done once.
+// apart reports whether callers whose era differs from the primary connection's get another connection: the server
+// speaks both eras, or it has not been asked yet, which happens once.
 func (p *slots) apart(era mcp.Era) bool {
 	return p.eras.spoken == speaksBoth || p.eras.spoken == "" && era == mcp.Modern && p.settings().Protocol == "auto"
 }
 
-// suits reports whether a connection that begins in an era is right for a caller of another.
+// suits reports whether a connection in the era have can serve a caller of the era want.
 func (p *slots) suits(have, want mcp.Era) bool {
 	return want == 0 || have == want || p.eras.spoken == speaksLegacy || p.eras.spoken == speaksModern || p.settings().Protocol != "auto"
 }
 
-// anyOf returns whatever connection of a server of sessions stands, or is being made, to who only
-// wants to know what it offers, feed being whose lists are on offer; nil where he has to start it.
+// anyOf returns an existing connection, or one being opened, to a caller that only wants the lists of a server with a
+// connection for each session. feed is the connection whose lists are published. It returns nil if the caller has to
+// open one.
 func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *opening) {
 	if want != (slot{}) || forCall || p.settings().Isolation != entry.Session || supervise.AlwaysOn(p.settings()) {
 		return nil, nil
@@ -99,8 +102,8 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 	return nil, nil
 }
 
-// assign gives the primary connection to a session that has none yet, if nobody has called over it;
-// nil if not.
+// assign gives the primary connection to a session that has none yet, provided nobody has called over it. It returns
+// nil otherwise.
 func (p *slots) assign(key slot, era mcp.Era) *conn {
 	c := p.primary
 	if key.session == "" || c == nil || c.used || !c.Alive() || !p.suits(c.Client.Era, era) {
@@ -110,8 +113,8 @@ func (p *slots) assign(key slot, era mcp.Era) *conn {
 	return c
 }
 
-// assignOpening gives the primary connection that is being made to a session, if nobody else needs it; nil
-// if not.
+// assignOpening gives the primary connection that is being opened to a session, provided nobody else needs it. It
+// returns nil otherwise.
 func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	o := p.opening[slot{}]
 	if key.session == "" || o == nil || o.forCall || !p.suits(o.first, era) {
@@ -122,22 +125,21 @@ func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	return o
 }
 
-// refill starts a primary connection in the place of one that a session has taken, where the server
-// is to run whether or not anybody uses it.
+// refill opens a new primary connection after a session has taken the old one, if the server is to run even when
+// nobody uses it.
 func (s *Server) refill(p *slots) {
 	if s.runsOn() && !p.closed && p.opening[slot{}] == nil {
 		s.begin(p, slot{}, 0) // nobody waits for it
 	}
 }
 
-// fits reports whether what a start has brought is for a caller who waited for it, and notes that
-// he uses it. It is not where a session took it, or where it is in another era than his and the
-// server has turned out to speak both.
+// fits reports whether the connection from a start suits a caller that waited for it, and marks it as used if so. It
+// does not suit if a session has taken it, or if it has the other era and the server turned out to speak both.
 func (s *Server) fits(o *opening, want slot, forCall bool) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if want == (slot{}) && !forCall {
-		return true // he wants to know what the server offers
+		return true // the caller only wants to know what the server offers
 	}
 	if at, held := p.holds(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
 		return false
@@ -146,8 +148,8 @@ func (s *Server) fits(o *opening, want slot, forCall bool) bool {
 	return true
 }
 
-// erasWith says what has been found out about the eras of the server, c included, and how it is reached;
-// see [listing.Options].
+// erasWith returns what is known of the server's eras, including what c shows, and the transport; see
+// [listing.Options].
 func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -155,10 +157,10 @@ func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport
 	if s.dialer.OverSSE() {
 		transport = entry.SSE
 	}
-	return string(p.eras.spoken.heard(c)), transport // which a connection that is just being made has not noted yet
+	return string(p.eras.spoken.heard(c)), transport // a connection that is still being opened is not recorded yet
 }
 
-// recalled takes over what the cache knows of the server's eras, unless the server itself has told; see
+// recalled takes over what a cache entry says of the server's eras, unless the server itself has told them; see
 // [listing.Options].
 func (s *Server) recalled(e *toolcache.Entry) bool {
 	p := s.pool.lock()
@@ -175,7 +177,7 @@ func (s *Server) recalled(e *toolcache.Entry) bool {
 	}
 	p.eras.spoken = ""
 	switch known := spoken(e.Eras); known {
-	case speaksLegacy, speaksModern, speaksBoth: // what a later version may say means nothing here
+	case speaksLegacy, speaksModern, speaksBoth: // other values, perhaps from a later version, are ignored
 		p.eras.spoken = known
 	}
 	return true

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// bothEras returns a server that speaks both eras, in processes of its own.
+// bothEras returns a server that speaks both eras, each connection in a process of its own.
 func bothEras(t *testing.T) *Server {
 	t.Helper()
 	path, args, env := mcptest.Command(t, "--era", "both")
@@ -31,7 +31,7 @@ func bothEras(t *testing.T) *Server {
 	return set.servers[0]
 }
 
-// drive makes a call as the pipeline does: first what is offered now, then the call.
+// drive makes a call as the pipeline does: Current, then Run.
 func drive(t *testing.T, s *Server, era mcp.Era) {
 	t.Helper()
 	call := &tool.Call{
@@ -48,7 +48,7 @@ func drive(t *testing.T, s *Server, era mcp.Era) {
 	}
 }
 
-// A server of both eras that is used by clients of one is one process, which they all share.
+// A server of both eras that only clients of one era use is one process, shared by all of them.
 func TestOneEraOneProcess(t *testing.T) {
 	t.Parallel()
 	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
@@ -65,7 +65,7 @@ func TestOneEraOneProcess(t *testing.T) {
 	}
 }
 
-// A process that was started without a call makes room for the one of the first caller's era.
+// A process that was started without a call is replaced by one of the first caller's era.
 func TestAnUnusedProcessMakesRoom(t *testing.T) {
 	t.Parallel()
 	s := bothEras(t)
@@ -78,8 +78,8 @@ func TestAnUnusedProcessMakesRoom(t *testing.T) {
 	}
 }
 
-// A modern client is spoken to in his era also where legacy ones were first, and nobody knew that
-// the server speaks it.
+// A modern client gets a modern connection even if legacy clients came first and nobody knew that the server speaks
+// both eras.
 func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	t.Parallel()
 	s := bothEras(t)
@@ -94,8 +94,7 @@ func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	}
 }
 
-// After a stop the first connection is in the era of who asks for it, and the server is as ready as
-// it was.
+// After a stop, the first connection has the era of whoever asks for it, and the server becomes ready as before.
 func TestTheFirstConnectionAfterAStop(t *testing.T) {
 	t.Parallel()
 	s := bothEras(t)
@@ -114,7 +113,7 @@ func TestTheFirstConnectionAfterAStop(t *testing.T) {
 	}
 }
 
-// A server that ends while it is asked for its lists is said to have ended, with its last words.
+// If a server exits while it is asked for its lists, the error says so and quotes its last output.
 func TestAnEndWhileListing(t *testing.T) {
 	t.Parallel()
 	script := `read x; printf '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"m","version":"1"}}}\n'

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,7 @@ import (
 	"collie/test/await"
 )
 
-// ofEra is a client of an era that can be asked nothing.
+// ofEra is a client of an era that answers no questions.
 type ofEra struct {
 	nobody
 
@@ -34,8 +35,8 @@ func (c ofEra) Supports(what tool.Capability) bool {
 	return what == tool.TakesInputRequired && c.era == mcp.Modern
 }
 
-// scripted is a fakemcp within the test's process that is slow where a test says so, and knows what
-// it was asked for. Time in it is the bubble's.
+// scripted is a fakemcp within the test's process. A test can slow down its answers and see what it was asked. Its
+// time is that of the synctest bubble.
 type scripted struct {
 	flags []string
 	boot  time.Duration
@@ -56,7 +57,7 @@ func (s *scripted) asked(start int, method string) {
 	s.procs[start] = append(s.procs[start], method)
 }
 
-// starts returns what each start was asked for.
+// starts returns, for each start, the methods it was asked.
 func (s *scripted) starts() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (e
 	return err
 }
 
-// filter passes on what the server is to answer by itself.
+// filter forwards the messages that the fakemcp is to answer itself.
 func (s *scripted) filter(start int, from io.Reader, to io.WriteCloser, out io.Writer) {
 	defer to.Close()
 	buf := make([]byte, 0, 1<<20)
@@ -171,7 +172,7 @@ func (s *scripted) transport(h http.Handler, start int) *http.Transport {
 	}}
 }
 
-// once is a listener of one connection.
+// once is a listener that accepts one connection.
 type once struct {
 	conn net.Conn
 	done bool
@@ -188,7 +189,7 @@ func (o *once) Accept() (net.Conn, error) {
 func (o *once) Close() error   { return nil }
 func (o *once) Addr() net.Addr { return o.conn.LocalAddr() }
 
-// playing returns a server that s plays, and what is kept of it.
+// playing returns a server played by s, with its set and its cache.
 func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, set *Set, done func()) {
 	t.Helper()
 	o.open, o.Key = s.open, make([]byte, 32)
@@ -204,7 +205,7 @@ func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, se
 	return set.servers[0], set, func() { set.Close(context.Background()) }
 }
 
-// firstCall makes a call as the pipeline does, and returns how long it took.
+// firstCall makes a call as the pipeline does and returns how long it took.
 func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -223,8 +224,8 @@ func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Durati
 	return time.Since(begun)
 }
 
-// What a server takes over its optional lists delays no call and no list of tools, and what was
-// known of a list that does not come stays known.
+// Slow optional lists delay neither a call nor the list of tools, and what was known of a list that does not arrive
+// stays known.
 func TestOptionalListsDelayNothing(t *testing.T) {
 	t.Parallel()
 	optional := []string{"resources/list", "resources/templates/list", "prompts/list"}
@@ -260,8 +261,8 @@ func TestOptionalListsDelayNothing(t *testing.T) {
 	}
 }
 
-// Why a start has failed is told when it has, not when what is left of it has ended, for which the
-// next start waits.
+// The reason of a failed start is reported at once. Only the next start waits until the remains of the failed one
+// have ended.
 func TestAFailedStartIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -283,7 +284,7 @@ func TestAFailedStartIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// A list that hangs costs nothing of what the cache knew of it, here and in the file.
+// A list that hangs loses nothing of what was known of it, in memory or in the cache file.
 func TestAHungListKeepsWhatWasKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestAHungListKeepsWhatWasKnown(t *testing.T) {
 	})
 }
 
-// An entry of the cache never says that a server has no prompts because nobody has waited for them.
+// A cache entry never says that a server has no prompts just because nobody waited for them.
 func TestNoHalfEntryOfAnUnknownServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,8 +330,8 @@ func TestNoHalfEntryOfAnUnknownServer(t *testing.T) {
 	})
 }
 
-// A change that is told while the lists are being fetched is not missed, and a hung list does not
-// keep another one from being fetched again.
+// A change announced while lists are being fetched is not missed, and a list that hangs does not keep another from
+// being fetched again.
 func TestChangesWhileLearning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -355,7 +356,7 @@ func TestChangesWhileLearning(t *testing.T) {
 	})
 }
 
-// A server of both eras is started once, in the era of who calls, whatever is known of it.
+// A server of both eras is started once, in the era of the caller, whatever is known of it.
 func TestTheCallDecidesTheEra(t *testing.T) {
 	t.Parallel()
 	for _, isolation := range []string{"", `,"isolation":"session"`} {
@@ -393,9 +394,9 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 	}
 }
 
-// Where nothing is known, a call begins in its own era and goes on in the other one in the same
-// process; what was found out is kept. A start without a call takes the era of the last caller;
-// where nobody has called, over HTTP the modern one.
+// If nothing is known, a call tries its own era first and falls back to the other one in the same process; the result
+// is remembered. A start without a call uses the era of the last caller. If nobody has called yet, HTTP starts with
+// the modern era.
 func TestUnknownEras(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -442,8 +443,8 @@ func TestUnknownEras(t *testing.T) {
 	}
 }
 
-// A modern client of a server that was learnt in the legacy era is spoken to in his own where the
-// server speaks it; where it does not, that is found out once.
+// A server was learnt in the legacy era. A modern client gets a modern connection if the server speaks it; if not,
+// that is found out once.
 func TestAModernCallerAfterALegacyStart(t *testing.T) {
 	t.Parallel()
 	for server, want := range map[string]string{"both": "modern", "legacy": "legacy"} {
@@ -474,8 +475,8 @@ func TestAModernCallerAfterALegacyStart(t *testing.T) {
 	}
 }
 
-// With "isolation": "session" the first session gets the process that the lists came from, whether
-// it is up already or being started, and no session's process is asked for lists that are known.
+// With "isolation": "session" the first session gets the process that delivered the lists, whether it is running or
+// still starting, and no session's process is asked for lists that are known.
 func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
 	t.Parallel()
 	for _, early := range []bool{false, true} {
@@ -514,7 +515,7 @@ func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
 	}
 }
 
-// The first call of a remote server waits for three round trips, whatever else the start asks for.
+// The first call of a remote server waits for three round trips, whatever else the start requests.
 func TestRoundTripsOfAFirstCall(t *testing.T) {
 	t.Parallel()
 	const trip = 200 * time.Millisecond
@@ -536,7 +537,7 @@ func TestRoundTripsOfAFirstCall(t *testing.T) {
 	}
 }
 
-// A modern call has the headers that its tool wants, in whatever era the list was told.
+// A modern call carries the headers that its tool requires, in whichever era the list was fetched.
 func TestHeadersAfterALegacyList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -554,8 +555,8 @@ func TestHeadersAfterALegacyList(t *testing.T) {
 	})
 }
 
-// A server of both eras that keeps no session cannot ask back in the legacy one: it is spoken to in
-// the modern era by all, once that is known, and no call is lost for it.
+// A server of both eras that keeps no session cannot ask back in the legacy era. Once that is known, it is used in
+// the modern era by all clients, and no call is lost by the change.
 func TestAServerWithoutSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -600,7 +601,7 @@ func TestAServerWithoutSessions(t *testing.T) {
 	})
 }
 
-// A server that does not serve a session before its handshake has ended is asked again then.
+// A server that refuses requests until its handshake is complete is asked again after it.
 func TestAServerThatWaitsForInitialized(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -615,7 +616,7 @@ func TestAServerThatWaitsForInitialized(t *testing.T) {
 	})
 }
 
-// strictHandshake refuses what comes before notifications/initialized has been answered.
+// strictHandshake refuses requests that come before notifications/initialized has been answered.
 type strictHandshake struct {
 	*scripted
 
@@ -648,4 +649,65 @@ func (s *strictHandshake) open(ctx context.Context, c *conn, opts mcp.ClientOpti
 	link := mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport})
 	c.Client, err = mcp.Connect(ctx, link, opts)
 	return err
+}
+
+// The lists of a server whose listening stream opens only at a later request are fetched again then: it could not
+// report what changed before.
+func TestListsAfterALateStream(t *testing.T) {
+	t.Parallel()
+	for fails, want := range map[int]int{0: 1, 1: 2, 2: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scripted{http: true}
+			var gets atomic.Int32
+			plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.Method {
+				case http.MethodGet:
+					if int(gets.Add(1)) <= fails {
+						w.WriteHeader(http.StatusServiceUnavailable)
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					w.(http.Flusher).Flush()
+					<-r.Context().Done()
+					return
+				case http.MethodDelete:
+					return
+				}
+				body, _ := io.ReadAll(r.Body)
+				result := map[string]string{
+					"initialize": `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true}},` +
+						`"serverInfo":{"name":"m","version":"1"}}`,
+					"tools/list":   `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`,
+					"prompts/list": `{"prompts":[]}`,
+				}[mcp.GetString(body, "method")]
+				if result == "" {
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, mcp.Get(body, "id"), result)
+			})
+			open := func(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
+				s.mu.Lock()
+				s.procs = append(s.procs, nil)
+				s.mu.Unlock()
+				c.Transport = s.transport(plain, 0)
+				c.Client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport}), opts)
+				return err
+			}
+			set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp","protocol":"legacy"}`)}, Options{open: open})
+			defer set.Close(context.Background())
+			if err := set.servers[0].Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			await.Sleep(20 * time.Second)
+			asked := map[string]int{}
+			for _, method := range s.starts()[0] {
+				asked[method]++
+			}
+			if asked["tools/list"] != want || asked["prompts/list"] != want || asked["resources/list"] != 0 {
+				t.Errorf("after %d refusals it was asked %v, want each list %d times", fails, asked, want)
+			}
+		})
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 var _ mcp.Handler = (*conn)(nil)
 
-// Notification takes what the server tells of its own accord.
+// Notification handles a notification from the server.
 func (c *conn) Notification(m mcp.Message, owner any) {
 	s := c.server
 	f, _ := owner.(*inflight.Call)
@@ -49,9 +49,8 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 	}
 }
 
-// logged passes a log message on: to the caller whose call it came for, where the
-// transport says so; else to all sessions, and to the one modern caller in flight, who
-// gets logs in no other way.
+// logged forwards a log message. If the transport says which call it came for, it goes to that caller. Otherwise it
+// goes to all sessions, and to the only modern caller in flight, which has no other way to get logs.
 func (c *conn) logged(m mcp.Message, f *inflight.Call) {
 	if f != nil {
 		f.Caller.Notify(context.Background(), m.Method, m.Params)
@@ -66,8 +65,8 @@ func (c *conn) logged(m mcp.Message, f *inflight.Call) {
 	})
 }
 
-// other passes on a notification that we do not know: to the caller of the call that it names or
-// came for, else of the one in flight, else to all who are there.
+// other forwards a notification that MCP does not define: to the caller of the call that it names or came for, else
+// to the caller of the only call in flight, else to all sessions.
 func (c *conn) other(m mcp.Message, f *inflight.Call) {
 	params := m.Params
 	if g, theirs := c.calls.Named(params); g != nil {
@@ -84,8 +83,7 @@ func (c *conn) other(m mcp.Message, f *inflight.Call) {
 	})
 }
 
-// withoutSubscription removes the id of our own subscription, which means nothing to
-// anybody else.
+// withoutSubscription removes the id of our own subscription, which means nothing to clients.
 func withoutSubscription(params json.RawMessage) json.RawMessage {
 	meta := mcp.Get(params, "_meta")
 	if mcp.Get(meta, mcp.MetaSubscription) == nil {

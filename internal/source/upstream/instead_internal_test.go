@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// callOf is a call of echo as it is made who found s in the list.
+// callOf returns a call of echo by a client that found s in the list.
 func callOf(s *Server) *tool.Call {
 	return &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"},
@@ -21,8 +21,8 @@ func callOf(s *Server) *tool.Call {
 	}
 }
 
-// A call that found a server in the list before the settings made another one of it waits for the
-// start of that one, whether it was about to run, or waited for the start of the old one.
+// A reload replaces a server after a call has found it in the list. The call waits for the start of the new server,
+// whether it was about to run or was waiting for the old server's start.
 func TestCallsOutliveAReplacedServer(t *testing.T) {
 	t.Parallel()
 	for _, waiting := range []bool{false, true} {
@@ -71,8 +71,8 @@ func TestCallsOutliveAReplacedServer(t *testing.T) {
 	}
 }
 
-// Where no server has taken the place, or its tool is another one, the call fails and says so; a
-// tool is never run by what was decided about another.
+// If no server has taken the old one's place, or its tool has changed, the call fails and says so: no tool runs on a
+// decision that was made about another definition.
 func TestCallsOfAServerThatHasGone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -16,8 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// Sets that come and go, at rest, in mid-call and in mid-start, leave neither goroutines nor
-// descriptors behind.
+// Sets that are closed at rest, during a call or during a start leave no goroutines or descriptors behind.
 //
 //nolint:paralleltest // it counts what the process has open
 func TestSetsLeaveNothingBehind(t *testing.T) {
@@ -56,7 +55,7 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// closeSet closes a set within the time its servers may take.
+// closeSet closes a set within the time that its servers may take.
 func closeSet(t *testing.T, set *upstream.Set) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
@@ -68,7 +67,7 @@ func closeSet(t *testing.T, set *upstream.Set) {
 	}
 }
 
-// descriptors counts what this process has open; 0 where the system does not tell.
+// descriptors returns the number of open descriptors of this process, 0 if the system does not tell.
 func descriptors() int {
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

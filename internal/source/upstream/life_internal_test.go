@@ -23,7 +23,7 @@ import (
 	"collie/test/await"
 )
 
-// memory is an MCP server on pipes in memory, so that time in a test is the test's own.
+// memory is an MCP server connected by pipes in memory, so that tests control its time.
 type memory struct {
 	starts  atomic.Int64
 	refuse  atomic.Bool  // starts fail
@@ -132,14 +132,14 @@ func (m *memory) crash() {
 	}
 }
 
-// live returns a server of entry, which m plays. The bubble has to be left by done.
+// live returns a server with the given entry, played by m. The test must call done before its bubble ends.
 func live(t testing.TB, m *memory, raw string) (s *Server, done func()) {
 	t.Helper()
 	set := liveSet(t, m, Options{}, specOf(t, "m", raw))
 	return set.servers[0], func() { set.Close(context.Background()) }
 }
 
-// liveSet returns a set of servers, all of which m plays.
+// liveSet returns a set of servers, all played by m.
 func liveSet(t testing.TB, m *memory, o Options, specs ...Spec) *Set {
 	t.Helper()
 	if m.tool == "" {
@@ -149,7 +149,7 @@ func liveSet(t testing.TB, m *memory, o Options, specs ...Spec) *Set {
 	return NewSet(specs, o)
 }
 
-// specOf is the entry raw under a name.
+// specOf returns the spec of entry raw under name.
 func specOf(t testing.TB, name, raw string) Spec {
 	t.Helper()
 	e, problems := entry.Parse(name, json.RawMessage(raw), entry.Options{Dir: "/", Cache: &entry.Cache{
@@ -165,7 +165,7 @@ func specOf(t testing.TB, name, raw string) Spec {
 
 func echo(s *Server) error { return echoOf(s, "") }
 
-// echoOf is a call that a session makes.
+// echoOf makes a call for a session.
 func echoOf(s *Server, session string) error {
 	_, err := s.Run(context.Background(), &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Session: session},
@@ -176,8 +176,7 @@ func echoOf(s *Server, session string) error {
 
 const plain = `{"command":"true","protocol":"legacy"%s}`
 
-// A server that has not been used for idleTimeout stops, keeps its tools, and starts again
-// when it is called.
+// A server that is unused for idleTimeout stops, keeps its tools listed, and starts again when it is called.
 func TestIdleStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -207,7 +206,7 @@ func TestIdleStop(t *testing.T) {
 	})
 }
 
-// What was promised to run does, and what somebody waits for updates of does too.
+// A keepalive server, and one whose updates somebody has subscribed to, does not stop when idle.
 func TestNoIdleStop(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{
@@ -232,8 +231,7 @@ func TestNoIdleStop(t *testing.T) {
 	}
 }
 
-// A server that dies is started again by itself, later and later where that does not help, and
-// at once where somebody calls it.
+// A server that dies is restarted, after ever longer waits if it keeps dying, and at once if somebody calls it.
 func TestRestartAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -261,8 +259,8 @@ func TestRestartAfterACrash(t *testing.T) {
 	})
 }
 
-// A server that keeps failing is refused fast once the breaker is open; a person's word or the
-// passing of time gives it one more try.
+// Once the breaker is open, calls of a failing server are refused at once. A person's request, or the end of the
+// delay, allows one more try.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -296,7 +294,7 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// After the delay an open breaker lets one call try, and one only.
+// After its delay an open breaker lets exactly one call try.
 func TestHalfOpenTriesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -320,7 +318,7 @@ func TestHalfOpenTriesOnce(t *testing.T) {
 	})
 }
 
-// A server whose tools nobody knows is tried again by itself; one that needs a person is not.
+// A server with unknown tools is retried without a call; one that waits for a person is not.
 func TestUnknownToolsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -343,7 +341,7 @@ func TestUnknownToolsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// A hundred first calls start one process.
+// A hundred simultaneous first calls start one process.
 func TestFirstCallsShareAStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -365,7 +363,7 @@ func TestFirstCallsShareAStart(t *testing.T) {
 	})
 }
 
-// Pings that stay unanswered make a server degraded, and then connect it anew.
+// Unanswered pings first make a server degraded, then reconnect it.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -399,8 +397,8 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// A call of a listed tool of a server that does not run brings the definition of today, or
-// says that the tool is gone.
+// A call of a listed tool of a server that does not run fetches the current definition, or says that the tool is
+// gone.
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -427,8 +425,8 @@ func TestCurrent(t *testing.T) {
 	})
 }
 
-// Whatever happens in whatever order, a server is in a state that fits, its tools stay known,
-// and it can be used again.
+// After random events in random order the server's state is consistent, its tools stay known, and it can be used
+// again.
 func TestStateMachine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -508,7 +506,7 @@ func checkState(t *testing.T, s *Server, steps []string) {
 	}
 }
 
-// problem is an error of an entry.
+// problem returns an error in an entry.
 func problem(message string) entry.Problem {
 	return entry.Problem{Severity: entry.SeverityError, Message: message}
 }

@@ -12,7 +12,8 @@ import (
 	"collie/test/await"
 )
 
-// listed lists the tools of s as a client does, and returns when what follows in the background has been done.
+// listed lists the tools of s as a client does and waits for the background work that follows. It returns the first
+// tool's name.
 func listed(s *Server) (first string) {
 	if tools := s.Offer().Tools; len(tools) > 0 && len(tools[0].Actions) > 0 {
 		first = tools[0].Actions[0].Name
@@ -23,8 +24,8 @@ func listed(s *Server) (first string) {
 	return first
 }
 
-// The list of a server that runs is asked for again once it has been listed past its lifetime, once however many list it, and
-// what differs is told.
+// When clients list a running server's tools past their lifetime, the server is asked for them again, once however
+// many clients list, and differences are announced.
 func TestOldListsAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestOldListsAreAskedForAgain(t *testing.T) {
 	})
 }
 
-// A remote server that nobody is connected to is connected to for its lists where these are old; one that fails is tried less
-// and less often, however often it is listed, and no process is started for a list.
+// A remote server without a connection is connected to when clients list its outdated tools. If it fails, it is tried
+// ever less often, however often clients list. No process is started for a list.
 func TestOldListsOfServersThatDoNotRun(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -10,18 +10,18 @@ import (
 	"collie/internal/tool"
 )
 
-// Listens reports whether the server may run; see [tool.Peer].
+// Listens reports whether clients' messages can reach the server: it is usable, running or not. See [tool.Peer].
 func (s *Server) Listens() bool { return s.usable() == nil }
 
-// Owns reports whether a message names a call, or a question of the server's, that its sender has
-// under way here.
+// Owns reports whether a message refers to a call that its sender has in flight here, or to a question of this server
+// that it is answering.
 func (s *Server) Owns(m *tool.Message) bool {
 	c, _ := s.addressee(m)
 	return c != nil
 }
 
-// Tell passes a client's notification on: over the connection that it is about, else over the one
-// that the client's calls take, if it stands.
+// Tell forwards a client's notification: on the connection that it refers to, else on the one that the client's calls
+// use, if that is open.
 func (s *Server) Tell(m *tool.Message) {
 	if m.Method == methodRootsChanged {
 		s.tellRoots(m.Session)
@@ -44,8 +44,8 @@ func (s *Server) Tell(m *tool.Message) {
 	}
 }
 
-// addressee is the connection that a message is about, and its parameters as the server knows what
-// they name. Nil is none.
+// addressee returns the connection that a message refers to, and the message's parameters with the ids that the
+// server knows. The connection is nil if there is none.
 func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 	if c, params := s.questions.find(m); c != nil {
 		return c, params
@@ -58,14 +58,14 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 	return nil, nil
 }
 
-// questions are those that a server has put to clients with a progress token. Servers choose tokens
-// by themselves, so each gets one of ours on the way.
+// questions are the pending questions to clients that carry a progress token. Tokens of different servers may be
+// equal, so each is replaced by one of ours.
 type questions struct {
-	prefix string // of the tokens: no two servers have the same
+	prefix string // of our tokens, different for each server
 
 	mu   sync.Mutex
 	last uint64
-	open map[string]question // by the token that the client knows, as JSON
+	open map[string]question // by our token, as JSON
 }
 
 type question struct {
@@ -74,8 +74,8 @@ type question struct {
 	token   json.RawMessage
 }
 
-// note keeps the progress token of a question, if it has one, until forget is called, and returns
-// the parameters as the client gets them.
+// note replaces the progress token of a question, if it has one, and returns the parameters for the client. The token
+// is remembered until forget is called.
 func (q *questions) note(c *conn, session string, params json.RawMessage) (_ json.RawMessage, forget func()) {
 	meta := mcp.Get(params, "_meta")
 	token := mcp.Get(meta, "progressToken")
@@ -98,8 +98,8 @@ func (q *questions) note(c *conn, session string, params json.RawMessage) (_ jso
 	}
 }
 
-// find returns the connection of the question that m tells the progress of, and the parameters as
-// the server knows it; nil if there is none.
+// find returns the connection of the question whose progress m reports, and the parameters with the server's own
+// token; nil if there is none.
 func (q *questions) find(m *tool.Message) (*conn, json.RawMessage) {
 	token := mcp.Get(m.Params, "progressToken")
 	if token == nil || m.Request {
@@ -114,10 +114,10 @@ func (q *questions) find(m *tool.Message) (*conn, json.RawMessage) {
 	return one.conn, mcp.Edit(m.Params, mcp.Field{Key: "progressToken", Value: one.token})
 }
 
-// maxNotes bounds the notifications that wait for a server; what comes beyond is dropped.
+// maxNotes bounds the notifications that wait for a server. Further ones are dropped.
 const maxNotes = 256
 
-// notes sends notifications to a server in their order, for those who do not wait.
+// notes sends notifications to a server in order, in the background.
 type notes struct {
 	mu    sync.Mutex
 	queue []note
@@ -129,7 +129,7 @@ type note struct {
 	params json.RawMessage
 }
 
-// send takes a notification for c, which owns n.
+// send queues a notification for c, the connection to which n belongs.
 func (n *notes) send(c *conn, method string, params json.RawMessage) {
 	s := c.server
 	n.mu.Lock()

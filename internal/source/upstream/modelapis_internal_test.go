@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A server whose tools break limits of interfaces to models is well, and told of: by its name, the tool and the limit.
+// A server whose tools exceed limits of model APIs passes the diagnosis, with notes that name server, tool and limit.
 func TestDiagnoseNamesLimits(t *testing.T) {
 	t.Parallel()
 	const fine = `{"name":"fine","description":"d","inputSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}}`

@@ -8,14 +8,14 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// pool holds the connections of a server. Its lock is for them alone; who holds it may tell the supervisor
-// and the listing of them, which never call back with theirs held.
+// pool holds the connections of a server under a lock of its own. Whoever holds it may call the supervisor and the
+// listing, which never call back while they hold their own locks.
 type pool struct {
 	mu    sync.Mutex
 	slots slots
 }
 
-// lock returns the connections, which are the caller's until unlock.
+// lock locks the pool and returns its slots, for use until unlock.
 func (p *pool) lock() *slots {
 	p.mu.Lock()
 	return &p.slots
@@ -23,14 +23,14 @@ func (p *pool) lock() *slots {
 
 func (p *pool) unlock() { p.mu.Unlock() }
 
-// slots is which connections a server has, whose each is, and which are being made. It decides and starts
-// nothing, and is not safe for concurrent use: whoever has a *slots has the lock of its pool.
+// slots are the connections of a server, those being opened, and who each belongs to. It decides but starts nothing.
+// It is not safe for concurrent use: whoever uses a *slots holds the lock of its pool.
 type slots struct {
-	settings   func() *entry.Entry // as of now
-	lastCaller func() mcp.Era      // of any server; 0 where nobody has called
+	settings   func() *entry.Entry // returns the current settings
+	lastCaller func() mcp.Era      // era of the last caller of any server, 0 if there was none
 
 	primary *conn
-	extra   map[slot]*conn // beside the primary one: another era, or a session of its own
+	extra   map[slot]*conn // beside the primary one: for the other era, or for single sessions
 	opening map[slot]*opening
 	eras    eras
 
@@ -38,34 +38,34 @@ type slots struct {
 	closed   bool          // nothing is started any more
 }
 
-// eras is what is known of how a server is spoken to.
+// eras is what is known of the eras of a server.
 type eras struct {
-	home   mcp.Era // of the primary connection, or of the last one; 0 where there was none
-	spoken spoken  // which eras the server speaks
-	caller mcp.Era // of the last call; 0 where nobody has called
+	home   mcp.Era // era of the primary connection, or of the last one; 0 if there was none
+	spoken spoken  // the eras that the server speaks
+	caller mcp.Era // era of the last call; 0 if there was none
 }
 
-// slot names a connection: the primary one is the zero slot. A session has one connection, in
-// the era of its client, and its slot names no era.
+// slot identifies a connection; the zero slot is the primary one. A session has one connection, in its client's era,
+// so its slot has no era.
 type slot struct {
 	era     mcp.Era
 	session string
 }
 
-// opening is a connection being made, which all who need it wait for.
+// opening is a connection being opened. All callers that need it wait for it together.
 type opening struct {
 	ctx     context.Context //nolint:containedctx // of the start itself, whoever waits for it
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	first   mcp.Era // the era that is tried first
-	only    bool    // and no other
-	forCall bool    // somebody will make a call; guarded by pool.mu
-	key     slot    // where it will be; guarded by pool.mu
+	only    bool    // no other era is tried
+	forCall bool    // a call waits for it; guarded by pool.mu
+	key     slot    // the slot it is for; guarded by pool.mu
 	conn    *conn
 	err     error
 }
 
-// at returns the connection of a slot, nil if there is none.
+// at returns the connection in a slot, nil if there is none.
 func (p *slots) at(key slot) *conn {
 	if key == (slot{}) {
 		return p.primary
@@ -73,7 +73,7 @@ func (p *slots) at(key slot) *conn {
 	return p.extra[key]
 }
 
-// put sets the connection of a slot; nil empties it.
+// put sets the connection of a slot; nil empties the slot.
 func (p *slots) put(key slot, c *conn) {
 	if c != nil {
 		c.whose = key.session
@@ -88,7 +88,7 @@ func (p *slots) put(key slot, c *conn) {
 	}
 }
 
-// conns returns the connections there are, dead ones included.
+// conns returns all connections, dead ones included.
 func (p *slots) conns() []*conn {
 	var out []*conn
 	if p.primary != nil {
@@ -100,7 +100,7 @@ func (p *slots) conns() []*conn {
 	return out
 }
 
-// holds reports whether c is one of the connections.
+// holds reports whether c is in use, and in which slot.
 func (p *slots) holds(c *conn) (slot, bool) {
 	if p.primary == c {
 		return slot{}, true

@@ -14,8 +14,7 @@ import (
 	"collie/internal/source/upstream/signin"
 )
 
-// reasonOf classes a failed start: its stable code, and what a person
-// can do about it.
+// reasonOf returns the stable code for a failed start, and a hint for the user.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*entryError](err); ok {
 		return e.reason, "collie mcp validate shows the place"
@@ -27,7 +26,7 @@ func reasonOf(err error) (reason, hint string) {
 		return string(e.Reason), InstallHint(e.Name)
 	}
 	if needsAuth(err) {
-		return "auth_required", "" // the hint depends on the server
+		return "auth_required", "" // the hint is added by the caller: it depends on the server
 	}
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return "unsupported_protocol", "update the server"
@@ -56,14 +55,14 @@ func reasonOf(err error) (reason, hint string) {
 	return "bad_handshake", ""
 }
 
-// closedPipe reports whether a program has closed the pipe that we write to. The same happens to
-// network connections.
+// closedPipe reports whether a program closed the pipe that we write to. Network connections fail with the same
+// error, but do not count here.
 func closedPipe(err error) bool {
 	_, network := errors.AsType[*net.OpError](err)
 	return !network && errors.Is(err, syscall.EPIPE)
 }
 
-// statusOf is the HTTP status of a refused start, 0 if it is not about one.
+// statusOf returns the HTTP status with which a start was refused, 0 if the error is about something else.
 func statusOf(err error) int {
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 		return e.Status
@@ -71,7 +70,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// needsAuth reports whether an error says that a person has to sign in.
+// needsAuth reports whether err means that a person has to sign in.
 func needsAuth(err error) bool {
 	if _, ok := errors.AsType[*signin.NeedsAuthError](err); ok {
 		return true
@@ -89,7 +88,7 @@ func linkReason(e *mcp.LinkError) (reason, hint string) {
 	return networkReason(e), "is it running, and is the url right?"
 }
 
-// InstallHint is one line of help for a program that is not there, by its name.
+// InstallHint returns one line on how to install a missing program, by its name.
 func InstallHint(command string) string {
 	switch command {
 	case "npx", "npm", "node":
@@ -104,7 +103,7 @@ func InstallHint(command string) string {
 	return "install it, or give its full path"
 }
 
-// networkReason classes what kept us from a server.
+// networkReason returns the stable code for an error of the network.
 func networkReason(err error) string {
 	text := err.Error()
 	switch {

@@ -9,7 +9,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// A program has no URL that could be wrong; a server at the other end of a network has.
+// A broken pipe to a program does not suggest a wrong URL; one to a network server does.
 func TestReasonOfABrokenPipe(t *testing.T) {
 	t.Parallel()
 	if _, hint := reasonOf(&mcp.LinkError{Err: syscall.EPIPE}); strings.Contains(hint, "url") || !strings.Contains(hint, "stdio") {

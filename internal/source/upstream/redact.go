@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// redacting is a handler of log records that hides the secrets of a server's entry in all
-// that is said about the server, by whatever package: errors quote commands, URLs and what
-// the server said.
+// redacting is a log handler that masks the secrets of a server's entry in every record about that server, whichever
+// package wrote it: errors quote commands, URLs and the server's own words.
 type redacting struct {
 	slog.Handler
 	redact func(string) string
 }
 
-// Handle passes r on without the secrets.
+// Handle forwards r with its secrets masked.
 func (d redacting) Handle(ctx context.Context, r slog.Record) error {
 	clean := slog.NewRecord(r.Time, r.Level, d.redact(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
@@ -25,7 +24,7 @@ func (d redacting) Handle(ctx context.Context, r slog.Record) error {
 	return d.Handler.Handle(ctx, clean)
 }
 
-// WithAttrs hides them in what comes later, too.
+// WithAttrs returns a handler that masks secrets as well.
 func (d redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
@@ -34,7 +33,7 @@ func (d redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return redacting{d.Handler.WithAttrs(clean), d.redact}
 }
 
-// WithGroup hides them in what comes later, too.
+// WithGroup returns a handler that masks secrets as well.
 func (d redacting) WithGroup(name string) slog.Handler {
 	return redacting{d.Handler.WithGroup(name), d.redact}
 }
@@ -43,7 +42,7 @@ func (d redacting) attr(a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(d.redact(v.String()))
-	case slog.KindAny: // an error, or anything that the handler would print
+	case slog.KindAny: // an error, or anything else that the handler would format as text
 		a.Value = slog.StringValue(d.redact(fmt.Sprint(v.Any())))
 	case slog.KindGroup:
 		list := make([]slog.Attr, len(v.Group()))
@@ -56,7 +55,7 @@ func (d redacting) attr(a slog.Attr) slog.Attr {
 	return a
 }
 
-// redact hides the secrets of the server's entry in a text.
+// redact masks the secrets of the server's entry in a text.
 func (s *Server) redact(text string) string {
 	for _, secret := range s.settings().Secrets {
 		if len(secret) >= 4 {

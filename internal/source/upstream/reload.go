@@ -10,10 +10,10 @@ import (
 	"collie/internal/tool"
 )
 
-// Apply makes specs the configuration: servers that are new are added, those that are gone
-// stop, those that have become other ones are replaced, and those that are only treated in
-// another way go on undisturbed. It returns when the change is made; what stops does
-// so in the background. It reports whether the list of sources is another one.
+// Apply makes specs the new configuration. New servers are added, missing ones stop, and servers whose identity
+// changed are replaced; a server whose other settings changed goes on undisturbed. Apply returns once the new list is
+// in place, while old servers stop in the background. changed reports whether the list of sources differs from
+// before.
 func (s *Set) Apply(specs []Spec) (changed bool) {
 	s.mu.Lock()
 	if s.closed {
@@ -77,8 +77,8 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	return changed
 }
 
-// succeed takes over what clients want to hear of the server whose place it takes, and, where
-// the settings say so, what that one offered.
+// succeed takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
+// lists.
 func (s *Server) succeed(old *Server) {
 	for _, uri := range old.wants.now().uris {
 		s.wants.keep(uri)
@@ -88,9 +88,8 @@ func (s *Server) succeed(old *Server) {
 	}
 }
 
-// successor returns the server that has taken the place of s, whose connection failed with err: a
-// call that found s in the list before the settings changed is for its successor. The error is
-// why the call fails where there is none, or where the caller has given up.
+// successor returns the server that has replaced s, for a call that found s in the list before the settings changed
+// and failed with err. If there is none, or if the caller gave up, it returns the error for the call.
 func (s *Server) successor(ctx context.Context, err error) (*Server, error) {
 	if ctx.Err() != nil || !s.leaving.Load() {
 		return nil, s.startError(err)
@@ -110,8 +109,8 @@ func (s *Server) successor(ctx context.Context, err error) (*Server, error) {
 	return s.set.servers[i], nil
 }
 
-// runInPlace runs a call that was meant for the server whose place s has taken. What was decided
-// about the call was decided by the old definition of its action, so that has to be the new one.
+// runInPlace runs a call that was made for the server that s has replaced. It refuses the call if the action's
+// definition has changed, since checks and approvals were made on the old one.
 func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	if call.Kind == tool.KindCall && call.Action != nil {
 		if _, err := s.Current(ctx, call); err != nil {
@@ -131,8 +130,7 @@ func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, 
 	return s.Run(ctx, call)
 }
 
-// reconfigure takes new settings over without a restart. It reports false where they make
-// another server of it.
+// reconfigure applies new settings without a restart. It returns false if they make it a different server.
 func (s *Server) reconfigure(spec Spec) bool {
 	old, e := s.settings(), spec.Entry
 	wrong := spec.wrong()
@@ -142,7 +140,7 @@ func (s *Server) reconfigure(spec Spec) bool {
 	if s.hash == "" && (old.Command != e.Command || old.URL != e.URL) {
 		return false
 	}
-	key := s.set.opts.Key // a portable identity leaves out folders, and a process is started in one
+	key := s.set.opts.Key // Portable identities ignore folders, but a process runs in one
 	if s.hash != "" && (old.ConfigHash(key) != e.ConfigHash(key) || old.Isolation != e.Isolation) {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 	"collie/test/await"
 )
 
-// reloadable returns a begun set of specs, all played by m and kept in a cache in memory.
+// reloadable returns a running set of specs, all played by m, with a cache in memory.
 func reloadable(t *testing.T, m *memory, o Options, specs ...Spec) (set *Set, done func()) {
 	t.Helper()
 	o.Key = make([]byte, 32)
@@ -37,14 +37,14 @@ func (s *Set) names() (out []string) {
 	return out
 }
 
-// An hour of quiet is enough for whatever a reload begins.
+// untilStopped waits an hour of the bubble's time, enough for anything a reload begins.
 func untilStopped() {
 	await.Sleep(time.Hour)
 	synctest.Wait()
 }
 
-// New servers are added and contacted, those that are gone stop when their calls have ended, and
-// others are not disturbed.
+// New servers are added and contacted, removed ones stop when their calls have ended, and the others are not
+// disturbed.
 func TestApplyAddsAndRemoves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestApplyAddsAndRemoves(t *testing.T) {
 	})
 }
 
-// A change of how a server is treated is taken over without a restart and filters its list anew;
-// a change of what it is replaces it.
+// A change of how a server is treated applies without a restart, and filters its list anew. A change of its identity
+// replaces it.
 func TestApplyChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -135,8 +135,8 @@ func TestApplyChanges(t *testing.T) {
 	}
 }
 
-// What the cache knows moves along with a new name, and is there again when a server is switched
-// on: nobody is contacted.
+// Cached lists follow a server to its new name, and are there at once when a server is switched on: no server is
+// contacted.
 func TestApplyWithoutContact(t *testing.T) {
 	t.Parallel()
 	off := func(spec Spec) Spec {
@@ -182,7 +182,8 @@ func TestApplyWithoutContact(t *testing.T) {
 	}
 }
 
-// A wrong entry that is mended starts, and one that becomes wrong stops and says what is wrong.
+// A server starts when its invalid entry is mended. A server whose entry becomes invalid stops and says what is
+// wrong.
 func TestApplyMendsAnEntry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -208,7 +209,7 @@ func TestApplyMendsAnEntry(t *testing.T) {
 	})
 }
 
-// A server that is told to run on starts, unless it ran on before and a person has stopped it.
+// A server that becomes keepalive starts, unless it was keepalive before and a person has stopped it.
 func TestApplyLifecycle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +233,7 @@ func TestApplyLifecycle(t *testing.T) {
 	})
 }
 
-// With serveOldOnChange the old list stays until the new one is there.
+// With serveOldOnChange the old list stays published until the new one arrives.
 func TestApplyServesTheOldList(t *testing.T) {
 	t.Parallel()
 	for _, serve := range []bool{false, true} {
@@ -262,8 +263,7 @@ func TestApplyServesTheOldList(t *testing.T) {
 	}
 }
 
-// What clients want to hear of a server they want to hear of the one that takes its place, and as
-// much of its log.
+// Subscriptions and log level of a replaced server pass to its successor.
 func TestApplyKeepsSubscriptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestApplyKeepsSubscriptions(t *testing.T) {
 	})
 }
 
-// Reloads while starts are in flight, and a close in the middle of one, end as they should.
+// Reloads during starts, and a close during a start, end cleanly.
 func TestApplyWhileStarting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (s *tokenStore) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// guarded is a fakemcp that refuses what guard does not let through.
+// guarded returns the URL of a fakemcp behind a server that refuses requests for which guard returns false.
 func guarded(t *testing.T, guard func(*http.Request) bool) string {
 	t.Helper()
 	behind := mcptest.StartHTTP(t)
@@ -72,7 +72,7 @@ func guarded(t *testing.T, guard func(*http.Request) bool) string {
 	return server.URL + "/mcp"
 }
 
-// relay passes a request on.
+// relay forwards a request.
 func relay(w http.ResponseWriter, r *http.Request, to string) {
 	req, err := http.NewRequestWithContext(r.Context(), r.Method, to, r.Body)
 	if err != nil {
@@ -98,7 +98,7 @@ func relay(w http.ResponseWriter, r *http.Request, to string) {
 	}
 }
 
-// remote returns a set of one server that was parsed with env, not started.
+// remote returns a set of one server, not started, whose entry was parsed with env.
 func remote(t *testing.T, raw string, o upstream.Options, env map[string]string) *upstream.Set {
 	t.Helper()
 	e, problems := entry.Parse("s0", json.RawMessage(raw), entry.Options{
@@ -115,8 +115,8 @@ func remote(t *testing.T, raw string, o upstream.Options, env map[string]string)
 	return set
 }
 
-// A server that wants to know who asks, in the middle of a session, is in needs_auth until it
-// answers again; with OAuth, with a token in the settings, and without either.
+// A server that answers 401 in the middle of a session is in needs_auth until it answers again: with OAuth, with a
+// token in the settings, and with neither.
 func TestSignedOutInMidSession(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -169,7 +169,7 @@ func TestSignedOutInMidSession(t *testing.T) {
 	}
 }
 
-// What was listed for one who is signed in is not shown to another, or to nobody.
+// Lists fetched for one signed-in user are not shown to another, nor without a sign-in.
 func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 	t.Parallel()
 	o := upstream.Options{Tokens: &tokenStore{}, Key: make([]byte, 32)}
@@ -190,7 +190,7 @@ func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 	}
 }
 
-// A server that nobody is signed in at needs that from its first start on, and is not tried again.
+// A server without a sign-in is in needs_auth after its first start, and is not retried.
 func TestNobodyIsSignedIn(t *testing.T) {
 	t.Parallel()
 	url := guarded(t, func(*http.Request) bool { return false })
@@ -204,7 +204,7 @@ func TestNobodyIsSignedIn(t *testing.T) {
 	}
 }
 
-// A headersCommand gives headers to each connection. What it prints is in no error and no log.
+// headersCommand supplies headers for each connection. Its output appears in no error and no log.
 func TestHeadersCommand(t *testing.T) {
 	t.Parallel()
 	const secret = "t0p-s3cret-value"

@@ -13,8 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A call that a server took with it when it died is made again once where that can do no harm, and
-// never otherwise.
+// A call that was lost when the server died is repeated only if that can do no harm.
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -55,7 +54,7 @@ func TestLostCalls(t *testing.T) {
 	}
 }
 
-// A call whose first try may have taken effect has an unknown outcome, whatever ends the second one.
+// If a call's first try may have taken effect, the outcome is unknown, however the second try ends.
 func TestLostCallThatCannotBeRepeated(t *testing.T) {
 	t.Parallel()
 	for name, readOnly := range map[string]bool{"a repetition": false, "a read": true} {
@@ -92,8 +91,8 @@ func TestLostCallThatCannotBeRepeated(t *testing.T) {
 	}
 }
 
-// A call that was ended for a reason of ours tells that where its connection is lost at the same moment, and that its
-// outcome is unknown where it was sent.
+// If a call is canceled and loses its connection at the same moment, the error gives the reason of the cancellation,
+// and says that the outcome is unknown if the call was sent.
 func TestLostWhenAlreadyEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +114,8 @@ func TestLostWhenAlreadyEnded(t *testing.T) {
 	})
 }
 
-// In a second round of a call the server has got the call, whether or not this round got there.
+// In a later round of a call the server has already received the call, so the outcome is unknown even if this round
+// was not sent.
 func TestALaterRoundCountsAsSent(t *testing.T) {
 	t.Parallel()
 	err := error(&mcp.LinkError{Err: errors.New("gone")})

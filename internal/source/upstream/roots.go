@@ -14,28 +14,28 @@ import (
 	"collie/internal/tool"
 )
 
-// A legacy server asks for roots when it likes, most of them as soon as they run, and not within a
-// call. Inside a call its caller's are meant. Outside one they are those of the session that the
-// process belongs to, or of the only session there is: whose else could not be said.
+// A legacy server may ask for roots at any time, and most do so as soon as they run, outside of any call. Within a
+// call the caller's roots are meant. Outside one, they are those of the session that owns the process, or of the only
+// session; with several sessions nobody could say whose.
 
 const methodRootsChanged = "notifications/roots/list_changed"
 
-// rooting is whose roots a connection was told.
+// rooting records whose roots a connection has been told.
 type rooting struct {
 	mu      sync.Mutex
-	asked   bool   // outside of a call
-	outside string // the session whose roots it got then; empty for none
-	last    string // the session whose roots it got last, at any time
+	asked   bool   // the server asked outside of a call
+	outside string // session whose roots it got then; empty for none
+	last    string // session whose roots it got last, in a call or outside
 }
 
-// told notes that the server gets the roots of a session inside a call.
+// told records that the server got the roots of a session within a call.
 func (r *rooting) told(session string) {
 	r.mu.Lock()
 	r.last = session
 	r.mu.Unlock()
 }
 
-// moved reports whether a server that has asked for roots would get those of another session now.
+// moved reports whether a server that asked for roots would now get those of another session.
 func (r *rooting) moved(now string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *rooting) moved(now string) bool {
 	return moved
 }
 
-// Meet takes note of who is there. A server that has asked for roots is told where its question
-// would go to somebody else now.
+// Meet records the connected sessions. A server that has asked for roots is told of a change if it would now get
+// another session's.
 func (s *Server) Meet(sessions []*tool.Session) {
 	s.sessions.Store(&sessions)
 	for _, c := range s.live() {
@@ -61,8 +61,8 @@ func (s *Server) Meet(sessions []*tool.Session) {
 	}
 }
 
-// meets is called before a call: a process that has become a session's own may have asked for roots
-// when it was nobody's.
+// meets runs before each call. A process may have asked for roots before a session took it over, so it is told that
+// they changed.
 func (c *conn) meets(session string) {
 	if c.server.settings().Isolation != entry.Session || session == "" {
 		return
@@ -72,15 +72,15 @@ func (c *conn) meets(session string) {
 	}
 }
 
-// rootsChanged tells a server that the roots it knows may be others now.
+// rootsChanged tells a legacy server that its roots may have changed.
 func (c *conn) rootsChanged() {
 	if c.Client.Era == mcp.Legacy && len(c.server.settings().Roots) == 0 {
 		c.notes.send(c, methodRootsChanged, nil)
 	}
 }
 
-// tellRoots tells the server that the roots of a session have changed, on each connection that would
-// get them, or has got them.
+// tellRoots tells the server that the roots of a session have changed, on each connection that was told them or would
+// be.
 func (s *Server) tellRoots(session string) {
 	for _, c := range s.live() {
 		host := c.host()
@@ -93,7 +93,7 @@ func (s *Server) tellRoots(session string) {
 	}
 }
 
-// host is the session whose roots are meant outside of a call; nil for none.
+// host returns the session whose roots are meant outside of a call, nil for none.
 func (c *conn) host() *tool.Session {
 	here := c.server.sessions.Load()
 	if here == nil {
@@ -101,7 +101,7 @@ func (c *conn) host() *tool.Session {
 	}
 	own := c.session()
 	if own == "" && (len(*here) != 1 || c.server.settings().Isolation == entry.Session) {
-		return nil // it is nobody's, or everybody's
+		return nil // it belongs to no session, or to several
 	}
 	for _, s := range *here {
 		if own == "" || s.ID == own {
@@ -111,7 +111,7 @@ func (c *conn) host() *tool.Session {
 	return nil
 }
 
-// session is the session that the connection belongs to, empty where all share it.
+// session returns the session that owns the connection, empty if all share it.
 func (c *conn) session() string {
 	s := c.server
 	if s.settings().Isolation != entry.Session {
@@ -120,9 +120,9 @@ func (c *conn) session() string {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if _, held := p.holds(c); held || c.whose != "" {
-		return c.whose // what it says while it is being stopped is that session's too
+		return c.whose // also while the server is being stopped
 	}
-	session := "" // it is being made, to find out what the server offers, and may have been given away
+	session := "" // not in the pool yet: it may already have been assigned to a session
 	for key := range p.opening {
 		if session != "" || key.session == "" {
 			return ""
@@ -132,9 +132,8 @@ func (c *conn) session() string {
 	return session
 }
 
-// rootsOutside answers a question for roots that belongs to no call, as far as can be seen. With
-// several it may belong to the call of any of those clients: then only a process of one session can
-// be told whose roots are meant.
+// rootsOutside answers a request for roots that belongs to no known call. several says that calls of several clients
+// are in flight: the request could belong to any of them, so only a process owned by one session gets an answer.
 func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several bool) (json.RawMessage, error) {
 	if conf := c.server.settings(); len(conf.Roots) > 0 {
 		return rootsResult(entry.Reveal(conf.Roots)), nil
@@ -155,7 +154,7 @@ func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several
 	return c.putTo(ctx, host.Caller, host.ID, time.Minute, methodRoots, params)
 }
 
-// rootsResult answers roots/list with the roots of the configuration, paths or URIs.
+// rootsResult returns the result of roots/list for configured roots, each a path or a URI.
 func rootsResult(roots []string) json.RawMessage {
 	type root struct {
 		URI  string `json:"uri"`

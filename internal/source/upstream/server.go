@@ -18,9 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Server is one MCP server as a source: it joins what is decided in the values that it is made of, each of
-// which has its own lock or none. Locks are taken in the order pool, supervisor, listing. It is safe for
-// concurrent use.
+// Server is one MCP server as a source. It joins the decisions of its parts, each of which has a lock of its own or
+// none. Locks are taken in the order pool, supervisor, listing. It is safe for concurrent use.
 type Server struct {
 	set *Set
 	identity
@@ -28,52 +27,52 @@ type Server struct {
 
 	first      *firstStart
 	life       lifetime
-	supervisor *supervise.Supervisor           // when it runs
+	supervisor *supervise.Supervisor           // decides when it runs
 	pool       *pool                           // its connections
-	dialer     session.Dialer                  // opens them
-	listing    *listing.Listing                // what it offers
-	wants      wants                           // what clients want to hear of it
-	questions  questions                       // that it has put to clients
-	watch      watchers                        // who is told of its changes
-	said       *serverlog.Log                  // what it says beside the protocol
-	postponed  postponement                    // of refreshing in the background
-	login      login                           // at a server that OAuth is for
-	sessions   atomic.Pointer[[]*tool.Session] // who is there and sees this server
-	leaving    atomic.Bool                     // it takes no more calls; see successor
+	dialer     session.Dialer                  // opens connections
+	listing    *listing.Listing                // its lists: what it offers
+	wants      wants                           // what clients want to hear from it
+	questions  questions                       // put to clients and not answered yet
+	watch      watchers                        // who hears of its changes
+	said       *serverlog.Log                  // its output beside the protocol
+	postponed  postponement                    // of background refreshes
+	login      login                           // OAuth; unused for other servers
+	sessions   atomic.Pointer[[]*tool.Session] // connected sessions that see this server
+	leaving    atomic.Bool                     // takes no more calls; see successor
 }
 
-// identity is what the settings say that a server is, and whether it may run.
+// identity tells which server the settings describe, and whether it may run.
 type identity struct {
 	name  string
-	wrong string // why the entry cannot be used; empty if it can
-	off   string // why it must not run, as a stable code; empty if it may
-	hash  string // what makes this server what it is; empty where the entry is wrong
+	wrong string // why the entry is invalid; empty if it is valid
+	off   string // why the server must not run, as a stable code; empty if it may
+	hash  string // identifies the server; empty if the entry is invalid
 	conf  atomic.Pointer[entry.Entry]
 }
 
-// lifetime is that of a server: its goroutines end with it.
+// lifetime ends the goroutines of a server with it.
 type lifetime struct {
 	ctx    context.Context //nolint:containedctx // ends when the server is closed
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup // goroutines that outlive the call that started them
 }
 
-// firstStart says how far the start with the gateway has come.
+// firstStart tracks how far the server's start with the gateway has come.
 type firstStart struct {
-	started chan struct{} // closed when it is over, or none is needed
-	tools   sync.Once     // closes started
-	listed  chan struct{} // closed when its lists are all there, or will not come
-	all     sync.Once     // closes listed
+	started chan struct{} // closed when the start is over or not needed
+	tools   sync.Once     // guards the close of started
+	listed  chan struct{} // closed when all lists are known, or will not come
+	all     sync.Once     // guards the close of listed
 }
 
 func newFirstStart() *firstStart {
 	return &firstStart{started: make(chan struct{}), listed: make(chan struct{})}
 }
 
-// hasTools notes that nothing more is to be waited for before the server's tools are known.
+// hasTools records that no more tools are to be expected: waits for tools end.
 func (f *firstStart) hasTools() { f.tools.Do(func() { close(f.started) }) }
 
-// isOver notes that nothing more is to be waited for before it is known what the server offers.
+// isOver records that no more lists are to be expected: all waits end.
 func (f *firstStart) isOver() {
 	f.hasTools()
 	f.all.Do(func() { close(f.listed) })
@@ -110,7 +109,7 @@ func newServer(set *Set, spec Spec) *Server {
 	case s.wrong != "":
 		s.enter(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
-		s.hash = set.identity(&e) // what is kept of it stays as it is
+		s.hash = set.identity(&e) // what is stored about it stays unchanged
 		s.enter(tool.StateDisabled, "", "")
 	default:
 		s.hash = set.identity(&e)
@@ -124,20 +123,21 @@ func newServer(set *Set, spec Spec) *Server {
 	return s
 }
 
-// settings is the entry as it is configured now.
+// settings returns the current entry.
 func (s *Server) settings() *entry.Entry { return s.conf.Load() }
 
-// Name is the server's name in the configuration.
+// Name returns the server's name in the configuration.
 func (s *Server) Name() string { return s.name }
 
-// Offer is what the server offered last.
+// Offer returns what the server offered last.
 func (s *Server) Offer() *tool.Offer { return s.listing.Offer() }
 
-// Started is closed when the server's first start is over, or when its tools are known
-// without one.
+// Started returns a channel that is closed when the server's first start is over, or when its tools are known without
+// one.
 func (s *Server) Started() <-chan struct{} { return s.first.started }
 
-// Ready is Started for the tools; the other lists may take longer. See [tool.Refresher].
+// Ready returns a channel that is closed once lists of this kind are known or will not come; for tools it is that of
+// Started. See [tool.Refresher].
 func (s *Server) Ready(kind tool.ListKind) <-chan struct{} {
 	if kind == tool.ListTools {
 		return s.first.started
@@ -145,7 +145,7 @@ func (s *Server) Ready(kind tool.ListKind) <-chan struct{} {
 	return s.first.listed
 }
 
-// Listed asks for the tools again where their list is old; see [tool.Refresher].
+// Listed refreshes the list of tools if it is out of date; see [tool.Refresher].
 func (s *Server) Listed(kind tool.ListKind, _ func() bool) {
 	if kind != tool.ListTools {
 		return
@@ -157,17 +157,17 @@ func (s *Server) Listed(kind tool.ListKind, _ func() bool) {
 	}
 }
 
-// Watch tells f of changes; see [tool.Source].
+// Watch calls f for each change; see [tool.Source].
 func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
 
-// connection returns a live connection of the server's own preference.
+// connection returns a live connection in the era that the server prefers.
 func (s *Server) connection(ctx context.Context) (*conn, error) {
 	return s.connectionFor(ctx, slot{}, false)
 }
 
-// connectionFor returns a live connection for a caller of an era and a session, opening one
-// if there is none; the zero slot takes what the server prefers. All who wait share one
-// start. forCall says that a call will be made over it.
+// connectionFor returns a live connection for a caller's era and session, and opens one if there is none. The zero
+// slot means the primary connection. All callers that wait share one start. forCall says that a call will be made on
+// it.
 func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*conn, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -188,11 +188,11 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 	}
 }
 
-// acquire returns the live connection for a caller, or the start that he has to wait for.
+// acquire returns the live connection for a caller, or the start that the caller has to wait for.
 func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	if p.closed { // what still stands takes no more calls
+	if p.closed { // remaining connections take no more calls
 		return nil, nil, &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "the gateway is stopping"}
 	}
 	if forCall && want.era != 0 {
@@ -216,7 +216,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		return c, nil, nil
 	}
 	if key.session == "" && key.era != 0 && p.primary == nil && (p.eras.spoken == "" || p.opening[slot{}] == nil) {
-		key = slot{} // the first connection is in the era of who asks for it, and tells what the server speaks
+		key = slot{} // the primary connection takes the first caller's era, and shows what the server speaks
 	}
 	o := p.opening[key]
 	if o == nil {
@@ -242,8 +242,8 @@ func (s *Server) standing(want slot) bool {
 	return c != nil && c.Alive()
 }
 
-// discard takes a connection out of its slot that ended by itself where watchEnd has not been yet:
-// whoever finds it dead does not wait for how.
+// discard takes a dead connection out of its slot before watchEnd has noticed its end, so that the caller that found
+// it dead need not wait.
 func (s *Server) discard(p *slots, key slot, c *conn) {
 	s.remove(p, key)
 	if key == (slot{}) {
@@ -252,17 +252,17 @@ func (s *Server) discard(p *slots, key slot, c *conn) {
 	s.life.wg.Go(func() { c.Close(s.life.ctx) }) // its process may live on for a while
 }
 
-// remove empties a slot whose connection is not in use any more.
+// remove empties a slot whose connection is no longer in use.
 func (s *Server) remove(p *slots, key slot) {
 	s.listing.Drop(p.at(key).feed)
 	p.put(key, nil)
 }
 
-// begin starts to open the connection of a slot for a caller of an era, 0 where there is none.
+// begin starts to open the connection of a slot. era is the caller's, 0 without a caller.
 func (s *Server) begin(p *slots, key slot, era mcp.Era) *opening {
 	o := &opening{done: make(chan struct{}), key: key}
 	if o.first, o.only = p.firstEra(era); o.only && key == (slot{}) {
-		p.eras.home = o.first // who comes in this era meanwhile waits for this one
+		p.eras.home = o.first // later callers of this era wait for this opening
 	}
 	o.ctx, o.cancel = context.WithCancelCause(s.life.ctx)
 	p.opening[key] = o
@@ -275,11 +275,11 @@ func (s *Server) begin(p *slots, key slot, era mcp.Era) *opening {
 		detail = "a first start may download " + first(conf.Package, "its package")
 	}
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Starting(now, s.redact(detail)) })
-	s.life.wg.Go(func() { s.open(o) }) // ends by the start timeout or the server's life
+	s.life.wg.Go(func() { s.open(o) }) // ends by the start timeout or with the server
 	return o
 }
 
-// usable refuses what no start could change.
+// usable returns an error if the server cannot run at all: its entry is invalid, or it is switched off.
 func (s *Server) usable() error {
 	conf := s.settings()
 	switch {
@@ -309,8 +309,7 @@ func (s *Server) usable() error {
 
 var errStopping = errors.New("the gateway is stopping")
 
-// close stops the server for good: calls in flight may end for as long as drain, then they
-// are cancelled.
+// close stops the server for good. Calls in flight may go on for drain, then they are canceled.
 func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.leaving.Store(true)
 	p := s.pool.lock()
@@ -338,11 +337,12 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.first.isOver()
 }
 
-// listsAtEnd is how long a server that is being stopped may take for lists that it was asked for:
-// they are kept together or not at all.
+// listsAtEnd bounds the wait for lists already requested from a server that is being stopped. Lists are stored all
+// together or not at all.
 const listsAtEnd = 500 * time.Millisecond
 
-// awaitLists waits for the lists that a live server is telling; what does not come is learnt another time.
+// awaitLists waits for the lists that a live server is sending. Lists that do not come in time are fetched at another
+// start.
 func (s *Server) awaitLists(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, listsAtEnd)
 	defer cancel()
@@ -351,8 +351,8 @@ func (s *Server) awaitLists(ctx context.Context) {
 	}
 }
 
-// capabilities is what we announce to a legacy server, and to a modern one for ourselves:
-// what may be forwarded to a caller.
+// capabilities returns the client capabilities that we announce: those whose requests can be forwarded to a caller or
+// answered from the settings.
 func (s *Server) capabilities() json.RawMessage {
 	var fields []mcp.Field
 	conf := s.settings()
@@ -366,7 +366,7 @@ func (s *Server) capabilities() json.RawMessage {
 	return mcp.Edit(nil, fields...)
 }
 
-// watchers are told of a server's changes, one after the other.
+// watchers are told of a server's changes, one change at a time.
 type watchers struct {
 	mu   sync.Mutex
 	next int

@@ -23,9 +23,9 @@ func (s *Server) connections() int {
 	return len(p.conns())
 }
 
-// With "isolation": "session" each session has a connection of its own, which is closed when that
-// session has gone quiet, however busy others are and whatever the lifecycle says: a session that
-// ends does not say so.
+// With "isolation": "session" each session has a connection of its own. It is closed when that session has been quiet
+// for idleTimeout, however busy other sessions are and whatever the lifecycle says, since nothing tells when a
+// session ends.
 func TestSessionsRestByThemselves(t *testing.T) {
 	t.Parallel()
 	for _, lifecycle := range []string{"auto", "keepalive"} {
@@ -62,7 +62,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 	}
 }
 
-// A server of sessions has a state that is true although it has no primary connection.
+// A server with a connection for each session reports a true state though it has no primary connection.
 func TestStateOfSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestStateOfSessions(t *testing.T) {
 	})
 }
 
-// Sessions do not start in a loop what does not start.
+// A server that does not start is not started over and over by its sessions.
 func TestBreakerOfSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestBreakerOfSessions(t *testing.T) {
 	})
 }
 
-// A start that is under way when the server might stop does not keep it running for ever.
+// A start in progress when the server could stop does not keep it running for ever.
 func TestRestAfterAStartUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestRestAfterAStartUnderWay(t *testing.T) {
 	})
 }
 
-// Who has a connection is not told that the server starts.
+// A caller that has a connection gets no progress about a start.
 func TestNoNewsOfAStartThatIsNone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestNoNewsOfAStartThatIsNone(t *testing.T) {
 	})
 }
 
-// notified counts what a caller is told.
+// notified counts the notifications to a caller.
 type notified struct {
 	nobody
 
@@ -167,8 +167,8 @@ type notified struct {
 
 func (c *notified) Notify(_ context.Context, _ string, _ json.RawMessage) { c.n++ }
 
-// What the process of a session says is told to that session alone: while it is started beside
-// another one, while it runs, and while it is being stopped.
+// Messages from a session's own process go to that session alone: while it starts beside another one, while it runs,
+// and while it is stopped.
 func TestWhatProcessesOfSessionsSay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,9 +23,8 @@ type SignInOptions struct {
 	Logger  *slog.Logger // nil discards
 }
 
-// SignIn returns the OAuth session of a server, which the caller closes. It reads the files of
-// the entry's TLS settings and nothing else. The error is a [*tool.Error] of kind
-// [tool.Invalid] for a server that is not signed in at so: see [noSignIn].
+// SignIn returns the OAuth session of a server; the caller closes it. It reads no files but those of the entry's TLS
+// settings. The error is a [*tool.Error] of kind [tool.Invalid] for a server that does not use OAuth: see [noSignIn].
 func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Session, error) {
 	if why := noSignIn(e); why != "" {
 		return nil, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: e.Name, Message: why, Hint: authHint(e)}
@@ -41,8 +40,7 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 	}, store, signin.Options{Transport: mcp.NewHTTPTransport(config), LockDir: o.LockDir, Logger: o.Logger}), nil
 }
 
-// noSignIn says why OAuth is not for a server, as where the user configured an Authorization header; empty if
-// it is.
+// noSignIn returns why a server does not use OAuth, such as a configured Authorization header; empty if it does.
 func noSignIn(e *entry.Entry) string {
 	given := slices.ContainsFunc(e.Headers, func(h entry.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 	switch {
@@ -58,8 +56,8 @@ func noSignIn(e *entry.Entry) string {
 	return ""
 }
 
-// authHint says what a person can do where the server wants to know who asks. It never names a
-// command that [SignIn] would refuse.
+// authHint returns what a user can do if the server requires authentication. It never names a command that [SignIn]
+// would refuse.
 func (s *Server) authHint() string { return authHint(s.settings()) }
 
 func authHint(e *entry.Entry) string {
@@ -78,7 +76,7 @@ func authHint(e *entry.Entry) string {
 	return "collie mcp auth " + e.Name + " signs you in"
 }
 
-// openSignIn makes the OAuth session of a server that OAuth may be for; nil for others.
+// openSignIn opens the OAuth session of a server; nil for one that does not use OAuth.
 func (s *Server) openSignIn() (*signin.Session, error) {
 	conf := s.settings()
 	if s.set.opts.Tokens == nil || conf.Transport == entry.Stdio || noSignIn(conf) != "" {
@@ -87,7 +85,7 @@ func (s *Server) openSignIn() (*signin.Session, error) {
 	return SignIn(conf, s.set.opts.Tokens, SignInOptions{LockDir: s.set.opts.LockDir, Logger: s.log})
 }
 
-// principal is a digest of who is signed in at the server; empty if nobody is.
+// principal returns a digest of who is signed in at the server, empty if nobody is.
 func (s *Server) principal() string {
 	who, err := s.login.principal(s.life.ctx)
 	if err != nil {
@@ -96,10 +94,10 @@ func (s *Server) principal() string {
 	return who
 }
 
-// login is the OAuth session of one server, made at its first use. Where it cannot be made, as for a file
-// that is missing, that is tried again the next time. It is safe for concurrent use.
+// login is the OAuth session of one server, opened at its first use. If that fails, for example because a file is
+// missing, the next use tries again. It is safe for concurrent use.
 type login struct {
-	open func() (*signin.Session, error) // the session is nil where OAuth is not for the server
+	open func() (*signin.Session, error) // returns nil for a server without OAuth
 
 	mu      sync.Mutex
 	opened  bool
@@ -118,21 +116,21 @@ func (l *login) get() (*signin.Session, error) {
 	return l.session, err
 }
 
-// principalTime bounds a look at who is signed in: a keyring may be slow.
+// principalTime bounds the look-up of who is signed in: a keyring may be slow.
 const principalTime = 2 * time.Second
 
-// principal is a digest of who is signed in; empty if nobody is, or nobody can be.
+// principal returns a digest of who is signed in, empty if nobody is or the server does not use OAuth.
 func (l *login) principal(ctx context.Context) (string, error) {
 	session, err := l.get()
 	if session == nil || err != nil {
-		return "", nil // who connects is told why not
+		return "", nil // the error is reported when connecting
 	}
 	ctx, cancel := context.WithTimeout(ctx, principalTime)
 	defer cancel()
 	return session.Principal(ctx)
 }
 
-// wrap puts the sign-in around base, where OAuth is for the server.
+// wrap returns base with OAuth added, or base itself if the server does not use it.
 func (l *login) wrap(base http.RoundTripper) (http.RoundTripper, error) {
 	session, err := l.get()
 	if err != nil || session == nil {

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// startFirst starts the server for the first time, with the gateway, to learn its tools. endLease is called
-// when the lists are there or will not come; nil is nothing.
+// startFirst starts the server with the gateway, to learn its tools. It calls endLease, if not nil, when the lists
+// have arrived or will not.
 func (s *Server) startFirst(endLease func()) {
 	defer s.first.hasTools()
 	if s.usable() != nil {
@@ -37,7 +37,7 @@ func (s *Server) startFirst(endLease func()) {
 	}
 }
 
-// open makes the primary connection and learns what the server offers.
+// open opens the primary connection and fetches the lists.
 func (s *Server) open(o *opening) {
 	defer o.cancel(nil)
 	begun := time.Now()
@@ -63,7 +63,7 @@ func (s *Server) open(o *opening) {
 		c.opened()
 	} else {
 		if contradicts(err) {
-			p.eras.home, p.eras.spoken = 0, "" // what was known of its era may be why
+			p.eras.home, p.eras.spoken = 0, "" // what was remembered of the era may be the cause
 		}
 		s.startFailed(p, err)
 	}
@@ -75,7 +75,7 @@ func (s *Server) open(o *opening) {
 	}
 }
 
-// learnRest learns what no call waits for.
+// learnRest fetches the lists that no call waits for.
 func (c *conn) learnRest() {
 	s := c.server
 	if s.listing.LearnRest(s.life.ctx, c.feed) {
@@ -83,8 +83,8 @@ func (c *conn) learnRest() {
 	}
 }
 
-// probeModern asks a server that has no way to ask back in the legacy era, since it keeps no session,
-// whether it speaks the modern one: then all are served in that.
+// probeModern asks a stateless legacy server whether it speaks the modern era. Without a session a server cannot ask
+// back in the legacy era, so if it does, all clients are served in the modern one.
 func (c *conn) probeModern() {
 	s := c.server
 	p := s.pool.lock()
@@ -98,7 +98,8 @@ func (c *conn) probeModern() {
 	}
 }
 
-// learnTools learns the server's tools; see [listing.Listing.Learn]. Of a process that ended meanwhile the error says how.
+// learnTools fetches the server's tools; see [listing.Listing.Learn]. If the process ended meanwhile, the error says
+// how.
 func (c *conn) learnTools(ctx context.Context, always bool) error {
 	err := c.server.listing.Learn(ctx, c.feed, always)
 	if err == nil || c.Alive() {
@@ -110,8 +111,8 @@ func (c *conn) learnTools(ctx context.Context, always bool) error {
 	return err
 }
 
-// reach connects in the era that the start begins with. Where the server is known to speak it and
-// does not, it is found out again, with a new process.
+// reach connects in the opening's first era. If the server was remembered to speak that era and does not, the eras
+// are found out again with a new process.
 func (s *Server) reach(o *opening) (*conn, error) {
 	s.awaitStop()
 	c, err := s.connect(o.ctx, "", o.first, o.only)
@@ -127,8 +128,7 @@ func (s *Server) reach(o *opening) (*conn, error) {
 	return s.connect(o.ctx, "", o.first, false)
 }
 
-// contradicts reports whether a failed start speaks against what was remembered of the
-// server's era and transport.
+// contradicts reports whether a failed start disproves what was remembered of the server's eras and transport.
 func contradicts(err error) bool {
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return true
@@ -140,22 +140,21 @@ func contradicts(err error) bool {
 	return ok && e.Status >= 400 && e.Status < 500 && e.Status != 401 && e.Status != 403
 }
 
-// awaitStop waits until what was given up has ended: it may hold a lock or a port.
+// awaitStop waits until connections that were given up have ended, since their process may hold a lock or a port.
 func (s *Server) awaitStop() {
 	p := s.pool.lock()
 	stopping := p.stopping
 	s.pool.unlock()
 	if stopping != nil {
-		<-stopping // bounded by the ladder of a stop
+		<-stopping // bounded by the time a stop may take
 	}
 }
 
-// openExtra makes a connection beside the primary one: in the era that it is not of, or for
-// one session alone. A server that speaks both eras is spoken to in the caller's: it asks
-// back, logs and reports progress as that era does, and nothing needs translating.
+// openExtra opens a connection beside the primary one: in the other era, or for one session. A server that speaks
+// both eras is used in each caller's own, so that questions, logs and progress need no translation.
 //
-// Over stdio that is a second process. Where no call has been made to the first one yet, it
-// has no state that anybody knows of, and the second takes its place.
+// Over stdio that is a second process. If no call has been made to the first one, nothing depends on its state, and
+// the second takes its place.
 func (s *Server) openExtra(o *opening, key slot) {
 	defer o.cancel(nil)
 	s.awaitStop()
@@ -172,7 +171,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 		err = errStopping
 	}
 	var old *conn
-	alone := false // the primary connection has to do
+	alone := false // fall back to the primary connection
 	before := p.eras.spoken
 	if err == nil {
 		p.eras.spoken = p.eras.spoken.heard(c.Client)
@@ -213,8 +212,8 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 }
 
-// brief learns over a connection beside the primary one what has to be known before its first call:
-// the tools, where no other connection has confirmed them.
+// brief fetches what has to be known before the first call on an extra connection: the tools, unless another
+// connection has confirmed them.
 func (c *conn) brief(ctx context.Context, key slot) error {
 	if key.session != "" && !c.server.listing.Live() {
 		return c.learnTools(ctx, false)
@@ -222,8 +221,8 @@ func (c *conn) brief(ctx context.Context, key slot) error {
 	return c.Client.Ready(ctx)
 }
 
-// redundant reports whether a connection beside the primary one is no better than that: it is in the
-// same era, since the server speaks no other, or has no way to ask a caller back.
+// redundant reports whether an extra connection is no better than the primary one: it came up in the same era because
+// the server speaks no other, or it cannot ask callers back.
 func (p *slots) redundant(c *conn) bool {
 	if p.primary == nil || !p.primary.Alive() {
 		return false
@@ -231,9 +230,8 @@ func (p *slots) redundant(c *conn) bool {
 	return c.Client.Era == p.eras.home || c.CannotAsk()
 }
 
-// extraFailed records that a connection beside the primary one was not made. It reports whether
-// the primary one has to do, since the server may be unable to run twice, because of a lock or a
-// port.
+// extraFailed records that an extra connection failed to open. alone reports whether the callers are to use the
+// primary one instead: a lock or a port may keep the server from running twice.
 func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	switch {
 	case p.closed:
@@ -246,12 +244,12 @@ func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	return false
 }
 
-// install puts an extra connection where it belongs and returns the one whose place it takes; nil
-// if there is none.
+// install puts an extra connection into its slot. It returns the connection whose place it takes, nil if there is
+// none.
 func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 	if key.session == "" && p.primary != nil && (c.Process != nil && !p.primary.used || p.primary.CannotAsk()) {
 		if p.primary.CannotAsk() {
-			p.eras.spoken = speaksModern // which is spoken to clients of both eras
+			p.eras.spoken = speaksModern // this connection then serves clients of both eras
 		}
 		old, p.primary, p.eras.home = p.primary, c, c.Client.Era
 		s.listing.Adopt(c.feed)
@@ -267,8 +265,8 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 	return nil
 }
 
-// announce hands a connection, or why there is none, to all who wait for it. They do not wait for
-// what is left of a failed start to end, but the next start does.
+// announce hands the new connection, or the error, to all who wait for the opening. They do not wait for the process
+// of a failed start to end; the next start does.
 func (s *Server) announce(o *opening, c *conn, err error) {
 	if err != nil {
 		o.err = s.failure(err, s.untilRetry())
@@ -277,14 +275,14 @@ func (s *Server) announce(o *opening, c *conn, err error) {
 		return
 	}
 	o.conn = c
-	wanted := s.wants.now() // who waits for o may want more, and asks for that himself
+	wanted := s.wants.now() // who waits for o may have subscribed to more, and asks for that itself
 	close(o.done)
 	s.life.wg.Go(func() { c.apply(s.life.ctx, wanted) })
 	s.life.wg.Go(c.watchEnd)
 	s.life.wg.Go(c.checkHealth)
 }
 
-// closeFailed closes the connection of a start that failed, in the background.
+// closeFailed closes the connection of a failed start, in the background.
 func (c *conn) closeFailed() {
 	s := c.server
 	if c == nil {
@@ -295,7 +293,7 @@ func (c *conn) closeFailed() {
 	before := p.stopping
 	p.stopping = done
 	s.pool.unlock()
-	s.life.wg.Go(func() { // ends by the ladder of a stop
+	s.life.wg.Go(func() { // bounded by the time a stop may take
 		c.Close(s.life.ctx)
 		if before != nil {
 			<-before
@@ -315,7 +313,8 @@ func (c *conn) opened() {
 	c.server.supervisor.Tell((*supervise.Machine).Ready)
 }
 
-// failure is the error a caller sees of a start that failed.
+// failure returns the error that callers see after a failed start. after is the time until the next try, 0 if there
+// is none.
 func (s *Server) failure(err error, after time.Duration) error {
 	if errors.Is(err, errStopping) || errors.Is(err, errStopped) {
 		return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Message: "the server is being stopped"}
@@ -334,23 +333,23 @@ func (s *Server) failure(err error, after time.Duration) error {
 	}
 }
 
-// isStarting reports whether a connection is being made.
+// isStarting reports whether a connection is being opened.
 func (s *Server) isStarting() bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	return len(p.opening) > 0
 }
 
-// isLive reports whether the server runs or is being started: it tells what it offers better than any
-// cache. Both are looked at under the pool's lock, with which a start turns from one into the other.
+// isLive reports whether the server runs or is being started, so that its own lists count more than any cache. Both
+// are checked under the pool's lock, under which a start turns into a connection.
 func (s *Server) isLive() bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	return len(p.opening) > 0 || s.listing.Live()
 }
 
-// forget takes back what the cache had told, since somebody has cleared it, and learns it anew
-// where that may be done without a call.
+// forget withdraws what came from the cache, after somebody has cleared the cache. It learns the lists anew if that
+// is allowed without a call.
 func (s *Server) forget() {
 	if !s.listing.Forget(s.isLive) {
 		return
@@ -363,7 +362,7 @@ func (s *Server) forget() {
 	}
 }
 
-// untilRetry is how long it takes until the server is tried again; 0 where it is not.
+// untilRetry returns the time until the next automatic start, 0 if none is planned.
 func (s *Server) untilRetry() time.Duration {
 	if next := s.supervisor.Condition().NextRetry; !next.IsZero() {
 		return max(0, time.Until(next))
@@ -378,7 +377,7 @@ func first(a, b string) string {
 	return b
 }
 
-// shorten keeps a log line readable; the whole text is in the server's state.
+// shorten cuts a text for the log. The whole text stays in the server's state.
 func shorten(text string) string {
 	const most = 300
 	if runes := []rune(text); len(runes) > most {

@@ -14,8 +14,7 @@ import (
 	"collie/test/await"
 )
 
-// A call that comes while calls in flight are let end is refused at once, and does not look for
-// another connection over and over.
+// A call during a stop is refused at once, instead of looking for another connection in a loop.
 func TestNoNewCallsWhileStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestNoNewCallsWhileStopping(t *testing.T) {
 	})
 }
 
-// Connections of one server are let end at the same time.
+// The connections of one server are drained at the same time.
 func TestDrainOfSeveralConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +64,7 @@ func TestDrainOfSeveralConnections(t *testing.T) {
 	})
 }
 
-// A person's stop counts whatever the server is doing: a start under way ends, and one that was
-// planned is not made.
+// A person's stop takes effect in every state: a start in progress is canceled and a planned one is dropped.
 func TestStopHoldsInEveryState(t *testing.T) {
 	t.Parallel()
 	for name, get := range map[string]func(*testing.T, *memory, *Server){
@@ -125,8 +123,8 @@ func TestStopHoldsInEveryState(t *testing.T) {
 	}
 }
 
-// A state is told from the moment on that it is one: who asks right after the first call has been
-// made sees the start, without a time of the past to try again at.
+// The new state is visible at once: a status right after the first call shows the start, and no retry time of the
+// past.
 func TestStartingIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +144,7 @@ func TestStartingIsSeenAtOnce(t *testing.T) {
 	})
 }
 
-// Stops, calls and crashes at the same time leave a state that is true.
+// Simultaneous stops, calls and crashes leave a true state.
 func TestStateAfterACrowd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,16 +16,16 @@ import (
 	"collie/internal/tool"
 )
 
-// This file carries out what package supervise decides of when a server runs: it is started again after
-// a failure, stopped when nobody uses it, and its connections are given up.
+// This file carries out the decisions of package supervise: it restarts the server after a failure, stops it when
+// nobody uses it, and gives up its connections.
 
-// enter moves the server to a state that no event of its life leads to.
+// enter moves the server to a state that no event of a connection leads to.
 func (s *Server) enter(state tool.State, reason, detail string) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
 }
 
-// enterFor is enter, unless c is not the primary connection any more: another one has been
-// asked for, and the state is about that.
+// enterFor does what enter does if c is still the primary connection. Otherwise the state is already about a newer
+// one.
 func (c *conn) enterFor(state tool.State, reason, detail string) {
 	s := c.server
 	p := s.pool.lock()
@@ -35,7 +35,7 @@ func (c *conn) enterFor(state tool.State, reason, detail string) {
 	}
 }
 
-// logState puts a change of state into the logs.
+// logState logs a change of state.
 func (s *Server) logState(c supervise.Condition) {
 	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
 		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
@@ -43,7 +43,7 @@ func (s *Server) logState(c supervise.Condition) {
 	s.log.Debug("server state", "state", string(c.State), "reason", c.Reason, "detail", c.Detail)
 }
 
-// startFailed records a start that failed and plans the next one.
+// startFailed records a failed start and plans the next one.
 func (s *Server) startFailed(p *slots, err error) {
 	switch {
 	case p.closed:
@@ -64,21 +64,21 @@ func (s *Server) startFailed(p *slots, err error) {
 	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
 }
 
-// failed notes a failure.
+// failed records a failure.
 func (s *Server) failed(f supervise.Failure) {
-	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() // spreads load
+	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() // Chance spreads retries over time
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 
-// retriesAlone reports whether the server is to be tried again without anybody calling.
+// retriesAlone reports whether the server is to be retried without a call.
 func (s *Server) retriesAlone() bool {
 	return s.runsOn() || s.listing.Lists() == nil || s.wants.any()
 }
 
-// runsOn reports whether the server is to run whether or not anybody uses it.
+// runsOn reports whether the server is to run even when nobody uses it.
 func (s *Server) runsOn() bool { return supervise.AlwaysOn(s.settings()) }
 
-// carryOut does what time has brought.
+// carryOut carries out what the supervisor orders when one of its timers fires.
 func (s *Server) carryOut(order supervise.Order) {
 	switch order {
 	case supervise.Start:
@@ -89,7 +89,7 @@ func (s *Server) carryOut(order supervise.Order) {
 	}
 }
 
-// startAgain starts the server after a failure, unless it runs by now, or a person has stopped it.
+// startAgain starts the server after a failure, unless it runs by now or a person has stopped it.
 func (s *Server) startAgain() {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -99,8 +99,8 @@ func (s *Server) startAgain() {
 	s.begin(p, slot{}, 0) // nobody waits for it
 }
 
-// refused says why no start is to be tried now: the breaker is open, or the last attempt has
-// just failed for good.
+// refused returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
+// failed for good. It returns nil if a start may be tried.
 func (s *Server) refused() error {
 	r := s.supervisor.Refused()
 	switch {
@@ -117,17 +117,17 @@ func (s *Server) refused() error {
 	}
 }
 
-// signedOut notes that the server wants to know who asks, in the middle of a session.
+// signedOut records that the server asked for authentication in the middle of a session.
 func (c *conn) signedOut() {
 	s := c.server
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	if p.primary == c { // else the state is about another one
+	if p.primary == c { // else the state is about another connection
 		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.SignedOut(now, s.authHint()) })
 	}
 }
 
-// watchEnd waits for the end of a connection, says so, and plans the next start.
+// watchEnd waits for the end of a connection, records it, and plans the next start.
 func (c *conn) watchEnd() {
 	s := c.server
 	select {
@@ -141,7 +141,7 @@ func (c *conn) watchEnd() {
 	p := s.pool.lock()
 	_, known := p.holds(c)
 	s.pool.unlock()
-	if !known { // it was given up, or a call has found it dead already
+	if !known { // given up, or already found dead by a call
 		c.Close(s.life.ctx)
 		return
 	}
@@ -155,7 +155,7 @@ func (c *conn) watchEnd() {
 	case !known || p.opening[slot{}] != nil:
 	case key == (slot{}):
 		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: true})
-	case len(p.conns()) == 0: // the last of a server that each session has for itself
+	case len(p.conns()) == 0: // the last connection of a server with one for each session
 		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesAlone()})
 	}
 	s.pool.unlock()
@@ -163,9 +163,9 @@ func (c *conn) watchEnd() {
 	c.Close(s.life.ctx)
 }
 
-// stopUnused stops the server if nobody has needed it for idleTimeout. A call in flight, a question
-// that waits for a person and a subscription keep it running. Of sessions that have a connection
-// each, every one is closed by itself: a session that ends says nothing.
+// stopUnused stops the server if nobody has needed it for idleTimeout. Calls in flight, questions that wait for a
+// person and subscriptions keep it running. Connections of single sessions are closed one by one, since nothing tells
+// when a session ends.
 func (s *Server) stopUnused() {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -190,11 +190,11 @@ func (s *Server) stopUnused() {
 	s.log.Debug("idle, stopping", "after", d)
 }
 
-// busyFor is when to look again whether all of conns may be closed; 0 says that they may, and that
-// they take no more calls.
+// busyFor returns how long to wait before checking again whether conns may be closed. 0 means that they may: they
+// have been retired and take no more calls.
 func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
 	if !ok {
-		return s.settings().IdleTimeout // the server itself runs on
+		return s.settings().IdleTimeout // the server keeps running
 	}
 	if s.wants.any() || len(p.opening) > 0 {
 		return d
@@ -210,8 +210,8 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 	return 0
 }
 
-// closeUnused closes the connections of sessions that have been quiet for idleTimeout, unless
-// they are all there is: then the server as a whole stops.
+// closeUnused closes the connections of sessions that have been quiet for idleTimeout. If all connections are quiet,
+// it closes none: then the server stops as a whole.
 func (s *Server) closeUnused(p *slots, now time.Time) {
 	d := s.settings().IdleTimeout
 	for key, c := range p.extra {
@@ -223,8 +223,7 @@ func (s *Server) closeUnused(p *slots, now time.Time) {
 	}
 }
 
-// release takes connections out of use: a call that was about to use one looks for
-// another.
+// release takes connections out of use: calls that were about to use one look for another.
 func (s *Server) release(p *slots, conns []*conn, reason string) {
 	for _, c := range conns {
 		c.calls.Retire()
@@ -235,8 +234,8 @@ func (s *Server) release(p *slots, conns []*conn, reason string) {
 	p.stopping = make(chan struct{})
 }
 
-// giveUp stops all connections: calls in flight may end for as long as drain. Whoever closes the
-// server waits for it, and hurries it.
+// giveUp stops all connections. Calls in flight may go on for drain. A caller that closes the server waits for this,
+// and its ctx bounds it.
 func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string) {
 	p := s.pool.lock()
 	conns := p.conns()
@@ -281,9 +280,9 @@ func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, rea
 	close(done)
 }
 
-// checkHealth pings a quiet server of the legacy era, where its settings want that: a
-// remote one as a rule, a child only for keepalive. The modern era has no ping. It ends with the
-// connection, which it ends itself after too many unanswered pings.
+// checkHealth pings a quiet legacy server if its settings say so: by default a remote one, and a child process only
+// if it is keepalive. The modern era has no ping. It returns when the connection ends, and itself ends a connection
+// on which too many pings stay unanswered.
 func (c *conn) checkHealth() {
 	s, conf := c.server, c.server.settings()
 	h := conf.Health
@@ -292,7 +291,7 @@ func (c *conn) checkHealth() {
 	}
 	misses := 0
 	for pauseFor(s.life.ctx, c.Client.Link.Done(), h.Ping) {
-		if c.calls.Busy() { // a call runs: that says nothing of its health, and it has its own limit
+		if c.calls.Busy() { // a running call says nothing about health and has a limit of its own
 			continue
 		}
 		if c.Ping(s.life.ctx) {

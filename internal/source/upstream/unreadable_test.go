@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// An answer that cannot be read ends its call with what is wrong and where. The call has been
-// carried out, so it is not made again even where it may be repeated.
+// An answer that cannot be parsed fails its call with what is wrong and where. The call was carried out, so it is not
+// repeated, even if its tool may be.
 func TestAnswerThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard")

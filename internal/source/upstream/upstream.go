@@ -1,17 +1,17 @@
-// Package upstream makes MCP servers into sources: it starts them, speaks the protocol of
-// either era with them, keeps their lists and carries what they say both ways.
+// Package upstream makes MCP servers into sources. It starts them, speaks the protocol of either era with them, keeps
+// their lists and carries messages both ways.
 //
 //	Set ─ Server (a tool.Source) ─ pool ─ conn ─ session.Session ─ process or HTTP
 //	       ├ supervise.Supervisor    when it runs
 //	       └ listing.Listing         what it offers
 //
-// A [Set] holds the servers of one configuration, started in parallel; no server waits
-// for another, and none takes another one down. A [Server] joins what its parts decide. Its pool has
-// at most one connection of each era, or of each session, and each connection the calls in flight on it. What passes through is never decoded and encoded again; the few fields that
-// have to change are listed in docs/architecture.md under Wire rules.
+// A [Set] holds the servers of one configuration. They start in parallel, and a failing one does not affect the
+// others. A [Server] joins the decisions of its parts. Its pool has at most one connection for each era, or for each
+// session, and each connection has its calls in flight. Messages pass through without being decoded and encoded
+// again; docs/architecture.md lists the few fields that change, under "Rules of the wire and of the record".
 //
-// What it leaves to others: what names clients see is the catalog's, whether a call may
-// run is the pipeline's, and what a configuration entry means is package entry's.
+// The names that clients see are the catalog's duty, whether a call may run is the pipeline's, and package entry
+// interprets the configuration.
 package upstream
 
 import (
@@ -36,66 +36,64 @@ import (
 	"collie/internal/tool"
 )
 
-// Options are what all servers of a Set share. The zero value works, without reaper.
+// Options are shared by all servers of a Set. The zero value works.
 type Options struct {
-	// Info is the MCP Implementation object that names us to servers.
+	// Info is the MCP Implementation object that tells servers who we are.
 	Info json.RawMessage
-	// Reaper and Ledger make sure that children end with us; either may be nil.
+	// Reaper and Ledger make sure that child processes end with us; either may be nil.
 	Reaper *process.Reaper
 	Ledger *process.Ledger
-	// MaxFrame bounds a message from a server in bytes; default 64 MiB.
+	// MaxFrame bounds one message from a server, in bytes; default 64 MiB.
 	MaxFrame int
-	// Starts and RunnerStarts bound how many servers start at once, in all and by package
-	// runners such as npx; defaults 64 and 4.
+	// Starts bounds how many servers start at once, and RunnerStarts how many of those by package runners such as
+	// npx; defaults 64 and 4.
 	Starts, RunnerStarts int64
-	// Environ is our own environment, of which children inherit what their entries allow.
+	// Environ is our own environment. Children inherit the part of it that their entries allow.
 	Environ []string
-	// RunDir is a folder for the ids of containers; empty leaves containers alone.
+	// RunDir is a folder for the ids of containers that servers run in; empty leaves containers alone.
 	RunDir string
-	// Deny are patterns of variables that are not inherited; nil means the defaults.
+	// Deny are patterns for variables that children do not inherit; nil means the defaults.
 	Deny []string
 
-	// Cache keeps what servers offer from one run to the next, under identities made with Key;
-	// nil keeps nothing. Close does not close it.
+	// Cache stores what servers offer across restarts, under identities made with Key; nil stores nothing. Close does
+	// not close it.
 	Cache *toolcache.Cache
 	Key   []byte
-	// Portable leaves folders out of identities, so that machines that keep things elsewhere
-	// share lists.
+	// Portable leaves folders out of identities, so that machines with different folders share lists.
 	Portable bool
-	// Home is the user's home folder, which is not shown in what is kept.
+	// Home is the user's home folder, which is masked in what is stored.
 	Home string
-	// Pins remembers the definitions of tools; nil remembers none. Close does not close it.
+	// Pins stores the approved definitions of tools; nil stores none. Close does not close it.
 	Pins *pins.Store
-	// Tokens keeps what OAuth gives; nil signs in nowhere. LockDir is a folder for lock files
-	// that all processes of this home share.
+	// Tokens stores OAuth tokens; nil means no server can be signed in to. LockDir is a folder for lock files that
+	// all processes of this home share.
 	Tokens  signin.Store
 	LockDir string
 	// Logs says where servers' logs go; the zero value keeps them in memory.
 	Logs LogFiles
-	// Policy says which servers run without being called.
+	// Policy says which servers are contacted without being called.
 	Policy Policy
-	// Drain is how long calls in flight may go on when a server is stopped; 0 means that they
-	// are cancelled at once.
+	// Drain is how long calls in flight may go on when a server is stopped; 0 cancels them at once.
 	Drain time.Duration
-	// Ladder is how long a server may take to end once it is told to; zero means the usual waits.
+	// Ladder is how long a server may take for each step of being stopped; zero means the defaults.
 	Ladder process.Ladder
-	// Peek changes nothing in the cache: the Set is for looking only.
+	// Peek leaves the cache unchanged: the Set is for looking only.
 	Peek bool
 
 	Logger *slog.Logger // nil discards
 
-	// open stands in for starting or reaching a server, in tests of what time does to it.
+	// open replaces the real start of a server in tests that control time.
 	open func(ctx context.Context, c *conn, opts mcp.ClientOptions) error
 }
 
-// LogFiles are the rotated files of what servers say, <Dir>/<server>.log.
+// LogFiles describes the rotated log files of servers, <Dir>/<server>.log.
 type LogFiles struct {
-	Dir     string // empty writes none
+	Dir     string // empty: no files
 	MaxSize int64  // bytes of one file; default 5 MiB
-	Files   int    // of each server; default 3
+	Files   int    // for each server; default 3
 }
 
-// logFor is the log of a server.
+// logFor returns the log of a server.
 func (s *Set) logFor(name string, log *slog.Logger) *serverlog.Log {
 	o := serverlog.Options{MaxSize: s.opts.Logs.MaxSize, Files: s.opts.Logs.Files, Logger: log}
 	if dir := s.opts.Logs.Dir; dir != "" && len(entry.CheckNames([]string{name}, nil)) == 0 {
@@ -106,30 +104,29 @@ func (s *Set) logFor(name string, log *slog.Logger) *serverlog.Log {
 
 // Policy says which servers are contacted without being called.
 type Policy struct {
-	// Warmup says which servers start with the gateway to learn their lists: missing (the
+	// Warmup says which servers start with the gateway to learn their lists: missing (those with unknown lists, the
 	// default), off, stale or all.
 	Warmup string
-	// RefreshStale is use (the default) or start: when a stale list of a stdio server is
-	// confirmed. Those of remote servers are at the start.
+	// RefreshStale says when a stale list of a stdio server is refreshed: at its next use (the default) or at the
+	// start. Stale lists of remote servers are refreshed at the start.
 	RefreshStale string
-	// ServeOldOnChange keeps the old list of a server whose configuration has changed on show
-	// until the new one is there.
+	// ServeOldOnChange keeps the old list of a server with changed settings published until the new one arrives.
 	ServeOldOnChange bool
-	// RefreshEvery fetches lists again, spread by a fifth, of running and of remote servers; of
-	// all with RefreshStarts. 0 is never.
+	// RefreshEvery is how often lists are fetched again, give or take a fifth, from running and from remote servers;
+	// with RefreshStarts from all. 0 means never.
 	RefreshEvery  time.Duration
 	RefreshStarts bool
 }
 
-// Spec is one server of the configuration, and what is wrong with its entry.
+// Spec is one server of the configuration with the problems of its entry.
 type Spec struct {
 	Entry    entry.Entry
 	Problems []entry.Problem
-	// Off is a stable code of why the server must not run, such as "untrusted"; empty lets it.
+	// Off is a stable code for why the server must not run, such as "untrusted"; empty if it may.
 	Off string
 }
 
-// reason is the stable code of what is wrong with the entry.
+// reason returns the stable code of the entry's first error.
 func (s *Spec) reason() string {
 	for _, p := range s.Problems {
 		if p.Severity == entry.SeverityError && p.Rule == entry.RuleUnset {
@@ -139,7 +136,7 @@ func (s *Spec) reason() string {
 	return "config_invalid"
 }
 
-// wrong says why the entry cannot be used; empty if it can.
+// wrong returns why the entry is invalid; empty if it is valid.
 func (s *Spec) wrong() string {
 	for _, p := range s.Problems {
 		if p.Severity == entry.SeverityError {
@@ -149,7 +146,7 @@ func (s *Spec) wrong() string {
 	return ""
 }
 
-// Set is the servers of one configuration. It is safe for concurrent use. Close ends them.
+// Set is the servers of one configuration. It is safe for concurrent use. Close stops them.
 type Set struct {
 	opts    Options
 	log     *slog.Logger
@@ -157,13 +154,13 @@ type Set struct {
 
 	mu      sync.Mutex
 	servers []*Server
-	level   string // the log level that is wanted of servers
+	level   string // wanted of all servers
 	begun   bool
 	closed  bool
-	leaving sync.WaitGroup // servers that were taken out and are stopping
+	leaving sync.WaitGroup // removed servers that are still stopping
 
-	whole  atomic.Bool  // it is started for a gateway, not for one command
-	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 where nobody has called
+	whole  atomic.Bool  // started for a gateway, not for one command
+	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 if there was none
 
 	gateway    session.Gateway
 	folders    folders
@@ -173,8 +170,8 @@ type Set struct {
 	refreshing sync.WaitGroup
 }
 
-// NewSet returns the servers that specs describe, in their order. What the cache knows of them
-// is on offer at once. Nothing is started before Start, or before a server is called.
+// NewSet returns the servers described by specs, in order. What the cache knows of them is published at once. No
+// server is started before Start or its first call.
 func NewSet(specs []Spec, opts Options) *Set {
 	if opts.Info == nil {
 		opts.Info = json.RawMessage(`{"name":"collie","version":"0"}`)
@@ -196,7 +193,7 @@ func NewSet(specs []Spec, opts Options) *Set {
 	return s
 }
 
-// called notes the era of a caller, and lastCaller returns that of the last one.
+// called records the era of a caller; lastCaller returns the latest.
 func (s *Set) called(era mcp.Era) {
 	if s.lastCaller() != era {
 		s.caller.Store(int32(era))
@@ -205,10 +202,10 @@ func (s *Set) called(era mcp.Era) {
 
 func (s *Set) lastCaller() mcp.Era { return mcp.Era(s.caller.Load()) }
 
-// cache is the cache, which may be nil and keeps nothing then.
+// cache returns the cache; nil stores nothing.
 func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
 
-// configured tells the cache who is configured, and pins who was renamed.
+// configured tells the cache which servers are configured, and pins which were renamed.
 func (s *Set) configured(servers []*Server) {
 	var all []toolcache.Want
 	for _, srv := range servers {
@@ -224,9 +221,9 @@ func (s *Set) configured(servers []*Server) {
 	}
 }
 
-// Start starts the servers that have to run, in parallel and in the background: among all if
-// names is nil, else among those named. It is called once. A server whose tools the cache
-// knows is not started, unless its lifecycle or the policy wants it.
+// Start starts the servers that have to run, in parallel and in the background, among those named, or all if names is
+// nil. A server whose tools the cache knows is not started, unless its lifecycle or the policy asks for it. Start is
+// called once.
 func (s *Set) Start(names []string) {
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)
@@ -256,7 +253,7 @@ func (s *Set) Start(names []string) {
 	}()
 }
 
-// adopt takes over what another gateway has found out about a server.
+// adopt takes over what another gateway has learnt about a server.
 func (s *Set) adopt(name string) {
 	srv := s.Server(name)
 	if srv == nil || srv.usable() != nil || srv.isLive() {
@@ -267,12 +264,12 @@ func (s *Set) adopt(name string) {
 	}
 }
 
-// pinsLater is how long after a start the pins are asked about lists that the cache gave: who
-// wants his tools at once is not kept waiting for it.
+// pinsLater is how long after a start the definitions of cached lists are compared with the pins, so as not to delay
+// clients that want the tools at once.
 const pinsLater = time.Second
 
-// watchPins looks up what waits for approval, which hides nothing (see recall), and takes over
-// what is approved in other processes. It ends with the set.
+// watchPins finds changed definitions that wait for approval, and takes over approvals given in other processes.
+// Until then cached tools are not hidden; see recall. It ends with the set.
 func (s *Set) watchPins(servers []*Server) {
 	if !pauseFor(s.life, nil, pinsLater) {
 		return
@@ -285,32 +282,32 @@ func (s *Set) watchPins(servers []*Server) {
 	stop()
 }
 
-// Cleared takes back what the cache had told of servers, after it was cleared by this process.
+// Cleared withdraws what came from the cache, after this process has cleared the cache for the named servers.
 func (s *Set) Cleared(names []string) {
 	for _, name := range names {
 		s.adopt(name)
 	}
 }
 
-// approved takes over what was approved in another process.
+// approved takes over approvals that another process has given.
 func (s *Set) approved(name string) {
 	if srv := s.Server(name); srv != nil {
-		s.adopt(name) // a list that was refused for its definitions may be known now
+		s.adopt(name) // a list that was refused because of its definitions may be accepted now
 		srv.listing.Recheck()
 	}
 }
 
-// Started is closed when every server that Start started is ready or has failed.
+// Started returns a channel that is closed when every server that Start started is ready or has failed.
 func (s *Set) Started() <-chan struct{} { return s.started }
 
-// Servers returns the servers in their order.
+// Servers returns the servers in order.
 func (s *Set) Servers() []*Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.servers)
 }
 
-// Sources returns the servers as sources, in their order.
+// Sources returns the servers as sources, in order.
 func (s *Set) Sources() []tool.Source {
 	servers := s.Servers()
 	out := make([]tool.Source, len(servers))
@@ -320,7 +317,7 @@ func (s *Set) Sources() []tool.Source {
 	return out
 }
 
-// Server returns the server of a name, nil if there is none.
+// Server returns the server with that name, nil if there is none.
 func (s *Set) Server(name string) *Server {
 	for _, srv := range s.Servers() {
 		if srv.name == name {
@@ -330,9 +327,8 @@ func (s *Set) Server(name string) *Server {
 	return nil
 }
 
-// Close stops all servers in parallel: calls in flight may go on for as long as Drain, stdin is
-// closed, then they are terminated, then killed. When ctx ends, the rest is killed at once. It
-// may be called twice.
+// Close stops all servers in parallel: calls in flight may go on for Drain, then stdin is closed, then processes are
+// terminated, then killed. When ctx ends, those that are left are killed at once. Close may be called twice.
 func (s *Set) Close(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true

@@ -14,26 +14,26 @@ import (
 	"collie/internal/tool"
 )
 
-// wants is what clients want to hear of a server: it outlives connections, and is told to
-// each new one.
+// wants is what clients want to hear from a server: subscriptions and log level. It outlives connections and is sent
+// to each new one.
 type wants struct {
 	mu    sync.Mutex
 	level string
 	uris  map[string]subscribed
 }
 
-// subscribed are the connections that a resource's updates come over; the cancel ends a modern
-// subscription's stream.
+// subscribed maps each connection that delivers a resource's updates to a function that ends the subscription's
+// stream in the modern era.
 type subscribed map[*conn]context.CancelFunc
 
-// any reports whether updates of a resource are wanted.
+// any reports whether anybody has subscribed to a resource.
 func (w *wants) any() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.uris) > 0
 }
 
-// keep notes that updates of a resource are wanted, before there is a connection to ask over.
+// keep records a subscription before there is a connection for it.
 func (w *wants) keep(uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *wants) currentLevel() string {
 	return w.level
 }
 
-// wishes is what was wanted at one moment.
+// wishes is a snapshot of wants.
 type wishes struct {
 	level string
 	uris  []string
@@ -69,8 +69,8 @@ func (w *wants) now() wishes {
 	return wishes{w.level, slices.Sorted(maps.Keys(w.uris))}
 }
 
-// apply tells a new connection what was wanted before it stood. What is subscribed again may
-// have changed meanwhile, so it counts as updated.
+// apply sends earlier subscriptions and the log level to a new connection. A resource may have changed while there
+// was none, so each is reported as updated.
 func (c *conn) apply(ctx context.Context, w wishes) {
 	s := c.server
 	if w.level != "" {
@@ -93,8 +93,7 @@ func (c *conn) apply(ctx context.Context, w wishes) {
 	}
 }
 
-// SetLevel tells the server how much to log; see [tool.Peer]. A modern server is told
-// with each request instead.
+// SetLevel sets the server's log level; see [tool.Peer]. A modern server gets it with each request instead.
 func (s *Server) SetLevel(ctx context.Context, level string) error {
 	s.wants.setLevel(level)
 	s.set.mu.Lock()
@@ -118,7 +117,7 @@ func (c *conn) setLevel(ctx context.Context, level string) error {
 	return err
 }
 
-// live returns the connections that are open.
+// live returns the open connections.
 func (s *Server) live() []*conn {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -131,8 +130,7 @@ func (s *Server) live() []*conn {
 	return out
 }
 
-// Subscribe asks the server for a resource's updates; see [tool.Peer]. When it returns
-// nil, no update is missed from then on.
+// Subscribe asks the server for a resource's updates; see [tool.Peer]. After it returns nil no update is missed.
 func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	s.wants.mu.Lock()
 	wanted := s.wants.uris[uri] != nil
@@ -158,16 +156,16 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	return nil
 }
 
-// subscribesOver reports whether updates are asked for over a connection: the primary one,
-// and the one beside it where that is a process of its own, with resources of its own.
+// subscribesOver reports whether subscriptions are made on a connection: the primary one, and an extra one that is a
+// process of its own, with resources of its own.
 func (c *conn) subscribesOver() bool {
 	p := c.server.pool.lock()
 	defer c.server.pool.unlock()
 	return c == p.primary || c.Process != nil
 }
 
-// subscribe asks for a resource's updates over a connection. renew says that this is for those
-// who wanted them before: if nobody does any more, it is taken back.
+// subscribe subscribes to a resource on a connection. renew says that this restores an earlier subscription: it is
+// withdrawn if nobody wants it any more.
 func (c *conn) subscribe(ctx context.Context, uri string, renew bool) error {
 	s := c.server
 	stop := context.CancelFunc(func() {})
@@ -215,9 +213,8 @@ func (c *conn) subscribe(ctx context.Context, uri string, renew bool) error {
 	return nil
 }
 
-// stream opens a subscription that lasts until stop is called or the server's life ends. It
-// returns when the server has confirmed it, or why it has not within limit; it may still do
-// so.
+// stream opens a subscription that lasts until stop is called or the server ends. It returns once the server has
+// confirmed it. After limit it returns an error, though the server may still confirm later.
 func (c *conn) stream(ctx context.Context, filter json.RawMessage, limit time.Duration) (stop context.CancelFunc, err error) {
 	s := c.server
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -254,7 +251,7 @@ func (c *conn) stream(ctx context.Context, filter json.RawMessage, limit time.Du
 type subscription struct {
 	once      sync.Once
 	confirmed chan struct{} // closed when the server has acknowledged it
-	over      atomic.Bool   // what still comes for it is too late
+	over      atomic.Bool   // later notifications for it are dropped
 }
 
 func (s *subscription) confirm() { s.once.Do(func() { close(s.confirmed) }) }
@@ -267,7 +264,7 @@ func late(params json.RawMessage, owner any) bool {
 	return owner == nil && mcp.Get(params, "_meta", mcp.MetaSubscription) != nil
 }
 
-// Unsubscribe takes Subscribe back.
+// Unsubscribe undoes Subscribe.
 func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	s.wants.mu.Lock()
 	over := s.wants.uris[uri]
@@ -285,7 +282,7 @@ func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	return first
 }
 
-// unsubscribe takes a legacy subscription back; that of the modern era ends with its stream.
+// unsubscribe ends a legacy subscription. In the modern era a subscription ends with its stream.
 func (c *conn) unsubscribe(ctx context.Context, uri string) error {
 	if !c.Alive() || c.Client.Era == mcp.Modern {
 		return nil
@@ -294,7 +291,7 @@ func (c *conn) unsubscribe(ctx context.Context, uri string) error {
 	return wireError(err)
 }
 
-// wireError passes a server's JSON-RPC error on as it came.
+// wireError returns a server's JSON-RPC error unchanged.
 func wireError(err error) error {
 	if e, ok := err.(*mcp.RPCError); ok { //nolint:errorlint // Request returns it as it is
 		return protocolError(e.Raw)
@@ -302,11 +299,11 @@ func wireError(err error) error {
 	return err
 }
 
-// listenWait is how long is waited for the server to confirm that it tells of changes.
+// listenWait bounds the wait for the server to confirm that it will report changes.
 const listenWait = 2 * time.Second
 
-// hearChanges opens the stream on which a modern server tells of changed lists, and reports whether it
-// has confirmed that.
+// hearChanges opens the stream on which a modern server reports changed lists. It reports whether the server has
+// confirmed it.
 func (c *conn) hearChanges(ctx context.Context) bool {
 	if c.Client.Era != mcp.Modern {
 		return false
@@ -326,16 +323,16 @@ func (c *conn) hearChanges(ctx context.Context) bool {
 	if err != nil {
 		panic("upstream: a filter does not encode: " + err.Error())
 	}
-	if _, err := c.stream(ctx, raw, listenWait); err != nil { // it ends with the connection
+	if _, err := c.stream(ctx, raw, listenWait); err != nil { // ends with the connection
 		c.server.log.Debug("not confirmed that changed lists will be told", "error", err)
 		return false
 	}
 	return true
 }
 
-// listen holds a subscriptions/listen request open until ctx or the connection ends. A
-// stream that is lost is opened again, and what it may have missed is fetched once.
-// The error says why the server refuses it, or that the connection has ended.
+// listen holds a subscriptions/listen request open until ctx or the connection ends. If its stream is lost, it opens
+// another and fetches what it may have missed. The error says why the server refuses it, or that the connection has
+// ended.
 func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscription) error {
 	params := c.Client.Own(mcp.Edit(nil, mcp.Field{Key: "notifications", Value: filter}))
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -349,7 +346,7 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 		case err == nil && resp.Error != nil:
 			return protocolError(resp.Error)
 		}
-		if time.Since(begun) > lastWait { // it was well meanwhile
+		if time.Since(begun) > lastWait { // it worked for a while, so start over with short waits
 			wait = firstWait
 		}
 		if !pauseFor(ctx, c.Client.Link.Done(), wait) {

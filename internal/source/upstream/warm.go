@@ -20,7 +20,7 @@ type recalled struct {
 	why     string
 }
 
-// recallFirst publishes what the cache knows of the server, before its first start. The zero value is for a
+// recallFirst publishes what the cache knows of the server before its first start. It returns the zero value for a
 // server that cannot be used.
 func (s *Server) recallFirst(quick bool) (r recalled) {
 	if s.usable() == nil {
@@ -29,9 +29,9 @@ func (s *Server) recallFirst(quick bool) (r recalled) {
 	return r
 }
 
-// startsFirst reports whether the server is to be started now, by what the cache knows of it. chosen says
-// that its tools are wanted now; all that this is a whole gateway. endLease, if it is not nil, is to be
-// called when the lists are there.
+// startsFirst decides from what the cache knows whether to start the server now. chosen says that its tools are
+// wanted now, all that a whole gateway starts. If endLease is not nil, the caller must call it when the lists have
+// arrived.
 func (s *Server) startsFirst(known recalled, chosen, all bool) (starts bool, endLease func()) {
 	if s.usable() != nil || !chosen {
 		return false, nil
@@ -62,8 +62,8 @@ func (s *Server) startsFirst(known recalled, chosen, all bool) (starts bool, end
 	return true, nil
 }
 
-// recallAll publishes what the cache knows of servers, on as many processors as there are: it
-// is most of what a start takes. It returns what that is worth, in the order of servers.
+// recallAll publishes what the cache knows of servers, in parallel on all processors, since decoding is most of the
+// time a start takes. It returns the results in the order of servers.
 func recallAll(servers []*Server) []recalled {
 	out := make([]recalled, len(servers))
 	var next atomic.Int64
@@ -83,11 +83,11 @@ func recallAll(servers []*Server) []recalled {
 	return out
 }
 
-// flushTime bounds how long a list may take to get to where others look for it.
+// flushTime bounds how long a list may take to be written where other gateways look for it.
 const flushTime = 5 * time.Second
 
-// lease takes the right to refresh the server's list. ok is false where another gateway has it, or
-// has just made use of it. The right ends when what was fetched is where the others look.
+// lease takes the right to refresh the server's list. ok is false if another gateway has it or has just used it. The
+// caller ends it with release, which first waits until the new list is where other gateways look.
 func (s *Server) lease() (release func(), ok bool) {
 	end, ok := s.set.cache().Lease(s.life.ctx, s.name)
 	if !ok {
@@ -110,7 +110,7 @@ func (s *Server) lease() (release func(), ok bool) {
 	}, true
 }
 
-// refreshOften fetches lists again every now and then. It ends with the set.
+// refreshOften fetches lists again every RefreshEvery. It ends with the set.
 func (s *Set) refreshOften() {
 	p := s.opts.Policy
 	for pauseFor(s.life, nil, jittered(p.RefreshEvery)) {
@@ -141,8 +141,9 @@ func (s *Set) refreshOften() {
 	}
 }
 
-// connectForLists connects to a remote server that no connection stands to, so that it tells its lists again. A process is not
-// started for that, nor a server whose next attempt is not due: the longer it fails, the less often it is tried.
+// connectForLists connects to a remote server without a connection, which makes it send its lists again. It starts no
+// process for that, and it contacts no server whose next attempt is not due: the longer a server fails, the less
+// often it is tried.
 func (s *Server) connectForLists(now time.Time) {
 	conf := s.settings()
 	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.usable() != nil || s.needsPerson() || s.postponed.now(now) {
@@ -161,33 +162,33 @@ func (s *Server) connectForLists(now time.Time) {
 	})
 }
 
-// listedAgain is how long a server that could not be connected to for its lists is left alone at first.
+// listedAgain is the first wait after a remote server could not be reached for its lists.
 const listedAgain = 5 * time.Minute
 
-// needsPerson reports whether the server has failed for a reason that no new attempt mends.
+// needsPerson reports whether the server has failed for a reason that retrying cannot mend.
 func (s *Server) needsPerson() bool {
 	st := s.supervisor.Condition().State
 	return st == tool.StateFailed || st == tool.StateNeedsAuth
 }
 
-// postponement is how a server that fails is refreshed less and less often.
+// postponement makes refreshes of a failing server ever rarer.
 type postponement struct {
 	mu    sync.Mutex
 	until time.Time
 	wait  time.Duration
 }
 
-// longestPostponement bounds how long a server that fails is not refreshed.
+// longestPostponement bounds the wait between two refreshes of a failing server.
 const longestPostponement = 6 * time.Hour
 
-// now reports whether it is still too early.
+// now reports whether it is still too early for the next refresh.
 func (p *postponement) now(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.until)
 }
 
-// after notes what came of a refresh: after each failure the wait is twice as long, from every on.
+// after records the result of a refresh. Each failure doubles the wait, which begins with every; a success ends it.
 func (p *postponement) after(now time.Time, every time.Duration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,18 +200,17 @@ func (p *postponement) after(now time.Time, every time.Duration, err error) {
 	p.until = now.Add(p.wait)
 }
 
-// jittered is d, a fifth more or less.
+// jittered returns d plus or minus up to a fifth, at random.
 func jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // spreads load
 }
 
-// Peek publishes what the cache knows of all servers and starts nothing, for those who only
-// look.
+// Peek publishes what the cache knows of all servers and starts none, for commands that only look.
 func (s *Set) Peek() {
 	recallAll(s.Servers())
 }
 
-// identity is what makes a server what it is.
+// identity returns the hash that identifies a server in cache and pins.
 func (s *Set) identity(e *entry.Entry) string {
 	if s.opts.Portable {
 		return e.PortableHash(s.opts.Key)
@@ -218,20 +218,19 @@ func (s *Set) identity(e *entry.Entry) string {
 	return e.ConfigHash(s.opts.Key)
 }
 
-// fingerprint tells the files behind the command apart.
+// fingerprint returns a digest of the files behind the command, to notice updates.
 func (s *Server) fingerprint() string {
 	return s.settings().Fingerprint(s.set.opts.Environ, entry.EnvironmentOptions{Deny: s.set.opts.Deny, IsDir: s.set.folders.isDir})
 }
 
-// folders remembers for a moment which folders there are: all servers of a start ask for the
-// same ones.
+// folders caches for a moment which folders exist, since all servers of a start ask for the same ones.
 type folders struct {
 	mu    sync.Mutex
 	since time.Time
 	known map[string]bool
 }
 
-// foldersFor is how long that is.
+// foldersFor is how long an answer stays valid.
 const foldersFor = 2 * time.Second
 
 func (f *folders) isDir(dir string) bool {

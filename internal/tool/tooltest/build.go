@@ -8,12 +8,12 @@ import (
 	"collie/internal/tool"
 )
 
-// Tool makes a Tool of actions, with the prefix an upstream server has.
+// Tool makes a Tool with these actions and the prefix that an upstream server would have.
 func Tool(name string, actions ...tool.Action) tool.Tool {
 	return tool.Tool{Name: name, Prefix: name + "__", Actions: actions}
 }
 
-// Offer makes an offer of one Tool of that name.
+// Offer makes an offer of one Tool with that name.
 func Offer(name string, actions ...tool.Action) tool.Offer {
 	return tool.Offer{Tools: []tool.Tool{Tool(name, actions...)}}
 }
@@ -48,19 +48,19 @@ func Prompt(name string) tool.Prompt {
 	return tool.Prompt{Name: name, Definition: json.RawMessage(`{"name":` + quote(name) + `}`)}
 }
 
-// Text is a tool result of one text.
+// Text returns a tool result with one text.
 func Text(text string) tool.Result {
 	return raw(`{"content":[{"type":"text","text":%s}]}`, quote(text))
 }
 
-// Failed is a tool result that reports a failure of the action.
+// Failed returns a tool result that reports a failure of the action.
 func Failed(text string) tool.Result {
 	r := raw(`{"content":[{"type":"text","text":%s}],"isError":true}`, quote(text))
 	r.IsError = true
 	return r
 }
 
-// Contents is the result of reading a resource of one text.
+// Contents returns the result of reading a resource of one text.
 func Contents(uri, text string) tool.Result {
 	return raw(`{"contents":[{"uri":%s,"text":%s}]}`, quote(uri), quote(text))
 }

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Fake is a source in memory that says what a test scripts. It is held to the suite like
-// any other source, keeps what it was asked, and is safe for concurrent use.
+// Fake is an in-memory source that a test scripts. It passes the suite like any other source, records what it
+// is asked, and is safe for concurrent use.
 type Fake struct {
 	name    string
 	offer   atomic.Pointer[tool.Offer]
@@ -24,7 +24,7 @@ type Fake struct {
 	answers  map[string]tool.Runner // by target
 	calls    []tool.Call
 	subs     map[string]bool
-	asked    []string // Subscribe and Unsubscribe, in order
+	asked    []string // calls of Subscribe and Unsubscribe, in order
 	levels   []string
 	watchers map[int]func(tool.Change)
 	next     int
@@ -37,17 +37,16 @@ var (
 	_ tool.Refresher = (*Fake)(nil)
 )
 
-// NewFake returns a source of that name which has started and offers offer. An action
-// answers with its arguments as text, a resource with its URI, a prompt with its name,
-// until [Fake.On] says otherwise.
+// NewFake returns a source of that name that is ready and offers offer. By default an action answers with its
+// arguments as text, a resource with its URI and a prompt with its name; [Fake.On] changes that.
 func NewFake(name string, offer tool.Offer) *Fake {
 	f := NewStarting(name)
 	f.Publish(offer)
 	return f
 }
 
-// NewStarting returns a source that offers nothing and is still starting, until its first
-// [Fake.Publish] or [Fake.Fail].
+// NewStarting returns a source that offers nothing and is not ready until its first [Fake.Publish] or
+// [Fake.Fail].
 func NewStarting(name string) *Fake {
 	f := &Fake{
 		name: name, started: make(chan struct{}),
@@ -57,25 +56,25 @@ func NewStarting(name string) *Fake {
 	return f
 }
 
-// Name is the name it was made with.
+// Name implements [tool.Source].
 func (f *Fake) Name() string { return f.name }
 
-// Offer is what was published last.
+// Offer returns what was published last.
 func (f *Fake) Offer() *tool.Offer { return f.offer.Load() }
 
-// Listed does nothing: what it offers is never old.
+// Listed does nothing, since the offer is never out of date.
 func (f *Fake) Listed(tool.ListKind, func() bool) {}
 
 // Ready is closed by the first Publish or Fail.
 func (f *Fake) Ready(tool.ListKind) <-chan struct{} { return f.started }
 
-// Current is the action as it is.
+// Current returns c.Action.
 func (f *Fake) Current(_ context.Context, c *tool.Call) (*tool.Action, error) { return c.Action, nil }
 
-// Listens is false: nobody is there to talk to.
+// Listens returns false: there is no program behind a Fake.
 func (f *Fake) Listens() bool { return false }
 
-// Owns is false.
+// Owns returns false.
 func (f *Fake) Owns(*tool.Message) bool { return false }
 
 // Tell drops m.
@@ -87,8 +86,8 @@ func (f *Fake) Meet([]*tool.Session) {}
 // Fail ends the start without an offer.
 func (f *Fake) Fail() { f.start.Do(func() { close(f.started) }) }
 
-// Publish replaces the offer and tells the watchers that the lists of these kinds changed;
-// without kinds, all three.
+// Publish replaces the offer and tells the watchers that the lists of these kinds changed; without kinds, all
+// three.
 func (f *Fake) Publish(offer tool.Offer, kinds ...tool.ChangeKind) {
 	f.offer.Store(&offer)
 	f.Fail()
@@ -100,7 +99,7 @@ func (f *Fake) Publish(offer tool.Offer, kinds ...tool.ChangeKind) {
 	}
 }
 
-// Report tells the watchers something, in the source's name.
+// Report sends the watchers a change in the source's name.
 func (f *Fake) Report(ch tool.Change) {
 	ch.Source = f.name
 	f.deliver.Lock()
@@ -113,7 +112,7 @@ func (f *Fake) Report(ch tool.Change) {
 	}
 }
 
-// Touch tells the watchers that a resource was updated, if anybody subscribed to it.
+// Touch reports an update of a resource, if anybody is subscribed to it.
 func (f *Fake) Touch(uri string) {
 	if slices.Contains(f.Subscribed(), uri) {
 		f.Report(tool.Change{
@@ -134,19 +133,19 @@ func (f *Fake) Watch(w func(tool.Change)) (stop func()) {
 		f.mu.Lock()
 		delete(f.watchers, id)
 		f.mu.Unlock()
-		f.deliver.Lock() // a call that is under way ends first
+		f.deliver.Lock() // wait for a call that is in progress
 		defer f.deliver.Unlock()
 	}
 }
 
-// Watchers counts who watches.
+// Watchers returns the number of watchers.
 func (f *Fake) Watchers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.watchers)
 }
 
-// On replaces the answer to calls of a target: an action's own name, a URI, a prompt.
+// On sets what answers calls of a target: an action's own name, a URI or a prompt.
 func (f *Fake) On(target string, run tool.Runner) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,7 +160,7 @@ func (f *Fake) Hang(target string) {
 	})
 }
 
-// Calls returns copies of the calls that were run, in order.
+// Calls returns copies of all calls so far, in order.
 func (f *Fake) Calls() []tool.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +182,7 @@ func (f *Fake) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return run(ctx, c)
 }
 
-// answer is what an unscripted call gets.
+// answer is the default answer to a call.
 func (f *Fake) answer(_ context.Context, c *tool.Call) (tool.Result, error) {
 	offer := f.Offer()
 	switch c.Kind {
@@ -215,7 +214,7 @@ func (f *Fake) answer(_ context.Context, c *tool.Call) (tool.Result, error) {
 	return tool.Result{}, tool.NewProtocolError(-32602, fmt.Sprintf("unknown %s %q", c.Kind, c.Target), nil)
 }
 
-// ended is the error of a call whose context has ended.
+// ended returns the error for a call whose context has ended.
 func ended(ctx context.Context, c *tool.Call) error {
 	return &tool.Error{Op: "call", Kind: tool.Canceled, Subject: c.Name, Err: context.Cause(ctx)}
 }
@@ -245,7 +244,7 @@ func (f *Fake) Subscribed() []string {
 	return slices.Sorted(maps.Keys(f.subs))
 }
 
-// Asked returns every Subscribe and Unsubscribe so far as "subscribe URI".
+// Asked returns all Subscribe and Unsubscribe calls so far, as "subscribe URI".
 func (f *Fake) Asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -260,7 +259,7 @@ func (f *Fake) SetLevel(_ context.Context, level string) error {
 	return nil
 }
 
-// Levels returns every level that was set, in order.
+// Levels returns all levels that were set, in order.
 func (f *Fake) Levels() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

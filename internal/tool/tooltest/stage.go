@@ -6,7 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Through takes c through a stage and runs it with next, as the pipeline does.
+// Through runs c through stage s and then next, as the pipeline does.
 func Through(ctx context.Context, s tool.Stage, c *tool.Call, next tool.Runner) (tool.Result, error) {
 	ctx, err := s.Enter(ctx, c)
 	if err != nil {
@@ -16,7 +16,7 @@ func Through(ctx context.Context, s tool.Stage, c *tool.Call, next tool.Runner) 
 	return s.Leave(ctx, c, r, err)
 }
 
-// Checked runs what a check lets pass with next, as the pipeline does.
+// Checked runs check on c and then next with what check returned, as the pipeline does.
 func Checked(ctx context.Context, check tool.Check, c *tool.Call, next tool.Runner) (tool.Result, error) {
 	c, err := check(ctx, c)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package tooltest supports tests of what calls tools and what offers them: [Source] is the
-// contract that every [tool.Source] keeps, and [Fake] a source in memory that keeps it. A
-// test builds a real catalog and a real pipeline over fakes; nothing else is mocked.
+// Package tooltest supports tests of faces, the pipeline and sources. [Source] is the test suite that every
+// [tool.Source] passes. [Fake] is a source in memory. Tests build a real catalog and a real pipeline over
+// fakes; nothing else is mocked.
 package tooltest
 
 import (
@@ -17,32 +17,30 @@ import (
 	"collie/internal/tool"
 )
 
-// Fixture is one source under test and how to make it do things. Only Source is required:
-// what a Fixture leaves nil is not tested.
+// Fixture is one source under test, with functions that make it do things. Only Source is required; tests
+// that need a nil field are left out.
 type Fixture struct {
 	Source tool.Source
 	// Good returns new calls that the source answers well, of each kind it offers.
 	Good func() []*tool.Call
-	// Fails returns a new call whose action fails: a result with IsError.
+	// Fails returns a new call whose action fails with a result that has IsError.
 	Fails func() *tool.Call
-	// Refused returns new calls that give no result but an error.
+	// Refused returns new calls that end in an error instead of a result.
 	Refused func() []*tool.Call
 	// Hangs returns a new call that does not end by itself.
 	Hangs func() *tool.Call
-	// Change makes the source change the list of its tools and returns when that is under
-	// way.
+	// Change makes the source change its list of tools, and returns once that is under way.
 	Change func()
-	// URI is a resource to subscribe to, and Touch updates it.
+	// URI is a resource to subscribe to. Touch updates it.
 	URI   string
 	Touch func()
 }
 
-// waitLimit bounds what has to happen soon. It is generous: the machine may be busy.
+// waitLimit bounds waiting for what should happen soon. It is generous, because the machine may be busy.
 const waitLimit = 3 * time.Minute
 
-// Source checks that a source keeps the contract of [tool.Source] and of the optional
-// interfaces it has. open makes a new fixture for each part, ready and closed by t's
-// cleanup.
+// Source checks that a source keeps the contract of [tool.Source] and of the optional interfaces it
+// implements. open makes a new fixture for each test; it is ready, and t's cleanup closes it.
 func Source(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
 	parts := []struct {
@@ -96,7 +94,7 @@ func testOffer(t *testing.T, f Fixture) {
 	}
 }
 
-// clone keeps what an offer says now.
+// clone returns the present content of an offer as text, to compare it later.
 func clone(t *testing.T, offer *tool.Offer) string {
 	t.Helper()
 	raw, err := json.Marshal(offer)
@@ -175,7 +173,7 @@ func testRun(t *testing.T, f Fixture) {
 	checkObject(t, "a failure", r.Raw)
 }
 
-// same reports whether two calls say the same.
+// same reports whether two calls have the same content.
 func same(a, b *tool.Call) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Name == b.Name && a.Target == b.Target && a.Tool == b.Tool &&
 		a.Action == b.Action && a.Source == b.Source && string(a.Args) == string(b.Args) && string(a.Params) == string(b.Params)
@@ -195,8 +193,8 @@ func testErrors(t *testing.T, f Fixture) {
 	}
 }
 
-// checkError wants one of the two errors that a source may return, as they are: a face
-// decides by what it finds.
+// checkError requires one of the two error types that a source may return, unwrapped, because faces decide by
+// the type.
 func checkError(t *testing.T, what string, err error) {
 	t.Helper()
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
@@ -257,7 +255,7 @@ func testConcurrent(t *testing.T, f Fixture) {
 	if f.Good == nil {
 		t.Skip("the fixture has no good calls")
 	}
-	if f.Hangs != nil { // what hangs must hold up nobody
+	if f.Hangs != nil { // a call that hangs must not block others
 		ctx, cancel := context.WithCancel(t.Context())
 		var hung sync.WaitGroup
 		defer hung.Wait()
@@ -306,7 +304,7 @@ func testLogger(t *testing.T, f Fixture) {
 	}
 }
 
-// wait waits for something that has to happen.
+// wait waits until done is closed.
 func wait(t *testing.T, done <-chan struct{}, what string) {
 	t.Helper()
 	select {

@@ -9,18 +9,18 @@ import (
 	"collie/internal/tool"
 )
 
-// watched is a watcher of a source, and what it has been told.
+// watched watches a source and records what it is told.
 type watched struct {
 	source tool.Source
 	stop   func()
 	inside atomic.Int32
-	twice  atomic.Bool // two calls at once
-	after  atomic.Bool // a call after stop had returned
+	twice  atomic.Bool // set if two calls overlapped
+	after  atomic.Bool // set if a call came after stop had returned
 	over   atomic.Bool
 
 	mu      sync.Mutex
 	changes []tool.Change
-	offers  []*tool.Offer // at the time of each change
+	offers  []*tool.Offer // the offer at the time of each change
 	more    chan struct{}
 }
 
@@ -48,7 +48,7 @@ func (w *watched) changed(ch tool.Change) {
 	}
 }
 
-// find returns the changes of a kind, and the offers at their times.
+// find returns the changes of a kind and the offers at those times.
 func (w *watched) find(kind tool.ChangeKind) (changes []tool.Change, offers []*tool.Offer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *watched) find(kind tool.ChangeKind) (changes []tool.Change, offers []*t
 	return changes, offers
 }
 
-// await waits for a change of a kind and returns the first, with the offer at its time.
+// await waits for a change of a kind and returns the first one, with the offer at that time.
 func (w *watched) await(t *testing.T, kind tool.ChangeKind) (tool.Change, *tool.Offer) {
 	t.Helper()
 	limit := time.After(waitLimit)
@@ -117,14 +117,14 @@ func (w *watched) awaitMore(t *testing.T) {
 	}
 }
 
-// testStop stops a watcher while the source tells it something.
+// testStop stops a watcher while the source is reporting a change.
 func testStop(t *testing.T, f Fixture) {
 	if f.Change == nil {
 		t.Skip("the source does not change")
 	}
 	tell := f.Change
 	if r, ok := f.Source.(tool.Peer); ok && f.Touch != nil {
-		tell = f.Touch // which is not gathered
+		tell = f.Touch // updates are not merged, unlike list changes
 		if err := r.Subscribe(t.Context(), f.URI); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func testSubscriptions(t *testing.T, f Fixture) {
 	}
 	w := watch(f.Source)
 	defer w.stop()
-	for range 2 { // the second one changes nothing
+	for range 2 { // the second round changes nothing
 		if err := peer.Subscribe(t.Context(), f.URI); err != nil {
 			t.Fatalf("subscribe: %v", err)
 		}
@@ -169,7 +169,7 @@ func testSubscriptions(t *testing.T, f Fixture) {
 		}
 	}
 	f.Touch()
-	if f.Change != nil { // what comes later than anything the touch could have caused
+	if f.Change != nil { // this change arrives later than anything that Touch could have caused
 		f.Change()
 		w.await(t, tool.ToolsChanged)
 	}

@@ -1,5 +1,5 @@
-// Package admin is what people do with the file of the built-in notes: look at it, check it, back it up and go back,
-// bring notes in and out, and save what is left of a damaged one.
+// Package admin maintains the file of the built-in notes: it reports on it, checks it, backs it up and restores it,
+// imports and exports notes, and salvages what a damaged file still holds.
 package admin
 
 import (
@@ -37,19 +37,19 @@ type Options struct {
 	Notebooks func(ctx context.Context, v *vault.Vault) ([]Notebook, error)
 	// Find finds the one that a person calls by its id or its name. The error for none is of kind Unknown.
 	Find func(all []Notebook, name string) (Notebook, error)
-	// Keeping prepares to keep what an import overwrites, so that it can be taken back: keep is called before a
-	// document is overwritten, and what it returns with what came of it. Nil where nothing is written. The caller
-	// calls end.
+	// Keeping prepares to keep what an import overwrites, so that the import can be undone. The import calls keep
+	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls
+	// end. keep is nil if nothing is written.
 	Keeping func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
 }
 
 // Notebook is one notebook of a vault.
 type Notebook struct{ ID, Name string }
 
-// New is the handle on a vault, which its Close closes.
+// New returns the handle on a vault, which its Close closes.
 func New(v *vault.Vault, o Options) *Vault { return &Vault{v, o} }
 
-// Path is the file of the vault.
+// Path returns the file of the vault.
 func (v *Vault) Path() string { return v.vault.Path() }
 
 // Exists reports whether the file has been made, which the first use does.

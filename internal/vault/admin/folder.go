@@ -34,9 +34,10 @@ const (
 	FileGone        = folder.Gone
 )
 
-// Import brings a folder of Markdown, or an archive of SiYuan, into the vault, which must be one that was opened for
-// it, or brings what was imported from it up to date. One import at a time works on a vault: waiting, unless it is
-// nil, is told when another one does. The report says also on an error what was done until then.
+// Import brings a folder of Markdown or a SiYuan archive into the vault, or updates what an earlier import brought
+// in. The vault must have been opened for importing. Only one import at a time works on a vault: if another one is
+// running, Import calls waiting, unless it is nil, and waits. The report is valid even on an error: it says what was
+// done until then.
 func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
 	read := folder.Import
@@ -127,9 +128,8 @@ func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderR
 	return report, ended(ctx, op, dir, err)
 }
 
-// ExportSiYuan writes a notebook, named by its id or name, as an archive that the import of SiYuan
-// takes. Without a name it is the only notebook there is. The file appears whole or not at all; one
-// that is there is replaced only with overwrite.
+// ExportSiYuan writes a notebook, given by id or name, as an archive that SiYuan can import. An empty name means the
+// only notebook. The file appears whole or not at all; an existing file is replaced only with overwrite.
 func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwrite bool) (report FolderReport, err error) {
 	const op = "export for SiYuan"
 	w, err := v.open(ctx, op)
@@ -157,7 +157,7 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	return report, ended(ctx, op, file, vaultError(op, v.Path(), err))
 }
 
-// ids are the notebooks of the vault that a person names; nil for no names.
+// ids returns the notebooks of the vault that a person names; nil for no names.
 func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
 	all, err := v.opts.Notebooks(ctx, v.vault)
 	if err != nil || len(names) == 0 {
@@ -174,7 +174,7 @@ func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
 	return out, nil
 }
 
-// one is the notebook that a person names, or the only one.
+// one returns the notebook that a person names, or the only one.
 func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
 	all, err := v.opts.Notebooks(ctx, v.vault)
 	switch {

@@ -51,7 +51,7 @@ func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.E
 	return e
 }
 
-// backupNote is the file that names the last backup of a vault.
+// backupNote returns the file that names the last backup of a vault.
 func backupNote(path string) string { return path + ".backup" }
 
 // noteBackup remembers a backup, for those who need one.
@@ -59,7 +59,7 @@ func noteBackup(path, backup string) {
 	_ = atomicfile.WriteNoSync(backupNote(path), []byte(backup), 0o600) // without it nothing but a hint is missing
 }
 
-// lastBackup is the last backup of a vault if it is still there.
+// lastBackup returns the last backup of a vault if it is still there.
 func lastBackup(path string) string {
 	data, err := os.ReadFile(backupNote(path))
 	if err != nil || len(data) > 4096 || !filepath.IsAbs(string(data)) {

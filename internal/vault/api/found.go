@@ -60,7 +60,7 @@ func Found(b *tree.Block) *FoundBlock {
 	return found
 }
 
-// tags are the tags of a block as blocks.tag holds them: those in the text of a leaf, those of a document in its
+// tags returns the tags of a block as blocks.tag holds them: those in the text of a leaf, those of a document in its
 // attribute.
 func tags(b *tree.Block) []string {
 	switch b.Kind {

@@ -52,9 +52,9 @@ func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, reads}) }
 // Write adds the handler of the POST requests to path, which may change the workspace.
 func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writes}) }
 
-// ReadFirst adds the handler of the POST requests to path, most of which change nothing: it runs like that of a Read and,
-// only if it comes to [NeedWrite], once more from the start like that of a Write. So what it does before must be safe to
-// do twice.
+// ReadFirst adds a handler of POST requests to path, for calls most of which change nothing. The handler runs first
+// like that of Read. If it calls [NeedWrite], it runs again from the start like that of Write. So what it does before
+// NeedWrite must be safe to do twice.
 func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readsFirst}) }
 
 // NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything. False
@@ -89,10 +89,10 @@ func (m *Mux) WhenErased(do func(tx *workspace.Tx, erased map[string]map[string]
 	}
 }
 
-// Operations is the table of what Operation added, for the handler of /api/transactions.
+// Operations returns the table of what Operation added, for the handler of /api/transactions.
 func (m *Mux) Operations() map[string]Operation { return m.operations }
 
-// Routes are the paths that are answered, in no order.
+// Routes returns the paths that are answered, in no order.
 func (m *Mux) Routes() []string {
 	paths := make([]string, 0, len(m.routes))
 	for path := range m.routes {

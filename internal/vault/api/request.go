@@ -26,7 +26,7 @@ type Request struct {
 	tx *workspace.Tx
 }
 
-// In is a value within a call as a request of its own.
+// In returns a value within a call as a request of its own.
 func In(tx *workspace.Tx, value gjson.Result) Request { return Request{Result: value, tx: tx} }
 
 // ended is why a transaction was abandoned: the answer of its call is certain.
@@ -41,7 +41,7 @@ func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&ended{rep}) }
 // End is [End] for what has the request at hand.
 func (r Request) End(rep Reply) { End(r.tx, rep) }
 
-// Str is the text at key.
+// Str returns the text at key.
 func (r Request) Str(key string) string {
 	v := r.Get(escapeKey(key))
 	if v.Type != gjson.String {
@@ -51,7 +51,7 @@ func (r Request) Str(key string) string {
 	return v.Str
 }
 
-// OptStr is the text at key, "" when it is absent; another type ends the call.
+// OptStr returns the text at key, "" when it is absent; another type ends the call.
 func (r Request) OptStr(key string) string {
 	if v := r.Get(escapeKey(key)); !v.Exists() || v.Type == gjson.Null {
 		return ""
@@ -77,7 +77,7 @@ func (r Request) OptFlag(key string, otherwise bool) bool {
 	return r.Flag(key)
 }
 
-// OptNum is the number at key, or otherwise when it is absent.
+// OptNum returns the number at key, or otherwise when it is absent.
 func (r Request) OptNum(key string, otherwise int) int {
 	v := r.Get(escapeKey(key))
 	if !v.Exists() {
@@ -90,7 +90,7 @@ func (r Request) OptNum(key string, otherwise int) int {
 	return int(v.Int())
 }
 
-// Strs is the list of texts at key; elements of another type are left out, as the kernel does.
+// Strs returns the list of texts at key; elements of another type are left out, as the kernel does.
 func (r Request) Strs(key string) []string {
 	list := r.List(key)
 	texts := make([]string, 0, len(list))
@@ -102,7 +102,7 @@ func (r Request) Strs(key string) []string {
 	return texts
 }
 
-// OptStrs is the list of texts at key, nil when it is absent.
+// OptStrs returns the list of texts at key, nil when it is absent.
 func (r Request) OptStrs(key string) []string {
 	if !r.Get(escapeKey(key)).Exists() {
 		return nil
@@ -110,7 +110,7 @@ func (r Request) OptStrs(key string) []string {
 	return r.Strs(key)
 }
 
-// List is the list at key.
+// List returns the list at key.
 func (r Request) List(key string) []Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsArray() {
@@ -125,7 +125,7 @@ func (r Request) List(key string) []Request {
 	return list
 }
 
-// Object is the object at key.
+// Object returns the object at key.
 func (r Request) Object(key string) Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsObject() {
@@ -135,7 +135,8 @@ func (r Request) Object(key string) Request {
 	return In(r.tx, v)
 }
 
-// ID is the text at key when it has the form of an id; a missing key ends the call, another text is "invalid ID argument".
+// ID returns the text at key when it has the form of an id; a missing key ends the call, another text is "invalid ID
+// argument".
 func (r Request) ID(key string) string {
 	id := r.Str(key)
 	if !tree.ValidID(id) {
@@ -145,7 +146,7 @@ func (r Request) ID(key string) string {
 	return id
 }
 
-// NeedStr is the text at key, which newer handlers check and trim.
+// NeedStr returns the text at key, which newer handlers check and trim.
 func (r Request) NeedStr(key string) string {
 	v := r.Get(escapeKey(key))
 	switch {
@@ -178,7 +179,7 @@ func (r Request) NeedID(key string) string {
 	return id
 }
 
-// NeedList is the list at key, which must hold something.
+// NeedList returns the list at key, which must hold something.
 func (r Request) NeedList(key string) []Request {
 	v := r.Get(escapeKey(key))
 	switch {
@@ -192,7 +193,7 @@ func (r Request) NeedList(key string) []Request {
 	return r.List(key)
 }
 
-// Field is the text of a part of the multipart form, "" when there is none.
+// Field returns the text of a part of the multipart form, "" when there is none.
 func (r Request) Field(name string) string {
 	if r.Form == nil || len(r.Form.Value[name]) == 0 {
 		return ""

@@ -42,8 +42,8 @@ var bodyless = map[string]bool{
 // twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
 var twice = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
-// ServeHTTP answers one call the way the recorded kernel did. A panic, of a handler or of the storage, is logged and
-// answered as [WriteError] does: what is wrong about one request must not end the program.
+// ServeHTTP answers one call the way the recorded kernel did. A panic of a handler or of the storage is logged and
+// answered like [WriteError]: one bad request must not end the program.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
 	defer func() {
@@ -188,7 +188,7 @@ func (m *Mux) serveFile(w http.ResponseWriter, r *http.Request, at string) {
 	}
 }
 
-// ContentType is the media type of a file by its name, or else by what it holds.
+// ContentType returns the media type of a file by its name, or else by what it holds.
 func ContentType(name string, data []byte) string {
 	if byName := mime.TypeByExtension(path.Ext(name)); byName != "" {
 		return byName

@@ -12,7 +12,7 @@ const settings = "setting"
 // tagSort is the place of the order of tags.
 const tagSort = "tag.sort"
 
-// TagSort is conf.tag.sort, the order that tags were last listed in; 0 before.
+// TagSort returns conf.tag.sort, the order that tags were last listed in; 0 before.
 func TagSort(tx *workspace.Tx) int {
 	r := tx.Record(settings, tagSort)
 	if r == nil {
@@ -25,8 +25,8 @@ func TagSort(tx *workspace.Tx) int {
 	return order
 }
 
-// SetTagSort keeps the order that tags are listed in. The route must be one that may write, or [Mux.ReadFirst]: most
-// calls name the order that is kept already.
+// SetTagSort stores the order in which tags are listed. The route must be a Write or a [Mux.ReadFirst]; the latter
+// fits, since most calls name the order that is already stored.
 func SetTagSort(tx *workspace.Tx, order int) {
 	if order != TagSort(tx) && NeedWrite(tx) {
 		tx.PutRecord(workspace.Record{Kind: settings, ID: tagSort, Body: []byte(strconv.Itoa(order))})

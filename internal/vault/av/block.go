@@ -90,8 +90,8 @@ type shownBlock struct {
 	id, database, box, hpath, ial string
 }
 
-// databaseBlocks are the blocks of open notebooks that show a database, oldest first: all of them, or those of one
-// database.
+// databaseBlocks returns the blocks of open notebooks that show a database, oldest first: all of them, or those of
+// one database.
 func databaseBlocks(tx *workspace.Tx, database string) []shownBlock {
 	tx.Flush()
 	var found []shownBlock
@@ -108,7 +108,7 @@ func databaseBlocks(tx *workspace.Tx, database string) []shownBlock {
 // selectDatabaseBlocks reads through an index that holds these blocks alone: nearly every call on databases runs it.
 const selectDatabaseBlocks = `SELECT id, markdown, box, hpath, ial FROM blocks WHERE type = 'av' ORDER BY id`
 
-// viewOf is the view that a block of a database shows, "" when it shows the current one or is not among blocks.
+// viewOf returns the view that a block of a database shows, "" when it shows the current one or is not among blocks.
 func viewOf(blocks []shownBlock, block string) string {
 	for _, b := range blocks {
 		if b.id == block {
@@ -118,12 +118,12 @@ func viewOf(blocks []shownBlock, block string) string {
 	return ""
 }
 
-// databaseOf is the database that the Markdown of a block names.
+// databaseOf returns the database that the Markdown of a block names.
 func databaseOf(markdown string) string {
 	_, rest, _ := strings.Cut(markdown, `data-av-id="`)
 	id, _, _ := strings.Cut(rest, `"`)
 	return id
 }
 
-// textOf is the text a row bound to b shows.
+// textOf returns the text a row bound to b shows.
 func textOf(b *tree.Block) string { return markup.Content(b) }

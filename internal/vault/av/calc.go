@@ -8,8 +8,9 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// calculate carries out a calculation on the values of a column; nil for none and for an unknown one. The operators are
-// those of the editor's menus. Sums and the like skip what is not a number; of no numbers they are 0, as recorded.
+// calculate returns the result of a calculation over the values of a column, nil for no operator or an unknown one.
+// The operators are those of the editor's menus. Sums and the like skip values that are not numbers and are 0 without
+// any number, as recorded.
 func calculate(operator string, values []*value, format string) *value {
 	numbers := numbersOf(values)
 	full := 0
@@ -61,7 +62,7 @@ func calculate(operator string, values []*value, format string) *value {
 	return nil
 }
 
-// unique are the values whose text did not come before; empty ones are left out.
+// unique returns the values whose text did not come before; empty ones are left out.
 func unique(values []*value) []*value {
 	var kept []*value
 	seen := map[string]bool{}
@@ -102,7 +103,7 @@ func checked(values []*value) int {
 	return n
 }
 
-// numbersOf are the numbers in values, those in rollups too, in ascending order.
+// numbersOf returns the numbers in values, those in rollups too, in ascending order.
 func numbersOf(values []*value) []float64 {
 	var numbers []float64
 	for _, v := range values {
@@ -117,7 +118,7 @@ func numbersOf(values []*value) []float64 {
 	return numbers
 }
 
-// momentsOf are the times in values in ascending order; a range counts with both ends.
+// momentsOf returns the times in values in ascending order; a range counts with both ends.
 func momentsOf(values []*value) []time.Time {
 	var moments []time.Time
 	for _, v := range values {
@@ -136,7 +137,7 @@ func momentsOf(values []*value) []time.Time {
 	return moments
 }
 
-// statistic is one number made of sorted ones.
+// statistic returns one number made of sorted ones.
 func statistic(operator string, numbers []float64) float64 {
 	if len(numbers) == 0 {
 		return 0
@@ -184,7 +185,7 @@ func share(part, whole int) *value {
 	return numbered(math.Round(float64(part)/float64(whole)*1e4)/1e4, "percent")
 }
 
-// dated is a time, or a range of two.
+// dated returns a time, or a range of two.
 func dated(from, until time.Time) *value {
 	d := &siyuanapi.Date{Content: from.UnixMilli(), NotEmpty: true}
 	if !until.IsZero() {

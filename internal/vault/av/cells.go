@@ -105,8 +105,8 @@ func (db *database) stamp(row string, now int64) {
 	held.set(&v)
 }
 
-// rebind lets the blocks know when the primary value of a row leads to another one. A block that is not there, or is a
-// row of the database already, is not bound.
+// rebind updates the blocks when the primary value of a row is bound to another block. It does not bind a block that
+// does not exist or is already a row of the database.
 func (s *opened) rebind(db *database, before, v *value) {
 	if v.Block == nil {
 		v.Block = &valueBlock{}

@@ -73,7 +73,7 @@ func (c *column) write(out *bytes.Buffer) {
 	out.WriteByte('}')
 }
 
-// get is the value of a cell. One that cannot be read, from a file somebody else wrote, has no content.
+// get returns the value of a cell. One that cannot be read, from a file somebody else wrote, has no content.
 func (c *cell) get() *value {
 	if c.value == nil {
 		var v value
@@ -88,10 +88,10 @@ func (c *cell) get() *value {
 // set replaces the value of a cell.
 func (c *cell) set(v *value) { c.value, c.raw = v, string(v.encode()) }
 
-// block is the block that a primary cell is bound to, "" for a detached one.
+// block returns the block that a primary cell is bound to, "" for a detached one.
 func (c *cell) block() string { return gjson.Get(c.raw, "block.id").Str }
 
-// cell is the cell of a row, nil when nobody has touched it.
+// cell returns the cell of a row, nil when nobody has touched it.
 func (c *column) cell(row string) *cell {
 	if c.byRow == nil {
 		c.byRow = make(map[string]*cell, len(c.cells))
@@ -104,7 +104,7 @@ func (c *column) cell(row string) *cell {
 	return c.byRow[row]
 }
 
-// stored is the value of a row's cell, nil when nobody has touched it.
+// stored returns the value of a row's cell, nil when nobody has touched it.
 func (c *column) stored(row string) *value {
 	held := c.cell(row)
 	if held == nil {
@@ -126,7 +126,7 @@ func (c *column) drop(rows map[string]bool) {
 	c.byRow = nil
 }
 
-// option is the place of an option among those of the column, behind them all when it is not among them.
+// option returns the place of an option among those of the column, behind them all when it is not among them.
 func (c *column) option(name string) int {
 	options := c.Key.objects("options")
 	if at := slices.IndexFunc(options, func(o object) bool { return o.str("name") == name }); at >= 0 {

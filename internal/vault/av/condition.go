@@ -42,7 +42,7 @@ func (v *value) blank() bool {
 		len(v.MSelect) == 0 && v.relationText() == "" && (v.Rollup == nil || len(v.Rollup.Contents) == 0)
 }
 
-// relationText is what an operand on a relation looks for.
+// relationText returns what an operand on a relation looks for.
 func (v *value) relationText() string {
 	if v.Relation == nil {
 		return ""
@@ -129,7 +129,7 @@ func timeHolds(v, want *value, operator string) bool {
 	return true
 }
 
-// time is the moment a value stands for.
+// time returns the moment a value stands for.
 func (v *value) time() (time.Time, bool) {
 	switch {
 	case v.Date != nil && v.Date.NotEmpty:
@@ -142,7 +142,7 @@ func (v *value) time() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// end is the second moment of a range.
+// end returns the second moment of a range.
 func (v *value) end() time.Time {
 	switch {
 	case v.Date != nil && v.Date.NotEmpty2:

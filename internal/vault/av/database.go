@@ -142,7 +142,7 @@ func (db *database) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// column is the column with an id, the first one if there are several; nil when there is none.
+// column returns the column with an id, the first one if there are several; nil when there is none.
 func (db *database) column(id string) *column {
 	for _, c := range db.columns {
 		if c.id() == id {
@@ -152,7 +152,7 @@ func (db *database) column(id string) *column {
 	return nil
 }
 
-// primary is the column that names the rows, an empty one in a database that lost it.
+// primary returns the column that names the rows, an empty one in a database that lost it.
 func (db *database) primary() *column {
 	for _, c := range db.columns {
 		if c.kind() == siyuanapi.ColumnBlock {
@@ -165,7 +165,7 @@ func (db *database) primary() *column {
 // has reports whether there is such a row.
 func (db *database) has(row string) bool { return db.primary().cell(row) != nil }
 
-// rowOf is the row that is bound to a block, "" when there is none.
+// rowOf returns the row that is bound to a block, "" when there is none.
 func (db *database) rowOf(block string) string {
 	for _, c := range db.primary().cells {
 		if block != "" && c.block() == block {
@@ -186,7 +186,7 @@ func newDatabase(tx *workspace.Tx, id string) *database {
 	}
 }
 
-// databaseIDs are the ids of all databases.
+// databaseIDs returns the ids of all databases.
 func databaseIDs(tx *workspace.Tx) []string {
 	var ids []string
 	for _, f := range tx.Files(siyuanapi.Databases) {
@@ -228,7 +228,7 @@ func (s *opened) read(id string) []byte {
 	return s.tx.ReadFile(siyuanapi.DatabasePath(id))
 }
 
-// need is database for a call that makes no sense without: it ends, and goes on with one that is empty.
+// need returns database for a call that makes no sense without: it ends, and goes on with one that is empty.
 func (s *opened) need(id string) *database {
 	if db := s.database(id); db != nil {
 		return db

@@ -26,8 +26,8 @@ func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"avID": id, "blockID": tx.NewID()})
 }
 
-// depart adapts a relation of a copied database: one to itself leads to the copy, and one that has its other end in
-// another database has none there any more, which belongs to the original.
+// depart adapts a relation of a copied database. A relation to the database itself now points to the copy. A relation
+// with a back column in another database loses it, because that column belongs to the original.
 func (c *column) depart(old, id string) {
 	how := c.Key.at("relation")
 	switch {

@@ -7,12 +7,12 @@ import (
 	"collie/internal/vault/api"
 )
 
-// noFilter is the filter of a view that shows all rows: one empty group.
+// noFilter returns the filter of a view that shows all rows: one empty group.
 func noFilter() object {
 	return object{"column": "", "operator": "", "value": nil, "combination": "and"}
 }
 
-// filters is the filter of a view without conditions on columns that are gone, as the API shows it: one group.
+// filters returns the filter of a view without conditions on columns that are gone, as the API shows it: one group.
 func (db *database) filters(v view) []any {
 	root, conditions := noFilter(), v.objects("filters")
 	if len(conditions) == 1 && isGroup(conditions[0]) {
@@ -45,8 +45,8 @@ func isGroup(condition object) bool {
 	return condition.str("column") == "" || len(condition.objects("filters")) > 0
 }
 
-// operand is the value a condition compares with, of a type unless it says its own; nil when there is none or it cannot
-// be read.
+// operand returns the value a condition compares with, of a type unless it says its own; nil when there is none or it
+// cannot be read.
 func operand(condition object, kind string) *value {
 	given := condition.at("value")
 	if given == nil {
@@ -62,7 +62,7 @@ func operand(condition object, kind string) *value {
 	return &v
 }
 
-// normal is a value of a condition with all members its parts have.
+// normal returns a value of a condition with all members its parts have.
 func normal(given any) any {
 	v := operand(object{"value": given}, "")
 	if v == nil {

@@ -22,7 +22,7 @@ type group struct {
 	rows  []string
 }
 
-// groupColumn is the column a view is grouped by, nil when it is not grouped.
+// groupColumn returns the column a view is grouped by, nil when it is not grouped.
 func (db *database) groupColumn(v view) *column {
 	if field := v.at("group").str("field"); field != "" && len(v.objects("groups")) > 0 {
 		return db.column(field)
@@ -62,7 +62,7 @@ func (s *sheet) groups(v view, c *column, rows []string) []*group {
 	return groups
 }
 
-// groupValue is the value a group stands for; one that cannot be read stands for none.
+// groupValue returns the value that a group stands for, nothing if it cannot be read.
 func groupValue(o object) *value {
 	var v value
 	if json.Unmarshal(api.MustJSON(o["groupVal"]), &v) != nil {

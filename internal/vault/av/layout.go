@@ -2,7 +2,8 @@ package av
 
 import "collie/internal/siyuanapi"
 
-// part is a view, or one of its groups, in the layout of the view: rows are all it has, page those that are sent.
+// part returns a view, or one of its groups, in the layout of the view: rows are all it has, page those that are
+// sent.
 func (r *rendering) part(v view, rows, page []string) object {
 	layout := r.view.layout()
 	settings := r.view.at(layout)
@@ -42,7 +43,7 @@ type placed struct {
 	place object
 }
 
-// columns are the columns in the order of the layout. Those it does not list come last.
+// columns returns the columns in the order of the layout. Those it does not list come last.
 func (r *rendering) columns(layout string) []placed {
 	var columns []placed
 	seen := map[*column]bool{}
@@ -59,7 +60,7 @@ func (r *rendering) columns(layout string) []placed {
 	return columns
 }
 
-// head is a column as a layout shows it, with the calculation over its rows.
+// head returns a column as a layout shows it, with the calculation over its rows.
 func (r *rendering) head(layout string, c placed, rows []string) object {
 	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.calc(c, rows)}.with(c.Key)
 	if layout == layoutTable {
@@ -71,13 +72,13 @@ func (r *rendering) head(layout string, c placed, rows []string) object {
 	return out
 }
 
-// rollupSettings are what a rollup column gathers, with all members.
+// rollupSettings returns what a rollup column gathers, with all members.
 func rollupSettings(o object) object {
 	calc := object{"operator": o.at("calc").str("operator"), "result": nil}
 	return object{"relationKeyID": o.str("relationKeyID"), "keyID": o.str("keyID"), "calc": calc}
 }
 
-// calc is the calculation of a column with its result, nil when there is none.
+// calc returns the calculation of a column with its result, nil when there is none.
 func (r *rendering) calc(c placed, rows []string) any {
 	operator := c.place.at("calc").str("operator")
 	if operator == "" {
@@ -98,7 +99,7 @@ func (r *rendering) calc(c placed, rows []string) any {
 	return out
 }
 
-// item is a row of a table or a card.
+// item returns a row of a table or a card.
 func (r *rendering) item(layout string, columns []placed, row string) object {
 	cells := make([]any, len(columns))
 	for i, c := range columns {

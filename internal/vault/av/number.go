@@ -51,7 +51,7 @@ func thousands(text string) string {
 	return out.String()
 }
 
-// numberValue is a computed number.
+// numberValue returns a computed number.
 func numberValue(n float64, format string) *siyuanapi.Number {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return &siyuanapi.Number{}

@@ -5,7 +5,7 @@ import "maps"
 // object is a JSON object whose members are not all known here: columns and views, which are kept as they came.
 type object map[string]any
 
-// str is the text at a key, "" when there is none.
+// str returns the text at a key, "" when there is none.
 func (o object) str(key string) string {
 	text, _ := o[key].(string)
 	return text
@@ -17,7 +17,7 @@ func (o object) flag(key string) bool {
 	return on
 }
 
-// num is the number at a key, or otherwise when there is none.
+// num returns the number at a key, or otherwise when there is none.
 func (o object) num(key string, otherwise int) int {
 	switch n := o[key].(type) {
 	case float64:
@@ -28,16 +28,16 @@ func (o object) num(key string, otherwise int) int {
 	return otherwise
 }
 
-// at is the object at a key, nil when there is none.
+// at returns the object at a key, nil when there is none.
 func (o object) at(key string) object { return asObject(o[key]) }
 
-// list is the list at a key, nil when there is none.
+// list returns the list at a key, nil when there is none.
 func (o object) list(key string) []any {
 	list, _ := o[key].([]any)
 	return list
 }
 
-// objects are the objects of the list at a key.
+// objects returns the objects of the list at a key.
 func (o object) objects(key string) []object {
 	var found []object
 	for _, item := range o.list(key) {
@@ -48,7 +48,7 @@ func (o object) objects(key string) []object {
 	return found
 }
 
-// strs are the texts of the list at a key.
+// strs returns the texts of the list at a key.
 func (o object) strs(key string) []string {
 	var found []string
 	for _, item := range o.list(key) {
@@ -59,7 +59,7 @@ func (o object) strs(key string) []string {
 	return found
 }
 
-// with is a copy of o with the members of others.
+// with returns a copy of o with the members of others.
 func (o object) with(others ...object) object {
 	c := maps.Clone(o)
 	if c == nil {
@@ -81,7 +81,7 @@ func asObject(v any) object {
 	return nil
 }
 
-// anys are texts as they stand in the list of an object.
+// anys returns texts as they stand in the list of an object.
 func anys(texts []string) []any {
 	list := make([]any, len(texts))
 	for i, text := range texts {

@@ -18,7 +18,7 @@ type change struct {
 	raw api.Request
 }
 
-// data is the member data of an operation that is an object.
+// data returns the member data of an operation that is an object.
 func (c *change) data() object { return asObject(c.raw.Get("data").Value()) }
 
 // joinOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
@@ -106,7 +106,7 @@ func (c *change) insertRows() bool {
 	return true
 }
 
-// shownIn is the view that a block of the database shows.
+// shownIn returns the view that a block of the database shows.
 func (c *change) shownIn(block string) string {
 	if b := c.tx.Block(block); block != "" && b != nil {
 		return b.Attrs[shownView]

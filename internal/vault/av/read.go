@@ -92,7 +92,7 @@ func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"results": results})
 }
 
-// foundDatabase is a hit of the search, with the views in each block as children.
+// foundDatabase returns a hit of the search, with the views in each block as children.
 func foundDatabase(tx *workspace.Tx, id, name string, views []gjson.Result, blocks []shownBlock) object {
 	hit := func(b shownBlock, view gjson.Result) object {
 		notebook := ""

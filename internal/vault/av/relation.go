@@ -7,7 +7,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// relation is what a relation cell shows: the related rows that are there, with their primary values.
+// relation returns what a relation cell shows: the related rows that exist, with their primary values.
 func (s *sheet) relation(c *column, row string) *valueRelation {
 	r := &valueRelation{}
 	v := c.stored(row)
@@ -87,7 +87,7 @@ func (s *opened) relate(c *column, row string, before, after []string) {
 	}
 }
 
-// back is the other end of a two way relation, nil for other columns and where it is missing.
+// back returns the other end of a two way relation, nil for other columns and where it is missing.
 func (s *opened) back(c *column) (*database, *column) {
 	how := c.Key.at("relation")
 	if c.kind() != siyuanapi.ColumnRelation || !how.flag("isTwoWay") {

@@ -90,7 +90,7 @@ func (r *rendering) reply() object {
 	}
 }
 
-// restOr is a member of the database that is kept as it came, or otherwise.
+// restOr returns a member of the database that is kept as it came, or otherwise.
 func restOr(db *database, name string, otherwise any) any {
 	if raw, kept := db.rest[name]; kept {
 		return raw
@@ -98,7 +98,7 @@ func restOr(db *database, name string, otherwise any) any {
 	return otherwise
 }
 
-// heading is what is said of a view in a list of views.
+// heading returns what is said of a view in a list of views.
 func heading(v view) object {
 	return object{
 		"id": v.str("id"), "icon": v.str("icon"), "name": v.str("name"), "desc": v.str("desc"),
@@ -106,7 +106,7 @@ func heading(v view) object {
 	}
 }
 
-// whole is the view with its rows, or with its groups and theirs.
+// whole returns the view with its rows, or with its groups and theirs.
 func (r *rendering) whole() object {
 	rows := r.rows()
 	by := r.db.groupColumn(r.view)
@@ -130,7 +130,7 @@ func (r *rendering) whole() object {
 	return out
 }
 
-// rows are the rows a view shows on all its pages.
+// rows returns the rows a view shows on all its pages.
 func (r *rendering) rows() []string {
 	if r.ignoreRows {
 		return nil
@@ -158,7 +158,7 @@ func (r *rendering) found(row string) bool {
 	return false
 }
 
-// window is a page of rows; pages begin with 1.
+// window returns a page of rows; pages begin with 1.
 func (r *rendering) window(rows []string, page, size int) []string {
 	if size < 1 {
 		size = max(r.view.num("pageSize", 50), 1)
@@ -166,7 +166,7 @@ func (r *rendering) window(rows []string, page, size int) []string {
 	return cut(rows, page, size)
 }
 
-// cut is a page of a list; pages begin with 1.
+// cut returns a page of a list; pages begin with 1.
 func cut[T any](list []T, page, size int) []T {
 	page, size = max(page, 1)-1, max(size, 1)
 	if page > len(list)/size {

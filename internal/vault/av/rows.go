@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// adding is what is to be added, and where.
+// adding holds what to add, and where.
 type adding struct {
 	// sources name blocks, or the texts of detached rows.
 	sources []api.Request
@@ -59,7 +59,7 @@ func (s *opened) addRows(db *database, a adding) {
 	db.changed = true
 }
 
-// newRow is the primary value of a new row, nil when its source names no block that can be bound.
+// newRow returns the primary value of a new row, nil when its source names no block that can be bound.
 func (s *opened) newRow(db *database, src api.Request, bound map[string]bool) *value {
 	now := time.Now().UnixMilli()
 	v := &value{

@@ -19,7 +19,7 @@ type sheet struct {
 
 func newSheet(s *opened, db *database) *sheet { return &sheet{opened: s, db: db} }
 
-// other is the sheet of a database that a relation leads to, nil when there is none or the way was too long.
+// other returns the sheet of a database that a relation leads to, nil when there is none or the way was too long.
 func (s *sheet) other(relation *column) *sheet {
 	if s.depth == maxDepth {
 		return nil
@@ -33,7 +33,7 @@ func (s *sheet) other(relation *column) *sheet {
 	return o
 }
 
-// cell is what a cell shows: what is stored, with all members its type has, and what is computed.
+// cell returns what a cell shows: what is stored, with all members its type has, and what is computed.
 func (s *sheet) cell(c *column, row string) *value {
 	v := untouchedOr(c, row)
 	switch v.Type = c.kind(); v.Type {
@@ -62,7 +62,7 @@ func (s *sheet) cell(c *column, row string) *value {
 	return v
 }
 
-// untouchedOr is a copy of the stored value, or else what an untouched cell has.
+// untouchedOr returns a copy of the stored value, or else what an untouched cell has.
 func untouchedOr(c *column, row string) *value {
 	stored := c.stored(row)
 	if stored == nil {
@@ -73,7 +73,7 @@ func untouchedOr(c *column, row string) *value {
 	return &v
 }
 
-// format is the format of a number: its own, or that of the column.
+// format returns the format of a number: its own, or that of the column.
 func (c *column) format(n *siyuanapi.Number) string {
 	if n != nil && n.Format != "" {
 		return n.Format
@@ -81,7 +81,7 @@ func (c *column) format(n *siyuanapi.Number) string {
 	return c.Key.str("numberFormat")
 }
 
-// bound is the block a row is bound to, "" for a detached row.
+// bound returns the block a row is bound to, "" for a detached row.
 func (s *sheet) bound(row string) string {
 	if v := s.db.primary().stored(row); v != nil && v.Block != nil && !v.IsDetached {
 		return v.Block.ID
@@ -89,7 +89,7 @@ func (s *sheet) bound(row string) string {
 	return ""
 }
 
-// created is when the block of a row was made, or the row if it is detached.
+// created returns when the block of a row was made, or the row if it is detached.
 func (s *sheet) created(row string) time.Time {
 	if block := s.bound(row); block != "" {
 		return tree.IDTime(block)
@@ -97,7 +97,7 @@ func (s *sheet) created(row string) time.Time {
 	return tree.IDTime(row)
 }
 
-// updated is when the block of a row was changed, or the row if it is detached.
+// updated returns when the block of a row was changed, or the row if it is detached.
 func (s *sheet) updated(row string) time.Time {
 	if changed := s.db.changes[s.bound(row)]; !changed.IsZero() {
 		return changed

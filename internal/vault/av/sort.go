@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// sorts are the sorts of a view, [] when it has none.
+// sorts returns the sorts of a view, [] when it has none.
 func sorts(v view) []any {
 	if list := v.list("sorts"); list != nil {
 		return list
@@ -91,7 +91,7 @@ func compare(c *column, a, b *value) int {
 	return cmp.Compare(strings.ToLower(a.text()), strings.ToLower(b.text()))
 }
 
-// single is the one value of a rollup, nil when there are none or more.
+// single returns the one value of a rollup, nil when there are none or more.
 func (r *valueRollup) single() *value {
 	if r == nil || len(r.Contents) != 1 {
 		return nil

@@ -11,7 +11,7 @@ import (
 // maxTemplates is how long the templates of one call may take, all rows together. What comes later shows nothing.
 const maxTemplates = 2 * time.Second
 
-// execute is what the template of a column makes of a row: nothing where it has a mistake in it.
+// execute returns what the template of a column makes of a row: nothing where it has a mistake in it.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
 	if !strings.Contains(source, template.ActionLeft) || s.opened.templates > maxTemplates {
@@ -33,8 +33,8 @@ func (s *sheet) try(source, row string) (string, error) {
 	})
 }
 
-// templateValues is what a template may ask for: the cells of its row by the names of their columns, and id, title,
-// created and updated of the row.
+// templateValues returns the values a template may use: the cells of its row by column name, and the row's id, title,
+// created and updated.
 func (s *sheet) templateValues(row string) map[string]any {
 	values := map[string]any{
 		"id": row, "title": s.cell(s.db.primary(), row).text(),
@@ -51,7 +51,7 @@ func (s *sheet) templateValues(row string) map[string]any {
 	return values
 }
 
-// plain is a value as templates count with it: a number, a truth value, or its text.
+// plain returns a value as templates count with it: a number, a truth value, or its text.
 func (v *value) plain() any {
 	switch {
 	case v.Type == siyuanapi.ColumnCheckbox:

@@ -28,7 +28,7 @@ func (v *value) empty() bool {
 	return strings.TrimSpace(v.text()) == ""
 }
 
-// text is a value as somebody reads it, "" when it is empty.
+// text returns a value as somebody reads it, "" when it is empty.
 func (v *value) text() string {
 	if v == nil {
 		return ""
@@ -112,7 +112,7 @@ func dateText(d *siyuanapi.Date) string {
 	return text
 }
 
-// moment is a time as created and updated cells show it; the zero time shows nothing.
+// moment returns a time as created and updated cells show it; the zero time shows nothing.
 func moment(t time.Time) *siyuanapi.Moment {
 	if t.IsZero() {
 		return &siyuanapi.Moment{}

@@ -44,7 +44,7 @@ func newLayout(tx *workspace.Tx, layout string) object {
 	return o
 }
 
-// placesKey is where a layout lists its columns.
+// placesKey returns where a layout lists its columns.
 func placesKey(layout string) string {
 	if layout == layoutTable {
 		return "columns"
@@ -52,7 +52,7 @@ func placesKey(layout string) string {
 	return "fields"
 }
 
-// newPlace is how a layout lists a column.
+// newPlace returns how a layout lists a column.
 func newPlace(layout, column string) object {
 	if layout == layoutTable {
 		return object{"id": column, "wrap": false, "hidden": false, "pin": false, "width": ""}
@@ -60,7 +60,7 @@ func newPlace(layout, column string) object {
 	return object{"id": column, "wrap": false, "hidden": false}
 }
 
-// layout is the layout a view has now; one that is not known shows as a table.
+// layout returns the layout a view has now; one that is not known shows as a table.
 func (v view) layout() string {
 	if layout := v.str("type"); layouts[layout] != "" {
 		return layout
@@ -68,7 +68,7 @@ func (v view) layout() string {
 	return layoutTable
 }
 
-// places are the columns as a layout of v lists them.
+// places returns the columns as a layout of v lists them.
 func (v view) places(layout string) []object { return v.at(layout).objects(placesKey(layout)) }
 
 // eachLayout calls each for the layouts v ever had with their columns, which it may replace.
@@ -80,12 +80,12 @@ func (v view) eachLayout(each func(layout string, places []any) []any) {
 	}
 }
 
-// place is the place of a column in a list, -1 when it is not there.
+// place returns the place of a column in a list, -1 when it is not there.
 func place(places []any, column string) int {
 	return slices.IndexFunc(places, func(p any) bool { return asObject(p).str("id") == column })
 }
 
-// view is the first view that is there of those with an id, and else the current one.
+// view returns the first view that is there of those with an id, and else the current one.
 func (db *database) view(wanted ...string) view {
 	for _, id := range append(wanted, db.viewID) {
 		if at := slices.IndexFunc(db.views, func(v object) bool { return v.str("id") == id }); at >= 0 && id != "" {
@@ -98,7 +98,7 @@ func (db *database) view(wanted ...string) view {
 	return view{db.views[0]}
 }
 
-// rows are the rows in the order of a view. Those it does not list come last.
+// rows returns the rows in the order of a view. Those it does not list come last.
 func (db *database) rows(v view) []string {
 	primary := db.primary()
 	rows, seen := make([]string, 0, len(primary.cells)), map[string]bool{}

@@ -92,7 +92,7 @@ func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complai
 	return ""
 }
 
-// readAttributes are the changes a request wants: by name, "" to remove.
+// readAttributes returns the changes a request wants: by name, "" to remove.
 func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]string, complaint string) {
 	changes = map[string]string{}
 	attrs.ForEach(func(key, value gjson.Result) bool {

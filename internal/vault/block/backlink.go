@@ -67,7 +67,8 @@ func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// targetsOf are the ids that stand for a definition: of a document those of all its blocks.
+// targetsOf returns the ids that count as the definition: for a document the ids of all its blocks, otherwise its
+// own.
 func targetsOf(def *tree.Block, below bool) []string {
 	ids := []string{def.ID}
 	add := func(b *tree.Block) { ids = append(ids, b.ID) }
@@ -122,7 +123,7 @@ func getBacklinkDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"backlinks": found, "keywords": []string{}})
 }
 
-// linksIn are the blocks of a document that refer to one of targets.
+// linksIn returns the blocks of a document that refer to one of targets.
 func linksIn(d *tree.Document, targets []string) []*tree.Block {
 	wanted := make(map[string]bool, len(targets))
 	for _, id := range targets {

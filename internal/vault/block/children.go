@@ -29,7 +29,7 @@ func getChildBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
-// below are the blocks in a container, those under a heading.
+// below returns the blocks in a container, those under a heading.
 func below(b *tree.Block) []*tree.Block {
 	if b.Kind == tree.Heading {
 		return b.Section()

@@ -66,7 +66,7 @@ func joinReferences(mux *api.Mux) {
 	mux.Write("/api/block/transferBlockRef", transferBlockRef)
 }
 
-// idOf is the id of a block, "" for none.
+// idOf returns the id of a block, "" for none.
 func idOf(b *tree.Block) string {
 	if b == nil {
 		return ""
@@ -74,7 +74,7 @@ func idOf(b *tree.Block) string {
 	return b.ID
 }
 
-// typeOf is the node type of a block, "" for none.
+// typeOf returns the node type of a block, "" for none.
 func typeOf(b *tree.Block) string {
 	if b == nil {
 		return ""

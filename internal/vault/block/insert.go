@@ -25,7 +25,7 @@ func addChild(tx *workspace.Tx, req api.Request, last bool) api.Reply {
 	return api.Transacted(edit.Place(tx, dataType, data, parent, last))
 }
 
-// refuseLeaf is the answer to blocks that are put into a leaf.
+// refuseLeaf returns the answer to blocks that are put into a leaf.
 func refuseLeaf(b *tree.Block) api.Reply {
 	if b.Kind == tree.Heading {
 		return api.Fail(-1, fmt.Sprintf("heading [%s] is a leaf block and cannot have children; to place a block below this heading, "+
@@ -80,7 +80,7 @@ func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 	return op
 }
 
-// optID is the id at key, "" when there is none.
+// optID returns the id at key, "" when there is none.
 func optID(req api.Request, key string) string {
 	id := req.OptStr(key)
 	if id != "" && !tree.ValidID(id) {

@@ -28,7 +28,7 @@ func getBlockKramdowns(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(found)
 }
 
-// renderer is how the mode of a request wants blocks: with Markdown's own marks, or with those of the editor.
+// renderer returns how the mode of a request wants blocks: with Markdown's own marks, or with those of the editor.
 func renderer(req api.Request) func(*tree.Block) string {
 	switch req.OptStr("mode") {
 	case "", "md":

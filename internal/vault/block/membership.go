@@ -19,7 +19,7 @@ const (
 	shownNames  = "av-names"
 )
 
-// shownAttributes are the attributes of a block as they are read: with the names of the databases it is a row of.
+// shownAttributes returns the attributes of a block as they are read: with the names of the databases it is a row of.
 func shownAttributes(tx *workspace.Tx, b *tree.Block, names databaseNames) map[string]string {
 	attrs := maps.Clone(b.Attrs)
 	var links []string
@@ -38,7 +38,7 @@ func shownAttributes(tx *workspace.Tx, b *tree.Block, names databaseNames) map[s
 // databaseNames are the names of databases that were asked for before, by id; "" of one that is not there.
 type databaseNames map[string]string
 
-// of is the name of a database.
+// of returns the name of a database.
 func (n databaseNames) of(tx *workspace.Tx, id string) (name string, found bool) {
 	name, known := n[id]
 	if !known && tree.ValidID(id) {

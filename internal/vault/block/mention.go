@@ -39,7 +39,7 @@ func mentioning(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	return list
 }
 
-// mentionable is the name that def may be mentioned by, "" for what is not a document.
+// mentionable returns the name that def may be mentioned by, "" for what is not a document.
 func mentionable(def *tree.Block) string {
 	if def.Kind != tree.Doc {
 		return ""
@@ -69,7 +69,7 @@ func getBackmentionDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"backmentions": found, "keywords": []string{title}})
 }
 
-// mentionsIn are the paragraphs of a document that name def in plain text.
+// mentionsIn returns the paragraphs of a document that name def in plain text.
 func mentionsIn(d *tree.Document, def *tree.Block) []*tree.Block {
 	title := mentionable(def)
 	if title == "" || d.Root == def || d.Hidden() {

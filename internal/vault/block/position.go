@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// unknownBlock is the answer of what must know a block. id is what the request named.
+// unknownBlock returns the answer of what must know a block. id is what the request named.
 func unknownBlock(id string) api.Reply {
 	return api.Fail(-1, fmt.Sprintf("Content block with id [%s] not found", id))
 }

@@ -26,7 +26,7 @@ func appendShown(list []shownBlock, b *tree.Block, keyword, mention string) []sh
 	return append(list, shownBlock{DOM: dom, BlockPaths: []any{}, Expand: true})
 }
 
-// shownAs is the block that stands for a leaf in lists: the item it lies in, or the leaf itself.
+// shownAs returns the block that stands for a leaf in lists: the item it lies in, or the leaf itself.
 func shownAs(b *tree.Block) *tree.Block {
 	if b.Parent != nil && b.Parent.Kind == tree.Item {
 		return b.Parent
@@ -54,7 +54,7 @@ func mark(dom, text string) string {
 	}
 }
 
-// find is where escaped HTML shows a text, and how long it is there; -1 if it does not.
+// find returns where escaped HTML shows a text, and how long it is there; -1 if it does not.
 func find(escaped, text string) (at, length int) {
 	for _, escape := range escapes {
 		shown := escape.Replace(text)

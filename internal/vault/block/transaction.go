@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// performTransactions answers the echo of the operations of each transaction, whatever became of them. One in which
-// an operation fails is undone as a whole; the others stay.
+// performTransactions answers with the operations it was given, whether they succeeded or not. If an operation fails,
+// its whole transaction is undone; the other transactions stay.
 func performTransactions(mux *api.Mux) api.Handler {
 	return func(tx *workspace.Tx, req api.Request) api.Reply {
 		list := req.NeedList("transactions")

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// cardKind is the kind of the records that are cards. Their At is the time they are due, in nanoseconds: cards made
-	// by one request are due one nanosecond after the other and so keep their order.
+	// cardKind is the kind of the records that are cards. At of such a record is its due time in nanoseconds. Cards
+	// made by one request are due one nanosecond apart, which keeps their order.
 	cardKind = "card"
 	// decksAttr is the attribute of a block that lists its decks.
 	decksAttr = "custom-riff-decks"
@@ -45,7 +45,7 @@ func (c *card) put(tx *workspace.Tx) {
 	tx.PutRecord(workspace.Record{Kind: cardKind, ID: c.ID, Owner: c.Deck, At: c.Schedule.Due.UnixNano(), Body: api.MustJSON(c)})
 }
 
-// findCard is the card with an id in a deck, or nil.
+// findCard returns the card with an id in a deck, or nil.
 func findCard(tx *workspace.Tx, deck, id string) *card {
 	r := tx.Record(cardKind, id)
 	if r == nil || r.Owner != deck {
@@ -55,8 +55,8 @@ func findCard(tx *workspace.Tx, deck, id string) *card {
 	return &c
 }
 
-// add makes cards of blocks that are none in the deck yet. What is not a block becomes a card too, and a block is marked
-// even for a deck that does not exist: both as recorded.
+// add makes cards of those blocks that have none in the deck yet. It accepts ids that are not blocks, and it marks
+// blocks even if the deck does not exist: both as recorded.
 func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	d := useDeck(tx, deckID)
 	for _, id := range blocks {
@@ -81,7 +81,7 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	return api.OK(d.shown(tx))
 }
 
-// blocksOf are the blocks that are cards of a deck.
+// blocksOf returns the blocks that are cards of a deck.
 func blocksOf(tx *workspace.Tx, deckID string) map[string]bool {
 	have := map[string]bool{}
 	tx.Rows(func(row workspace.Row) bool {

@@ -26,7 +26,7 @@ func readDeck(r *workspace.Record) deck {
 	return d
 }
 
-// findDeck is the deck with an id, or nil.
+// findDeck returns the deck with an id, or nil.
 func findDeck(tx *workspace.Tx, id string) *deck {
 	r := tx.Record(deckKind, id)
 	if r == nil {

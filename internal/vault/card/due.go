@@ -42,8 +42,8 @@ func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(due(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
-// dueInTree answers what is due of the built-in deck in a document and those below it. All trees are meant by one that
-// does not exist, as recorded.
+// dueInTree answers with the due cards of the built-in deck in a document and in those below it. An unknown document
+// means all documents, as recorded.
 func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 	var s scope
 	if root := tx.Document(req.Str("rootID")); root != nil {

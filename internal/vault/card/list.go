@@ -44,7 +44,7 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"blocks": blocks, "total": total, "pageCount": (total + size - 1) / size})
 }
 
-// number is the number at key. A call without it does nothing.
+// number returns the number at key. A call without it does nothing.
 func number(req api.Request, key string) int {
 	if req.Get(key).Type != gjson.Number {
 		req.End(api.Done())
@@ -62,7 +62,8 @@ type shownSchedule struct {
 	LastReview time.Time `json:"lastReview"`
 }
 
-// found is the card's block as lists show it; one that cannot be seen has nothing but an id and a text that says so.
+// found returns the card's block as lists show it; one that cannot be seen has nothing but an id and a text that says
+// so.
 func (c *card) found(tx *workspace.Tx) api.FoundBlock {
 	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
 	tx.Rows(func(row workspace.Row) bool {

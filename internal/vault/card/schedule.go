@@ -8,15 +8,15 @@ import (
 	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
 )
 
-// newSchedule is that of a card nobody has seen: it is due at once.
+// newSchedule returns that of a card nobody has seen: it is due at once.
 func newSchedule(now time.Time) fsrs.Card {
 	c := fsrs.NewCard()
 	c.Due = now
 	return c
 }
 
-// rate is the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating takes
-// the card's past away, as recorded; our tools never send one.
+// rate returns the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating
+// takes the card's past away, as recorded; our tools never send one.
 func rate(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {
 		return newSchedule(now)
@@ -38,8 +38,8 @@ func nextDues(c fsrs.Card, now time.Time) map[string]string {
 // remembered, and no chance moves a due time. It is for one goroutine.
 func scheduler() *fsrs.FSRS { return fsrs.NewFSRS(fsrs.DefaultParam()) }
 
-// notBefore is now, or the last review if the clock has been set back since: FSRS counts the time between as a number
-// without a sign.
+// notBefore returns now, or the last review if the clock has been set back since: FSRS counts the time between as a
+// number without a sign.
 func notBefore(c fsrs.Card, now time.Time) time.Time {
 	if now.Before(c.LastReview) {
 		return c.LastReview

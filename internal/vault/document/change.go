@@ -46,8 +46,8 @@ func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// duplicateDoc copies a document beside itself; documents below it are not copied. What it answers as hPath is not
-// quite the path: of two blanks in the title one goes.
+// duplicateDoc copies a document next to itself, without the documents below it. The hPath it answers is not exact:
+// two blanks in the title become one, as recorded.
 func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	if d == nil {

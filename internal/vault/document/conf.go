@@ -42,8 +42,8 @@ func setNotebookIcon(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// unchecked is a notebook that may not exist: SiYuan makes a closed one without a page when its icon or configuration
-// is set, and lists it from then on.
+// unchecked returns a notebook that may not exist: SiYuan makes a closed one without a page when its icon or
+// configuration is set, and lists it from then on.
 func unchecked(tx *workspace.Tx, id string) *tree.Notebook {
 	box := tx.Notebook(id)
 	if box == nil {

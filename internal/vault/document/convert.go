@@ -77,8 +77,8 @@ func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(answer)
 }
 
-// levelAt is the level of the heading that a document becomes beside a block: that of the block if it is a heading, else one
-// below the heading it lies under in its container.
+// levelAt returns the level of the heading that a document becomes next to a block: the block's own level if it is a
+// heading, otherwise one below the heading above it in its container.
 func levelAt(target *tree.Block) int {
 	if target.Kind == tree.Heading {
 		return target.Level()
@@ -89,7 +89,8 @@ func levelAt(target *tree.Block) int {
 	return 1
 }
 
-// section is a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below it.
+// section returns a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below
+// it.
 func section(d *tree.Document, level int) []*tree.Block {
 	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}
 	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: strings.Repeat("#", level) + " " + d.Title(), Attrs: attrs}}

@@ -33,7 +33,7 @@ func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(d.ID())
 }
 
-// createDoc makes a document at a storage path, below one that is there.
+// createDoc makes a document at a storage path. The document above it must exist.
 func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, path, title, text := req.Str("notebook"), req.Str("path"), req.Str("title"), req.Str("md")
 	box := tx.OpenNotebook(notebook)
@@ -80,7 +80,7 @@ func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.
 	return tx.AddDocument(box, parent, titles[last], id, tx.Identify(markup.Parse(text)))
 }
 
-// childTitled is the oldest document with a title right below parent, or nil.
+// childTitled returns the oldest document with a title right below parent, or nil.
 func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, title string) *tree.Document {
 	above := ""
 	if parent != nil {
@@ -95,7 +95,7 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 	return nil
 }
 
-// cleanTitle is a title as it is kept.
+// cleanTitle returns a title as it is kept.
 func cleanTitle(title string) string {
 	if title = visible(strings.ReplaceAll(title, "/", "")); title == "" {
 		return "Untitled"
@@ -103,7 +103,7 @@ func cleanTitle(title string) string {
 	return title
 }
 
-// visible is a text without the characters that nobody sees, but for those that join emoji.
+// visible returns a text without the characters that nobody sees, but for those that join emoji.
 func visible(text string) string {
 	return strings.Map(func(c rune) rune {
 		const joiner, hardSpace = '\u200d', '\u00a0'

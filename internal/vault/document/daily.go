@@ -64,7 +64,7 @@ func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
 	return d, api.Done()
 }
 
-// dailyBody is the Markdown of a new daily note: that of the notebook's template, if it has one.
+// dailyBody returns the Markdown of a new daily note: that of the notebook's template, if it has one.
 func dailyBody(tx *workspace.Tx, box *tree.Notebook, hpath string) (string, error) {
 	if box.Conf.DailyNoteTemplatePath == "" {
 		return "", nil

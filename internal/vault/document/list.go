@@ -56,7 +56,7 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"box": id, "files": files, "path": path})
 }
 
-// listedAt is the document at a path, with .sy behind it or without, or nil. It need not be loaded.
+// listedAt returns the document at a path, with .sy behind it or without, or nil. It need not be loaded.
 func listedAt(tx *workspace.Tx, box, path string) *tree.Document {
 	return tx.ListedAt(box, strings.TrimSuffix(path, ".sy")+".sy")
 }
@@ -81,7 +81,7 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	return files
 }
 
-// countReferences is how many references there are to each of some documents; those without are missing.
+// countReferences returns how many references there are to each of some documents; those without are missing.
 func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	counts := map[string]int{}
 	tx.Rows(func(row workspace.Row) bool {
@@ -92,7 +92,7 @@ func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	return counts
 }
 
-// sizes are about how many bytes documents take.
+// sizes returns about how many bytes documents take.
 func sizes(tx *workspace.Tx, ids []string) map[string]int64 {
 	found := make(map[string]int64, len(ids))
 	tx.Rows(func(row workspace.Row) bool {
@@ -123,7 +123,7 @@ func sortDocuments(list []*tree.Document, mode int) {
 	}
 }
 
-// humanSize is a number of bytes the way listings show it.
+// humanSize returns a number of bytes the way listings show it.
 func humanSize(n int64) string {
 	switch {
 	case n < 1000:
@@ -134,10 +134,10 @@ func humanSize(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// humanTime is a time the way listings show it.
+// humanTime returns a time the way listings show it.
 func humanTime(t time.Time) string { return t.Format(time.DateTime) + ", " + ago(time.Since(t)) }
 
-// ago is how long ago something was, in the largest unit that fits.
+// ago returns how long ago something was, in the largest unit that fits.
 func ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {

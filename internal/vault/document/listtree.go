@@ -31,7 +31,7 @@ func listDocTree(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"tree": branches(tx, box, top)})
 }
 
-// documentRow is document.n of a document of an open notebook.
+// documentRow returns document.n of a document of an open notebook.
 func documentRow(tx *workspace.Tx, box, path string) (n int64, found bool) {
 	tx.Rows(func(row workspace.Row) bool {
 		n, found = row.Int(0), true
@@ -41,12 +41,12 @@ func documentRow(tx *workspace.Tx, box, path string) (n int64, found bool) {
 	return n, found
 }
 
-// idOf is the id of the document a path leads to.
+// idOf returns the id of the document a path leads to.
 func idOf(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy")
 }
 
-// branches are the documents below one, in manual order.
+// branches returns the documents below one, in manual order.
 func branches(tx *workspace.Tx, box string, top int64) []*branch {
 	root := &branch{Children: []*branch{}}
 	known := map[int64]*branch{top: root}

@@ -48,7 +48,7 @@ func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.D
 	return api.Done()
 }
 
-// levels is how many levels of documents d has, itself included.
+// levels returns how many levels of documents d has, itself included.
 func levels(tx *workspace.Tx, d *tree.Document) int {
 	deepest := d.Depth()
 	for _, below := range tx.Below(d) {

@@ -81,7 +81,7 @@ func newOutlined(d *tree.Document, id, name, subtype string) outlined {
 	}
 }
 
-// foundHeadings are the headings below the top of an outline.
+// foundHeadings returns the headings below the top of an outline.
 func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 	var blocks []*api.FoundBlock
 	for _, h := range list {
@@ -96,5 +96,5 @@ func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 	return blocks
 }
 
-// escaped is a heading escaped for HTML, blanks included.
+// escaped returns a heading escaped for HTML, blanks included.
 func escaped(text string) string { return strings.ReplaceAll(html.EscapeString(text), " ", "&nbsp;") }

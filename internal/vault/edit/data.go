@@ -7,11 +7,11 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// markdown is the data type of Markdown; every other one is taken for the DOM of the editor.
+// markdown is the data type of Markdown; any other means the editor's DOM.
 const markdown = "markdown"
 
-// Parse reads the data of a write, Markdown if dataType is "markdown" and else the DOM of the editor. There is always
-// a block: an empty paragraph if there is nothing else. The blocks have yet to go through Tx.Identify.
+// Parse parses the data of a write: Markdown if dataType is "markdown", else the editor's DOM. It always returns a
+// block, an empty paragraph if there is nothing else. The caller passes the blocks to Tx.Identify.
 func Parse(dataType, data string) []*tree.Block {
 	if dataType != markdown {
 		return markup.ParseDOM(data)
@@ -22,8 +22,8 @@ func Parse(dataType, data string) []*tree.Block {
 	return []*tree.Block{{Kind: tree.Paragraph}}
 }
 
-// Echo is the data of the operation that a write of blocks answers: their DOM if they came as Markdown, and other data
-// as it came. blocks are what Parse and Tx.Identify made of data, not yet put anywhere.
+// Echo returns the data for the operation that answers a write: the blocks' DOM if data was Markdown, else data
+// itself. blocks are what Parse and Tx.Identify made of data, not inserted yet.
 func Echo(dataType, data string, blocks []*tree.Block) string {
 	if dataType != markdown {
 		return data

@@ -5,8 +5,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Detach takes blocks out of their documents, each with all below it. A container that is left empty goes too, and a
-// document that is left empty gets an empty paragraph. Documents and blocks without a parent are left alone.
+// Detach removes blocks, each with all below it, from their documents. A container left empty is removed too, and a
+// document left empty gets an empty paragraph. Documents and blocks without a parent are skipped.
 func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	left := make([]*tree.Block, 0, len(blocks))
 	for _, b := range blocks {
@@ -21,7 +21,7 @@ func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	}
 }
 
-// mend puts right what blocks were taken out of.
+// mend repairs the container from which blocks were removed.
 func mend(tx *workspace.Tx, b *tree.Block) {
 	for len(b.Children) == 0 && b.Kind != tree.Doc && b.Parent != nil {
 		parent := b.Parent
@@ -34,8 +34,8 @@ func mend(tx *workspace.Tx, b *tree.Block) {
 	b.Stamp()
 }
 
-// Move puts b behind target or, without after, first into target, which must be a container. Into itself, below itself
-// and behind a document it does not move.
+// Move puts b after target or, if after is false, first into target, which must be a container. It does nothing if
+// that is b itself, below b, or after a document.
 func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	if b.Parent == nil || target.Inside(b) || after && target.Parent == nil {
 		return
@@ -54,6 +54,6 @@ func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	}
 	Put(tx, into, at, []*tree.Block{whole})
 	b.Stamp()
-	// Only now: target may be what b leaves empty.
+	// Only now, since b may leave target empty.
 	mend(tx, from)
 }

@@ -1,11 +1,10 @@
-// Package edit is the surgery on trees that several families of endpoints need: [Put] and [Place] add blocks to a
-// container, [Detach] takes them out, [Move], [Update] and [Copy] do what their names say, and [Keep] saves a document
-// into the history. They do that themselves, every ten minutes at most, before they change one; who changes one without
-// them calls [KeepBefore].
+// Package edit has the operations on trees that several families of endpoints need: [Put] and [Place] add blocks to a
+// container, [Detach] removes them, [Move], [Update] and [Copy] do what their names say, and [Keep] saves a document
+// into the history. Operations save a document before they change it, at most every ten minutes; code that changes
+// one without them calls [KeepBefore].
 //
-// What it upholds is that a tree can always be written as Markdown and read back: a list holds items and nothing else,
-// an item lies in a list, a container is never left empty, and neither is a document. What an endpoint checks, and what
-// it answers when a check fails, is for the family.
+// They keep trees in a form that can be written as Markdown and read back: a list has only items, an item is in a
+// list, and no container or document is empty. The families check requests and answer failed checks.
 //
-// The functions work on trees of one [workspace.Tx] that may write, and keep nothing themselves.
+// The functions work on the trees of one writing [workspace.Tx] and have no state.
 package edit

@@ -9,30 +9,29 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The operations a document is kept for, as the history names them.
+// The operations before which a document is saved, as the history names them.
 const (
 	Updated = "update"
 	deleted = "delete"
 )
 
-// folderTime is how the time stands in the name of a folder of the history.
+// folderTime is the format of times in the names of history folders.
 const folderTime = "2006-01-02-150405"
 
 const (
-	// keepEvery is how long a document may change without a copy of what it was, and keepFor how long copies stay: the
-	// settings SiYuan comes with.
+	// keepEvery is how long a document may change without another copy, keepFor how long copies stay: SiYuan's
+	// defaults.
 	keepEvery = 10 * time.Minute
 	keepFor   = 30 * 24 * time.Hour
-	// dropAtOnce is how many folders of old copies go at most when a new one comes.
+	// dropAtOnce bounds the folders of old copies that are removed at once.
 	dropAtOnce = 64
-	// keptKind is the kind of the records that say when a document was kept last, under its id.
+	// keptKind is the kind of the records, by document id, of when a document was last saved.
 	keptKind = "kept"
 )
 
-// Keep saves the present state of a document into the history and returns the path of the copy,
-// /history/<time>-<op>/<notebook>/<path>.sy. The time is that of the machine, yyyy-MM-dd-HHmmss; a copy that would
-// replace another is dated some seconds later, so none is ever lost. Copies of more than 30 days ago are dropped. op is
-// Updated or Deleted.
+// Keep saves the current state of a document into the history and returns the path of the copy,
+// /history/<time>-<op>/<notebook>/<path>.sy. The time is local, yyyy-MM-dd-HHmmss; if a copy has that name already,
+// the new one is dated some seconds later. Copies older than 30 days are removed. op is Updated or Deleted.
 func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	tx.Load(d)
 	now := time.Now()
@@ -50,9 +49,9 @@ func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	return path
 }
 
-// KeepBefore is for whoever is about to change the blocks, title or attributes of a document, nil for none: it keeps the
-// present state if that was not done in the last ten minutes. A document younger than that has no past worth keeping. The
-// functions of this package that change a document call it themselves.
+// KeepBefore saves the current state of a document before its blocks, title or attributes change, unless that was
+// done in the last ten minutes, or the document is younger than that. A nil document is ignored. The functions of
+// this package call it themselves.
 func KeepBefore(tx *workspace.Tx, d *tree.Document) {
 	if d == nil || !d.Loaded {
 		return
@@ -66,7 +65,7 @@ func KeepBefore(tx *workspace.Tx, d *tree.Document) {
 	}
 }
 
-// dropBefore removes copies made before a time, some of them if there are many.
+// dropBefore removes copies made before a time; if there are many, only some of them.
 func dropBefore(tx *workspace.Tx, before time.Time) {
 	var old []string
 	tx.Rows(func(row workspace.Row) bool {
@@ -79,7 +78,7 @@ func dropBefore(tx *workspace.Tx, before time.Time) {
 	}
 }
 
-// Remove removes a document with all below it and keeps a copy of each in the history.
+// Remove removes a document with all below it, and saves each into the history.
 func Remove(tx *workspace.Tx, d *tree.Document) {
 	for _, gone := range tx.Below(d) {
 		Keep(tx, gone, deleted)
@@ -88,8 +87,7 @@ func Remove(tx *workspace.Tx, d *tree.Document) {
 	tx.RemoveDocument(d)
 }
 
-// RemoveNotebook removes a notebook and keeps its documents in the history, and beside them the files that lay in its
-// folder.
+// RemoveNotebook removes a notebook, and saves its documents and the files in its folder into the history.
 func RemoveNotebook(tx *workspace.Tx, box *tree.Notebook) {
 	now := time.Now()
 	for _, d := range tx.Documents(box) {

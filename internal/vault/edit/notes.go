@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// notes are what templates ask of a workspace: blocks of open notebooks. Statements go through the guard that all those of users
-// pass.
+// notes gives templates access to a workspace: the blocks of open notebooks. Statements pass the same guard as those
+// of users.
 type notes struct{ tx *workspace.Tx }
 
 func (n notes) Select(statement string) ([]map[string]any, error) {
@@ -70,7 +70,7 @@ func (n notes) Stat(id string) map[string]any {
 	}
 }
 
-// RenderIn runs a template that may ask for notes.
+// RenderIn runs a template that may read notes.
 func RenderIn(tx *workspace.Tx, text string, o template.Options) (string, error) {
 	o.Notes = notes{tx}
 	return template.Execute(text, o)

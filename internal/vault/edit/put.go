@@ -6,9 +6,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Put adds blocks among the children of a container, at 0 ... len(parent.Children). They come from Tx.Identify or from
-// Cut. A list takes the items of lists among them, and every other block as an item of its own; elsewhere items that
-// come without their list get one.
+// Put inserts blocks at index at of a container's children. The blocks come from Tx.Identify or Cut. A list gets the
+// items of lists among them, and each other block as an item of its own; elsewhere, items without a list get one.
 func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
 	KeepBefore(tx, parent.Doc)
 	if parent.Kind == tree.List {
@@ -20,7 +19,7 @@ func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
 	parent.Stamp()
 }
 
-// asItems are blocks as the items of a list.
+// asItems returns blocks as the items of a list.
 func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.Block {
 	var items []*tree.Block
 	for _, b := range blocks {
@@ -36,7 +35,7 @@ func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.B
 	return items
 }
 
-// asItem is b as an item of a list, with the marker of the list's first item.
+// asItem returns b as an item of a list, with the marker of the list's first item.
 func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
 	item := wrap(tx, tree.Item, b)
 	item.Marker = "-"
@@ -46,10 +45,10 @@ func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
 	return item
 }
 
-// asBlocks are blocks with a list around each run of bare items.
+// asBlocks returns blocks with a list around each run of bare items.
 func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 	whole := make([]*tree.Block, 0, len(blocks))
-	var list *tree.Block // of the items before b, nil behind another block
+	var list *tree.Block // list of the items just before b; nil after another block
 	for _, b := range blocks {
 		switch {
 		case b.Kind != tree.Item:
@@ -64,7 +63,7 @@ func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 	return whole
 }
 
-// wrap makes a container of a kind around b.
+// wrap returns a new container with b in it.
 func wrap(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	id := tx.NewID()
 	c := &tree.Block{ID: id, Kind: kind, Attrs: map[string]string{"id": id, "updated": id[:14]}}
@@ -72,8 +71,8 @@ func wrap(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	return c
 }
 
-// Place parses data as Parse does and puts the blocks first or last into a container. It returns the operation that
-// appendBlock and prependBlock answer.
+// Place parses data as Parse does and inserts the blocks at the beginning or end of a container. It returns the
+// operation that appendBlock and prependBlock answer.
 func Place(tx *workspace.Tx, dataType, data string, parent *tree.Block, last bool) api.DoOperation {
 	blocks := tx.Identify(Parse(dataType, data))
 	op := api.DoOperation{
@@ -88,7 +87,7 @@ func Place(tx *workspace.Tx, dataType, data string, parent *tree.Block, last boo
 	}
 	Put(tx, parent, at, blocks)
 	if parent.Kind == tree.List {
-		// Of a list the answer names the item that the block came to lie in, and nothing for items.
+		// For a list, the answer names the item that contains the block; for items it names nothing.
 		op.ParentID, op.PreviousID = "", ""
 		if item := blocks[0].Parent; item != nil && item.Kind == tree.Item {
 			op.ParentID = item.ID

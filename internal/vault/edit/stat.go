@@ -8,14 +8,14 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Stat counts what is in some blocks.
+// Stat counts the content of blocks.
 type Stat struct {
 	RuneCount  int `json:"runeCount"`
 	WordCount  int `json:"wordCount"`
 	LinkCount  int `json:"linkCount"`
 	ImageCount int `json:"imageCount"`
 	RefCount   int `json:"refCount"`
-	BlockCount int `json:"blockCount"` // left to the caller
+	BlockCount int `json:"blockCount"` // set by the caller
 }
 
 // Add counts the leaves of b; titles of documents do not count.
@@ -40,11 +40,11 @@ func (s *Stat) Add(b *tree.Block) {
 	})
 }
 
-// unseen stands in SiYuan's trees before code, keys, tags and images, and behind one that begins a block or is an image. It
-// counts there as a character and a word.
+// unseen is in SiYuan's trees before code, keys, tags and images, and after one that begins a block or is an image.
+// There it counts as a character and a word.
 const unseen = "\u200b"
 
-// counted is what is counted of a leaf: what it shows, but for HTML and what comes from elsewhere.
+// counted returns the text of a leaf that is counted: what it shows, except HTML and content from elsewhere.
 func counted(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Table, tree.Code, tree.Math:
@@ -67,7 +67,7 @@ func counted(b *tree.Block) string {
 	return out.String()
 }
 
-// headless is the text of a leaf without the marks of a heading.
+// headless returns the text of a leaf without the marks of a heading.
 func headless(b *tree.Block) string {
 	if b.Kind == tree.Heading {
 		return strings.TrimLeft(strings.TrimLeft(b.Text, "#"), " ")

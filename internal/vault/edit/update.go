@@ -7,9 +7,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Update replaces b by the first block of data, read as Parse does. It keeps b's id and loses the other attributes
-// unless data brings them; blocks below keep the ids that data names. Of a document it replaces all blocks. What it
-// returns is the operations that updateBlock answers.
+// Update replaces b by the first block of data, parsed as by Parse. b keeps its id, and loses other attributes unless
+// data has them; inner blocks keep the ids in data. For a document it replaces all blocks. It returns the operations
+// that updateBlock answers.
 func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOperation {
 	KeepBefore(tx, b.Doc)
 	if b.Kind == tree.Doc {
@@ -26,14 +26,13 @@ func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOper
 	tx.Identify(parsed, idsBelow(b)...)
 	op := api.DoOperation{Action: "update", Data: data, ID: b.ID}
 	if dataType == markdown {
-		op.Data = markup.DOMs(parsed) // with the blocks that are left out, as in SiYuan
+		op.Data = markup.DOMs(parsed) // including the blocks that are dropped, as in SiYuan
 	}
 	replace(b, fresh)
 	return []api.DoOperation{op}
 }
 
-// successor is what takes b's place when it is updated with parsed: items stay items, and elsewhere a bare item gets a
-// list.
+// successor returns the block that replaces b: an item stays an item, and elsewhere a bare item gets a list.
 func successor(b, parsed *tree.Block) *tree.Block {
 	switch {
 	case b.Kind != tree.Item && parsed.Kind == tree.Item:
@@ -69,7 +68,7 @@ func updateDocument(tx *workspace.Tx, root *tree.Block, dataType, data string) [
 	})
 }
 
-// replace gives b the content of fresh, which has its id.
+// replace moves the content of fresh, which has b's id, into b.
 func replace(b, fresh *tree.Block) {
 	for len(b.Children) > 0 {
 		b.Children[0].Cut()
@@ -79,14 +78,14 @@ func replace(b, fresh *tree.Block) {
 	b.Stamp()
 }
 
-// idsBelow are the ids of b and all below it.
+// idsBelow returns the ids of b and all below it.
 func idsBelow(b *tree.Block) []string {
 	var ids []string
 	b.Walk(func(c *tree.Block) { ids = append(ids, c.ID) })
 	return ids
 }
 
-// Copy returns a copy of b, with all below it under new ids, that lies in no document.
+// Copy returns a copy of b and all below it with new ids, which is in no document.
 func Copy(tx *workspace.Tx, b *tree.Block) *tree.Block {
 	c := b.Clone()
 	c.Walk(func(c *tree.Block) {

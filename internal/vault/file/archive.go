@@ -65,7 +65,7 @@ func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"path": strings.TrimPrefix(p, "/")})
 }
 
-// archiveName is the name of an archive: a sum over what it holds, and what the caller calls it.
+// archiveName returns the name of an archive: a sum over what it holds, and what the caller calls it.
 func archiveName(data []byte, name string) string {
 	if name = strings.Trim(foldName(name), " ."); name == "" {
 		name = "export-" + time.Now().Format("2006-01-02_15-04-05")
@@ -89,7 +89,8 @@ func newPack(tx *workspace.Tx) *pack {
 	return p
 }
 
-// free is a name at the top of the archive that nothing has yet: files of one name may come from several folders.
+// free returns a name at the top of the archive that nothing has yet: files of one name may come from several
+// folders.
 func (k *pack) free(name string) string {
 	ext := path.Ext(name)
 	found := name

@@ -31,7 +31,7 @@ func docAssets(tx *workspace.Tx, req api.Request, kinds ...string) api.Reply {
 	return api.OK(found)
 }
 
-// assetsOf are the addresses of assets in the text of a leaf.
+// assetsOf returns the addresses of assets in the text of a leaf.
 func assetsOf(b *tree.Block, kinds []string) (targets []string) {
 	switch b.Kind {
 	case tree.Paragraph, tree.Heading, tree.Table:

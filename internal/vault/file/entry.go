@@ -58,7 +58,7 @@ func stored(tx *workspace.Tx, f workspace.File) *entry {
 	return &entry{dir: f.Dir, changed: f.Changed, data: func() []byte { return tx.ReadFile(f.Path) }}
 }
 
-// entries are what lies right below a folder, by name.
+// entries returns what lies right below a folder, by name.
 func entries(tx *workspace.Tx, dir string) map[string]*entry {
 	found := map[string]*entry{}
 	for _, f := range tx.Files(dir) {
@@ -73,7 +73,7 @@ func entries(tx *workspace.Tx, dir string) map[string]*entry {
 	return found
 }
 
-// blocked is the file that lies where a path needs a folder, "" when there is none.
+// blocked returns the file that lies where a path needs a folder, "" when there is none.
 func blocked(tx *workspace.Tx, p string) string {
 	for up := path.Dir(p); up != "/"; up = path.Dir(up) {
 		if e := lookup(tx, up); e != nil {

@@ -104,7 +104,7 @@ func (e *export) embed(b *tree.Block) {
 	}
 }
 
-// found are the blocks an embedded query finds, copied; those of a document are its own.
+// found returns the blocks an embedded query finds, copied; those of a document are its own.
 func (e *export) found(text string) (list [][]*tree.Block) {
 	statement := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "{{"), "}}")
 	result, err := e.tx.Select(strings.TrimSpace(statement), maxEmbedded)
@@ -182,7 +182,7 @@ func (e *export) linked(text string) string {
 	return out.String()
 }
 
-// mark is the footnote mark for a block, "" when there is no such block.
+// mark returns the footnote mark for a block, "" when there is no such block.
 func (e *export) mark(id string) string {
 	if len(e.noted) >= maxFootnotes || e.tx.Block(id) == nil {
 		return ""
@@ -196,7 +196,7 @@ func (e *export) mark(id string) string {
 	return fmt.Sprintf("[^%d]", len(e.noted))
 }
 
-// footnotes are the blocks that were referred to. References in them stay anchors.
+// footnotes returns the blocks that were referred to. References in them stay anchors.
 func (e *export) footnotes() string {
 	var out strings.Builder
 	inner := export{tx: e.tx, refs: refAnchors, embeds: e.embeds}
@@ -213,7 +213,7 @@ func (e *export) footnotes() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// note is what a footnote says: a block, or the title and the blocks of a document.
+// note returns what a footnote says: a block, or the title and the blocks of a document.
 func (e *export) note(b *tree.Block) string {
 	root := &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
 	if b.Kind == tree.Doc {

@@ -11,9 +11,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// mentioned are those of some assets (assets/...) that any text of the workspace names: blocks of any kind and in
-// closed notebooks, attributes, databases. With escaped, what is written with escapes counts as well. It reads all
-// texts in which assets are named, so it is for calls that few make.
+// mentioned returns those of the given assets (assets/...) that some text of the workspace names: blocks of any kind,
+// also in closed notebooks, attributes and databases. With escaped, names written with escapes count as well. It
+// reads every text that names an asset, so only rare calls should use it.
 func mentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool {
 	want, found := map[string]bool{}, map[string]bool{}
 	for _, a := range assets {
@@ -67,7 +67,7 @@ func mentions(text string, want map[string]bool, escaped bool, found map[string]
 	}
 }
 
-// readings are what an address with escapes may mean.
+// readings returns what an address with escapes may mean.
 func readings(address string) []string {
 	var list []string
 	if strings.Contains(address, "&") {
@@ -84,8 +84,8 @@ func isNameByte(b byte) bool {
 	return b >= 0x80 || b == '_' || b == '-' || b == '.' || b == '%' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
-// spellings matches every way to write the address of an asset: as it is, or with any character escaped for an address
-// or for HTML. What stands around it is for replaceAddress to see.
+// spellings matches every way to write the address of an asset: plain, or with any character escaped for a URL or for
+// HTML. replaceAddress checks what surrounds a match.
 func spellings(address string) *regexp.Regexp {
 	var pattern strings.Builder
 	for _, r := range address {

@@ -45,7 +45,7 @@ func lookupNote(tx *workspace.Tx, p string) *entry {
 	return &entry{note: true, changed: d.changed, data: func() []byte { return documentFile(tx, box, at) }}
 }
 
-// noteEntries are the entries of a folder that stand for the tree.
+// noteEntries returns the entries of a folder that stand for the tree.
 func noteEntries(tx *workspace.Tx, dir string) map[string]*entry {
 	found := map[string]*entry{}
 	if dir == "/data" {
@@ -106,7 +106,8 @@ func statDocument(tx *workspace.Tx, box *tree.Notebook, at string) (found *place
 	return found
 }
 
-// documentAt is the document at a path, loaded, also in a closed notebook, whose files can be read like any others.
+// documentAt returns the document at a path, loaded, also in a closed notebook, whose files can be read like any
+// others.
 func documentAt(tx *workspace.Tx, box *tree.Notebook, at string) *tree.Document {
 	if !box.Conf.Closed {
 		return tx.DocumentAt(box.ID, at)
@@ -149,7 +150,7 @@ func confFile(box *tree.Notebook) []byte {
 	return data
 }
 
-// sortFile is the manual order of a notebook's documents, by id.
+// sortFile returns the manual order of a notebook's documents, by id.
 func sortFile(tx *workspace.Tx, box *tree.Notebook) []byte {
 	sorted := map[string]int64{}
 	tx.Rows(func(row workspace.Row) bool {
@@ -159,7 +160,7 @@ func sortFile(tx *workspace.Tx, box *tree.Notebook) []byte {
 	return api.MustJSON(sorted)
 }
 
-// boxTime is when the page of a notebook was changed, or else when the notebook was made.
+// boxTime returns when the page of a notebook was changed, or else when the notebook was made.
 func boxTime(tx *workspace.Tx, box *tree.Notebook) time.Time {
 	changed := tree.IDTime(box.ID)
 	tx.Rows(func(row workspace.Row) bool {

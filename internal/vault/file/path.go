@@ -71,8 +71,8 @@ func readable(p string) bool {
 	return len(p) <= maxPath && utf8.ValidString(p) && !strings.ContainsRune(p, 0)
 }
 
-// assetFile is the path of the file an address such as assets/a.png names, below data/assets or the folder assets of a
-// notebook or document; ok is false for everything else, the folders themselves included.
+// assetFile returns the path of the file an address such as assets/a.png names, below data/assets or the folder
+// assets of a notebook or document; ok is false for everything else, the folders themselves included.
 func assetFile(address string) (p string, ok bool) {
 	if strings.HasPrefix(address, "/") || address != path.Clean(address) {
 		return "", false
@@ -100,7 +100,7 @@ func inAssets(p string) bool {
 // isAssetFolder reports whether a path that inAssets knows is the folder assets itself.
 func isAssetFolder(p string) bool { return path.Base(p) == "assets" && !inAssets(path.Dir(p)) }
 
-// fromShown is the path in the workspace of one that an answer has shown, such as that of a template.
+// fromShown returns the workspace path for a path that an answer has shown, such as that of a template.
 func fromShown(p string) (inside string, ok bool) {
 	inside, ok = strings.CutPrefix(path.Clean(p), api.Root+"/")
 	return "/" + inside, ok && !escapes(p)

@@ -55,8 +55,8 @@ func resolveAssetPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(api.Root + found)
 }
 
-// meant is the file that documents mean by an address: that of the folder of all, else one in the folder of a notebook
-// or document; "" for none.
+// meant returns the file that an address in documents refers to: the one in the common folder, otherwise one in the
+// folder of a notebook or document; "" if there is none.
 func meant(tx *workspace.Tx, address, common string) (found string) {
 	if !strings.HasPrefix(address, "assets/") {
 		return ""
@@ -149,7 +149,7 @@ func usesOf(tx *workspace.Tx, address string) (uses []blockUse) {
 	return uses
 }
 
-// blockAt is a block, also one of a closed notebook.
+// blockAt returns a block, also one of a closed notebook.
 func blockAt(tx *workspace.Tx, u blockUse) (found *tree.Block) {
 	if b := tx.Block(u.id); b != nil {
 		return b

@@ -48,7 +48,7 @@ func searchTemplate(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"k": word, "templates": found})
 }
 
-// templateFile is the file of a template by the path that searchTemplate shows. Only templates have one.
+// templateFile returns the file of a template by the path that searchTemplate shows. Only templates have one.
 func templateFile(shown string) (p string, ok bool) {
 	p, ok = fromShown(shown)
 	return p, ok && strings.HasPrefix(p, templates+"/") && path.Ext(p) == templateExt && readable(p)
@@ -94,7 +94,7 @@ func templateFailure(err error) api.Reply {
 	return api.Fail(-1, "Parse template failed: "+html.EscapeString(err.Error()))
 }
 
-// fields are the rows of a result by the names of columns.
+// fields returns the rows of a result by the names of columns.
 func fields(result workspace.Result) []map[string]any {
 	rows := make([]map[string]any, len(result.Rows))
 	for i, values := range result.Rows {

@@ -20,8 +20,8 @@ func getUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
 	return api.OK(items)
 }
 
-// unusedAssets are the files in folders of assets, and the folders below data/assets, that nothing names, by path. As in
-// SiYuan a use that is written with an escape does not count here. What was marked in a PDF goes with it.
+// unusedAssets returns the paths of the files in asset folders, and of the folders below data/assets, that nothing
+// names. As in SiYuan, a use written with an escape does not count. The annotations of a PDF go with it.
 func unusedAssets(tx *workspace.Tx) []string {
 	var files, folders []string
 	used := map[string]bool{} // addresses as documents write them; the folders of used files as well
@@ -52,7 +52,7 @@ func unusedAssets(tx *workspace.Tx) []string {
 	return unused[:min(len(unused), maxUnused)]
 }
 
-// address is how documents write the path of an asset below data/: from the folder assets on.
+// address returns how documents write the path of an asset below data/: from the folder assets on.
 func address(p string) string { return p[max(strings.Index("/"+p, "/assets/"), 0):] }
 
 func addresses(paths []string) []string {
@@ -70,8 +70,8 @@ func markUsed(used map[string]bool, asset string) {
 	}
 }
 
-// removeUnusedAsset removes an asset, used or not, as its callers ask for both. SiYuan would remove anything; here the
-// path must be that of a file among the assets, or of a folder of which nothing is used.
+// removeUnusedAsset removes an asset whether it is used or not, because its callers ask for both. SiYuan would remove
+// any file; the vault accepts only a file among the assets, or a folder of assets none of which is used.
 func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	named := req.Str("path")
 	p, ok := assetFile(named)
@@ -85,7 +85,7 @@ func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"path": api.Root + p})
 }
 
-// assetsBelow are the addresses of the files below a folder.
+// assetsBelow returns the addresses of the files below a folder.
 func assetsBelow(tx *workspace.Tx, p string) (assets []string) {
 	for _, f := range tx.FilesBelow(p) {
 		if !f.Dir {

@@ -57,7 +57,7 @@ func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 // nameID is the id behind the name of an asset.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
-// sameAsset is a file in the folder of all assets or below it.
+// sameAsset returns a file in the folder of all assets or below it.
 func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {
 	sum := sha256.Sum256(data)
 	tx.Rows(func(row workspace.Row) bool {

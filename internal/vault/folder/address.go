@@ -8,12 +8,12 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// In the vault the address of an asset is assets/<name> wherever it is named. In a folder it is relative to the file, so
-// Export puts "../" in front of each as often as the file lies deep, and Import takes as many away.
+// In the vault an asset's address is assets/<name> everywhere. In a folder it is relative to the file, so Export adds
+// "../" for each level of the file, and Import removes them.
 
 var addressed = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
 
-// withUp puts up in front of the addresses in a text.
+// withUp adds up before the addresses in a text.
 func withUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
@@ -21,7 +21,7 @@ func withUp(text, up string) string {
 	return addressed.ReplaceAllString(text, "${1}"+up+"${2}")
 }
 
-// withoutUp is the inverse of withUp.
+// withoutUp reverses withUp.
 func withoutUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
@@ -31,13 +31,13 @@ func withoutUp(text, up string) string {
 	})
 }
 
-// upTo leads from a file of an export to the folder of its notebook; the file of the notebook's own text lies beside
-// that folder, and reaches into it.
+// upTo returns the path from a file of an export to its notebook's folder. The file with a notebook's own text is
+// beside that folder.
 func upTo(file string) string {
 	return strings.Repeat("../", max(strings.Count(file, "/")-1, 0))
 }
 
-// hasAddresses reports whether the text of a block may name assets: code and formulas mean nothing by it.
+// hasAddresses reports whether the text of a block may name assets; in code and formulas it does not.
 func hasAddresses(b *tree.Block) bool {
 	switch b.Kind {
 	case tree.Code, tree.Math, tree.Embed, tree.Database:
@@ -48,7 +48,7 @@ func hasAddresses(b *tree.Block) bool {
 
 var quotedAsset = lazyregexp.New(`["'(]((?:\.\./)*assets/[^"'()<>\n]+)["')]`)
 
-// assetsOf are the addresses of assets that a block names, in its text and its attributes.
+// assetsOf returns the addresses of assets in a block's text and attributes.
 func assetsOf(b *tree.Block) (list []string) {
 	take := func(address string) {
 		if at := strings.IndexAny(address, "?#"); at >= 0 {
@@ -64,7 +64,7 @@ func assetsOf(b *tree.Block) (list []string) {
 			for _, s := range markup.Spans(b.Text) {
 				target := s.Target
 				if at := strings.LastIndexByte(target, '/'); s.Kind == "file-annotation-ref" && at > 0 {
-					target = target[:at] // the file, and the mark in it
+					target = target[:at] // the file without the position in it
 				}
 				take(target)
 			}
@@ -89,7 +89,7 @@ func assetsOf(b *tree.Block) (list []string) {
 	return list
 }
 
-// readdress changes the addresses in the text of a block. A table is laid out anew, as wide as it is now.
+// readdress changes the addresses in the text of a block. A table is laid out again in its new width.
 func readdress(b *tree.Block, change func(string) string) {
 	text := change(b.Text)
 	if b.Kind == tree.Table && text != b.Text {

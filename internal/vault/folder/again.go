@@ -10,14 +10,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// outcome is what became of a page.
+// outcome is the result of importing a page.
 type outcome struct {
 	state State
-	// beside is set where another document has the same path.
+	// beside is set if another document has the same path.
 	beside bool
 }
 
-// asBefore notes pages that need no look: their file and all that its links are resolved by are what they were.
+// asBefore marks pages that need not be read again: their file, and everything by which their links are resolved, is
+// unchanged.
 func (im *importer) asBefore(pg *page) bool {
 	m := im.memory
 	if pg.plan.page == pg && pg.row == nil {
@@ -46,7 +47,8 @@ func (im *importer) asBefore(pg *page) bool {
 	return true
 }
 
-// putPage brings a page into the vault. done, if it is not nil, is to be told how the transaction ended.
+// putPage writes a page into the vault. If done is not nil, the caller must call it with the result of the
+// transaction.
 func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(error), err error) {
 	d := tx.Document(pg.id)
 	switch {
@@ -71,7 +73,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(
 	return im.update(tx, d, pg)
 }
 
-// update brings a document up to date.
+// update updates an existing document.
 func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out outcome, done func(error), err error) {
 	held, base, source := heldHash(d.Root.Attrs, d.Root.Children), "", ""
 	if pg.row != nil {
@@ -80,14 +82,14 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out ou
 		base, source = was.Held, was.File
 	}
 	if base == "" && pg.load != nil && throughSY(d) == pg.hash {
-		base = held // an archive says the same in other Markdown
+		base = held // an archive has the same content in other Markdown
 		pg.hash = held
 	}
 	switch {
 	case pg.file == "" || pg.hash == held:
 		out.state = Unchanged
 	case source != "" && source == pg.source && (pg.hash == base || base != held || pg.row == nil):
-		out.state = Unchanged // it was changed here alone
+		out.state = Unchanged // changed only in the vault
 	case base == held:
 		out.state = Updated
 	case pg.hash == base:
@@ -115,13 +117,13 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out ou
 		im.setAttrs(pg.page, d)
 	}
 	if pg.row == nil && pg.hash != held && out.state == Unchanged {
-		pg.hash = base // what the file was when it was written
+		pg.hash = base // the file's hash when it was written
 	}
 	im.remember(tx, pg)
 	return out, done, nil
 }
 
-// throughSY is the hash of a document that was written to an archive and read from it.
+// throughSY returns the hash of a document after it was written to an archive and read back.
 func throughSY(d *tree.Document) string {
 	root, err := markup.ParseSY(markup.SY(d))
 	if err != nil {
@@ -133,7 +135,7 @@ func throughSY(d *tree.Document) string {
 	return heldHash(root.Attrs, root.Children)
 }
 
-// place gives a document the title and the place of its page, unless a person has given it others here.
+// place gives a document the title and place of its page, unless a person has changed them in the vault.
 func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg ready) {
 	if pg.row == nil || d.Hidden() {
 		return
@@ -162,7 +164,7 @@ func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg ready) {
 	}
 }
 
-// remember notes what a page has become.
+// remember records what a page has become.
 func (im *importer) remember(tx *workspace.Tx, pg ready) {
 	parent := ""
 	if pg.parent != nil {
@@ -181,7 +183,7 @@ func (im *importer) remember(tx *workspace.Tx, pg ready) {
 	tx.PutImported(im.origin.N, row)
 }
 
-// given are the ids of a page that links name.
+// given returns the ids of a page to which links refer.
 func (p *page) given() map[string]bool {
 	given := map[string]bool{}
 	for _, list := range []map[string]string{p.headings, p.anchors} {
@@ -195,7 +197,7 @@ func (p *page) given() map[string]bool {
 	return given
 }
 
-// tell puts what became of a page into the report.
+// tell adds the outcome of a page to the report.
 func (im *importer) tell(pg ready, out outcome) {
 	im.state(pg.rowPath(), pageKind, out.state, pg.id, pg.from)
 	switch out.state {
@@ -218,8 +220,8 @@ func (im *importer) tell(pg ready, out outcome) {
 	}
 }
 
-// againAsset finds the address of a file that was imported before, and notes what became of it. ok is false where it
-// needs a new address.
+// againAsset returns the address of a file that was imported before, and records its state. ok is false if it needs a
+// new address.
 func (im *importer) againAsset(at string, data []byte, hash string) (address string, ok bool) {
 	row := im.memory.rows[at]
 	if row == nil || row.Kind != assetKind {
@@ -251,7 +253,7 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 	return "", false
 }
 
-// writeAsset puts a file into the batch.
+// writeAsset adds a file to the batch.
 func (im *importer) writeAsset(at, address string, data []byte, hash string, state State) {
 	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
 	im.batch.bytes += len(data)
@@ -260,17 +262,17 @@ func (im *importer) writeAsset(at, address string, data []byte, hash string, sta
 	im.state(at, assetKind, state, address, "")
 }
 
-// rememberAsset notes which asset a file has become. held is "" for one that was there before.
+// rememberAsset records which asset a file has become. held is "" if the vault had the asset before.
 func (im *importer) rememberAsset(at, address, hash, held string) {
 	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held})
-	if was := im.memory.rows[at]; was != nil { // for listed, at the end
+	if was := im.memory.rows[at]; was != nil { // for the list at the end
 		was.Source = hash
 		return
 	}
 	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held}
 }
 
-// assetOf looks at an asset of which no page that was looked at speaks.
+// assetOf checks an asset that no page read in this import uses.
 func (im *importer) assetOf(at string, row *workspace.Imported, forget *[]string) {
 	_, here := im.hashAt[row.Target]
 	switch {

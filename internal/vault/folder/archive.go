@@ -24,7 +24,7 @@ import (
 const (
 	maxEntries = 500_000
 	maxSY      = 128 << 20
-	// bombSize and bombRatio are what an entry that is only made to fill the disk looks like, or all of them together.
+	// bombSize and bombRatio identify an entry, or all of them together, that only exists to fill the disk.
 	bombSize  = 64 << 20
 	bombRatio = 200
 )
@@ -32,9 +32,9 @@ const (
 // ErrNoArchive is the error for a file that is not an archive of SiYuan.
 var ErrNoArchive = errors.New("it is no .sy.zip of SiYuan")
 
-// ImportSiYuan reads an archive (.sy.zip), as SiYuan and ExportSiYuan write it: of a notebook, which keeps its id, or of a
-// document with those below it, which go to the notebook of the options. Blocks keep their ids and attributes. Apart from
-// that it is like [Import]. Flashcards are in no such archive: the report names those that were.
+// ImportSiYuan imports an archive (.sy.zip) written by SiYuan or ExportSiYuan: a notebook, which keeps its id, or a
+// document with those below it, which go to the notebook in the options. Blocks keep ids and attributes. Otherwise it
+// is like [Import]. Such archives have no flashcards; the report names the blocks that were cards.
 func ImportSiYuan(ctx context.Context, w *workspace.Workspace, file string, o ImportOptions) (Report, error) {
 	im := newImporter(w, o)
 	err := im.runArchive(ctx, file)
@@ -74,14 +74,14 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 	return im.bring(ctx, file)
 }
 
-// archiveIn is an archive that is being read.
+// archiveIn is an archive being read.
 type archiveIn struct {
 	im    *importer
 	top   string
 	pages map[string]*page // by path without .sy
 }
 
-// list takes the entries of an archive of a size, and refuses one that no program of notes writes.
+// list reads the entries of an archive of that size, and refuses one that no notes program writes.
 func (a *archiveIn) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
@@ -119,10 +119,10 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 	return nil
 }
 
-// bloated reports whether so much out of so little is not work of a program of notes.
+// bloated reports whether the ratio of unpacked to packed bytes is implausible for notes.
 func bloated(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
 
-// layOut makes the pages of the documents.
+// layOut creates the pages of the documents.
 func (a *archiveIn) layOut(name string) error {
 	im := a.im
 	pl := &plan{name: name, assets: a.top + "/" + assetsDir + "/", databases: a.top + "/storage/av/"}
@@ -154,7 +154,7 @@ func (a *archiveIn) layOut(name string) error {
 	return nil
 }
 
-// notebook reads what an archive says of its notebook. That of a document says nothing.
+// notebook reads the settings of the archive's notebook. An archive of a document has none.
 func (a *archiveIn) notebook(pl *plan) {
 	data, err := a.im.s.read(a.top+"/.siyuan/conf.json", maxMarker)
 	if err != nil {
@@ -174,12 +174,12 @@ func (a *archiveIn) notebook(pl *plan) {
 		k.ID = box.BoxDocID
 	}
 	if !tree.ValidID(k.ID) {
-		return // it goes to the notebook of its name
+		return // imported into the notebook with that name
 	}
 	pl.kept = &k
 }
 
-// page makes the page of a document.
+// page creates the page of a document.
 func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
 	im := a.im
 	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ours, modified: im.s.files[at].changed, size: im.s.files[at].size}
@@ -198,14 +198,14 @@ func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
 	}
 }
 
-// hang puts a page below that of its folder, or the next one above it that is there.
+// hang puts a page below the page of its folder, or the next existing one above that.
 func (a *archiveIn) hang(pl *plan, pg *page) {
 	if pg == pl.page {
 		return
 	}
 	for up := path.Dir(pg.dir); up != a.top && up != "."; up = path.Dir(up) {
 		parent := a.pages[up]
-		if parent != nil && parent == pl.page { // below that nothing lies
+		if parent != nil && parent == pl.page { // nothing is below the notebook's own document
 			break
 		}
 		if parent != nil {
@@ -218,7 +218,7 @@ func (a *archiveIn) hang(pl *plan, pg *page) {
 	pl.top = append(pl.top, pg)
 }
 
-// surveyArchived reads a document for its id, its title and the ids in it.
+// surveyArchived reads a document for its id, title and the ids in it.
 func (im *importer) surveyArchived(pg *page) {
 	root, err := pg.load(nil)
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 // maxAsset is the largest file that becomes an asset.
 const maxAsset = 256 << 20
 
-// asset is a file of the folder that becomes one of the vault.
+// asset is a file of the folder that becomes an asset of the vault.
 type asset struct {
 	from, to string // to is its address, assets/<name>
 	data     []byte // until it is written
 	changed  time.Time
 }
 
-// asset is the address under which a file of the folder is kept, "" if it cannot be.
+// asset returns the address under which a file of the folder is stored, "" if it cannot be.
 func (r *reader) asset(at string) string {
 	if address, known := r.im.assets[at]; known {
 		return address
@@ -47,8 +47,8 @@ func codeOf(why string) string {
 	return codeUnreadable
 }
 
-// importAsset reads a file and finds its address: that of the same bytes under the same name, if the vault has them, or a
-// new one. name is the name to keep if it is free, "" for a new one with an id.
+// importAsset reads a file and returns its address: that of the same bytes under the same name, if the vault has
+// them, else a new one. name is the name to keep if it is free; "" means a new name with an id.
 func (im *importer) importAsset(at, name string) (address, why string) {
 	data, err := im.s.read(at, maxAsset)
 	switch {
@@ -68,7 +68,7 @@ func (im *importer) importAsset(at, name string) (address, why string) {
 		return address, ""
 	}
 	if name == "" && nameID.MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID.ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
-		name = path.Base(at) // it has been one before
+		name = path.Base(at) // it was an asset before
 	}
 	if name == "" || im.hashAt["assets/"+name] != "" {
 		name = stem + "-" + im.mint(tree.Stamp(time.Now())) + ext
@@ -83,7 +83,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sameAsset finds the address of the same bytes under the same name.
+// sameAsset returns the address of the same bytes under the same name.
 func (im *importer) sameAsset(stem, ext, name, hash string) string {
 	for _, address := range im.held[hash] {
 		held := path.Base(address)
@@ -95,7 +95,7 @@ func (im *importer) sameAsset(stem, ext, name, hash string) string {
 	return ""
 }
 
-// hold notes an asset that the vault has.
+// hold records an asset of the vault.
 func (im *importer) hold(address, hash string) {
 	im.hashAt[address] = hash
 	im.held[hash] = append(im.held[hash], address)
@@ -109,7 +109,7 @@ func (im *importer) heldAssets(tx *workspace.Tx) {
 	}, "SELECT path, hash FROM file WHERE path > '/data/assets/' AND path < '/data/assets0' AND dir = 0 AND size > 0 ORDER BY path")
 }
 
-// leftOut reports the files that no page names.
+// leftOut reports files that no page uses.
 func (im *importer) leftOut() {
 	for at := range im.s.files {
 		if isPage(at) || im.claimed[at] || im.named(at) {

@@ -2,7 +2,7 @@ package folder
 
 import "slices"
 
-// kinds are ways in which a line is written otherwise in the vault, and says the same.
+// kinds is a set of ways in which a line is written differently in the vault but means the same.
 type kinds uint16
 
 const (
@@ -23,7 +23,7 @@ const (
 	asInvisible
 )
 
-// kindNames are the kinds as a [Change] names them, and what they do.
+// kindNames has the names of the kinds in a [Change], and their descriptions.
 var kindNames = [...]struct {
 	kind      kinds
 	name, why string
@@ -45,15 +45,15 @@ var kindNames = [...]struct {
 	{asLayout, "layout", "numbers of lists count on, code spans and items of text stay on one line, marks of lists, quotes, tables, emphasis, rules and fences are written in one way, with blank lines between blocks"},
 }
 
-// Change counts lines that are written otherwise than in the folder and say the same.
+// Change counts lines that are written differently in the vault but mean the same.
 type Change struct {
-	// Kind is a short name that does not change, Why says what such lines have become.
+	// Kind is a short stable name; Why says what such lines have become.
 	Kind  string `json:"kind"`
 	Why   string `json:"why"`
 	Lines int    `json:"lines"`
 }
 
-// changed notes that a line of a file is written otherwise.
+// changed records that a line of a file is written differently.
 func (im *importer) changed(path string, line int, k kinds) {
 	for i, known := range kindNames {
 		if k&known.kind != 0 {
@@ -65,7 +65,7 @@ func (im *importer) changed(path string, line int, k kinds) {
 	}
 }
 
-// names are the names of kinds.
+// names returns the names of kinds.
 func (k kinds) names() []string {
 	var found []string
 	for _, known := range kindNames {
@@ -76,7 +76,7 @@ func (k kinds) names() []string {
 	return found
 }
 
-// tellChanges writes into the report how many lines are written otherwise, the most frequent kind first.
+// tellChanges reports how many lines are written differently, the most frequent kind first.
 func (im *importer) tellChanges() {
 	for i, known := range kindNames {
 		if im.changes[i] > 0 {

@@ -11,10 +11,10 @@ import (
 // side is one of two texts that are compared line by line.
 type side struct {
 	lines []string
-	code  []bool   // the line belongs to a block of code or a formula
-	math  []bool   // it belongs to a formula
-	deep  []int    // for code: how many columns its fence stands in
-	forms []string // see form, "" where nobody asked yet
+	code  []bool   // the line is part of a code block or a formula
+	math  []bool   // the line is part of a formula
+	deep  []int    // for code: the column of its fence
+	forms []string // cache of form; "" if not computed
 	at    int
 }
 
@@ -30,7 +30,7 @@ func newSide(text string) *side {
 		closed := f.open == ""
 		before := f.open
 		if s.code[i] = f.code(l); s.code[i] {
-			s.math[i] = before == "$$" || f.open == "$$" || before == "" && f.open == "" // opened and closed in one line
+			s.math[i] = before == "$$" || f.open == "$$" || before == "" && f.open == "" // opened and closed on one line
 			if closed {
 				prefix, _ := prefixOf(l)
 				deep = columns(prefix)
@@ -41,7 +41,7 @@ func newSide(text string) *side {
 	return s
 }
 
-// form is what a line says, however it is written.
+// form returns what a line means, independent of how it is written.
 func (s *side) form(i int) string {
 	if s.forms[i] == "" {
 		switch {
@@ -57,13 +57,13 @@ func (s *side) form(i int) string {
 	return s.forms[i]
 }
 
-// says reports whether a line says something: blank lines and attribute lists outside of code do not.
+// says reports whether a line has content: blank lines and attribute lists outside of code have none.
 func (s *side) says(i int) bool {
-	return s.code[i] && !s.math[i] || len(s.form(i)) > 1 && s.form(i) != "\x01- " // an item may begin in the next line
+	return s.code[i] && !s.math[i] || len(s.form(i)) > 1 && s.form(i) != "\x01- " // the text of an item may begin on the next line
 }
 
-// skip goes to the next line that says something, and reports whether there is one. passed is told of lines before it
-// that are not blank.
+// skip goes to the next line with content, and reports whether there is one. passed is called for skipped lines that
+// are not blank.
 func (s *side) skip(passed func(i int)) bool {
 	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.says(s.at)); s.at++ {
 		if s.lines[s.at] != "" {
@@ -73,11 +73,11 @@ func (s *side) skip(passed func(i int)) bool {
 	return s.at < len(s.lines)
 }
 
-// lookAhead is how many lines are looked at for the place where two texts are the same again.
+// lookAhead bounds the lines searched for the place where two texts agree again.
 const lookAhead = 100
 
-// compared holds what is to be written against what was meant to be. same is told of lines that only look otherwise,
-// lost of others: by their index, with the lines that stand in their place.
+// compared compares the text to be written with what was meant. same is called for lines that only look different,
+// lost for lines whose meaning changed, with their index and the lines that replace them.
 func compared(meant, written string, same func(i int), lost func(i int, instead string)) {
 	if meant == written {
 		return
@@ -112,7 +112,7 @@ func compared(meant, written string, same func(i int), lost func(i int, instead 
 				places[w.form(i)] = append(places[w.form(i)], i)
 			}
 		}
-		if n := m.wrapped(w.form(w.at)); n > 0 { // lines of a paragraph became one
+		if n := m.wrapped(w.form(w.at)); n > 0 { // lines of a paragraph were joined
 			for range n {
 				same(m.at)
 				m.at++
@@ -121,7 +121,7 @@ func compared(meant, written string, same func(i int), lost func(i int, instead 
 			continue
 		}
 		i, j := m.again(w.at, places)
-		if i < 0 { // nowhere near
+		if i < 0 { // no agreement nearby
 			lost(m.at, w.lines[w.at])
 			m.at, w.at = m.at+1, w.at+1
 			continue
@@ -143,7 +143,7 @@ func compared(meant, written string, same func(i int), lost func(i int, instead 
 	}
 }
 
-// wrapped is how many of the next lines say what one line of another text does, 0 if they do not.
+// wrapped returns how many of the next lines together equal one line of the other text, 0 if none do.
 func (s *side) wrapped(form string) int {
 	all := ""
 	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(all) <= 2*len(form); n, at = n+1, at+1 {
@@ -154,7 +154,7 @@ func (s *side) wrapped(form string) int {
 	return 0
 }
 
-// again finds the next two lines that say the same, -1 without any.
+// again returns the indices of the next two lines that agree, -1 if there are none.
 func (s *side) again(from int, places map[string][]int) (i, j int) {
 	best := 2 * lookAhead
 	i, j = -1, -1
@@ -175,7 +175,7 @@ func (s *side) again(from int, places map[string][]int) (i, j int) {
 	return i, j
 }
 
-// columns is how wide the beginning of a line is; a tab goes to the next multiple of four.
+// columns returns the width of a line's beginning; a tab goes to the next multiple of four.
 func columns(text string) int {
 	width := 0
 	for i := range len(text) {
@@ -188,7 +188,7 @@ func columns(text string) int {
 	return width
 }
 
-// codeForm is a line of code without what stands before all of its lines.
+// codeForm returns a line of code without the indentation common to all its lines.
 func codeForm(text string, deep int) string {
 	width, at := 0, 0
 	for at < len(text) && width < deep && strings.IndexByte(" \t>-*+.)0123456789", text[at]) >= 0 {
@@ -210,14 +210,14 @@ var (
 	automatic = lazyregexp.New(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
 )
 
-// zeroWidth is a space that SiYuan puts around marks and takes out again.
+// zeroWidth is a space that SiYuan adds around marks and removes again.
 const zeroWidth = "\u200b"
 
-// formatTags are the elements that are marks.
+// formatTags maps HTML elements to the marks with the same meaning.
 var formatTags = strings.NewReplacer("<b>", "**", "</b>", "**", "<strong>", "**", "</strong>", "**", "<i>", "*", "</i>", "*", "<em>", "*", "</em>", "*",
 	"<s>", "~~", "</s>", "~~", "<del>", "~~", "</del>", "~~", "<mark>", "==", "</mark>", "==")
 
-// textForm is a line of text without what may be written in several ways.
+// textForm returns a line of text without what can be written in several ways.
 func textForm(text string) string {
 	text = strings.Trim(text, " \t")
 	if isRule(text) {
@@ -258,19 +258,19 @@ func textForm(text string) string {
 		rest = strings.ReplaceAll(rest, zeroWidth, "")
 	}
 	if strings.Contains(rest, `\`) {
-		rest = strings.TrimSuffix(unslashed(rest), `\`) // that at the end breaks the line
+		rest = strings.TrimSuffix(unslashed(rest), `\`) // a backslash at the end breaks the line
 	}
 	rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 	return marks.String() + strings.ReplaceAll(rest, "_", "*")
 }
 
-// cellsForm is a row of a table without the blanks in it.
+// cellsForm returns a row of a table without the blanks in it.
 func cellsForm(text string) string {
 	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "|"), "|"), "|")
 	for i, cell := range cells {
 		cells[i] = strings.Trim(cell, " \t")
 	}
-	for len(cells) > 1 && cells[len(cells)-1] == "" { // those that a wider row below asks for
+	for len(cells) > 1 && cells[len(cells)-1] == "" { // empty cells that a wider row below requires
 		cells = cells[:len(cells)-1]
 	}
 	text = strings.Join(cells, "|")
@@ -286,7 +286,7 @@ func isRule(text string) bool {
 	return len(text) >= 3 && strings.Trim(text, text[:1]) == "" && strings.Contains("-*_", text[:1])
 }
 
-// hold compares what a page is to be written as with what it was read as.
+// hold compares how a page will be written with what was read.
 func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
@@ -296,7 +296,7 @@ func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
 	meant := strings.Split(text, "\n")
 	compared(text, written, func(i int) {
 		if numbers[i] == 0 {
-			return // nobody wrote it
+			return // added by the import
 		}
 		k := asLayout
 		if strings.Contains(meant[i], zeroWidth) {

@@ -13,20 +13,20 @@ type writer struct {
 	*reader
 	in   []line
 	out  []written
-	next int // of in
-	// comments is up to where comments are text, since one of them holds code.
+	next int // next line of in
+	// comments is the line up to which comments are text, because one of them contains code.
 	comments int
 }
 
 // written is a line of a page in SiYuan's Markdown.
 type written struct {
-	n    int // of the line of the file that it comes from
+	n    int // its line in the file
 	text string
-	id   bool // it names the block above it, and is in no file
+	id   bool // an attribute list that names the block above, not from the file
 }
 
-// convert turns the lines of a page into SiYuan's Markdown. numbers are the lines of the file that its lines come from,
-// 0 for those that name a block.
+// convert converts the lines of a page to SiYuan's Markdown. numbers are the source lines in the file, 0 for a line
+// that names a block.
 func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
@@ -52,9 +52,10 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 	return strings.Join(lines, "\n"), numbers
 }
 
-// announce tells of lines that are not written as they were read. One that nobody gave a reason for is a problem.
+// announce reports lines that are written differently than they were read. One without a recorded reason is a
+// problem.
 func (w *writer) announce(read []line, begin int) {
-	begin = min(begin, len(w.out)) // an anchor takes the place of blank lines before it
+	begin = min(begin, len(w.out)) // an anchor replaces blank lines before it
 	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o written) bool { return o.id })
 	if len(now) == len(read) {
 		same := true
@@ -78,7 +79,7 @@ func (w *writer) announce(read []line, begin int) {
 	}
 }
 
-// as says in what way the line at hand is written otherwise.
+// as records in what way the current line is written differently.
 func (r *reader) as(k kinds) { r.kinds |= k }
 
 var (
@@ -115,13 +116,13 @@ func (w *writer) convert(text string) {
 	}
 }
 
-// program has the program that wrote the page write a line, if it writes it in its own way.
+// program lets the converter for the page's original program write the line, if it handles it.
 func (w *writer) program(prefix, rest string) bool {
 	by := w.im.program
 	return by.line != nil && w.pg.dialect == by.dialect && by.line(w, prefix, rest)
 }
 
-// quoteGoesOn reports whether the next line has text in the quote that a prefix opens.
+// quoteGoesOn reports whether the next line has text in the quote that prefix opens.
 func (w *writer) quoteGoesOn(prefix string) bool {
 	if w.next >= len(w.in) {
 		return false
@@ -140,7 +141,7 @@ func (w *writer) put(lines ...string) {
 	}
 }
 
-// heading writes a heading with the id that links to it name.
+// heading writes a heading, with an id if links refer to it.
 func (w *writer) heading(prefix, rest string) {
 	m := heading.FindStringSubmatch(rest)
 	text, anchor := cutAnchor(m[1])
@@ -157,12 +158,12 @@ func (w *writer) heading(prefix, rest string) {
 		return // it has an attribute list
 	}
 	if id != "" && w.once(id) {
-		containers, _, _ := strings.Cut(prefix, "{:") // those of an item are not part of where it lies
+		containers, _, _ := strings.Cut(prefix, "{:") // the attributes of an item are not part of the containers
 		w.out = append(w.out, written{n: w.line, text: continued(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
 
-// once reports whether no block was given an id yet: of headings with one text the first has it.
+// once reports whether an id was not given to a block yet: of equal headings the first gets it.
 func (w *writer) once(id string) bool {
 	if slices.Contains(w.given, id) {
 		return false
@@ -171,12 +172,12 @@ func (w *writer) once(id string) bool {
 	return true
 }
 
-// text writes a line of text. attrs are those of the item it begins, nil for none.
+// text writes a line of text. attrs are the attributes of the item that it begins, nil for none.
 func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	whole := rest
 	rest, anchor := cutAnchor(rest)
 	if rest == "" && w.blank() {
-		rest, anchor = whole, "" // it stands behind nothing that it could name, so it is text
+		rest, anchor = whole, "" // there is no block before it to name, so it is text
 	}
 	id := ""
 	if anchor != "" || len(attrs) > 0 {
@@ -210,7 +211,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	}
 }
 
-// within is inline for text that may go on in further lines of the same containers.
+// within is inline for text that may continue on further lines of the same containers.
 func (w *writer) within(prefix, text string) string {
 	text = w.inline(text)
 	if strings.Contains(text, "\n") {
@@ -219,10 +220,10 @@ func (w *writer) within(prefix, text string) string {
 	return text
 }
 
-// mostWrapped is over how many lines a link or tag may go.
+// mostWrapped bounds the lines over which a link or tag may extend.
 const mostWrapped = 20
 
-// gathered is the text of a line with those of the next lines on which a link, tag or code span of it ends, if the end
+// gathered returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
 // makes a difference.
 func (w *writer) gathered(rest string) string {
 	if !unclosed(rest) {
@@ -249,14 +250,14 @@ func (w *writer) gathered(rest string) string {
 	return rest
 }
 
-// dry is inline without a word in the report.
+// dry is inline without reporting anything.
 func (w *writer) dry(text string) string {
 	r := *w.reader
 	r.mute = true
 	return r.inline(text)
 }
 
-// unclosed reports whether a link, tag or code span that begins in a text does not end in it.
+// unclosed reports whether a link, tag or code span begins in a text and does not end there.
 func unclosed(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -279,7 +280,7 @@ func unclosed(text string) bool {
 				if length == 0 {
 					return true
 				}
-				i += end + length // what stands in the label was not an end of it
+				i += end + length // the label has no end of the link in it
 			} else if after == "" && strings.Contains(text[i:i+end], "\n") {
 				continue
 			}
@@ -326,7 +327,7 @@ func (w *writer) comment(prefix, rest string) bool {
 		if !closed {
 			continue
 		}
-		if code { // HTML has no comment that can hold it: it stays as it is
+		if code { // an HTML comment cannot contain it, so it stays text
 			w.comments = at + 1
 			return false
 		}
@@ -339,10 +340,10 @@ func (w *writer) comment(prefix, rest string) bool {
 		}
 		return true
 	}
-	return false // nothing closes it: it is text
+	return false // it is not closed, so it is text
 }
 
-// embed writes a page or block that is embedded on a line of its own as the block that shows it.
+// embed writes an embedded page or block on a line of its own as the block that shows it.
 func (w *writer) embed(prefix, rest string) bool {
 	m := embedAlone.FindStringSubmatch(rest)
 	if m == nil {
@@ -358,7 +359,7 @@ func (w *writer) embed(prefix, rest string) bool {
 	return true
 }
 
-// block writes a line that is a block of its own, with blank lines around it unless an item begins with it.
+// block writes a line that is a block, with blank lines around it unless it begins an item.
 func (w *writer) block(prefix, text string) {
 	blank := strings.TrimRight(continued(prefix), " \t")
 	if strings.TrimLeft(prefix, "> \t") == "" && len(w.out) > 0 {

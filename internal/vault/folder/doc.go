@@ -1,16 +1,17 @@
-// Package folder brings a folder of Markdown files into the vault and notebooks out of it again.
+// Package folder imports folders of Markdown files into the vault, and exports notebooks to such folders.
 //
-// [Import] reads what Obsidian, Logseq and plain folders of Markdown hold: each file becomes a document, nested folders
-// become documents with children, links between files become references to blocks, and images and attachments become
-// assets. [Export] writes notebooks as such a folder. What it wrote, Import reads back to the same notes: exported again,
-// every file is the same byte for byte. [ExportSiYuan] writes one notebook as the archive (.sy.zip) that the import of
-// SiYuan takes, and [ImportSiYuan] reads one that SiYuan or ExportSiYuan wrote. What a file became is remembered, so that each of them can be
-// imported again.
+// [Import] reads Obsidian vaults, Logseq graphs and plain folders of Markdown: each file becomes a document, nested
+// folders become documents with children, links between files become references to blocks, and images and attachments
+// become assets. [Export] writes notebooks as such a folder. Importing that gives the same notes, which when exported
+// again give the same bytes. [ExportSiYuan] writes one notebook as the archive (.sy.zip) that SiYuan imports, and
+// [ImportSiYuan] reads one from SiYuan or ExportSiYuan. The vault remembers what each file has become, so that all of
+// these can be imported again.
 //
-// A folder that Export wrote holds [MarkerName], which lists its notebooks and files. In it a document is Title.md and
-// its children lie in Title/; a notebook's folder has assets/, databases/ and cards.json for what Markdown cannot hold.
-// References stay in the form ((id 'text')), and blocks have an attribute list only where something needs it.
+// A folder written by Export has a file [MarkerName], which lists its notebooks and files. There a document is
+// Title.md and its children are in Title/. A notebook's folder has assets/, databases/ and cards.json for what
+// Markdown cannot express. References keep the form ((id 'text')), and blocks have an attribute list only if
+// something needs it.
 //
-// Nothing of a folder is believed: paths are confined to it, symbolic links that lead out of it are not followed, and
-// what cannot be read is a [Problem] of the [Report], not the end.
+// Nothing in a folder is trusted: paths are confined to it, symbolic links that lead out of it are not followed, and
+// what cannot be read is a [Problem] in the [Report], not a failure.
 package folder

@@ -13,23 +13,23 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// ExportOptions say how notebooks are exported. The zero value is for everyday use.
+// ExportOptions say how notebooks are exported. The zero value works.
 type ExportOptions struct {
-	// Notebooks are the ids of those to export; nil is for all, closed ones included.
+	// Notebooks are ids of the notebooks to export; nil means all, including closed ones.
 	Notebooks []string
-	// Progress is told, after each document, how many of all are done; nil for nobody.
+	// Progress, if not nil, is called after each document.
 	Progress func(done, total int, name string)
-	// Overwrite allows a folder that holds an earlier export. Files of that export which are no more are removed; other
+	// Overwrite allows a folder with an earlier export. Files of that export that no longer exist are removed; other
 	// files stay.
 	Overwrite bool
-	// AllIDs has every block written with its id and attributes, not only those that need it.
+	// AllIDs writes every block with its id and attributes, not only those that need them.
 	AllIDs bool
 }
 
-// Export writes notebooks into a folder, which is made if it is not there and must else be empty, or hold an earlier
-// export if that may be overwritten. All is read in one snapshot of the vault. Each file appears whole or not at all;
-// an export that is interrupted says so in its marker, and can be overwritten. An error means that there is no whole
-// export; what cannot be written exactly is a problem of the report.
+// Export writes notebooks into a folder. The folder is created if missing; otherwise it must be empty or, with
+// Overwrite, contain an earlier export. Everything is read in one snapshot of the vault. Each file appears whole or
+// not at all. An interrupted export says so in its marker and can be overwritten. An error means that the export is
+// incomplete; what cannot be expressed exactly is a problem in the report.
 func Export(ctx context.Context, w *workspace.Workspace, dir string, o ExportOptions) (report Report, err error) {
 	to, err := openDestination(dir, o.Overwrite)
 	if err != nil {
@@ -46,7 +46,7 @@ func Export(ctx context.Context, w *workspace.Workspace, dir string, o ExportOpt
 
 // exporter is one export.
 type exporter struct {
-	ctx    func() error // of the context
+	ctx    func() error // returns the context's error
 	tx     *workspace.Tx
 	o      ExportOptions
 	to     *destination
@@ -55,10 +55,10 @@ type exporter struct {
 	named  named
 	total  int
 	done   int
-	needed map[string]bool // blocks that something refers to
+	needed map[string]bool // blocks to which something refers
 }
 
-// named is the notebook at hand: what its documents name.
+// named has the things that the documents of the current notebook name.
 type named struct {
 	box       *tree.Notebook
 	folder    string
@@ -67,7 +67,7 @@ type named struct {
 	blocks    map[string]bool
 }
 
-// leaf is a document and where it goes.
+// leaf is a document with its file.
 type leaf struct {
 	*tree.Document
 	file string
@@ -85,13 +85,13 @@ func (e *exporter) run() error {
 	for i, box := range boxes {
 		folder := used.document(box.Conf.Name)
 		conf := box.Conf
-		conf.Sort = 0 // the order is that of the list
+		conf.Sort = 0 // the list has the order
 		e.mark.Notebooks = append(e.mark.Notebooks, keptNotebook{folder, box.ID, conf})
 		lists[i] = laidOut(e.tx.Documents(box), folder)
 		e.total += len(lists[i])
 	}
 	e.mark.Files = append(e.mark.Files, sortedKeys(e.to.before)...)
-	if err := e.to.replace(MarkerName, e.mark.bytes()); err != nil { // from now on the folder is ours
+	if err := e.to.replace(MarkerName, e.mark.bytes()); err != nil { // from now on the folder counts as an export
 		return err
 	}
 	for i, box := range boxes {
@@ -107,7 +107,7 @@ func (e *exporter) run() error {
 	return e.to.replace(MarkerName, e.mark.bytes())
 }
 
-// chosen are the notebooks with these ids, or all.
+// chosen returns the notebooks with these ids, or all.
 func chosen(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	if ids == nil {
 		return tx.Notebooks(), tx.Err()
@@ -125,7 +125,7 @@ func chosen(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	return boxes, tx.Err()
 }
 
-// neededIDs are the blocks that a reference, a query, an address or a flashcard names.
+// neededIDs returns the blocks that a reference, a query, an address or a flashcard names.
 func neededIDs(tx *workspace.Tx) map[string]bool {
 	needed := map[string]bool{}
 	take := func(row workspace.Row) bool {
@@ -142,7 +142,7 @@ func neededIDs(tx *workspace.Tx) map[string]bool {
 	return needed
 }
 
-// laidOut gives documents their files below a folder: siblings in manual order, each with a name of its own.
+// laidOut returns the files of documents below a folder: siblings in manual order, each with a unique name.
 func laidOut(docs []*tree.Document, folder string) (list []leaf) {
 	below := map[*tree.Document][]*tree.Document{}
 	for _, d := range docs {
@@ -230,7 +230,7 @@ func (e *exporter) document(l leaf) error {
 	}
 	e.report.Documents++
 	root.Walk(func(*tree.Block) { e.report.Blocks++ })
-	e.report.Blocks-- // the document itself
+	e.report.Blocks-- // not the document itself
 	if text != "" {
 		text = "\n" + text + "\n"
 	}
@@ -242,7 +242,7 @@ func (e *exporter) document(l leaf) error {
 	return e.to.write(l.file, data)
 }
 
-// pristine reports whether the attributes of a notebook's own document say nothing.
+// pristine reports whether the attributes of a notebook's own document have no meaning.
 func pristine(attrs map[string]string) bool {
 	for name := range attrs {
 		if !reservedAttr(name) {
@@ -252,7 +252,7 @@ func pristine(attrs map[string]string) bool {
 	return true
 }
 
-// note remembers what a block names.
+// note records what a block names.
 func (s *named) note(b *tree.Block) {
 	s.blocks[b.ID] = true
 	for _, address := range assetsOf(b) {
@@ -270,8 +270,8 @@ func (s *named) note(b *tree.Block) {
 	}
 }
 
-// stored is the file in the vault that an address of an asset names in a notebook, and its name below assets/; "" if
-// there is none.
+// storedAsset returns the file in the vault for an address of an asset in a notebook, and its name below assets/; ""
+// if there is none.
 func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 	addresses := []string{address}
 	if plain, err := url.PathUnescape(address); err == nil && plain != address {
@@ -297,7 +297,7 @@ func (e *exporter) asset(address string) error {
 		e.report.problem(e.named.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
 		return e.tx.Err()
 	}
-	for _, extra := range []string{"", ".sya"} { // the marks in a PDF
+	for _, extra := range []string{"", ".sya"} { // the annotations of a PDF
 		if extra != "" && e.tx.Stat(file+extra) == nil {
 			continue
 		}

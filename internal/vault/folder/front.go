@@ -17,23 +17,23 @@ import (
 
 const (
 	maxFront = 256 << 10 // bytes of front matter
-	maxValue = 64 << 10  // bytes of one value, once aliases are resolved
-	// propertiesAttr holds, as a JSON object, the values whose keys no attribute can be called by.
+	maxValue = 64 << 10  // bytes of one value with aliases resolved
+	// propertiesAttr has, as a JSON object, the values whose keys are not valid names of attributes.
 	propertiesAttr = "custom-properties"
 )
 
-// front is what the front matter of a file says.
+// front is the front matter of a file.
 type front struct {
 	id, title        string
 	created, updated string // yyyyMMddHHmmss, "" if unknown
 	sort             int
 	sorted           bool
 	tags, aliases    []string
-	attrs            map[string]string // icon, tags, alias and all others as the document keeps them
-	others           map[string]string // by keys that no attribute can have
+	attrs            map[string]string // icon, tags, alias and all others in the document's form
+	others           map[string]string // values whose keys are not valid names of attributes
 }
 
-// plainKeys are attributes of documents that are keys of the front matter under their own name.
+// plainKeys are document attributes that are front matter keys of the same name.
 var plainKeys = []string{"icon", "name", "memo", "bookmark", "title-img", "title-empty", "scroll"}
 
 // cutFront splits a file into its front matter and the rest, and counts the lines before the rest.
@@ -55,14 +55,14 @@ func cutFront(text string) (yamlText, body string, lines int, found bool) {
 	return "", text, 0, false
 }
 
-// parseFront reads front matter. complain is told of keys that cannot be kept.
+// parseFront parses front matter. complain is called for keys that cannot be kept.
 func parseFront(text string, complain func(line int, key, why string)) (f front, err error) {
 	f = front{attrs: map[string]string{}, others: map[string]string{}}
 	if len(text) > maxFront {
 		return f, fmt.Errorf("it has %d bytes, the limit is %d", len(text), maxFront)
 	}
 	defer func() {
-		if p := recover(); p != nil { // the parser is somebody else's and the bytes are too
+		if p := recover(); p != nil { // a third-party parser on untrusted bytes
 			err = fmt.Errorf("the YAML cannot be read: %v", p)
 		}
 	}()
@@ -83,7 +83,7 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 			complain(key.Line, key.Value, "the key is not text: left out")
 			continue
 		}
-		if oddKeys(value) { // {{date}} of a template
+		if oddKeys(value) { // such as {{date}} in a template
 			if line := strings.Split(text, "\n")[value.Line-1]; value.Column <= len(line) && value.Style == yaml.FlowStyle {
 				value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(line[value.Column-1:]), Line: value.Line}
 			}
@@ -98,10 +98,10 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 	return f, nil
 }
 
-// seal puts the values whose keys no attribute can be called by among the attributes.
+// seal adds the values without valid attribute names as one attribute.
 func (f *front) seal() {
 	if len(f.others) > 0 {
-		data, _ := json.Marshal(f.others) // a map of strings, with sorted keys
+		data, _ := json.Marshal(f.others) // cannot fail; encoding sorts the keys
 		f.attrs[propertiesAttr] = string(data)
 	}
 }
@@ -123,7 +123,7 @@ func hasComment(n *yaml.Node) bool {
 
 // setText is set for a value that is not YAML.
 func (f *front) setText(key, value string) {
-	_ = f.set(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a line is not too much
+	_ = f.set(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a single line is never too large
 }
 
 // set reads one key. It returns why the value could not be kept, "" if it was.
@@ -180,7 +180,7 @@ func (f *front) set(key string, n *yaml.Node) string {
 	return ""
 }
 
-// nested takes the mapping that holds attributes which have no key of their own.
+// nested reads the mapping with attributes that have no key of their own.
 func (f *front) nested(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !attrName.MatchString(n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode || reservedAttr(n.Content[i].Value) {
@@ -195,12 +195,12 @@ func (f *front) nested(n *yaml.Node) bool {
 
 var attrName = lazyregexp.New(`^[a-z_:-][a-z0-9_:-]*$`)
 
-// reservedAttr reports whether an attribute of a document has another place than among its attributes.
+// reservedAttr reports whether a document attribute is stored elsewhere than among the attributes.
 func reservedAttr(name string) bool {
 	return slices.Contains([]string{"id", "title", "type", "updated", "custom-hidden"}, name)
 }
 
-// put keeps a value under a key that means nothing to us.
+// put stores a value under a key without a special meaning.
 func (f *front) put(key, name, value string) {
 	switch {
 	case name == propertiesAttr:
@@ -224,7 +224,7 @@ func (f *front) put(key, name, value string) {
 	f.attrs[name] = value
 }
 
-// propertiesOf reads the attribute that holds values by other keys, nil if it holds something else.
+// propertiesOf parses the attribute propertiesAttr, nil if it is something else.
 func propertiesOf(value string) map[string]string {
 	var others map[string]string
 	if json.Unmarshal([]byte(value), &others) != nil {
@@ -236,8 +236,8 @@ func propertiesOf(value string) map[string]string {
 	return others
 }
 
-// yamlText is a value as text: a list of plain values also as its items, other structures as JSON. Aliases are
-// resolved as far as the bounds of a value go.
+// yamlText returns a value as text, and a list of plain values also as items; other structures become JSON. Aliases
+// are resolved within the bounds of a value.
 func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
 	left := maxValue
 	v, ok := plainValue(n, 0, &left)
@@ -266,7 +266,8 @@ func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
 	return nil, string(data), err == nil
 }
 
-// plainValue is a node as strings, []any and map[string]any. Numbers, truths and nothing are as JSON has them.
+// plainValue converts a node to strings, []any and map[string]any. Numbers, booleans and null become their JSON
+// values.
 func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
 	if *left -= len(n.Value) + 1; *left < 0 || depth > 32 {
 		return nil, false
@@ -306,7 +307,7 @@ func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
 	return n.Value, true
 }
 
-// split are the items of a list, or of a text in which separators stand between them.
+// split returns the items of a list, or the parts of a text between separators.
 func split(items []string, value, separators string) (list []string) {
 	if items == nil {
 		items = strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(separators, r) })
@@ -319,8 +320,8 @@ func split(items []string, value, separators string) (list []string) {
 	return list
 }
 
-// joinedList is a list as an attribute holds it. A text in quotes, as we write it for what is not a clean list, is taken
-// as it is.
+// joinedList returns a list in the form of an attribute. A quoted text, which we write for a value that is not a
+// clean list, stays as it is.
 func joinedList(n *yaml.Node, list []string, value string) string {
 	if n.Kind == yaml.ScalarNode && n.Style == yaml.DoubleQuotedStyle {
 		return value
@@ -339,7 +340,7 @@ var (
 	unixDigits  = lazyregexp.New(`^(?:\d{10}|\d{13})$`)
 )
 
-// saysMore reports whether a time has more to it than the stamp that is made of it: a zone, or parts of a second.
+// saysMore reports whether a time has more than its stamp can hold: a zone, or fractions of a second.
 func saysMore(text string) bool {
 	text = strings.TrimSpace(text)
 	if unixDigits.MatchString(text) {
@@ -350,12 +351,12 @@ func saysMore(text string) bool {
 	return err == nil || spaced == nil
 }
 
-// parseStamp reads a time as people and programs write it, "" if it is none. What it shows is local time unless it says
+// parseStamp parses a time as people and programs write it, "" if it is not one. It is local time unless it says
 // otherwise.
 func parseStamp(text string) string {
 	text = strings.TrimSpace(text)
 	if m := stampText.FindStringSubmatch(text); m != nil {
-		text = strings.Join(m[1:], "") // no time zone has a say in what only shows digits
+		text = strings.Join(m[1:], "") // digits alone are taken as they are, without a time zone
 	}
 	if stampDigits.MatchString(text) {
 		if _, err := time.Parse("20060102150405", text); err == nil {

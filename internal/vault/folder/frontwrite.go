@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// frontOf writes the front matter of a document. Reading it back gives the same attributes.
+// frontOf returns the front matter of a document. Reading it gives the same attributes.
 func frontOf(attrs map[string]string, sort int) string {
 	var out strings.Builder
 	put := func(key, value string) {
@@ -62,7 +62,7 @@ func frontOf(attrs map[string]string, sort int) string {
 	return out.String() + "---\n"
 }
 
-// ownKey reports whether a key of the front matter comes back as the key it is: nothing else is called by it.
+// ownKey reports whether a front matter key is read back as that key.
 func ownKey(key string) bool {
 	f := front{attrs: map[string]string{}, others: map[string]string{}}
 	name := strings.ToLower(strings.TrimSpace(key))
@@ -77,7 +77,7 @@ func ownKey(key string) bool {
 	return f.others[key] == "x"
 }
 
-// shownStamp writes yyyyMMddHHmmss for people, and other values so that they come back as they are.
+// shownStamp writes yyyyMMddHHmmss in a readable form, and other values so that they read back unchanged.
 func shownStamp(stamp string) string {
 	if !stampDigits.MatchString(stamp) || parseStamp(stamp) != stamp {
 		return quotedIfSet(stamp)
@@ -85,7 +85,7 @@ func shownStamp(stamp string) string {
 	return stamp[:4] + "-" + stamp[4:6] + "-" + stamp[6:8] + " " + stamp[8:10] + ":" + stamp[10:12] + ":" + stamp[12:]
 }
 
-// yamlList writes a comma-separated attribute as a list, or as a text in quotes if it is not a clean list.
+// yamlList writes a comma-separated attribute as a list, or as a quoted text if it is not a clean list.
 func yamlList(value string) string {
 	if value == "" {
 		return ""
@@ -103,13 +103,13 @@ func yamlList(value string) string {
 }
 
 var (
-	// bare are texts that YAML reads as themselves without quotes, wherever they stand.
+	// bare matches texts that YAML reads as themselves without quotes, in any place.
 	bare = lazyregexp.New(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
-	// meant are texts that YAML, of some version, reads as something else.
+	// meant matches texts that some version of YAML reads as something else.
 	meant = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
 )
 
-// yamlScalar writes a text such that YAML reads that text.
+// yamlScalar writes a text so that YAML reads that text.
 func yamlScalar(text string) string {
 	if bare.MatchString(text) && !meant.MatchString(text) && text == strings.TrimSpace(text) {
 		return text
@@ -117,7 +117,7 @@ func yamlScalar(text string) string {
 	return quoted(text)
 }
 
-// quoted writes a text in double quotes: YAML knows all escapes that Go has.
+// quoted writes a text in double quotes: YAML has all escapes that Go uses.
 func quoted(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
 
 func quotedIfSet(text string) string {

@@ -11,13 +11,13 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// dynamicRef is a reference whose text follows that of its target.
+// dynamicRef matches a reference whose text follows its target.
 var dynamicRef = lazyregexp.New(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
 
-// idAsText is an id in a list of attributes that became text.
+// idAsText matches an id in an attribute list that became text.
 var idAsText = lazyregexp.New(`\bid="\d{14}-[0-9a-z]{7}"`)
 
-// ownHere are attributes that say how a block is used in the vault, not what it says.
+// ownHere reports whether an attribute is about the use of a block in the vault and not its content.
 func ownHere(name string) bool {
 	switch name {
 	case "id", "updated", "title", "type", "fold", "heading-fold", "custom-avs", "custom-riff-decks", "custom-hidden":
@@ -26,11 +26,11 @@ func ownHere(name string) bool {
 	return false
 }
 
-// heldHash is a hash of what a document says, that of blocks of new ones and of those the vault holds alike. Ids and
-// times, the text of dynamic references, and what is only about the use of blocks do not count.
+// heldHash returns a hash of a document's content, the same for new blocks and for those in the vault. It ignores
+// ids, times, the text of dynamic references, and attributes about the use of blocks.
 func heldHash(attrs map[string]string, blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(said(blocks[0].Attrs)) == 0 {
-		blocks = nil // the block of a document without text
+		blocks = nil // the placeholder of an empty document
 	}
 	sum := sha256.New()
 	writeHeld(sum, said(attrs)...)
@@ -63,7 +63,7 @@ func hashBlock(sum hash.Hash, b *tree.Block) {
 	}
 }
 
-// writeHeld writes texts such that no two lists of them look alike.
+// writeHeld writes texts so that different lists give different bytes.
 func writeHeld(sum hash.Hash, texts ...string) {
 	for _, text := range texts {
 		_, _ = fmt.Fprint(sum, len(text), ":", text)
@@ -71,7 +71,7 @@ func writeHeld(sum hash.Hash, texts ...string) {
 	_, _ = fmt.Fprint(sum, ".")
 }
 
-// said are the attributes that belong to what a block says, as names and values.
+// said returns the attributes that belong to a block's content, as names and values.
 func said(attrs map[string]string) (list []string) {
 	for _, name := range sortedKeys(attrs) {
 		if value := attrs[name]; value != "" && !ownHere(name) {

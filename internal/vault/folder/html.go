@@ -13,8 +13,8 @@ var (
 	attrPair = lazyregexp.New(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
 )
 
-// imageOf writes an image of HTML as Markdown, with an attribute list for its size. What Markdown has no word for is
-// reported. It is "" for one without an address.
+// imageOf converts an HTML image to Markdown, with an attribute list for its size. It reports what Markdown cannot
+// express. The result is "" without an address.
 func (r *reader) imageOf(tag string) string {
 	values := map[string]string{}
 	var lost []string
@@ -56,7 +56,7 @@ func (r *reader) imageOf(tag string) string {
 	return image + styleOf(values)
 }
 
-// styleOf is the attribute list for the size of an image, "" for none.
+// styleOf returns the attribute list for the size of an image, "" for none.
 func styleOf(values map[string]string) string {
 	style := strings.TrimSuffix(strings.TrimSpace(values["style"]), ";")
 	for _, name := range []string{"width", "height"} {

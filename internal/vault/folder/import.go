@@ -17,39 +17,41 @@ import (
 // maxPage is the largest file that becomes a document.
 const maxPage = 16 << 20
 
-// ImportOptions say how a folder is imported. The zero value is for everyday use.
+// ImportOptions say how a folder is imported. The zero value works.
 type ImportOptions struct {
-	// Notebook is the name of the notebook the documents go to; "" means the base name of the folder. An open notebook of
-	// this name takes them, or else a new one. A folder that Export wrote brings its own notebooks; a name is then only
-	// allowed if it is one.
+	// Notebook is the name of the target notebook; "" means the base name of the folder. An open notebook of this
+	// name is used, otherwise a new one is created. A folder written by Export has its own notebooks; a name is then
+	// only allowed if there is one.
 	Notebook string
-	// Progress is told, after each file, how many of all are done; nil for nobody.
+	// Progress, if not nil, is called after each file.
 	Progress func(done, total int, name string)
-	// Theirs has the file win where its document was changed here as well, and makes those again that were removed here.
+	// Theirs lets the file win if its document was changed in the vault too, and recreates documents that were
+	// removed there.
 	Theirs bool
-	// Copy imports all as new documents, whatever was imported before.
+	// Copy imports everything as new documents, whatever was imported before.
 	Copy bool
-	// MovedFrom is where the folder was when it was imported before, as [PlaceOf] has it.
+	// MovedFrom is where the folder was at its last import, as [PlaceOf] returns it.
 	MovedFrom string
-	// DryRun says what would be done, and writes nothing.
+	// DryRun reports what would be done, and writes nothing.
 	DryRun bool
-	// Overwriting is told of a document before it is overwritten, with its id, while it still is what it was. What it
-	// returns is told whether it was; nil for nobody.
+	// Overwriting, if not nil, is called before a document is overwritten, with its id. The returned function is then
+	// told whether that succeeded.
 	Overwriting func(id, path string) (done func(error), err error)
-	// Changed is told of each line that says the same in another form, with the names of the kinds; nil for nobody.
+	// Changed, if not nil, is called for each line that is written differently but means the same, with the names of
+	// the kinds.
 	Changed func(path string, line int, kinds []string)
 }
 
-// Import reads a folder of Markdown files into the vault: see the package for what it understands. An error means that
-// the folder or the vault cannot be worked with at all, or that ctx has ended; all else is a problem of the report.
+// Import imports a folder of Markdown files into the vault; the package comment says what it understands. An error
+// means that the folder or the vault cannot be used at all, or that ctx has ended; everything else is a problem in
+// the report.
 //
-// What was imported from the folder before is brought up to date: documents whose file has changed get its text, with
-// their ids, unless they were changed here too. Nothing is removed.
+// What was imported from the folder before is updated: a document whose file has changed gets its text and keeps its
+// id, unless it was also changed in the vault. Nothing is removed.
 //
-// It works in transactions of a few documents each, parents before children. An import that is interrupted leaves
-// whole documents: those before the interruption, with their assets, in a notebook that is open. References to
-// documents that were not reached name nothing yet; the next import goes on there. The report that comes with the error
-// says how far it got.
+// Import works in transactions of a few documents each, parents before children. If it is interrupted, the documents
+// so far are whole, with their assets, in an open notebook. References to documents that were not reached have no
+// target yet; the next import continues there. The report that comes with the error says how far it got.
 func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOptions) (Report, error) {
 	im := newImporter(w, o)
 	err := im.run(ctx, dir)
@@ -71,24 +73,24 @@ type importer struct {
 	o      ImportOptions
 	report *Report
 	s      *source
-	mark   *marker // of an export, nil without one
-	hasIDs bool    // of an archive: all documents do
+	mark   *marker // of an export; nil if there is none
+	hasIDs bool    // of an archive, where all documents have ids
 	plans  []*plan
 	pages  []*page
 	index  *index
 	memory *memory
-	// program wrote what is not an export of ours.
+	// program is the program that wrote the folder, if not us.
 	program program
 
-	assets  map[string]string   // addresses by path in the folder, "" for what cannot be one
+	assets  map[string]string   // addresses by path in the folder, "" for files that cannot be assets
 	held    map[string][]string // addresses of assets in the vault by hash
-	hashAt  map[string]string   // their hashes
-	claimed map[string]bool     // files that are something else than attachments
+	hashAt  map[string]string   // hashes by address
+	claimed map[string]bool     // files that are something other than attachments
 	minted  map[string]bool
-	renamed map[string]string // ids that the vault has, and the new ones
+	renamed map[string]string // new ids by old ones that the vault has already
 	batch   batch
 	done    int
-	origin  workspace.Origin    // as it is kept while the import runs
+	origin  workspace.Origin    // as stored while the import runs
 	changes [len(kindNames)]int // lines by kind
 }
 
@@ -110,7 +112,7 @@ func (im *importer) run(ctx context.Context, dir string) error {
 	return im.bring(ctx, dir)
 }
 
-// bring writes the pages that were laid out, of a place.
+// bring writes the pages that were laid out.
 func (im *importer) bring(ctx context.Context, place string) error {
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
 		im.heldAssets(tx)
@@ -145,7 +147,7 @@ func (im *importer) bring(ctx context.Context, place string) error {
 	if err := im.begin(ctx); err != nil {
 		return err
 	}
-	for _, pl := range slices.Backward(im.plans) { // each new notebook goes before the others
+	for _, pl := range slices.Backward(im.plans) { // backwards, since each new notebook goes before the others
 		if err := im.writePlan(ctx, pl); err != nil {
 			return err
 		}
@@ -153,7 +155,7 @@ func (im *importer) bring(ctx context.Context, place string) error {
 	return im.finish(ctx)
 }
 
-// keepPlace notes where the folder lies now.
+// keepPlace records where the folder is now.
 func (im *importer) keepPlace(ctx context.Context) error {
 	if im.o.DryRun || im.memory.place == im.memory.origin.Place {
 		return nil
@@ -161,7 +163,7 @@ func (im *importer) keepPlace(ctx context.Context) error {
 	return im.w.Update(ctx, func(tx *workspace.Tx) error { tx.PutOrigin(&im.memory.origin); return nil })
 }
 
-// nothingToDo reports whether all that was imported is still there, and notes the state of each file then.
+// nothingToDo reports whether everything that was imported is unchanged; if so, it records the state of each file.
 func (im *importer) nothingToDo() bool {
 	m := im.memory
 	for id := range m.byTarget {
@@ -195,12 +197,12 @@ func (im *importer) nothingToDo() bool {
 	return true
 }
 
-// state notes what became of a file.
+// state records the state of a file.
 func (im *importer) state(at, kind string, state State, target, from string) {
 	im.report.States = append(im.report.States, FileState{Path: at, Kind: kind, State: state, Target: target, From: from})
 }
 
-// begin notes that the place is being imported.
+// begin records that an import has begun.
 func (im *importer) begin(ctx context.Context) error {
 	if im.o.DryRun {
 		return nil
@@ -214,7 +216,7 @@ func (im *importer) begin(ctx context.Context) error {
 	return err
 }
 
-// finish notes that the import came to its end, and what is no more.
+// finish records that the import is complete, and which files are gone.
 func (im *importer) finish(ctx context.Context) error {
 	m := im.memory
 	var forget []string
@@ -249,14 +251,14 @@ func (im *importer) finish(ctx context.Context) error {
 		}
 		im.origin.State = im.listed() + " " + m.links
 		if im.report.Count(Conflict) > 0 {
-			im.origin.State = "conflicts " + m.links // they are told each time
+			im.origin.State = "conflicts " + m.links // conflicts are reported each time
 		}
 		tx.PutOrigin(&im.origin)
 		return nil
 	})
 }
 
-// onlyNew keeps of the problems those of files that were written: those of others were told when they were.
+// onlyNew keeps only the problems of files that were written, since those of others were reported before.
 func (im *importer) onlyNew() {
 	quiet := map[string]bool{}
 	for _, f := range im.report.States {
@@ -267,7 +269,7 @@ func (im *importer) onlyNew() {
 	im.report.Problems = slices.DeleteFunc(im.report.Problems, func(p Problem) bool { return quiet[p.Path] })
 }
 
-// layOut decides which notebooks there are to be, and where which file lies in them.
+// layOut decides which notebooks there will be, and which file becomes what in them.
 func (im *importer) layOut(name string) error {
 	if im.o.Notebook != "" {
 		name = im.o.Notebook
@@ -324,7 +326,7 @@ func (im *importer) layOut(name string) error {
 	return nil
 }
 
-// survey reads a page for what others need to know of it.
+// survey reads what other pages need to know of a page.
 func (im *importer) survey(pg *page) {
 	if pg.load != nil {
 		im.surveyArchived(pg)
@@ -339,7 +341,7 @@ func (im *importer) survey(pg *page) {
 	pg.survey(list, im.mint)
 }
 
-// open reads the lines of a page, without its front matter. Problems are told the first time.
+// open reads the lines of a page without its front matter. Problems are reported the first time only.
 func (im *importer) open(pg *page, first bool) ([]line, bool) {
 	if pg.file == "" {
 		return nil, true
@@ -372,7 +374,7 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 	return im.split(pg, text, first, problem), true
 }
 
-// split takes the front matter off a page.
+// split separates the front matter from a page.
 func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
 	yamlText, body, n, found := cutFront(text)
 	kept := pg.front.aliases
@@ -391,7 +393,7 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 		}
 	}
 	if pg.dialect == ours && f.id == "" {
-		pg.dialect = plain // somebody put it there
+		pg.dialect = plain // a person put it there
 	}
 	if head := im.program.head; head != nil && pg.dialect == im.program.dialect {
 		var lines int
@@ -409,7 +411,7 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 	return normalized(body, n+1)
 }
 
-// titleOf is the title of a page: that of its front matter, or its name.
+// titleOf returns the title of a page: from its front matter, or its name.
 func (im *importer) titleOf(pg *page) string {
 	title := pg.front.title
 	if title == "" {
@@ -421,7 +423,7 @@ func (im *importer) titleOf(pg *page) string {
 	return im.tidyTitle(pg.path(), title)
 }
 
-// tidyTitle is a title as one can be, and tells of one that was not.
+// tidyTitle returns a valid title, and reports if it had to be changed.
 func (im *importer) tidyTitle(at, title string) string {
 	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if tree.Unseen(r) && r != '\n' && r != '\t' {
@@ -444,8 +446,8 @@ func (im *importer) tidyTitle(at, title string) string {
 
 const maxTitle = 512
 
-// assignIDs decides on all ids. Pages that the vault has keep those of their documents; else those that the vault or another
-// page has are given up for new ones.
+// assignIDs decides on all ids. Pages that the vault has keep the ids of their documents. An id in use by the vault
+// or another page is replaced by a new one.
 func (im *importer) assignIDs(tx *workspace.Tx) {
 	seen := map[string]bool{}
 	var all []string
@@ -518,7 +520,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 	}
 }
 
-// assignNotebook decides on the notebook of an export: the one that the vault has, or a new one.
+// assignNotebook decides on the notebook of an export: the one in the vault, or a new one.
 func (im *importer) assignNotebook(tx *workspace.Tx, pl *plan, seen map[string]bool) {
 	if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
 		return
@@ -536,7 +538,7 @@ func (im *importer) assignNotebook(tx *workspace.Tx, pl *plan, seen map[string]b
 	seen[pl.id] = true
 }
 
-// knownIDs are those of ids that the vault has, each with the document it belongs to.
+// knownIDs returns those of ids that the vault has, each with its document.
 func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]string {
 	known := map[string]string{}
 	for some := range slices.Chunk(ids, 5000) {
@@ -550,7 +552,7 @@ func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]string {
 	return known
 }
 
-// mint makes an id of a time that nothing of this import has.
+// mint returns an unused id with a given time.
 func (im *importer) mint(stamp string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for {

@@ -8,21 +8,21 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// reader turns the text of one page into SiYuan's Markdown.
+// reader converts the text of one page to SiYuan's Markdown.
 type reader struct {
 	im    *importer
 	pg    *page
 	defs  map[string]string // addresses of links by name
-	line  int               // at hand
-	kinds kinds             // how that is written otherwise
-	// row says that the line at hand is a row of a table, in which bars are escaped.
+	line  int               // current line
+	kinds kinds             // how the current line is written differently
+	// row says that the current line is a table row, in which bars are escaped.
 	row   bool
 	depth int
-	// mute has nothing reported, and no file taken.
+	// mute reports nothing and imports no files.
 	mute bool
-	// markup says that the line at hand belongs to a block of HTML, in which Markdown means nothing.
+	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
 	markup bool
-	given  []string // ids that blocks of the page have been given
+	given  []string // ids given to blocks of the page
 }
 
 func (r *reader) problem(code, what, why string) {
@@ -56,7 +56,7 @@ func (r *reader) inline(text string) string {
 	return out.String()
 }
 
-// kindOf is how what begins a text is written otherwise.
+// kindOf returns how the token that begins a text is written differently.
 func kindOf(text string) kinds {
 	switch text[0] {
 	case '<':
@@ -71,8 +71,7 @@ func kindOf(text string) kinds {
 	return asReference
 }
 
-// token reads what begins at a place in a line: how long it is and what takes its place; 0 if it is a character like
-// any other.
+// token reads the token at a place in a line: its length and its replacement; 0 if it is an ordinary character.
 func (r *reader) token(text string, i int) (n int, replacement string) {
 	rest := text[i:]
 	same := func(n int) (int, string) { return n, rest[:n] }
@@ -119,7 +118,7 @@ func (r *reader) token(text string, i int) (n int, replacement string) {
 	return 0, ""
 }
 
-// closing is where a run of exactly n backticks begins, -1 without one.
+// closing returns where a run of exactly n backticks begins, -1 if there is none.
 func closing(text string, n int) int {
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '`')
@@ -136,7 +135,7 @@ func closing(text string, n int) int {
 	return -1
 }
 
-// formula is how long a formula in a line is, 0 if the sign begins none.
+// formula returns the length of a formula in a line, 0 if the sign begins none.
 func formula(text string) int {
 	if strings.HasPrefix(text, "$$") {
 		if end := strings.Index(text[2:], "$$"); end > 0 {
@@ -213,7 +212,7 @@ var (
 	idInText = lazyregexp.New(`\d{14}-[0-9a-z]{7}`)
 )
 
-// parens reads references to blocks, SiYuan's and Logseq's.
+// parens reads references to blocks of SiYuan and Logseq.
 func (r *reader) parens(text string) (int, string) {
 	if !strings.HasPrefix(text, "((") {
 		return 0, ""
@@ -233,7 +232,8 @@ func (r *reader) parens(text string) (int, string) {
 	return len(m[0]), r.reference(t, "")
 }
 
-// tag reads #tag, which SiYuan closes: #tag#. A sign that begins none must not begin one together with a later sign.
+// tag reads #tag, which SiYuan closes: #tag#. A # that begins no tag is escaped if it could begin one together with a
+// later #.
 func (r *reader) tag(text string, i int) (int, string) {
 	if n, tag := r.ownTag(text, i); n > 0 {
 		return n, tag
@@ -276,7 +276,7 @@ func (r *reader) ownTag(text string, i int) (int, string) {
 
 var hexColor = lazyregexp.New(`^(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`)
 
-// tagRune reports whether a character may be part of a tag of Obsidian: no blanks and no punctuation.
+// tagRune reports whether a character may be part of a tag of Obsidian.
 func tagRune(c rune) bool {
 	return c == '_' || c == '-' || c == '/' || unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.IsMark(c) ||
 		c >= 0x1f000 || c >= 0x2600 && c < 0x2c00 || c == 0x200d || c == 0xfe0f

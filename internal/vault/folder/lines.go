@@ -9,25 +9,25 @@ import (
 
 // line is a line of a file.
 type line struct {
-	n    int // counted from 1 in the file
+	n    int // line number in the file, from 1
 	text string
-	code bool // it belongs to a block of code or a formula, its fences included
-	// kinds says how the text is another one than in the file.
+	code bool // part of a code block or a formula, fences included
+	// kinds says how the text differs from the file.
 	kinds kinds
-	// underlined says that it stands for the next line of the file too, the one below a heading.
+	// underlined says that it stands for two lines of the file: a heading and its underline.
 	underlined bool
 }
 
-// container is what stands before the text of a line: indentation, marks of quotes, and the mark of an item.
+// container matches what precedes the text of a line: indentation, marks of quotes and items.
 var container = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
 
-// prefixOf splits a line into what says where it lies and its text.
+// prefixOf splits a line into the marks of its containers and its text.
 func prefixOf(text string) (prefix, rest string) {
 	end := len(container.FindString(text))
 	return text[:end], text[end:]
 }
 
-// continued is the prefix of further lines in the same containers: marks of items become blanks.
+// continued returns the prefix for further lines in the same containers: marks of items become blanks.
 func continued(prefix string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {
@@ -37,15 +37,15 @@ func continued(prefix string) string {
 	}, prefix)
 }
 
-// fences follows blocks of code and formulas through the lines of a file.
+// fences follows code blocks and formulas through the lines of a file.
 type fences struct {
-	open  string // the fence that is open, "" for none
-	quote bool   // it was opened in a quote
-	deep  int    // the column in which it was opened
-	far   int    // how many of those are too many for a block of code: lute would read text
+	open  string // the open fence, "" for none
+	quote bool   // opened in a quote
+	deep  int    // column of the opening
+	far   int    // columns of indentation that must be removed, or lute would read text instead of code
 }
 
-// code reports whether a line belongs to a block of code or a formula.
+// code reports whether a line is part of a code block or a formula.
 func (f *fences) code(text string) bool {
 	if f.open == "" && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && !strings.Contains(text, "$$") {
 		return false
@@ -67,13 +67,13 @@ func (f *fences) code(text string) bool {
 		return false
 	}
 	if signs := strings.Count(rest, "$$"); fence == "$$" && signs%2 == 0 {
-		return signs == 2 && strings.HasSuffix(strings.TrimRight(rest, " \t"), "$$") // one formula, or several in a text
+		return signs == 2 && strings.HasSuffix(strings.TrimRight(rest, " \t"), "$$") // a formula on one line, or several in a text
 	}
 	f.open, f.quote = fence, strings.Contains(prefix, ">")
 	return true
 }
 
-// fenceOf is the fence that a text opens a block with, "" for none.
+// fenceOf returns the fence with which a text opens a block, "" for none.
 func fenceOf(text string) string {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(text, mark) {
@@ -96,8 +96,8 @@ var (
 	definition = lazyregexp.New(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
 )
 
-// normalized is a text as lines, with the forms that SiYuan has not written as those it has: underlined headings with
-// number signs, and indented code between fences.
+// normalized returns a text as lines, in forms that SiYuan has: underlined headings get number signs, and indented
+// code gets fences.
 func normalized(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, 0, len(raw))
@@ -165,7 +165,7 @@ func normalized(text string, first int) []line {
 	return found
 }
 
-// normalizedAs is a text of ours as lines, as they are.
+// normalizedAs returns a text written by us as lines, unchanged.
 func normalizedAs(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, len(raw))
@@ -176,16 +176,16 @@ func normalizedAs(text string, first int) []line {
 	return found
 }
 
-// whereabouts is where the lines of a text lie.
+// whereabouts follows which list the lines of a text are in.
 type whereabouts struct {
-	inside bool // a list or footnote
-	deep   int  // the column in which the text of the last item begins
-	base   int  // the column in which the list begins
+	inside bool // in a list or footnote
+	deep   int  // column where the text of the last item begins
+	base   int  // column where the list begins
 }
 
 var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
-// note looks at a line that is not a code.
+// note looks at a line that is not code.
 func (p *whereabouts) note(text string, afterBlank bool) {
 	switch {
 	case item.MatchString(text):
@@ -201,7 +201,8 @@ func (p *whereabouts) note(text string, afterBlank bool) {
 	}
 }
 
-// shifted is a line of a list without the blanks before all of its lines: Lute reads no code in a list far from the margin.
+// shifted returns a line of a list without the list's indentation: Lute does not read code in a list far from the
+// margin.
 func (p *whereabouts) shifted(text string) string {
 	if p.base == 0 {
 		return text
@@ -214,8 +215,8 @@ func (p *whereabouts) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
 }
 
-// untabbed is a line with the tabs among the blanks that it begins with, up to a column, as blanks: Lute loses count of
-// tabs in lists.
+// untabbed returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
+// lists.
 func untabbed(text string, to int) string {
 	at, width := 0, 0
 	for at < len(text) && width < to && (text[at] == ' ' || text[at] == '\t') {
@@ -231,14 +232,14 @@ func untabbed(text string, to int) string {
 	return strings.Repeat(" ", width) + text[at:]
 }
 
-// headingText reports whether a line is text that an underline makes a heading.
+// headingText reports whether an underline would make a line a heading.
 func headingText(text string) bool {
 	text = strings.TrimSpace(text)
 	prefix, _ := prefixOf(text)
 	return text != "" && prefix == "" && !strings.ContainsAny(text[:1], "#|<{") && !strings.Contains(text, "::") && fenceOf(text) == ""
 }
 
-// definitions takes the definitions of links, [name]: address, out of lines if something uses them.
+// definitions removes the definitions of links, [name]: address, from lines if something uses them.
 func definitions(list []line, taken func(line)) (kept []line, defs map[string]string) {
 	defs = map[string]string{}
 	var all strings.Builder

@@ -8,7 +8,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// link reads [text](address) and [text][name], an image if there is a mark of exclamation before it.
+// link reads [text](address) and [text][name], and an image if an exclamation mark precedes it.
 func (r *reader) link(text string, image bool) (int, string) {
 	open := 0
 	if image {
@@ -52,7 +52,7 @@ var (
 	labelledPage  = lazyregexp.New(`^\(\[\[([^\[\]\n]+)\]\]\)`)
 )
 
-// labelled reads what stands behind the text of a link of Logseq to a block, (((uuid))), or page, ([[page]]).
+// labelled reads what follows the text of a Logseq link to a block, (((uuid))), or a page, ([[page]]).
 func (r *reader) labelled(label, rest string) (int, string) {
 	if r.pg.dialect != logseq {
 		return 0, ""
@@ -77,15 +77,15 @@ func (r *reader) labelled(label, rest string) (int, string) {
 	return len(m[0]), r.linkTo(t, r.inline(label), func(address string) string { return "[" + label + "](" + address + ")" })
 }
 
-// parts are those of a link or image.
+// parts are the parts of a link or image.
 type parts struct {
 	label, address, title string
 	whole                 string
 	image                 bool
-	byName                bool // its address stands elsewhere
+	byName                bool // its address is defined elsewhere
 }
 
-// linked writes a link or image whose parts were read.
+// linked writes a link or image from its parts.
 func (r *reader) linked(p parts) string {
 	address, title, whole, image := p.address, p.title, p.whole, p.image
 	shown := p.label
@@ -154,7 +154,7 @@ func (r *reader) linked(p parts) string {
 	return write(address)
 }
 
-// linkTo writes a link to a document or block: a reference or, around an image or code, a link with its address.
+// linkTo writes a link to a document or block: a reference or, around an image or code, a link to its address.
 func (r *reader) linkTo(t target, shown string, write func(string) string) string {
 	if strings.Contains(shown, "![") || strings.Contains(shown, "((") {
 		return write("siyuan://blocks/" + t.ref())
@@ -162,7 +162,7 @@ func (r *reader) linkTo(t target, shown string, write func(string) string) strin
 	return r.reference(t, unslashed(shown))
 }
 
-// unescaped is a fragment of an address as text.
+// unescaped returns the fragment of an address as text.
 func unescaped(fragment string) string {
 	if plain, err := url.PathUnescape(fragment); err == nil {
 		return plain
@@ -174,7 +174,7 @@ var slashed = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
 func unslashed(text string) string { return slashed.ReplaceAllString(text, "$1") }
 
-// bracket is where the bracket that a text begins with is closed, -1 if it is not.
+// bracket returns the index at which the bracket that begins a text is closed, -1 if it is not.
 func bracket(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -200,7 +200,7 @@ func bracket(text string) int {
 
 var linkTitle = lazyregexp.New(`^(.*?)[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
 
-// destinationOf reads (address "title"), and how long it is; 0 if there is none.
+// destinationOf reads (address "title") and returns its length; 0 if there is none.
 func destinationOf(text string) (address, title string, length int) {
 	if !strings.HasPrefix(text, "(") {
 		return "", "", 0

@@ -20,7 +20,7 @@ var (
 
 const logseqConfig = "logseq/config.edn"
 
-// isLogseq reports whether the folder is one of Logseq.
+// isLogseq reports whether the folder is a Logseq graph.
 func (s *source) isLogseq() bool {
 	if _, err := s.root.Stat(logseqConfig); err == nil {
 		return true
@@ -33,8 +33,8 @@ func (s *source) isLogseq() bool {
 	return false
 }
 
-// placeLogseq places a page of Logseq: those in pages/ by the namespaces in their names, those in journals/ where the
-// daily notes of a new notebook are looked for.
+// placeLogseq places a page of Logseq: one in pages/ by the namespaces in its name, one in journals/ where daily
+// notes of a new notebook are expected.
 func placeLogseq(pg *page) bool {
 	switch path.Dir(pg.file) {
 	case "pages":
@@ -82,13 +82,14 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%d%s", n, suffix)
 }
 
-// pageProperties takes the properties of a page, the lines "key:: value" at its top, out of its text.
+// pageProperties removes the properties of a page, the lines "key:: value" at its top, from its text and stores them
+// in f.
 func pageProperties(f *front, body string) (rest string, lines int) {
 	rest = body
 	for {
 		first, after, _ := strings.Cut(rest, "\n")
 		text := first
-		if lines == 0 || strings.HasPrefix(first, "  ") { // they may be those of a first bullet
+		if lines == 0 || strings.HasPrefix(first, "  ") { // they may belong to a first bullet
 			text = strings.TrimPrefix(first, "- ")
 		}
 		m := property.FindStringSubmatch(text)
@@ -100,7 +101,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 			value = strings.NewReplacer("[[", "", "]]", "").Replace(value)
 		}
 		key := m[1]
-		if key == "tags" { // commas alone stand between tags here
+		if key == "tags" { // only commas separate tags here
 			f.tags = append(f.tags, split(nil, value, ",")...)
 			f.attrs["tags"] = strings.Join(f.tags, ",")
 		} else {
@@ -114,7 +115,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 	return rest, lines
 }
 
-// logseqLine writes a line of an outline: the task it begins with, and the properties below it as attributes.
+// logseqLine writes a line of an outline, with its task, and with the properties below it as attributes.
 func (w *writer) logseqLine(prefix, rest string) bool {
 	if m := queryBegin.FindStringSubmatch(rest); m != nil {
 		w.as(asCode)
@@ -161,7 +162,8 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		}
 		w.heading(prefix, rest)
 	case rest == "" && len(attrs) > 0:
-		// The list of an item alone would be taken for that of the list below it: an empty paragraph follows it.
+		// An attribute list alone in an item would be taken for that of the list below, so an empty paragraph follows
+		// it.
 		created, _ := w.pg.stamps()
 		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.mint(created)}))
 	default:
@@ -170,7 +172,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 	return true
 }
 
-// escapedMark is the mark of an item as text.
+// escapedMark returns the mark of an item as text.
 func escapedMark(mark string) string {
 	if digit(mark[0]) {
 		end := strings.IndexAny(mark, ".)")
@@ -179,7 +181,7 @@ func escapedMark(mark string) string {
 	return `\` + mark
 }
 
-// properties takes the lines "key:: value" below a bullet.
+// properties removes the lines "key:: value" below a bullet and returns them as attributes.
 func (w *writer) properties() map[string]string {
 	attrs := map[string]string{}
 	for w.next < len(w.in) && !w.in[w.next].code {
@@ -194,7 +196,8 @@ func (w *writer) properties() map[string]string {
 	return attrs
 }
 
-// attribute keeps a property of a block. It reports false for one that no attribute can be called by: it stays text.
+// attribute stores a property of a block. It returns false if its name is not valid for an attribute: then it stays
+// text.
 func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	value = strings.TrimSpace(value)
 	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ".", "-").Replace(key))
@@ -222,7 +225,7 @@ func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	return true
 }
 
-// macro writes a line that is {{embed ...}} as the block that shows another, and one of another kind as code.
+// macro writes a line that is {{embed ...}} as a block that shows another one, and other macros as code.
 func (w *writer) macro(prefix, rest string) bool {
 	rest = strings.TrimRight(rest, " \t")
 	if !strings.HasSuffix(rest, "}}") || strings.Contains(rest[2:len(rest)-2], "}}") {
@@ -238,7 +241,7 @@ func (w *writer) macro(prefix, rest string) bool {
 	return true
 }
 
-// logseqEmbed finds what {{embed ...}} shows, and reports what cannot be shown.
+// logseqEmbed returns what {{embed ...}} shows, and reports what cannot be shown.
 func (r *reader) logseqEmbed(text string) (t target, ok bool) {
 	m := embedded.FindStringSubmatch(text)
 	if m == nil {

@@ -21,33 +21,33 @@ const (
 	maxMarker     = 64 << 20
 )
 
-// Beside the documents, in the folder of a notebook.
+// Files and folders beside the documents in the folder of a notebook.
 const (
 	assetsDir    = "assets"
 	databasesDir = "databases"
 	cardsFile    = "cards.json"
 )
 
-// marker is what MarkerName holds.
+// marker is the content of MarkerName.
 type marker struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Complete is false while an export runs, and after one that was interrupted.
+	// Complete is false while an export runs, and after an interrupted one.
 	Complete  bool           `json:"complete"`
 	Notebooks []keptNotebook `json:"notebooks"`
-	// Files are all files of the export but this one.
+	// Files are all other files of the export.
 	Files []string `json:"files"`
-	// Was is what documents were when they were written, by file.
+	// Was has hashes of the documents when they were written, by file.
 	Was map[string]wasHash `json:"was,omitempty"`
 }
 
-// wasHash are hashes of a file and of the document it was written from.
+// wasHash has hashes of a file and of the document it was written from.
 type wasHash struct {
 	File string `json:"file"`
 	Held string `json:"held"`
 }
 
-// was is what is known of a file of an export, nothing without one.
+// was returns what is known of a file of an export; zero if nothing is.
 func (m *marker) was(file string) wasHash {
 	if m == nil {
 		return wasHash{}
@@ -96,14 +96,14 @@ func readMarker(root *os.Root) (*marker, error) {
 }
 
 func (m *marker) bytes() []byte {
-	data, _ := json.MarshalIndent(m, "", "  ") // texts, numbers and flags
+	data, _ := json.MarshalIndent(m, "", "  ") // cannot fail: texts, numbers and flags
 	return append(data, '\n')
 }
 
 func mustJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // maps of strings
+		panic(err) // cannot happen with maps of strings
 	}
 	return string(data)
 }

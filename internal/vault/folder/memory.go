@@ -17,7 +17,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// converter is counted up when the same file makes something else than before, so that it is looked at again.
+// converter is incremented when a file would be converted differently than before, so that unchanged files are
+// imported again.
 const converter = "1"
 
 // The kinds of what was imported.
@@ -26,26 +27,26 @@ const (
 	assetKind = "asset"
 )
 
-// memory is what is known of earlier imports of a place.
+// memory is what is known of earlier imports from a place.
 type memory struct {
 	origin   workspace.Origin
-	place    string                         // of the origin, as it was
+	place    string                         // of the origin, when it was last imported
 	rows     map[string]*workspace.Imported // by path
-	byTarget map[string]*workspace.Imported // of pages
-	seen     map[string]bool                // paths that the folder still has
-	here     map[string]bool                // documents that the vault has, and whether their notebook is open
-	shared   map[string]bool                // assets that stand for several files
-	state    string                         // of this import, if it comes to its end
-	links    string                         // hash of what links are resolved by
+	byTarget map[string]*workspace.Imported // rows of pages, by document id
+	seen     map[string]bool                // paths that still exist in the folder
+	here     map[string]bool                // documents of the vault, with true if their notebook is open
+	shared   map[string]bool                // assets that belong to several files
+	state    string                         // to be stored if this import completes
+	links    string                         // hash of everything by which links are resolved
 }
 
 // fresh reports whether nothing was imported from the place yet.
 func (m *memory) fresh() bool { return m.origin.N == 0 }
 
-// complete reports whether the last import of the place came to its end.
+// complete reports whether the last import from the place was completed.
 func (m *memory) complete() bool { return m.origin.State != "" }
 
-// ErrCopy is the error for a folder that was imported from another place, which is still there.
+// ErrCopy is the error for a copy of a folder that was imported from another place, which still exists.
 var ErrCopy = errors.New("the folder was imported before, from another place")
 
 // ErrNotebook is the error for a folder that was imported into another notebook.
@@ -54,7 +55,8 @@ var ErrNotebook = errors.New("the folder was imported before, into another noteb
 // ErrNoOrigin is the error for a place that nothing was imported from.
 var ErrNoOrigin = errors.New("nothing was imported from that place")
 
-// PlaceOf is how a folder or file is remembered: absolute, and without symbolic links where they can be followed.
+// PlaceOf returns the path under which a folder or file is remembered: absolute, with symbolic links resolved if
+// possible.
 func PlaceOf(at string) (string, error) {
 	at, err := filepath.Abs(at)
 	if err != nil {
@@ -66,7 +68,7 @@ func PlaceOf(at string) (string, error) {
 	return at, nil
 }
 
-// recall finds what is known of the folder.
+// recall looks up what is known of the folder.
 func (im *importer) recall(tx *workspace.Tx, at string) error {
 	m := &memory{
 		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, seen: map[string]bool{},
@@ -104,7 +106,7 @@ func (m *memory) look(tx *workspace.Tx, ids []string) {
 	}
 }
 
-// chooseOrigin finds the place among those that were imported.
+// chooseOrigin chooses the origin among the places imported before.
 func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 	if im.o.Copy {
 		return nil
@@ -139,12 +141,12 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 		return fmt.Errorf("%w, %q", ErrNotebook, name(same[0]))
 	}
 	if im.mark != nil || im.hasIDs {
-		return nil // its documents are known by their ids, wherever they lie
+		return nil // its documents are found by id wherever they are
 	}
 	return im.movedPlace(tx, all)
 }
 
-// movedPlace takes a folder for one that was imported elsewhere if most of its files are those of that place.
+// movedPlace takes the folder for one that was imported elsewhere if it has most of that place's files.
 func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 	pages := 0
 	for _, pg := range im.pages {
@@ -176,10 +178,10 @@ func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 	return nil
 }
 
-// counts reports whether a page says where its folder comes from.
+// counts reports whether a page can identify the place its folder came from.
 func (p *page) counts() bool { return p.file != "" && p.size > 0 && p.source != "" }
 
-// hashPages reads all pages for their hashes.
+// hashPages hashes the files of all pages.
 func (im *importer) hashPages(ctx context.Context) error {
 	for _, pg := range im.pages {
 		if ctx.Err() != nil {
@@ -192,7 +194,7 @@ func (im *importer) hashPages(ctx context.Context) error {
 	return nil
 }
 
-// hash is a hash of a file, "" if it cannot be read.
+// hash returns the hash of a file, "" if it cannot be read.
 func (s *source) hash(at string, limit int64) string {
 	if s.files[at].size > limit {
 		return ""
@@ -216,8 +218,8 @@ func (s *source) hash(at string, limit int64) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// listed is a hash of all that the folder holds for the notes: its files by name, the texts of its pages, and those
-// attachments that were taken. Where it is the same as last time there is nothing to do.
+// listed returns a hash of everything in the folder that matters: names of files, texts of pages, and the imported
+// attachments. If it is the same as last time, there is nothing to do.
 func (im *importer) listed() string {
 	sum := sha256.New()
 	writeHeld(sum, converter)
@@ -237,7 +239,7 @@ func (im *importer) listed() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// resolvedBy is a hash of all that links are resolved by.
+// resolvedBy returns a hash of everything by which links are resolved.
 func (im *importer) resolvedBy() string {
 	sum := sha256.New()
 	writeHeld(sum, converter)
@@ -259,7 +261,7 @@ func (im *importer) resolvedBy() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// rowPath is under which path a page is remembered.
+// rowPath returns the path under which a page is remembered.
 func (p *page) rowPath() string {
 	if p.file != "" {
 		return p.file
@@ -267,7 +269,7 @@ func (p *page) rowPath() string {
 	return p.dir + "/"
 }
 
-// match finds the rows of pages: by the id they have, by path, or by what was in a file that is gone.
+// match assigns remembered rows to pages: by id, by path, or by the content of a file that is gone.
 func (im *importer) match() {
 	m := im.memory
 	taken := map[string]bool{}
@@ -291,7 +293,7 @@ func (im *importer) match() {
 		}
 		m.seen[pg.rowPath()] = true
 	}
-	gone := map[string][]*workspace.Imported{} // by hash
+	gone := map[string][]*workspace.Imported{} // rows of missing files, by hash
 	for _, at := range sortedKeys(m.rows) {
 		if row := m.rows[at]; row.Kind == pageKind && !m.seen[at] && !taken[row.Target] && row.Source != "" {
 			gone[row.Source] = append(gone[row.Source], row)
@@ -301,8 +303,8 @@ func (im *importer) match() {
 		switch {
 		case pg.row != nil || pg.front.id != "":
 		case pg.file == "":
-			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, what was below it is not
-		case claim(pg, m.rows[pg.dir+"/"]): // a file for a folder that had none
+			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, but not what was below it
+		case claim(pg, m.rows[pg.dir+"/"]): // a folder that had no file has one now
 			pg.from = pg.row.Path
 			m.seen[pg.from] = true
 		case pg.size > 0:
@@ -312,7 +314,7 @@ func (im *importer) match() {
 	im.movedFolders(claim)
 }
 
-// matchMoved finds the file that a page was before: one of the same name first.
+// matchMoved finds the missing file that a page was before, preferably one of the same name.
 func (im *importer) matchMoved(pg *page, list []*workspace.Imported, claim func(*page, *workspace.Imported) bool) {
 	for _, sameName := range []bool{true, false} {
 		for _, row := range list {
@@ -325,7 +327,7 @@ func (im *importer) matchMoved(pg *page, list []*workspace.Imported, claim func(
 	}
 }
 
-// movedFolders lets folders go with what lay in them.
+// movedFolders matches folders that moved together with their files.
 func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
 	for _, pg := range im.pages {
 		if pg.from == "" || pg.row == nil {
@@ -342,8 +344,8 @@ func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
 	}
 }
 
-// adopt takes documents for those of pages that nobody remembers: those at the same path of the notebook that takes the
-// folder. It is how a vault of before the memory is imported into again.
+// adopt matches pages that have no row with documents at the same path of the target notebook. This is for vaults
+// from before rows existed.
 func (im *importer) adopt(tx *workspace.Tx) {
 	if im.o.Copy || !im.memory.fresh() {
 		return
@@ -395,7 +397,7 @@ func (im *importer) adoptOne(tx *workspace.Tx, pg *page, d *tree.Document) {
 	pg.rename(names)
 }
 
-// rename gives headings and blocks that links name the ids they had.
+// rename restores the former ids of headings and blocks to which links refer.
 func (p *page) rename(names map[string]string) {
 	for kind, list := range map[string]map[string]string{"h:": p.headings, "a:": p.anchors} {
 		for key, id := range list {
@@ -407,7 +409,7 @@ func (p *page) rename(names map[string]string) {
 	}
 }
 
-// names are the ids of a page that links name.
+// names returns the ids of a page to which links refer.
 func (p *page) names() map[string]string {
 	names := map[string]string{}
 	for key, id := range p.headings {
@@ -419,7 +421,7 @@ func (p *page) names() map[string]string {
 	return names
 }
 
-// boxOf is the notebook that takes the pages of a plan, nil if it is to be made.
+// boxOf returns the notebook for the pages of a plan, nil if it has to be created.
 func (im *importer) boxOf(tx *workspace.Tx, pl *plan) *tree.Notebook {
 	if pl.kept != nil {
 		return tx.Notebook(pl.id)

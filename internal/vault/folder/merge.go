@@ -5,17 +5,18 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// merger brings a document to what was made of its file: blocks that say the same stay, those that stand in the same
-// place get the new text, so that what refers to them still does.
+// merger updates a document to the blocks made from its file. Equal blocks stay, and a block in the same place gets
+// the new text, so that references to it remain valid.
 type merger struct {
 	tx    *workspace.Tx
-	given map[string]bool        // ids of new blocks that links name
+	given map[string]bool        // ids of new blocks to which links refer
 	old   map[string]*tree.Block // blocks of the document by id
-	kept  map[*tree.Block]bool   // those that have found their place
+	kept  map[*tree.Block]bool   // old blocks that are used again
 	hash  map[*tree.Block]string
 }
 
-// merge makes blocks what the document holds. given are the ids among them that links name: they stay what they are.
+// merge makes blocks the content of the document. given are those of their ids to which links refer; these do not
+// change.
 func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, given map[string]bool) {
 	m := &merger{tx, given, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
 	for _, b := range d.Root.Children {
@@ -24,7 +25,7 @@ func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, given map[s
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
 			if old := m.old[b.Attrs["id"]]; old != nil {
-				m.kept[old] = true // its id is wanted: nothing else takes it
+				m.kept[old] = true // its id is needed, so no other block takes it
 			}
 		})
 	}
@@ -45,7 +46,7 @@ func (m *merger) hashOf(b *tree.Block) string {
 	return h
 }
 
-// list is what becomes of the blocks of one container.
+// list returns the merged blocks of one container.
 func (m *merger) list(was, now []*tree.Block) []*tree.Block {
 	partner := m.partners(was, now)
 	out := make([]*tree.Block, len(now))
@@ -63,14 +64,14 @@ func (m *merger) list(was, now []*tree.Block) []*tree.Block {
 	return out
 }
 
-// place is where a block stands: which block that stays is before it, and its kind.
+// place is the position of a block: the kept block before it, and its own kind.
 type place struct {
 	after *tree.Block
 	kind  string
 }
 
-// partners finds for each new block the one it stands for: the one with its id, else one that says the same, else one of
-// its kind in the same place.
+// partners returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
+// of its kind in the same place.
 func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
 	partner := make([]*tree.Block, len(now))
 	byHash := map[string][]*tree.Block{}
@@ -120,12 +121,12 @@ func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
 	return partner
 }
 
-// among reports whether a block lies in the container whose blocks are list.
+// among reports whether a block is in the container whose blocks are list.
 func among(list []*tree.Block, b *tree.Block) bool {
 	return len(list) > 0 && list[0].Parent == b.Parent
 }
 
-// same reports whether two blocks say the same, under the ids that links name.
+// same reports whether two blocks are equal, apart from ids to which no links refer.
 func (m *merger) same(old, b *tree.Block) bool {
 	return m.hashOf(old) == m.hashOf(b) && m.sameIDs(old, b)
 }
@@ -142,7 +143,7 @@ func (m *merger) sameIDs(old, b *tree.Block) bool {
 	return true
 }
 
-// change gives a block of the document what a new one says.
+// change gives an old block the content of a new one.
 func (m *merger) change(old, b *tree.Block) {
 	attrs := b.Attrs
 	if attrs == nil {
@@ -159,7 +160,7 @@ func (m *merger) change(old, b *tree.Block) {
 	old.Insert(0, children...)
 }
 
-// fresh is a new block. It may hold some of the document that were elsewhere.
+// fresh returns a new block. Inside it, blocks of the document from elsewhere may be used again.
 func (m *merger) fresh(b *tree.Block) *tree.Block {
 	var keep []string
 	b.Walk(func(b *tree.Block) {

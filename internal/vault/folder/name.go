@@ -12,14 +12,14 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// maxNameBytes is how long the name of a file or folder gets: short enough that seven levels fit everywhere but on
-// Windows without long paths, and that a number and an extension fit behind it.
+// maxNameBytes bounds the name of a file or folder, so that seven levels fit into a path everywhere except on Windows
+// without long paths, with a number and an extension.
 const maxNameBytes = 120
 
-// device are the names that are devices on Windows, whatever follows a dot.
+// device has the names that are devices on Windows, whatever follows a dot.
 var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
-// safeName turns a title into a name that every system can hold, without an extension.
+// safeName turns a title into a name, without an extension, that is valid on every system.
 func safeName(title string) string {
 	name := tree.Cut(tree.PlainName(norm.NFC.String(strings.ToValidUTF8(title, "_"))), maxNameBytes)
 	name = strings.TrimRight(strings.TrimSpace(name), ". ")
@@ -32,8 +32,8 @@ func safeName(title string) string {
 	return name
 }
 
-// folded is what names are compared by: systems differ in whether case and composition of letters count. A caser has
-// state, so each call has its own.
+// folded returns the form in which names are compared, since systems differ in whether case and the composition of
+// letters count. A caser has state, so each call makes its own.
 func folded(name string) string {
 	if ascii(name) {
 		return strings.ToLower(name)
@@ -53,12 +53,12 @@ func ascii(text string) bool {
 // names are the names in one folder.
 type names map[string]bool
 
-// document is a free name for a document with a title: name.md and the folder name are both its own.
+// document returns a free name for a document with a title, both as name.md and as a folder.
 func (n names) document(title string) string {
 	return n.free(safeName(title), "", ".md")
 }
 
-// free is stem, or stem (2) and so on, such that none of the names with these extensions is taken. It takes them.
+// free returns stem, or stem (2) and so on, for which no name with these extensions is taken, and takes those names.
 func (n names) free(stem string, exts ...string) string {
 	for i := 1; ; i++ {
 		name := stem
@@ -78,15 +78,16 @@ func (n names) free(stem string, exts ...string) string {
 	}
 }
 
-// nameID is the id behind the name of an asset.
+// nameID matches the id at the end of an asset's name.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 const maxExt = 32 // bytes
 
-// assetStem splits the name of a file into what the name of an asset may hold: the id goes between the two.
+// assetStem splits the name of a file into stem and extension, without characters that an asset's name may not have;
+// an id goes between the two.
 func assetStem(name string) (stem, ext string) {
 	name = strings.NewReplacer("#", "", "%", "").Replace(tree.PlainName(name))
-	// What Markdown takes for the end of an address, or for an escape, does not go into one.
+	// Characters that Markdown takes for the end of an address, or for an escape, are replaced.
 	name = strings.NewReplacer("(", "_", ")", "_", "[", "_", "]", "_", "'", "_", "{", "_", "}", "_").Replace(name)
 	ext = path.Ext(name)
 	if len(ext) > maxExt {

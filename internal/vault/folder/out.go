@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// target folder of an export.
+// destination is the target folder of an export.
 type destination struct {
 	root    *os.Root
 	before  map[string]bool // files of the earlier export
@@ -19,7 +19,7 @@ type destination struct {
 
 const tempName = ".collie-export.tmp"
 
-// openDestination makes a folder ready for an export. One that holds something else than an export of ours is refused.
+// openDestination prepares a folder for an export. It refuses one that has anything but an export of ours.
 func openDestination(dir string, overwrite bool) (*destination, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (d *destination) check(dir string, overwrite bool) error {
 	return nil
 }
 
-// write writes a file such that nobody sees half of one. One that holds the same already stays as it is.
+// write writes a file atomically. A file with the same content is not touched.
 func (d *destination) write(at string, data []byte) error {
 	d.written = append(d.written, at)
 	return d.replace(at, data)
@@ -79,13 +79,13 @@ func (d *destination) replace(at string, data []byte) error {
 		err = d.root.Rename(tempName, at)
 	}
 	if err != nil {
-		_ = d.root.Remove(tempName) // the first error is the one to tell
+		_ = d.root.Remove(tempName) // the first error is returned
 		return fmt.Errorf("write %s: %w", at, err)
 	}
 	return nil
 }
 
-// tidy removes the files of the earlier export that this one has no more, and the folders they leave empty.
+// tidy removes the files of the earlier export that are not in this one, and folders that become empty.
 func (d *destination) tidy(problem func(at string, err error)) {
 	now := map[string]bool{}
 	for _, at := range d.written {
@@ -105,7 +105,7 @@ func (d *destination) tidy(problem func(at string, err error)) {
 		}
 		for up := path.Dir(at); up != "."; up = path.Dir(up) {
 			if d.root.Remove(up) != nil {
-				break // it holds something
+				break // not empty
 			}
 		}
 	}

@@ -14,15 +14,15 @@ import (
 type dialect int
 
 const (
-	plain  dialect = iota // Markdown with what Obsidian adds
+	plain  dialect = iota // Markdown with Obsidian's extensions
 	logseq                // outlines of Logseq
 	ours                  // written by Export
 )
 
-// page is a document to be: a file, a folder that has children, or both.
+// page is a document to be imported: a file, a folder with children, or both.
 type page struct {
-	file     string // path of the file, "" for a folder alone
-	dir      string // path of the folder its children lie in
+	file     string // path of the file, "" for just a folder
+	dir      string // path of the folder with its children
 	name     string // of the file or folder, without extension
 	plan     *plan
 	parent   *page
@@ -31,34 +31,35 @@ type page struct {
 
 	modified time.Time
 	size     int64
-	broken   bool // its text cannot be read: there is no document
+	broken   bool // its text cannot be read, so there is no document
 	id       string
 	title    string
 	front    front
-	headings map[string]string // ids by text
-	anchors  map[string]string // ids by ^anchor, or by uuid
-	texts    map[string]string // what the blocks with these ids say
+	headings map[string]string // ids of headings by text
+	anchors  map[string]string // ids of blocks by ^anchor, or by uuid
+	texts    map[string]string // texts of the blocks with these ids
 	defined  []string          // ids in attribute lists
-	renamed  map[string]string // ids of this page that became others
+	renamed  map[string]string // new ids by old ones of this page
 
 	source  string                                                  // hash of the file
-	row     *workspace.Imported                                     // what it became before, nil if nobody knows
-	from    string                                                  // where it was then, if it was elsewhere
-	adopted bool                                                    // id is that of a document that may be this one
-	beside  bool                                                    // the notebook has another document at its path
-	load    func(altered func(id, why string)) (*tree.Block, error) // of a page that is not Markdown
+	row     *workspace.Imported                                     // what it became at an earlier import, nil if unknown
+	from    string                                                  // its former path, if it was moved
+	adopted bool                                                    // id belongs to a document that may be this one
+	beside  bool                                                    // the notebook has another document with its path
+	load    func(altered func(id, why string)) (*tree.Block, error) // reads a page that is not Markdown
 }
 
-// plan is a notebook to be.
+// plan is a notebook to be imported.
 type plan struct {
 	name  string
-	top   []*page // at the top of the notebook
-	page  *page   // the text of the notebook itself, nil without one
+	top   []*page // pages at the top of the notebook
+	page  *page   // text of the notebook itself, nil without one
 	kept  *keptNotebook
-	id    string            // of the notebook, once it is made
+	id    string            // of the notebook, once it exists
 	moved map[string]string // new addresses of assets whose name was taken
 	same  bool              // the vault has this notebook
-	// assets and databases are the folders that hold them, cards the file; "" for none. All in them is taken.
+	// assets and databases are the folders with them, and cards the file; "" if there is none. Everything in them is
+	// imported.
 	assets, databases, cards string
 }
 
@@ -70,7 +71,7 @@ func (p *page) depth() int {
 	return p.parent.depth() + 1
 }
 
-// path is what problems call the page.
+// path returns the path that problems name.
 func (p *page) path() string {
 	if p.file != "" {
 		return p.file
@@ -78,7 +79,7 @@ func (p *page) path() string {
 	return p.dir
 }
 
-// created is when the page was made, as ids and attributes hold it.
+// stamps returns when the page was created and updated, in the form of ids and attributes.
 func (p *page) stamps() (created, updated string) {
 	modified := tree.Stamp(p.modified)
 	if p.modified.IsZero() {
@@ -106,7 +107,7 @@ var (
 	logseqUUID = lazyregexp.New(`^[ \t]*id::[ \t]*([0-9A-Fa-f-]{36})[ \t]*$`)
 )
 
-// survey finds what others may refer to in the lines of a page, and gives it ids.
+// survey collects what other pages may refer to in a page, and gives it ids.
 func (p *page) survey(list []line, mint func(stamp string) string) {
 	p.headings, p.anchors, p.texts = map[string]string{}, map[string]string{}, map[string]string{}
 	created, _ := p.stamps()
@@ -148,7 +149,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 			id := mint(created)
 			p.anchors[folded(anchor)] = id
 			if p.texts[id], _ = cutAnchor(shownText(rest)); p.texts[id] == "" && i > 1 {
-				p.texts[id] = shownText(list[i-2].text) // the anchor stands below its block
+				p.texts[id] = shownText(list[i-2].text) // the anchor is below its block
 			}
 		}
 		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseq && m != nil && p.anchors[folded(m[1])] == "" {
@@ -163,7 +164,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 	}
 }
 
-// anchorOf is the name behind a text, as in "text ^name", "" for none.
+// anchorOf returns the name in "text ^name", "" if there is none.
 func anchorOf(text string) string {
 	if !strings.Contains(text, "^") {
 		return ""
@@ -183,7 +184,8 @@ func cutAnchor(text string) (rest, anchor string) {
 
 var notInHeading = lazyregexp.New(`[^\p{L}\p{N}]+`)
 
-// headingKey is what headings are found by: links spell them without marks, and addresses with hyphens for blanks.
+// headingKey returns the key by which headings are found: links write them without marks, and addresses with hyphens
+// for blanks.
 func headingKey(text string) string {
 	if strings.ContainsAny(text, "*_`[(<") {
 		text = markup.Plain(wikiLink.ReplaceAllString(text, "$1"))
@@ -193,7 +195,7 @@ func headingKey(text string) string {
 
 var wikiLink = lazyregexp.New(`\[\[(?:[^\]|]*\|)?([^\]]*)\]\]`)
 
-// shownText is the text of a line as references show it.
+// shownText returns the text of a line as references show it.
 func shownText(text string) string {
 	_, text = prefixOf(text)
 	text = strings.TrimPrefix(strings.TrimSpace(taskWord.ReplaceAllString(text, "")), "[ ] ")
@@ -204,7 +206,7 @@ func shownText(text string) string {
 	return text
 }
 
-// text is what a reference to a target shows.
+// text returns what a reference to a target shows.
 func (t target) text() string {
 	if t.id == "" {
 		return t.page.title

@@ -12,14 +12,14 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// planner lays the files of a folder out as documents.
+// planner lays out the files of a folder as documents.
 type planner struct {
 	s     *source
 	byDir map[string]*page // pages by the folder of their children
 	plan  *plan
 }
 
-// layOut makes the pages of the Markdown files below base ("." for all) that no name in without begins.
+// layOut creates the pages of the Markdown files below base ("." for all), except paths for which without is true.
 func (s *source) layOut(pl *plan, base string, without func(string) bool, by program) []*page {
 	p := &planner{s: s, byDir: map[string]*page{}, plan: pl}
 	var files []string
@@ -45,7 +45,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 			pg.dir = up // the note of its folder
 		}
 		if other := p.byDir[pg.dir]; other != nil {
-			pg.dir = at // A.md and A.markdown: the first has the folder
+			pg.dir = at // A.md and A.markdown: the first gets the folder
 		}
 		p.byDir[pg.dir] = pg
 	}
@@ -65,7 +65,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 	return pages
 }
 
-// hang puts a page below that of a folder, which is made if no file stands for it.
+// hang puts a page below the page of a folder, which is created if there is no file for it.
 func (p *planner) hang(pg *page, up, base string) {
 	if up == base || up == "." {
 		p.plan.top = append(p.plan.top, pg)
@@ -89,12 +89,12 @@ func (p *planner) hang(pg *page, up, base string) {
 	parent.children = append(parent.children, pg)
 }
 
-// folder is a page for a folder that no file stands for.
+// folder returns a page for a folder without a file of its own.
 func (p *planner) folder(dir string) *page {
 	return &page{name: path.Base(dir), dir: dir, plan: p.plan, modified: p.modified(dir)}
 }
 
-// modified is when the first file in a folder was changed, the zero time without one.
+// modified returns when the first file in a folder was changed, the zero time if there is none.
 func (p *planner) modified(dir string) (first time.Time) {
 	for at, f := range p.s.files {
 		if strings.HasPrefix(at, dir+"/") && (first.IsZero() || f.changed.Before(first)) {
@@ -104,7 +104,7 @@ func (p *planner) modified(dir string) (first time.Time) {
 	return first
 }
 
-// raise moves pages that lie too deep up to the last level there is.
+// raise moves pages that are too deep up to the last possible level.
 func raise(pages []*page, r *Report) {
 	for _, pg := range pages {
 		depth := pg.depth()
@@ -122,7 +122,7 @@ func raise(pages []*page, r *Report) {
 				walk(child, depth+1)
 				continue
 			}
-			// pg lies at the last level: its children become its siblings, behind the others.
+			// pg is on the last level: its children become its siblings, after the others.
 			child.parent = pg.parent
 			pg.parent.children = append(pg.parent.children, child)
 		}
@@ -137,7 +137,7 @@ func raise(pages []*page, r *Report) {
 	}
 }
 
-// order puts siblings in the order they are made in: by sort if they have it, and by name.
+// order sorts siblings by their sort value, if they have one, and by name.
 func order(list []*page) {
 	slices.SortStableFunc(list, func(a, b *page) int {
 		if a.front.sorted != b.front.sorted {
@@ -153,7 +153,7 @@ func order(list []*page) {
 	}
 }
 
-// natural compares names such that 2 comes before 10.
+// natural compares names so that 2 comes before 10.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		if digit(a[0]) && digit(b[0]) {

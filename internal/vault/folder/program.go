@@ -1,32 +1,33 @@
 package folder
 
-// program is who wrote the folders that are read, and in what its notes differ from plain Markdown with what Obsidian adds.
-// What is nil is as there. Each has a file of its own: logseq.go is that of Logseq.
+// program is a program that writes folders of notes, and how its notes differ from plain Markdown with Obsidian's
+// extensions. A nil function means no difference. Each program has its own file, such as logseq.go.
 type program struct {
-	// dialect tells its pages from others, where links and texts are read otherwise.
+	// dialect marks its pages if links and texts are read differently.
 	dialect dialect
-	// wrote reports whether a folder is one of the program.
+	// wrote reports whether the program wrote a folder.
 	wrote func(s *source) bool
-	// place gives a page another name, a folder (dir) for the pages below it, or other names that links know it by
-	// (front.aliases), and reports whether it did: file and name are those of its file, dir is its path without extension.
+	// place may give a page another name, another folder (dir) for the pages below it, or more names for links
+	// (front.aliases), and reports whether it did. Before, file and name are those of its file, and dir is its path
+	// without extension.
 	place func(pg *page) bool
-	// head takes what a page says of itself off the top of its text, which begins behind the front matter, and counts the
-	// lines of that.
+	// head removes what a page says about itself from the top of its text, which begins after the front matter,
+	// stores it in f, and counts the removed lines.
 	head func(f *front, body string) (rest string, lines int)
-	// line writes a line of text that is not code: prefix is where it lies (indentation, marks of quotes and items), rest
-	// the text. It says [writer.as] in what kind of way the line is written otherwise, and reports false for a line to
-	// be written as anywhere.
+	// line writes a line of text that is not code. prefix has its indentation and the marks of quotes and items, rest
+	// the text. It calls [writer.as] with the kind of difference, and returns false for a line to be written in the
+	// normal way.
 	line func(w *writer, prefix, rest string) bool
 }
 
-// programs are asked in this order who wrote a folder.
+// programs returns all programs in the order in which they are asked.
 func programs() []program {
 	return []program{
 		{dialect: logseq, wrote: (*source).isLogseq, place: placeLogseq, head: pageProperties, line: (*writer).logseqLine},
 	}
 }
 
-// program is who wrote a folder.
+// program returns the program that wrote the folder.
 func (s *source) program() program {
 	for _, p := range programs() {
 		if p.wrote(s) {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/sorting"
 )
 
-// Codes say what kind of problem a [Problem] is. They do not change.
+// Codes of a [Problem]. They are stable.
 const (
 	codeUnreadable      = "unreadable"        // a file or folder that the system does not let us read
 	codeBinary          = "binary"            // a file named like Markdown that is none
@@ -44,30 +44,30 @@ const (
 	codeFileKept        = "file-kept"         // a file of the earlier export that could not be removed
 )
 
-// Report says what was done.
+// Report says what an import or export did.
 type Report struct {
 	Notebooks, Documents, Blocks int
-	// Files counts assets and other files beside the documents.
+	// Files counts assets and other files besides the documents.
 	Files int
-	// States are what became of each file, of an import.
+	// States has the state of each file of an import.
 	States []FileState
-	// From is the place that the folder was taken for, since it is no more; "" if it was not.
+	// From is the place that the folder was taken for, because that is gone; "" if it was not.
 	From string
-	// Problems are what could not be kept or was changed, by path and line.
+	// Problems lists what could not be kept or was changed, by path and line.
 	Problems []Problem
-	// Changes count the lines that say the same in another form, by kind.
+	// Changes counts the lines that are written differently but mean the same, by kind.
 	Changes []Change
 }
 
 // Problem is one thing that could not be kept or was changed.
 type Problem struct {
-	// Path is the file in the folder, with slashes; in an export that of the document. It may be that of a folder.
+	// Path is the file or folder, with slashes; in an export the document's path.
 	Path string `json:"path"`
-	// Line is counted from 1, 0 if it is about the whole file.
+	// Line counts from 1; 0 means the whole file.
 	Line int `json:"line,omitempty"`
 	// Code is one of the codes of this package.
 	Code string `json:"code"`
-	// What names the thing, Why says what is the matter and what became of it.
+	// What names the thing. Why says what is wrong with it and what was done.
 	What string `json:"what"`
 	Why  string `json:"why"`
 }
@@ -86,8 +86,8 @@ func shortened(what string) string {
 	return what
 }
 
-// sort puts the worst problems first: what is not in the vault at all, what is otherwise there, links that lead nowhere,
-// what was done to the form, and last the files that nothing links to.
+// sort puts the worst problems first: what is missing in the vault, what differs there, links without a target,
+// changes of form, and last the files to which nothing links.
 func (r *Report) sort() {
 	sorting.Stable(r.Problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(rank(a.Code), rank(b.Code)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -95,7 +95,7 @@ func (r *Report) sort() {
 	sorting.Stable(r.States, func(a, b FileState) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// rank is how bad a problem is, 0 for the worst.
+// rank returns how bad a problem is, 0 for the worst.
 func rank(code string) int {
 	switch code {
 	case codeUnreadable, codeBinary, codeEncoding, codeTooLarge, codeSymlink, codeNotRegular, codeIncomplete, codeDatabase, codeDatabaseTaken, codeCard:
@@ -110,7 +110,7 @@ func rank(code string) int {
 	return 1
 }
 
-// ByFolder are the problems, with the files that nothing links to counted by folder.
+// ByFolder returns the problems, with the files to which nothing links counted by folder.
 func (r *Report) ByFolder() []Problem {
 	var found []Problem
 	counts, at := map[string]int{}, map[string]int{}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// index finds pages by what links call them.
+// index finds pages by the names that links use.
 type index struct {
 	byPath map[string]*page   // by path without extension
-	folded map[string][]*page // the same, folded
+	folded map[string][]*page // by folded path without extension
 	byName map[string][]*page // by folded name of the file
 	byWord map[string][]*page // by folded title or alias
 	byUUID map[string]target  // blocks of Logseq
@@ -66,8 +66,8 @@ func add(m map[string][]*page, key string, pg *page) {
 	}
 }
 
-// wiki finds the page of [[name]] in a file: by path, by name, nearest first, or by title or alias. An empty name is
-// the page itself.
+// wiki returns the page that [[name]] means in a file: by path, by name (the nearest first), or by title or alias. An
+// empty name is the page itself.
 func (x *index) wiki(from *page, name string) *page {
 	name = strings.TrimSpace(name)
 	if name == "" {
@@ -122,7 +122,7 @@ func (x *index) suffix(name string) (found *page) {
 	return found
 }
 
-// at is the page at a path with or without extension, nil without one.
+// at returns the page with a path, with or without extension; nil if there is none.
 func (x *index) at(at string) *page {
 	for _, p := range []string{strings.TrimSuffix(at, path.Ext(at)), at} {
 		if p != at && !isPage(at) {
@@ -138,7 +138,8 @@ func (x *index) at(at string) *page {
 	return nil
 }
 
-// inside finds the heading or block of a page that stands behind # in a link. A path of headings names its last one.
+// inside returns the heading or block of a page for the text after # in a link. For a path of headings it is the
+// last.
 func (p *page) inside(fragment string) (id string, ok bool) {
 	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {
 		id = p.anchors[folded(rest)]
@@ -154,7 +155,7 @@ func (p *page) inside(fragment string) (id string, ok bool) {
 	return id, id != ""
 }
 
-// relative is what a relative address names in the folder: a path that does not lead out of it, "" for none.
+// relative returns the path in the folder for a relative address, "" if it leads out of the folder.
 func relative(from, address string) string {
 	plain, err := url.PathUnescape(address)
 	if err != nil {
@@ -173,7 +174,7 @@ func relative(from, address string) string {
 	return plain
 }
 
-// file finds an attachment: by its path from the page, from the top, or by its name alone, nearest first.
+// file finds an attachment: by its path from the page, from the top, or by its name alone, the nearest first.
 func (s *source) file(from *page, address string, byName bool) string {
 	for _, try := range []string{address, strings.SplitN(address, "?", 2)[0]} {
 		if at := relative(from.file, try); at != "" && s.has(at) {
@@ -207,7 +208,7 @@ func (s *source) file(from *page, address string, byName bool) string {
 
 func (s *source) has(at string) bool { _, ok := s.files[at]; return ok }
 
-// foreign reports whether an address leads somewhere else than into the folder.
+// foreign reports whether an address leads out of the folder.
 func foreign(address string) bool {
 	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "//") {
 		return true

@@ -14,13 +14,13 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// source is a folder that is read, and what lies in it.
+// source is a folder being read, with its files.
 type source struct {
 	root  *os.Root
 	files map[string]found    // all files by path
 	base  map[string][]string // paths by folded name
 	dirs  map[string]bool
-	// packed are the files of an archive, which has no root.
+	// packed has the files of an archive, which has no root.
 	packed map[string]*zip.File
 }
 
@@ -30,7 +30,7 @@ type found struct {
 	changed time.Time
 }
 
-// open looks through a folder. The caller closes root.
+// open lists a folder. The caller closes root.
 func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	return s, nil
 }
 
-// nearestFirst orders paths by how deep they lie.
+// nearestFirst orders paths by depth.
 func nearestFirst(a, b string) int {
 	if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
 		return d
@@ -74,7 +74,7 @@ func nearestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// skipped reports whether a folder is not part of anybody's notes.
+// skipped reports whether a folder is not part of the notes.
 func skipped(at string) bool {
 	name := path.Base(at)
 	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
@@ -101,7 +101,7 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 		}
 		return nil
 	}
-	info, err := s.root.Stat(at) // through a link, as long as it stays inside
+	info, err := s.root.Stat(at) // follows a link that stays inside
 	switch {
 	case err != nil && d.Type()&fs.ModeSymlink != 0:
 		r.problem(at, 0, codeSymlink, path.Base(at), "the symbolic link leads out of the folder or to nothing: left out")
@@ -117,16 +117,16 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	return nil
 }
 
-// ofPrograms are hidden folders in which programs keep what is theirs, or what was thrown away.
+// ofPrograms are hidden folders in which programs keep settings or deleted files.
 var ofPrograms = map[string]bool{".git": true, ".obsidian": true, ".trash": true, ".logseq": true, ".vscode": true, ".idea": true, ".cache": true, ".stfolder": true, ".stversions": true}
 
-// mostHidden is at how many entries of a hidden folder is looked.
+// mostHidden bounds the entries of a hidden folder that are looked at.
 const mostHidden = 2000
 
 // holdsPages reports whether there is Markdown in a hidden folder.
 func (s *source) holdsPages(at string) (found bool) {
 	seen := 0
-	_ = fs.WalkDir(s.root.FS(), at, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not said to be there
+	_ = fs.WalkDir(s.root.FS(), at, func(name string, d fs.DirEntry, err error) error { // unreadable entries count as missing
 		if seen++; found || err != nil || seen > mostHidden {
 			return fs.SkipAll
 		}
@@ -136,7 +136,7 @@ func (s *source) holdsPages(at string) (found bool) {
 	return found
 }
 
-// plainError is an error without the path, which the problem names.
+// plainError returns an error without the path, which the problem names already.
 func plainError(err error) string {
 	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
 		return wrong.Err.Error()
@@ -176,5 +176,5 @@ func isPage(at string) bool {
 
 func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(at)) }
 
-// journal are the names that Logseq gives to the notes of a day.
+// journal matches the names that Logseq gives to notes of a day.
 var journal = lazyregexp.New(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)

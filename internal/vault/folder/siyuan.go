@@ -15,10 +15,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// ExportSiYuan writes one notebook as the archive (.sy.zip) that the import of SiYuan takes: one folder, in it the
-// documents as .sy files by their paths, assets/ with what they name, storage/av/ with their databases, and .siyuan/
-// with the configuration of the notebook and the manual order of its documents. notebook is an id; out is not closed.
-// Flashcards are not part of such an archive: the report names them.
+// ExportSiYuan writes one notebook as an archive (.sy.zip) that SiYuan imports: one folder with the documents as .sy
+// files by path, assets/ with the files they use, storage/av/ with their databases, and .siyuan/ with the notebook's
+// configuration and the manual order of its documents. notebook is an id; out is not closed. Such archives have no
+// flashcards: the report names the blocks that are cards.
 func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, out io.Writer) (report Report, err error) {
 	pack := zip.NewWriter(out)
 	err = w.View(ctx, func(tx *workspace.Tx) error {
@@ -34,7 +34,7 @@ func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, 
 	return report, errors.Join(err, pack.Close())
 }
 
-// archive is an archive that is being written.
+// archive is an archive being written.
 type archive struct {
 	tx     *workspace.Tx
 	zip    *zip.Writer
@@ -114,7 +114,7 @@ func (a *archive) document(d *tree.Document) error {
 	return a.add(strings.TrimPrefix(d.Path(), "/"), markup.SY(&tree.Document{Root: root, Loaded: true}), d.Changed)
 }
 
-// validPath reports whether the path of a document is one of ids.
+// validPath reports whether the path of a document consists of valid ids.
 func validPath(d *tree.Document) bool {
 	for up := d; up != nil; up = up.Parent {
 		if !tree.ValidID(up.ID()) {

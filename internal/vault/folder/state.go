@@ -1,37 +1,37 @@
 package folder
 
-// State is what became of a file of the folder, or of a document it had become before.
+// State is what an import did with a file of the folder, or with a document from an earlier import.
 type State string
 
 // The states of files.
 const (
 	Added       State = "added"
-	Updated     State = "updated"     // the file has changed, the document here had not
-	Unchanged   State = "unchanged"   // the file makes what it made before
-	Moved       State = "moved"       // it is a file that was elsewhere in the folder
-	Overwritten State = "overwritten" // it was changed here as well, and the file was to win
-	Conflict    State = "conflict"    // it was changed in both places: what is here stays
-	Removed     State = "removed"     // the document was removed here, and stays so
-	Restored    State = "restored"    // it was removed here, and the file was to win
-	Gone        State = "gone"        // the file is not in the folder any more: the document stays
+	Updated     State = "updated"     // the file has changed and the document has not
+	Unchanged   State = "unchanged"   // the file still gives the same document
+	Moved       State = "moved"       // the file was elsewhere in the folder
+	Overwritten State = "overwritten" // changed in both, and the file takes precedence
+	Conflict    State = "conflict"    // changed in both: the vault's version stays
+	Removed     State = "removed"     // the document was removed in the vault, and stays so
+	Restored    State = "restored"    // removed in the vault, and the file takes precedence
+	Gone        State = "gone"        // the file is gone: the document stays
 	Closed      State = "closed"      // its notebook is closed
 	LeftOut     State = "left-out"    // it could not be read
 )
 
 // FileState says what became of one file.
 type FileState struct {
-	// Path is that in the folder; of a folder that no file stands for it ends with a slash.
+	// Path is the path in the folder; it ends with a slash for a folder without a file of its own.
 	Path  string `json:"path"`
 	State State  `json:"state"`
 	// Kind is page or asset.
 	Kind string `json:"kind"`
 	// Target is the id of the document, or the address of the asset.
 	Target string `json:"target,omitempty"`
-	// From is where the file was before it was moved.
+	// From is the path before the file was moved.
 	From string `json:"from,omitempty"`
 }
 
-// Count is how many files have a state.
+// Count returns how many files have a state.
 func (r *Report) Count(s State) (n int) {
 	for i := range r.States {
 		if r.States[i].State == s {

@@ -13,7 +13,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// What the families of databases and flashcards keep, as they keep it.
+// The kinds of records of databases and flashcards, as their families store them.
 const (
 	cardKind    = "card"
 	deckKind    = "deck"
@@ -36,13 +36,13 @@ type keptCards struct {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// confinedAsset reports whether an address names a file below assets/ that every system can hold.
+// confinedAsset reports whether an address names a file below assets/ with a name that is valid on every system.
 func confinedAsset(address string) bool {
 	return strings.HasPrefix(address, assetsDir+"/") && fs.ValidPath(address) && path.Clean(address) == address &&
 		!strings.ContainsAny(address, `:\`+"\x00")
 }
 
-// related adds the databases that databases relate to.
+// related adds the databases to which databases have relations.
 func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
 	found = map[string][]byte{}
 	for queue := sortedKeys(ids); len(queue) > 0; {
@@ -78,7 +78,7 @@ func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, mi
 	return found, missing
 }
 
-// databases writes the databases of the notebook at hand, as the vault keeps them.
+// databases writes the databases of the current notebook in the vault's format.
 func (e *exporter) databases() error {
 	found, missing := related(e.tx, e.named.databases)
 	for _, id := range missing {
@@ -97,7 +97,7 @@ func (e *exporter) databases() error {
 	return nil
 }
 
-// cards writes the flashcards of the blocks of the notebook at hand.
+// cards writes the flashcards of blocks in the current notebook.
 func (e *exporter) cards() error {
 	kept := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
 	decks := map[string]bool{}

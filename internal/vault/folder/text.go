@@ -8,9 +8,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// bodyOf writes the blocks of a document for a folder. Blocks have an attribute list where they are needed, by id, or
-// have attributes of their own; where Markdown without lists would be read back as something else, all blocks have one.
-// exact is false if even that is read back as something else.
+// bodyOf writes the blocks of a document for a folder. A block has an attribute list if its id is needed or if it has
+// attributes. If Markdown without further lists would be read back differently, all blocks have one. exact is false
+// if even that is read back differently.
 func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text string, exact bool) {
 	if !all {
 		lean := root.Clone()
@@ -33,8 +33,8 @@ func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text strin
 	return text, readsAs(text, full)
 }
 
-// fragile reports whether Markdown without lists says something else than a block: that there is nothing, or one list
-// where there are two.
+// fragile reports whether a block without an attribute list would be read differently: as nothing, or as one list
+// instead of two.
 func fragile(b *tree.Block) bool {
 	switch b.Kind {
 	case tree.Paragraph:
@@ -46,7 +46,7 @@ func fragile(b *tree.Block) bool {
 	return false
 }
 
-// attrsFor are the attributes a block is written with, nil for none.
+// attrsFor returns the attributes with which a block is written, nil for none.
 func attrsFor(b *tree.Block, needed func(id string) bool) map[string]string {
 	attrs := maps.Clone(b.Attrs)
 	if b.Kind == tree.Table && strings.Trim(attrs["colgroup"], "|") == "" {
@@ -83,7 +83,7 @@ func readsAs(text string, root *tree.Block) bool {
 
 func same(got, want []*tree.Block, top bool) bool {
 	if top && len(got) == 0 && len(want) == 1 && want[0].Kind == tree.Paragraph && want[0].Text == "" && len(want[0].Attrs) == 0 {
-		return true // a document without text
+		return true // an empty document
 	}
 	if len(got) != len(want) {
 		return false

@@ -32,13 +32,13 @@ func (r *reader) wikiLink(text string) (int, string) {
 	return len(whole), r.reference(t, shown)
 }
 
-// cutShown splits what stands between double brackets at its bar, which is escaped in tables.
+// cutShown splits the content of double brackets at its bar, which is escaped in tables.
 func cutShown(inner string) (name, shown string) {
 	name, shown, _ = strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
 	return strings.TrimSpace(name), strings.TrimSpace(shown)
 }
 
-// find finds the page, heading or block that a wiki link names. why is "" or says what is missing.
+// find returns the page, heading or block that a wiki link names. If there is none, why says what is missing.
 func (r *reader) find(name string) (t target, why string) {
 	name, fragment, _ := strings.Cut(name, "#")
 	pg := r.im.index.wiki(r.pg, name)
@@ -61,8 +61,8 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 	return t, ""
 }
 
-// reference writes a reference to a document or block. shown is the text it stays with; without it the text is that of
-// the target, and follows it.
+// reference writes a reference to a document or block. With shown its text is fixed; otherwise it is the target's
+// text, and follows it.
 func (r *reader) reference(t target, shown string) string {
 	id, text := t.ref(), t.text()
 	if shown == "" || shown == text {
@@ -78,7 +78,7 @@ func (r *reader) barred(text string) string {
 	return text
 }
 
-// anchorText is text such that it can stand between quotes in a reference.
+// anchorText returns text in a form that is valid between the quotes of a reference.
 func anchorText(text, quote, other string) string {
 	text = strings.Join(strings.Fields(markup.Plain(text)), " ")
 	text = strings.NewReplacer(quote, other, "))", ") )", "\\", "＼").Replace(text)
@@ -88,12 +88,12 @@ func anchorText(text, quote, other string) string {
 	return text
 }
 
-// linkText is text such that it can stand between the brackets of a link.
+// linkText returns text in a form that is valid between the brackets of a link.
 func linkText(text string) string {
 	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(text)
 }
 
-// wikiEmbed reads ![[file]] within a line. A page embedded there is a reference.
+// wikiEmbed reads ![[file]] within a line. An embedded page becomes a reference.
 func (r *reader) wikiEmbed(text string) (int, string) {
 	end := strings.Index(text, "]]")
 	if end < 0 {
@@ -132,7 +132,8 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 
 var size = lazyregexp.New(`^(\d{1,5})(?:x(\d{1,5}))?$`)
 
-// imageSize splits what stands behind the bar of an embedded image into its text and the list that gives it its width.
+// imageSize splits the text after the bar of an embedded image into alternative text and the attribute list with its
+// width.
 func imageSize(shown, name string) (alt, style string) {
 	alt = name
 	for part := range strings.SplitSeq(shown, "|") {
@@ -153,10 +154,10 @@ func isImage(at string) bool {
 	return false
 }
 
-// embedQuery is the block that shows another.
+// embedQuery returns the block that shows another block.
 func embedQuery(id string) string { return "{{select * from blocks where id='" + id + "'}}" }
 
-// ref is the id of a target.
+// ref returns the id of a target.
 func (t target) ref() string {
 	if t.id != "" {
 		return t.id

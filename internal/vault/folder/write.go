@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// batchPages and batchBytes bound a transaction. Each document that is added has all others of the transaction
-	// looked at.
+	// batchPages and batchBytes bound a transaction, since each added document is compared with all others of the
+	// transaction.
 	batchPages = 60
 	batchBytes = 4 << 20
 )
@@ -36,7 +36,7 @@ type batch struct {
 type ready struct {
 	*page
 	blocks []*tree.Block
-	hash   string // of what it says
+	hash   string // of its content
 }
 
 // writePlan writes a notebook.
@@ -107,7 +107,7 @@ func (pl *plan) each(do func(*page) error) error {
 	return walk(pl.top)
 }
 
-// passOver notes that nothing was done about the pages of a notebook.
+// passOver records that the pages of a notebook were skipped.
 func (im *importer) passOver(pl *plan) {
 	_ = pl.each(func(pg *page) error {
 		im.state(pg.rowPath(), pageKind, Closed, pg.id, "")
@@ -115,7 +115,7 @@ func (im *importer) passOver(pl *plan) {
 	})
 }
 
-// transact runs do in a write transaction, or to look at the vault where nothing is to be written.
+// transact runs do in a write transaction, or in a reading one for a dry run.
 func (im *importer) transact(ctx context.Context, do func(*workspace.Tx) error) error {
 	if im.o.DryRun {
 		return im.w.View(ctx, do)
@@ -123,7 +123,7 @@ func (im *importer) transact(ctx context.Context, do func(*workspace.Tx) error) 
 	return im.w.Update(ctx, do)
 }
 
-// makeNotebook finds or makes the notebook of a plan, nil where nothing is to be written.
+// makeNotebook finds or creates the notebook of a plan; nil for a dry run.
 func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) *tree.Notebook {
 	if box := im.boxOf(tx, pl); box != nil {
 		pl.id = box.ID
@@ -155,7 +155,7 @@ func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) *tree.Notebook {
 	return box
 }
 
-// queue makes a page ready and writes what has come together if it is enough.
+// queue prepares a page and writes the batch when it is large enough.
 func (im *importer) queue(ctx context.Context, pg *page) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -181,7 +181,7 @@ func (im *importer) progress(pg *page) {
 	}
 }
 
-// blocks reads a page a second time, now that all links can be followed.
+// blocks reads a page a second time, when all links can be resolved.
 func (im *importer) blocks(pg *page) []*tree.Block {
 	if pg.file == "" || pg.broken {
 		return nil
@@ -239,7 +239,7 @@ func (im *importer) rename(pg *page, text string) string {
 	})
 }
 
-// flush writes a batch.
+// flush writes the batch.
 func (im *importer) flush(ctx context.Context) error {
 	b := im.batch
 	im.batch = batch{}
@@ -288,7 +288,7 @@ func (im *importer) flush(ctx context.Context) error {
 func (im *importer) addPage(tx *workspace.Tx, pg ready) {
 	var box *tree.Notebook
 	var parent *tree.Document
-	for up := pg.parent; up != nil && parent == nil; up = up.parent { // one that is not here is passed over
+	for up := pg.parent; up != nil && parent == nil; up = up.parent { // skips pages without a document
 		if parent = tx.Document(up.id); parent != nil {
 			box = parent.Box
 		}
@@ -307,7 +307,7 @@ func (im *importer) addPage(tx *workspace.Tx, pg ready) {
 	}
 }
 
-// setAttrs gives a document what the front matter of its page says.
+// setAttrs gives a document the attributes from the front matter of its page.
 func (im *importer) setAttrs(pg *page, d *tree.Document) {
 	created, updated := pg.stamps()
 	if pg.dialect == ours {
@@ -325,7 +325,7 @@ func (im *importer) setAttrs(pg *page, d *tree.Document) {
 	d.Root.Attrs["updated"] = updated
 }
 
-// rootAttrs are the attributes that a page gives its document.
+// rootAttrs returns the attributes that a page gives its document.
 func (im *importer) rootAttrs(pg *page) map[string]string {
 	attrs := map[string]string{}
 	for name, value := range pg.front.attrs {
@@ -340,7 +340,7 @@ func (im *importer) rootAttrs(pg *page) map[string]string {
 	return attrs
 }
 
-// dailyNotes is the day a page of Logseq is the note of.
+// dailyNotes returns the day of which a page of Logseq is the daily note.
 func dailyNotes(pg *page) map[string]bool {
 	if pg.dialect != logseq || path.Dir(pg.file) != "journals" {
 		return nil
@@ -364,7 +364,7 @@ func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
 	return blocks
 }
 
-// homeAddresses undoes what Export did to the addresses of assets in a block.
+// homeAddresses reverses Export's change of the addresses of assets in a block.
 func (im *importer) homeAddresses(pg *page, b *tree.Block) {
 	up := upTo(pg.file)
 	home := func(text string) string { return im.readdressed(pg, withoutUp(text, up)) }
@@ -387,7 +387,7 @@ func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	}
 }
 
-// readdressed writes the new address of assets whose name was taken.
+// readdressed replaces the addresses of assets whose name was taken.
 func (im *importer) readdressed(pg *page, text string) string {
 	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
 		return text
@@ -398,7 +398,7 @@ func (im *importer) readdressed(pg *page, text string) string {
 	return text
 }
 
-// keptAssets takes the assets of a notebook that Export wrote, under their names.
+// keptAssets imports the assets of a notebook that Export wrote, under their own names.
 func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 	pl.moved = map[string]string{}
 	dir := pl.assets
@@ -424,7 +424,7 @@ func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 	return im.flush(ctx)
 }
 
-// keptDatabases takes the databases of a notebook that Export wrote.
+// keptDatabases imports the databases of a notebook that Export wrote.
 func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 	dir := pl.databases
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
@@ -450,7 +450,7 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 	}
 }
 
-// keptCards takes the flashcards of a notebook that Export wrote.
+// keptCards imports the flashcards of a notebook that Export wrote.
 func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
 	at := pl.cards
 	if at == "" || !im.s.has(at) {
@@ -469,7 +469,7 @@ func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
 		for _, k := range list {
 			if tx.Record(kind, k.ID) == nil && tree.ValidID(k.ID) {
 				var body bytes.Buffer
-				_ = json.Compact(&body, []byte(im.rename(&page{}, string(k.Body)))) // it was read a moment ago
+				_ = json.Compact(&body, []byte(im.rename(&page{}, string(k.Body)))) // valid: it was parsed before
 				tx.PutRecord(workspace.Record{Kind: kind, ID: k.ID, Owner: k.Owner, At: k.At, Body: body.Bytes()})
 			}
 		}

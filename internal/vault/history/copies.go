@@ -12,19 +12,19 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// kept is a copy of a document, as its path tells of it.
+// kept is a copy of a document, described by its path.
 type kept struct {
 	path    string
-	created int64 // seconds
+	created int64 // seconds since 1970
 	op      string
 	box     string
-	doc     string // id
-	inBox   string // its path in the notebook, /<id>/<id>.sy
+	doc     string // document id
+	inBox   string // path in the notebook, /<id>/<id>.sy
 }
 
 const timeLayout = "2006-01-02-150405"
 
-// parseCopy takes the path of a copy apart: /history/<time>-<op>/<notebook>/<path>.sy.
+// parseCopy splits the path of a copy: /history/<time>-<op>/<notebook>/<path>.sy.
 func parseCopy(p string) (kept, bool) {
 	steps := strings.SplitN(p, "/", 5)
 	if path.Clean(p) != p || len(steps) != 5 || steps[0] != "" || steps[1] != "history" || len(steps[2]) < len(timeLayout)+2 {
@@ -38,7 +38,7 @@ func parseCopy(p string) (kept, bool) {
 	return kept{path: p, created: at.Unix(), op: steps[2][len(timeLayout)+1:], box: steps[3], doc: id, inBox: "/" + steps[4]}, true
 }
 
-// findCopy reads the copy at a path; data is nil where there is none.
+// findCopy reads the copy at a path; data is nil if there is none.
 func findCopy(tx *workspace.Tx, p string) (c kept, data []byte) {
 	c, ok := parseCopy(p)
 	if !ok {
@@ -47,10 +47,10 @@ func findCopy(tx *workspace.Tx, p string) (c kept, data []byte) {
 	return c, tx.ReadFile(p)
 }
 
-// The kinds of search: by what a document says, or by its id.
+// The kind of a search by document id; others search texts.
 const byID = 3
 
-// matching are the copies a request asks for, the newest first.
+// matching returns the copies that a request asks for, newest first.
 func matching(tx *workspace.Tx, req api.Request) []kept {
 	query, op := req.OptStr("query"), req.OptStr("op")
 	box := strings.ReplaceAll(req.OptStr("notebook"), "%", "")
@@ -79,7 +79,7 @@ func matching(tx *workspace.Tx, req api.Request) []kept {
 	return said
 }
 
-// says reports whether the title or the text of a copy holds a text in lower case.
+// says reports whether the title or text of a copy contains text, which is in lower case.
 func says(data []byte, text string) bool {
 	if strings.Contains(strings.ToLower(title(data)), text) {
 		return true
@@ -88,5 +88,5 @@ func says(data []byte, text string) bool {
 	return err == nil && strings.Contains(strings.ToLower(markup.Export(root)), text)
 }
 
-// title is the title of a .sy file.
+// title returns the title of a .sy file.
 func title(data []byte) string { return gjson.GetBytes(data, "Properties.title").Str }

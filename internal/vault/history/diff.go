@@ -26,14 +26,14 @@ func (f *file) shown() shownFile {
 	return shownFile{ID: f.ID, Title: f.Title, Path: f.Path, HSize: humanSize(f.Size), Updated: f.Updated}
 }
 
-// side names one of the snapshots that are compared.
+// side names one of the compared snapshots.
 type side struct {
 	ID      string `json:"id"`
 	Created int64  `json:"created"`
 }
 
-// comparison is how two snapshots differ, in the words of someone who goes from right to left. Changed files stand in
-// the same order on both sides.
+// comparison is the difference of two snapshots, seen from right to left. Changed files have the same order on both
+// sides.
 type comparison struct {
 	OnlyRight    []shownFile `json:"addsLeft"`
 	Left         side        `json:"left"`
@@ -43,7 +43,7 @@ type comparison struct {
 	ChangedRight []shownFile `json:"updatesRight"`
 }
 
-// diff compares two snapshots. It reads the records of those files only that are not the same in both.
+// diff compares two snapshots. It reads only the records of files that differ.
 func diff(tx *workspace.Tx, req api.Request) api.Reply {
 	left, err := findSnapshot(tx, req.NeedText("left"))
 	if err != nil {
@@ -77,7 +77,7 @@ func diff(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(out)
 }
 
-// without are the files of one list that are not in another, by path. Both lists are in order.
+// without returns the files of one list that are not in another, by path. Both lists are sorted.
 func without(tx *workspace.Tx, list, other []string) []file {
 	var rest []file
 	for _, id := range list {
@@ -100,7 +100,7 @@ func byPath(list []file) map[string]file {
 	return m
 }
 
-// openFile shows a document of a snapshot in the editor's form; of other files only the title.
+// openFile shows a document of a snapshot in the editor's form; for other files only the title.
 func openFile(tx *workspace.Tx, req api.Request) api.Reply {
 	f, err := findFile(tx, req.NeedText("id"))
 	if err != nil {
@@ -117,7 +117,7 @@ func openFile(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"content": dom, "displayInText": false, "title": f.Title, "updated": f.Updated})
 }
 
-// rollbackFile puts a document or file of a snapshot in the place where it was.
+// rollbackFile restores a document or file of a snapshot to its place.
 func rollbackFile(tx *workspace.Tx, req api.Request) api.Reply {
 	f, err := findFile(tx, req.NeedText("id"))
 	switch {

@@ -1,22 +1,22 @@
-// Package history answers the endpoints of what was: the history of documents, /api/history/..., and the data
-// repository, /api/repo/..., which takes snapshots of everything.
+// Package history answers the endpoints of document history, /api/history/..., and of the data repository,
+// /api/repo/..., which takes snapshots of the workspace.
 //
-// The history of a document is the copies below /history that package edit makes, and nothing else: what a copy is of,
-// when and why it was made stands in its path, /history/<time>-<op>/<notebook>/<path>.sy.
+// The history of a document consists of the copies below /history that package edit makes. The path of a copy tells
+// its document, time and reason: /history/<time>-<op>/<notebook>/<path>.sy.
 //
-// A snapshot is a list of ids of file records; a file record says what one file or document was at a path and names the
-// object with its bytes. Each of the three is stored once under a name made from what it holds. The name of a document
-// is made from its revision, so a snapshot reads only the documents that have changed since it was last taken.
+// A snapshot is a list of ids of file records. A file record describes one file or document at a path and names the
+// object with its bytes. Each of these is stored once, under a name derived from its content. The name for a document
+// is derived from its revision, so a snapshot reads only documents that changed since the last one.
 //
-// Which endpoints exist, and what they answer, is what the recordings of kernel 3.7.3 show, but for one thing: bringing
-// back what is there already changes nothing, where SiYuan removes the file of the document.
+// Endpoints and answers follow the recordings of kernel 3.7.3, with one exception: restoring a state that is there
+// already changes nothing, whereas SiYuan removes the document's file.
 //
 // Entry point: [Join].
 package history
 
 import "collie/internal/vault/api"
 
-// Join adds the routes of the history and of the data repository.
+// Join adds the routes of the history and the data repository.
 func Join(mux *api.Mux) {
 	mux.Write("/api/history/createDocHistory", create)
 	mux.Read("/api/history/searchHistory", search)

@@ -17,7 +17,7 @@ import (
 // pageSize is how many entries a page of a list has.
 const pageSize = 32
 
-// create keeps a copy of the document a block is in.
+// create saves a copy of a block's document.
 func create(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.NeedID("id"))
 	if b == nil {
@@ -27,7 +27,7 @@ func create(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// search answers the times at which the copies asked for were made, the newest first.
+// search answers with the times of the requested copies, newest first.
 func search(tx *workspace.Tx, req api.Request) api.Reply {
 	times, last := []string{}, int64(-1)
 	for _, c := range matching(tx, req) {
@@ -42,12 +42,12 @@ func search(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// pageStart is where the page that is asked for begins in a list of n entries.
+// pageStart returns where the requested page begins in a list of n entries.
 func pageStart(req api.Request, n int) int {
 	return min(min(max(req.OptNum("page", 1), 1)-1, n)*pageSize, n)
 }
 
-// pages is how many pages n entries take.
+// pages returns how many pages n entries take.
 func pages(n int) int { return (n + pageSize - 1) / pageSize }
 
 type item struct {
@@ -69,7 +69,7 @@ func items(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"items": list})
 }
 
-// content shows a copy in the editor's form; one that does not exist is empty.
+// content shows a copy in the editor's form; a missing one is empty.
 func content(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := "", ""
 	c, data := findCopy(tx, req.NeedText("historyPath"))
@@ -82,14 +82,14 @@ func content(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"content": dom, "id": id, "isLargeDoc": false, "rootID": id})
 }
 
-// keptDOM is the DOM of a document that is kept, which nobody can edit.
+// keptDOM returns the read-only DOM of a saved document.
 func keptDOM(root *tree.Block) string {
 	return strings.ReplaceAll(markup.DOMs(root.Children), `contenteditable="true"`, `contenteditable="false"`)
 }
 
 var domPiece = lazyregexp.New(`<[^>]*>|[^<]+`)
 
-// highlight marks a text in what a DOM says, whatever its case.
+// highlight marks a text in the visible text of a DOM, ignoring case.
 func highlight(dom, text string) string {
 	if text == "" {
 		return dom
@@ -103,7 +103,7 @@ func highlight(dom, text string) string {
 	})
 }
 
-// rollback brings a copy back: into its document or, if that was removed, as a document of the notebook given.
+// rollback restores a copy: into its document or, if that was removed, as a document of the given notebook.
 func rollback(tx *workspace.Tx, req api.Request) api.Reply {
 	at, box := req.NeedText("historyPath"), req.NeedText("notebook")
 	c, data := findCopy(tx, at)

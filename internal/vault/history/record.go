@@ -10,20 +10,20 @@ import (
 
 // The kinds of records of the data repository.
 const (
-	repoKind     = "repo"          // one record, once the repository was made
+	repoKind     = "repo"          // a single record, once the repository exists
 	snapshotKind = "snapshot"      // by time
-	listKind     = "snapshot-list" // what a snapshot holds, under the snapshot's id
-	fileKind     = "snapshot-file" // one file as it was, under its id
+	listKind     = "snapshot-list" // content of a snapshot, under the snapshot's id
+	fileKind     = "snapshot-file" // one file in one state, under its id
 	objectKind   = "snapshot-object"
-	tagKind      = "snapshot-tag" // under its name, with the snapshot as the owner
+	tagKind      = "snapshot-tag" // under the tag's name, with the snapshot as owner
 )
 
-// snapshot is one state of the workspace. What it holds is a record of its own, so that lists need not read it.
+// snapshot is one state of the workspace. Its content is a separate record, so that lists need not read it.
 type snapshot struct {
 	ID      string      `json:"-"`
-	Created int64       `json:"-"` // Unix milliseconds; no two snapshots have the same
+	Created int64       `json:"-"` // Unix milliseconds, unique among snapshots
 	Memo    string      `json:"memo"`
-	Count   int         `json:"count"` // of files
+	Count   int         `json:"count"` // number of files
 	Size    int64       `json:"size"`  // in bytes
 	Types   []typeCount `json:"types"`
 }
@@ -34,25 +34,25 @@ type typeCount struct {
 	Count int    `json:"count"`
 }
 
-// file is a file or document as it was at some time.
+// file is one state of a file or document.
 type file struct {
 	ID      string `json:"-"`
 	Path    string `json:"path"` // below /data
 	Title   string `json:"title"`
 	Size    int64  `json:"size"`
 	Updated int64  `json:"updated"` // Unix milliseconds
-	Object  string `json:"object"`  // SHA-256 of its bytes in hex
+	Object  string `json:"object"`  // hexadecimal SHA-256 of its bytes
 	Doc     bool   `json:"doc"`     // a document, whose bytes are a .sy file
-	Derived bool   `json:"derived"` // a file that SiYuan has and that follows from the tree here
+	Derived bool   `json:"derived"` // a file that SiYuan stores, and that is derived from the tree here
 }
 
 func readSnapshot(r *workspace.Record) *snapshot {
 	s := &snapshot{ID: r.ID, Created: r.At}
-	_ = json.Unmarshal(r.Body, s) // only this package writes it
+	_ = json.Unmarshal(r.Body, s) // cannot fail: only this package writes it
 	return s
 }
 
-// findSnapshot is the snapshot with an id, or the error of one that does not exist.
+// findSnapshot returns the snapshot with an id, or the kernel's error if there is none.
 func findSnapshot(tx *workspace.Tx, id string) (*snapshot, error) {
 	if r := tx.Record(snapshotKind, id); r != nil {
 		return readSnapshot(r), nil
@@ -60,7 +60,7 @@ func findSnapshot(tx *workspace.Tx, id string) (*snapshot, error) {
 	return nil, fmt.Errorf("open %s/repo/indexes/%s: no such file or directory", api.Root, id)
 }
 
-// files are the ids of what a snapshot holds, in order.
+// files returns the ids of a snapshot's file records, in order.
 func (s *snapshot) files(tx *workspace.Tx) []string {
 	var ids []string
 	if r := tx.Record(listKind, s.ID); r != nil {
@@ -69,7 +69,7 @@ func (s *snapshot) files(tx *workspace.Tx) []string {
 	return ids
 }
 
-// findFile is the file with an id, or the error of one that does not exist.
+// findFile returns the file with an id, or the kernel's error if there is none.
 func findFile(tx *workspace.Tx, id string) (file, error) {
 	r := tx.Record(fileKind, id)
 	if r == nil {
@@ -80,7 +80,7 @@ func findFile(tx *workspace.Tx, id string) (file, error) {
 	return f, nil
 }
 
-// bytes are what the file held.
+// bytes returns the content of the file.
 func (f *file) bytes(tx *workspace.Tx) []byte {
 	if r := tx.Record(objectKind, f.Object); r != nil {
 		return r.Body
@@ -88,7 +88,7 @@ func (f *file) bytes(tx *workspace.Tx) []byte {
 	return nil
 }
 
-// ready reports whether the repository was made.
+// ready reports whether the repository exists.
 func ready(tx *workspace.Tx) bool { return tx.Record(repoKind, repoKind) != nil }
 
 // exists reports whether there is a record, without reading it.

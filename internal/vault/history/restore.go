@@ -10,15 +10,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// restore brings the document of a .sy file back, its times included. If the document exists its blocks are replaced,
-// wherever it is by now; else it is made again at a path of a notebook, or at the top if the document above is gone.
-// Blocks keep their ids, except those that are in another document today.
+// restore restores the document of a .sy file, including its times. If the document exists, its blocks are replaced,
+// wherever it is now. Otherwise it is created at a path of a notebook, or at the top if the document above is gone.
+// Blocks keep their ids, except ids that are in another document now.
 func restore(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 	kept, err := markup.ParseSY(data)
 	if err != nil {
 		return api.Fail(-1, err.Error())
 	}
-	if path.Base(at) != kept.ID+".sy" { // a file that someone put there for another document
+	if path.Base(at) != kept.ID+".sy" { // somebody put the file of another document there
 		return api.Fail(-1, "the copy at "+at+" is one of "+kept.ID)
 	}
 	d := tx.Document(kept.ID)
@@ -33,7 +33,7 @@ func restore(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 	return api.Done()
 }
 
-// revive makes a document that was removed again.
+// revive creates a removed document again.
 func revive(tx *workspace.Tx, boxID, at string, kept *tree.Block) api.Reply {
 	box := tx.OpenNotebook(boxID)
 	if box == nil {
@@ -53,7 +53,7 @@ func revive(tx *workspace.Tx, boxID, at string, kept *tree.Block) api.Reply {
 	return api.Done()
 }
 
-// blocksOf takes the blocks out of a kept document, ready to be put into a tree of tx.
+// blocksOf returns the blocks of a saved document, ready to be inserted into a tree of tx.
 func blocksOf(tx *workspace.Tx, kept *tree.Block) []*tree.Block {
 	blocks := slices.Clone(kept.Children)
 	for _, b := range blocks {

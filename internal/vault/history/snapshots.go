@@ -13,12 +13,12 @@ import (
 const (
 	noKey        = "Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]"
 	failed       = "Failed to create data snapshot: "
-	failedFor    = 5000 // milliseconds that SiYuan shows it for
+	failedFor    = 5000 // how long SiYuan shows the error, in milliseconds
 	emptyInput   = "Input can not be empty"
 	badCharacter = `Do not include symbols \ / : * ? &quot; &#039; &lt; &gt; |`
 )
 
-// initialize makes the repository with a first snapshot. The key is empty: nothing here is encrypted.
+// initialize creates the repository with a first snapshot. The key is empty, since nothing is encrypted here.
 func initialize(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !ready(tx) {
 		tx.PutRecord(workspace.Record{Kind: repoKind, ID: repoKind, At: time.Now().UnixMilli()})
@@ -39,7 +39,7 @@ func createSnapshot(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// shownSnapshot is a snapshot as lists show it, with a tag in lists of tags.
+// shownSnapshot is a snapshot in lists; lists of tags also have its tag.
 type shownSnapshot struct {
 	ID         string      `json:"id"`
 	Memo       string      `json:"memo"`
@@ -66,7 +66,7 @@ func (s *snapshot) shown() shownSnapshot {
 
 func clock(milli int64) string { return time.UnixMilli(milli).Format(time.DateTime) }
 
-// humanSize is a size as the kernel writes it: 362 B, 42.46 kB.
+// humanSize returns a size as the kernel writes it: 362 B, 42.46 kB.
 func humanSize(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)

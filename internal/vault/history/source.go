@@ -12,18 +12,18 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// source is something a snapshot holds, not read yet.
+// source is something that a snapshot contains, not read yet.
 type source struct {
 	path string // below /data
-	// version tells what is at the path now from what was there before, and is had without reading it.
+	// version identifies the current content of the path without reading it.
 	version string
 	read    func(*workspace.Tx) (file, []byte)
 }
 
-// id is the id of the file record that a source is kept under.
+// id returns the id of the file record of a source.
 func (s source) id() string { return name("file", s.path, s.version) }
 
-// sources are all files and documents of the workspace, and what SiYuan keeps in files about notebooks.
+// sources returns all files and documents of the workspace, and the files that SiYuan stores about notebooks.
 func sources(tx *workspace.Tx) []source {
 	tx.Flush()
 	found, sorts := documents(tx)
@@ -37,7 +37,7 @@ func sources(tx *workspace.Tx) []source {
 	return found
 }
 
-// documents are those of all notebooks, and their places in manual order by notebook.
+// documents returns the documents of all notebooks, and by notebook their places in manual order.
 func documents(tx *workspace.Tx) (found []source, sorts map[string]map[string]int64) {
 	sorts = map[string]map[string]int64{}
 	tx.Rows(func(row workspace.Row) bool {
@@ -48,7 +48,7 @@ func documents(tx *workspace.Tx) (found []source, sorts map[string]map[string]in
 		sorts[box][id] = row.Int(6)
 		found = append(found, source{
 			path: "/" + box + row.Text(4),
-			// n is never used again, so a document that was made anew with an old id has another version.
+			// n is never used again, so a document that was created again with an old id has a different version.
 			version: name("document", row.Int(0), row.Int(1)),
 			read: func(tx *workspace.Tx) (file, []byte) {
 				root := tx.Peek(id)
@@ -64,7 +64,7 @@ func documents(tx *workspace.Tx) (found []source, sorts map[string]map[string]in
 	return found, sorts
 }
 
-// files are the files below /data that are not part of the tree. The settings in /data/.siyuan are not notes.
+// files returns the files below /data that are not part of the tree, without the settings in /data/.siyuan.
 func files(tx *workspace.Tx) (found []source) {
 	tx.Rows(func(row workspace.Row) bool {
 		at, changed := row.Text(0), row.Int(2)
@@ -80,7 +80,7 @@ func files(tx *workspace.Tx) (found []source) {
 	return found
 }
 
-// derived is a file that SiYuan has and that follows from the tree here.
+// derived returns a file that SiYuan stores, and that is derived from the tree here.
 func derived(at string, data []byte) source {
 	return source{path: at, version: hex.EncodeToString(sum1(data)), read: func(*workspace.Tx) (file, []byte) {
 		return file{Title: path.Base(at), Updated: time.Now().UnixMilli(), Derived: true}, data

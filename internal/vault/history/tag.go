@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// tag gives a snapshot a tag. A tag of that name moves.
+// tag tags a snapshot. An existing tag of that name moves.
 func tag(tx *workspace.Tx, req api.Request) api.Reply {
 	id, name := req.NeedText("id"), req.NeedStr("name")
 	switch {

@@ -16,7 +16,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// takeSnapshot makes a snapshot of the workspace as it is, unless nothing has changed since the last one.
+// takeSnapshot takes a snapshot of the workspace, unless nothing has changed since the last one.
 func takeSnapshot(tx *workspace.Tx, memo string) {
 	found := sources(tx)
 	ids := make([]string, len(found))
@@ -61,7 +61,7 @@ func lastSnapshot(tx *workspace.Tx) *snapshot {
 	return nil
 }
 
-// store keeps a file as it is now, and its bytes unless some other file had the same.
+// store stores the current state of a file, and its bytes unless another file has the same.
 func store(tx *workspace.Tx, id string, s source) {
 	f, data := s.read(tx)
 	sum := sha256.Sum256(data)
@@ -72,7 +72,7 @@ func store(tx *workspace.Tx, id string, s source) {
 	tx.PutRecord(workspace.Record{Kind: fileKind, ID: id, Body: api.MustJSON(f)})
 }
 
-// name makes the name of something from all that tells it from others.
+// name returns a name derived from everything that distinguishes a thing.
 func name(parts ...any) string {
 	encoded, _ := json.Marshal(parts) // texts and numbers
 	return hex.EncodeToString(sum1(encoded))
@@ -83,7 +83,7 @@ func sum1(data []byte) []byte {
 	return sum[:]
 }
 
-// size is how many bytes the files of a list take. list is a list of ids as JSON.
+// size returns the total bytes of the files in list, a JSON list of ids.
 func size(tx *workspace.Tx, list []byte) (n int64) {
 	tx.Rows(func(row workspace.Row) bool {
 		n = row.Int(0)

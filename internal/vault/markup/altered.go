@@ -9,17 +9,17 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// tell says what became of a node, unless that is nothing.
+// tell reports what happened to a node, if anything did.
 func (c converter) tell(n *ast.Node, why string) {
 	if c.altered != nil && why != "" {
 		c.altered(n.ID, why)
 	}
 }
 
-// holdsBlocks reports whether blocks lie in a node.
+// holdsBlocks reports whether a node contains blocks.
 func holdsBlocks(n *ast.Node) bool { return n.FirstChild != nil && n.FirstChild.IsBlock() }
 
-// flatness says what becomes of a container that is left out.
+// flatness returns what happens to a container that is left out.
 func flatness(n *ast.Node, known bool) string {
 	if n.Type != ast.NodeDocument && known {
 		return fmt.Sprintf("a container below %d others is left out: what it holds stays, one level up", maxDepth)
@@ -27,7 +27,7 @@ func flatness(n *ast.Node, known bool) string {
 	return "a container of the type " + typeOf(n) + " is left out: what it holds stays, one level up"
 }
 
-// typeOf is the type of a node as its file names it.
+// typeOf returns the type of a node as .sy files name it.
 func typeOf(n *ast.Node) string {
 	if n.TypeStr != "" {
 		return n.TypeStr
@@ -35,7 +35,7 @@ func typeOf(n *ast.Node) string {
 	return n.Type.String()
 }
 
-// alteration says how a block differs from the node that it was made of, "" if it says the same.
+// alteration returns how a block differs from the node it was made from, "" if it does not.
 func alteration(n *ast.Node, b *tree.Block) string {
 	if tree.KindOf(n.Type.String()) == "" {
 		return "a block of the type " + typeOf(n) + " is a paragraph here"
@@ -50,7 +50,7 @@ func alteration(n *ast.Node, b *tree.Block) string {
 	return ""
 }
 
-// callout is what the first line of a callout shows.
+// callout returns what the first line of a callout shows.
 func callout(n *ast.Node) string {
 	kind, icon, title := n.CalloutType, n.CalloutIcon, n.CalloutTitle
 	if icon == "" {
@@ -62,7 +62,7 @@ func callout(n *ast.Node) string {
 	return strings.Join(strings.Fields(restore(kind+"] "+icon+" "+title)), " ")
 }
 
-// meaning spells what a leaf says, blanks aside, so that two can be compared.
+// meaning returns the meaning of a leaf, without blanks, for comparison.
 func meaning(leaf *ast.Node) string {
 	var out strings.Builder
 	ast.Walk(leaf, func(n *ast.Node, entering bool) ast.WalkStatus {
@@ -87,7 +87,8 @@ func meaning(leaf *ast.Node) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(restore(out.String()), zeroWidth, "")), " ")
 }
 
-// withoutBlanks is an outline without blanks: whether one between two words is within a mark cannot be seen.
+// withoutBlanks returns an outline without blanks, since it is invisible whether a blank between words is inside a
+// mark.
 func withoutBlanks(outline string) string {
 	var out strings.Builder
 	last := ""

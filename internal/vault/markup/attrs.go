@@ -8,8 +8,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// givenAttrs collects the attribute lists of a text by the id they hold. Lute makes up ids and times for what has
-// none; this tells them from given ones.
+// givenAttrs collects the attribute lists of a text by id. Lute invents ids and times where they are missing; this
+// tells them from given ones.
 func givenAttrs(markdown string) map[string]map[string]string {
 	given := map[string]map[string]string{}
 	for rest := markdown; ; {
@@ -29,7 +29,7 @@ func givenAttrs(markdown string) map[string]map[string]string {
 	}
 }
 
-// attrs are the attributes of a node that were given to it, nil for none.
+// attrs returns the attributes that were given to a node, nil for none.
 func (c converter) attrs(n *ast.Node) map[string]string {
 	var attrs map[string]string
 	for _, pair := range n.KramdownIAL {
@@ -45,7 +45,7 @@ func (c converter) attrs(n *ast.Node) map[string]string {
 	return attrs
 }
 
-// invented reports whether lute made an attribute up.
+// invented reports whether lute invented an attribute.
 func (c converter) invented(n *ast.Node, name, value string) bool {
 	switch name {
 	case "id":
@@ -62,5 +62,5 @@ func (c converter) invented(n *ast.Node, name, value string) bool {
 	return false
 }
 
-// attrValues undoes what tree.IAL does to the value of an attribute.
+// attrValues reverses what tree.IAL does to an attribute's value.
 var attrValues = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")

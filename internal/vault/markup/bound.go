@@ -2,17 +2,17 @@ package markup
 
 import "strings"
 
-// maxDepth is how deep containers may lie in each other. Notes of 60 levels were recorded; what is made to be deep
-// would take lute, which looks at all containers for every line, minutes.
+// maxDepth bounds the nesting of containers. Notes with 60 levels were recorded. Deeper nesting on purpose would take
+// lute minutes, since it checks all open containers for every line.
 const maxDepth = 200
 
-// maxMarks is how many $ a line may hold: lute looks for the other half of each.
+// maxMarks bounds the $ in a line, since lute searches for the other half of each.
 const maxMarks = 5000
 
-// maxAnds is how many & a word may hold: lute looks from each to the end of the word.
+// maxAnds bounds the & in a word, since lute searches from each to the end of the word.
 const maxAnds = 500
 
-// hostile reports whether text nests deeper than any note does, in containers or in links.
+// hostile reports whether containers or links nest deeper than in any real note.
 func hostile(text string) bool {
 	open, links := 0, 0
 	for line := range strings.Lines(text) {
@@ -51,11 +51,11 @@ func markers(line string) int {
 			return found
 		}
 	}
-	return 0 // no text: a break, or markers of nothing
+	return 0 // not text: a thematic break, or markers without content
 }
 
-// angled reports whether a word of a line opens more tags than maxDepth and closes none: lute looks for the end of
-// each.
+// angled reports whether a word of a line opens more than maxDepth tags and closes none, since lute searches for the
+// end of each.
 func angled(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "<")-strings.Count(word, ">") > maxDepth {
@@ -65,8 +65,8 @@ func angled(line string) bool {
 	return false
 }
 
-// deep reports whether elements of a DOM lie deeper in each other than those of any note: lute takes time with the
-// square of it.
+// deep reports whether elements of a DOM nest deeper than in any real note, since lute's time grows with the square
+// of the depth.
 func deep(dom string) bool {
 	const most = 10 * maxDepth // a block is several elements
 	depth := 0
@@ -89,7 +89,7 @@ func deep(dom string) bool {
 	}
 }
 
-// chained reports whether a word of a line holds more & than maxAnds.
+// chained reports whether a word of a line has more than maxAnds &.
 func chained(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "&") > maxAnds {

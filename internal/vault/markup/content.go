@@ -8,7 +8,7 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// Content is the plain text of a block, as blocks.content holds it; the title of a document.
+// Content returns the plain text of a block as in blocks.content; for a document, its title.
 func Content(b *tree.Block) string {
 	if !b.Container() {
 		return leafContent(b)
@@ -57,7 +57,7 @@ func leafContent(b *tree.Block) string {
 	return ""
 }
 
-// FirstContent is the text of a container's first leaf, as blocks.fcontent holds it, and the title of a document.
+// FirstContent returns the text of a container's first leaf as in blocks.fcontent; for a document, its title.
 func FirstContent(b *tree.Block) string {
 	switch {
 	case b.Kind == tree.Doc:
@@ -72,8 +72,8 @@ func FirstContent(b *tree.Block) string {
 	return Content(first)
 }
 
-// Plain is the text of a leaf without its marks, as blocks.content holds it: a link is its text and its address, an
-// image its text, address and title.
+// Plain returns the text of a leaf without its marks as in blocks.content: a link is its text and address, an image
+// its text, address and title.
 func Plain(text string) string {
 	if !strings.ContainsAny(text, marking) {
 		return text
@@ -97,10 +97,10 @@ func Plain(text string) string {
 	return out.String()
 }
 
-// headingText is a heading without its number signs.
+// headingText returns a heading without its number signs.
 func headingText(text string) string { return strings.TrimSpace(strings.TrimLeft(text, "#")) }
 
-// calloutParts are the kind, icon and title that a callout shows.
+// calloutParts returns kind, icon and title that a callout shows.
 func calloutParts(marker string) (kind, icon, title string) {
 	kind, title = tree.CutCallout(marker)
 	icon = ast.GetCalloutIcon(kind)
@@ -113,7 +113,7 @@ func calloutParts(marker string) (kind, icon, title string) {
 	return kind, icon, title
 }
 
-// isIcon reports whether a word is an emoji: no letter or digit of any script in it.
+// isIcon reports whether a word is an emoji: it has no letter or digit of any script.
 func isIcon(word string) bool {
 	for _, r := range word {
 		if r < 0x2000 || r >= 0x2e80 && r < 0x1f000 {
@@ -143,7 +143,7 @@ var diagrams = map[string]bool{
 	"abc": true, "echarts": true, "flowchart": true, "graphviz": true, "mermaid": true, "mindmap": true, "plantuml": true,
 }
 
-// codeContent is the text between the fences. That of a diagram has no line feed at its end.
+// codeContent returns the text between the fences; for a diagram without the final line feed.
 func codeContent(text string) string {
 	_, info, code := codeParts(text)
 	if diagrams[strings.TrimSpace(info)] {
@@ -152,7 +152,7 @@ func codeContent(text string) string {
 	return code
 }
 
-// codeParts splits a block of code at its fences. The code ends in a line feed unless it is empty.
+// codeParts splits a code block at its fences. The code ends in a line feed unless it is empty.
 func codeParts(text string) (fence, info, code string) {
 	first, code, _ := strings.Cut(text, "\n")
 	info = strings.TrimLeft(first, "`~")

@@ -11,20 +11,20 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// converter turns lute's syntax tree into blocks.
+// converter converts lute's syntax tree to blocks.
 type converter struct {
-	// given are the attribute lists of the text by id, nil when ids and attributes are all to be believed.
+	// given has the attribute lists of the text by id; nil if all ids and attributes of the tree are genuine.
 	given map[string]map[string]string
-	// literal says that text is text, even if it looks like Markdown.
+	// literal says that text stays text even if it looks like Markdown.
 	literal bool
 	// typed says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
 	typed bool
-	// altered is told of blocks that do not say what their nodes do; nil for nobody.
+	// altered, if not nil, is called for blocks that differ from their nodes.
 	altered func(id, why string)
 }
 
-// children converts what lies below a node. Containers too deep to be, or of a kind that there is not, and documents in
-// documents are left out, and what they hold stays.
+// children converts what is below a node. Containers that are nested too deep or of an unknown kind, and nested
+// documents, are left out, but their content stays.
 func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	var found []*tree.Block
 	for child := n.FirstChild; child != nil; child = child.Next {
@@ -51,7 +51,7 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	return found
 }
 
-// empty is the paragraph that an attribute list below nothing stands for.
+// empty returns the paragraph for an attribute list without a block.
 func (c converter) empty(list *ast.Node) *tree.Block {
 	p := &ast.Node{Type: ast.NodeParagraph, KramdownIAL: parse.Tokens2IAL(list.Tokens)}
 	p.ID = p.IALAttr("id")
@@ -92,11 +92,11 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 	return b
 }
 
-// strayList is an attribute list as secured writes it at the beginning of a paragraph.
+// strayList matches an attribute list as secured writes it at the beginning of a paragraph.
 var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
-// stray reports whether the text of an item is nothing but an attribute list that lute made up: it does so for an item
-// that begins with a numbered one.
+// stray reports whether the text of an item is only an attribute list that lute invented, as it does for an item that
+// begins with a numbered item.
 func (c converter) stray(n *ast.Node, text string) bool {
 	if c.given == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
 		return false
@@ -105,8 +105,8 @@ func (c converter) stray(n *ast.Node, text string) bool {
 	return m != nil && c.given[m[1]] == nil
 }
 
-// needsText reports whether an item has no paragraph where it cannot do without: it is empty, begins with a list, or
-// has a box with something other than text behind it.
+// needsText reports whether an item lacks a paragraph that it needs: it is empty, begins with a list, or has a task
+// box followed by something other than text.
 func needsText(item *tree.Block) bool {
 	if len(item.Children) == 0 {
 		return true
@@ -115,7 +115,7 @@ func needsText(item *tree.Block) bool {
 	return first == tree.List || item.Task != "" && first != tree.Paragraph
 }
 
-// itemMarker is "-" or the number of an item, and the letter of its task.
+// itemMarker returns "-" or the number of an item, and the letter of its task.
 func itemMarker(n *ast.Node) (marker, task string) {
 	marker = "-"
 	box := n.ChildByType(ast.NodeTaskListItemMarker)
@@ -134,11 +134,11 @@ func itemMarker(n *ast.Node) (marker, task string) {
 	return marker, task
 }
 
-// numbered reports whether a mark is a number. Lute takes 1. [a](b) for a task and finds no box then.
+// numbered reports whether a marker is a number. Lute takes 1. [a](b) for a task and then finds no box.
 func numbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
 
-// calloutMarker is the kind of a callout, as [tree.CutCallout] splits it off, with its icon and title behind it unless they
-// are those of the kind.
+// calloutMarker returns the kind of a callout as [tree.CutCallout] splits it off, followed by icon and title unless
+// they are the kind's defaults.
 func calloutMarker(n *ast.Node) string {
 	icon, title := n.CalloutIcon, restore(n.CalloutTitle)
 	if icon == ast.GetCalloutIcon(n.CalloutType) {
@@ -150,14 +150,14 @@ func calloutMarker(n *ast.Node) string {
 	words := func(text string) string {
 		return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }), " ")
 	}
-	kind := words(strings.ReplaceAll(n.CalloutType, "]", "")) // it would end there
+	kind := words(strings.ReplaceAll(n.CalloutType, "]", "")) // a bracket would end it
 	if strings.HasPrefix(kind, "[") || strings.Contains(kind, " ") {
 		kind = "[" + kind + "]"
 	}
 	return restore(words(kind + " " + icon + " " + title))
 }
 
-// leaf is the text of a leaf.
+// leaf returns the text of a leaf.
 func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	switch n.Type {
 	case ast.NodeParagraph:
@@ -188,7 +188,7 @@ func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	return withoutBlankLines(strings.TrimSpace(string(n.Tokens)))
 }
 
-// withoutBlankLines takes blank lines out of a text that would end there.
+// withoutBlankLines removes blank lines from a text that they would end.
 func withoutBlankLines(text string) string {
 	for strings.Contains(text, "\n\n") {
 		text = strings.ReplaceAll(text, "\n\n", "\n")
@@ -213,7 +213,7 @@ func withAttr(attrs map[string]string, name, value string) map[string]string {
 	return attrs
 }
 
-// codeText writes a block of code between fences that are longer than any in the code.
+// codeText returns a code block between fences that are longer than any in the code.
 func codeText(n *ast.Node) string {
 	code := strings.ReplaceAll(tokensOf(n.ChildByType(ast.NodeCodeBlockCode)), "\u200d```", "```")
 	info := ""
@@ -230,7 +230,7 @@ func codeText(n *ast.Node) string {
 	return fence + info + "\n" + code + fence
 }
 
-// databaseText is the element that shows a database.
+// databaseText returns the element that shows a database.
 func databaseText(n *ast.Node) string {
 	id, view := n.AttributeViewID, n.AttributeViewType
 	if id == "" {
@@ -242,7 +242,7 @@ func databaseText(n *ast.Node) string {
 	return `<div data-type="NodeAttributeView" data-av-id="` + id + `" data-av-type="` + view + `"></div>`
 }
 
-// htmlAttr is the value of an attribute in a tag, "" without it.
+// htmlAttr returns the value of an attribute in a tag, "" if it is missing.
 func htmlAttr(tag, name string) string {
 	_, rest, found := strings.Cut(tag, name+`="`)
 	if !found {

@@ -10,11 +10,11 @@ import (
 	"github.com/88250/lute/render"
 )
 
-// DOM renders a block and all below it as getBlockDOM does, with data-node-index="1" on the block itself.
+// DOM returns a block and all below it in the form of getBlockDOM, with data-node-index="1" on the block itself.
 func DOM(b *tree.Block) string { return DOMs([]*tree.Block{b}) }
 
-// DOMs renders blocks one after the other, as the echo of a write holds them. Their places are counted from 1. A
-// document has no element of its own: its blocks stand for it.
+// DOMs returns several blocks in the form in which a write echoes them, numbered from 1. A document has no element of
+// its own, so its blocks stand for it.
 func DOMs(blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Doc {
 		blocks = blocks[0].Children
@@ -30,7 +30,7 @@ func DOMs(blocks []*tree.Block) string {
 	return restoreDOM(out)
 }
 
-// plainDOM is DOMs for what lute cannot render: paragraphs with the text.
+// plainDOM replaces DOMs for what lute cannot render: paragraphs with the text.
 func plainDOM(blocks []*tree.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {
@@ -41,11 +41,11 @@ func plainDOM(blocks []*tree.Block) string {
 	return out.String()
 }
 
-// tags are those of a DOM.
+// tags matches the tags of a DOM.
 var tags = lazyregexp.New(`<[^<>]*>`)
 
-// ParseDOM splits the DOM of the editor into blocks, which keep data-node-id and attributes. It always returns a
-// block: an empty paragraph if there is nothing else. Text that was typed as Markdown is Markdown.
+// ParseDOM splits the editor's DOM into blocks, which keep data-node-id and attributes. It always returns a block, an
+// empty paragraph if there is nothing else. Text typed as Markdown is Markdown.
 func ParseDOM(dom string) []*tree.Block {
 	dom = cleanNode(dom)
 	if deep(dom) {

@@ -8,8 +8,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// engine is lute with the settings of SiYuan's kernel. Nothing changes it once it is made and lute only reads its
-// options, so everybody shares one: making it costs more than reading a paragraph.
+// engine is lute with the settings of SiYuan's kernel. It is shared by all, since making one costs more than parsing
+// a paragraph; nothing changes it afterwards, and lute only reads its options.
 var engine = sync.OnceValue(newEngine)
 
 func newEngine() *lute.Lute {
@@ -53,7 +53,7 @@ func guarded(f func()) (err error) {
 	return nil
 }
 
-// parseTree has lute read Markdown, nil when it cannot.
+// parseTree parses Markdown with lute; nil if lute cannot.
 func parseTree(markdown string) *parse.Tree {
 	var t *parse.Tree
 	if guarded(func() { t = parse.Parse("", []byte(markdown), engine().ParseOptions) }) != nil {

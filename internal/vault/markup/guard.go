@@ -6,38 +6,38 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Lute loses some text that people write: the id of a reference inside a code span, and a tag of formatting that is
-// opened and never closed. It sees other characters in their stead, which restore turns back.
+// Lute loses some text that people write: the id of a reference in a code span, and an unclosed formatting tag. So it
+// gets other characters in their place, which restore replaces again.
 const (
 	bracketStandIn = "\U000F0028" // for ( in code
 	closingStandIn = "\U000F0029" // for ) in an address between brackets
-	blankStandIn   = "\U000F0020" // for blanks behind the language of code, where lute stops reading
-	braceStandIn   = "\U000F007B" // for { of what looks like an attribute list and is none
+	blankStandIn   = "\U000F0020" // for blanks after the language of code, where lute stops reading
+	braceStandIn   = "\U000F007B" // for { of text that only looks like an attribute list
 	tagStandIn     = "\U000F003C" // for < of a tag without its other half
-	titleStandIn   = "\U000F0021" // before the title of a callout, of which lute takes a first word like book for an emoji
+	titleStandIn   = "\U000F0021" // before the title of a callout, since lute takes a first word such as book for an emoji
 )
 
-// formatTag is a tag that formats text or stands in it.
+// formatTag matches a formatting tag, or one that occurs in formatted text.
 var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
-// bracketAddress is an address between brackets, as Logseq has them, of which lute would lose one.
+// bracketAddress matches an address between brackets, as Logseq writes them; lute would lose one bracket.
 var bracketAddress = lazyregexp.New(`\]\(\(+[^()\n]*\)+\)`)
 
-// calloutTitle is the first line of a callout up to the first word of its title.
+// calloutTitle matches the first line of a callout up to the first word of its title.
 var calloutTitle = lazyregexp.New(`(?m)^([^\n\[]*>[ \t]*\[![^\]\n]*\][ \t]*)([^ \t\n]+)`)
 
 var brackets = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
 
-// fenceInfo is a fence with more behind it than the name of a language.
+// fenceInfo matches a fence with more after it than the name of a language.
 var fenceInfo = lazyregexp.New("(?m)^[ \\t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*(?:\\{:[^}\\n]*\\})?(?:```+|~~~+)[ \\t]*([^\\s`~]+ [^`\\n]*[^`\\s])[ \\t]*$")
 
-// someList is what lute may take for an attribute list, properList one.
+// someList matches what lute may take for an attribute list, properList a real one.
 var (
 	someList   = lazyregexp.New(`\{:[^{}\n]*\}`)
 	properList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z0-9_:.-]+[ \t]*=[ \t]*"[^"\n]*")*[ \t]*\}$`)
 )
 
-// shield puts stand-ins where lute would lose text or take it for something else.
+// shield inserts stand-ins where lute would lose text or misread it.
 func shield(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, caret, caretStandIn)
 	if strings.Contains(markdown, "`") && strings.ContainsAny(markdown, "(<") {
@@ -75,7 +75,7 @@ func shield(markdown string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// shieldTitle puts a stand-in before the first word of a callout's title, unless that is an icon.
+// shieldTitle inserts a stand-in before the first word of a callout's title, unless that is an icon.
 func shieldTitle(line string) string {
 	at := calloutTitle.FindStringSubmatchIndex(line)[4]
 	if isIcon(line[at:]) {
@@ -84,11 +84,11 @@ func shieldTitle(line string) string {
 	return line[:at] + titleStandIn + line[at:]
 }
 
-// inCode is what lute takes for the beginning of a reference, an address or a tag in code spans too.
+// inCode matches what lute takes for the beginning of a reference, an address or a tag even in code spans.
 var inCode = strings.NewReplacer("(", bracketStandIn, "<", tagStandIn)
 
-// shieldCode puts stand-ins for characters in code spans. A span ends with as many backticks as it begins with, in the
-// same paragraph.
+// shieldCode inserts stand-ins in code spans. A span ends with as many backticks as it begins with, in the same
+// paragraph.
 func shieldCode(markdown string) string {
 	var out strings.Builder
 	for {
@@ -112,10 +112,10 @@ func shieldCode(markdown string) string {
 	return out.String() + markdown
 }
 
-// backticks is how many of them a text begins with.
+// backticks returns the number of backticks at the beginning of a text.
 func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
-// paragraphEnd is where the rest of a paragraph ends: before a line that is blank or may begin a block.
+// paragraphEnd returns where a paragraph ends: before a line that is blank or may begin a block.
 func paragraphEnd(text string) int {
 	for at := 0; ; {
 		next := strings.IndexByte(text[at:], '\n')
@@ -129,7 +129,7 @@ func paragraphEnd(text string) int {
 	}
 }
 
-// closing is where a run of just n backticks begins in the rest of a paragraph, -1 when there is none.
+// closing returns where a run of exactly n backticks begins in the rest of a paragraph, -1 if there is none.
 func closing(text string, n int) int {
 	text = text[:paragraphEnd(text)]
 	for from := 0; ; {
@@ -146,20 +146,20 @@ func closing(text string, n int) int {
 	}
 }
 
-// protectTags puts stand-ins for the tags of a paragraph that have no other half in it.
+// protectTags inserts stand-ins for tags that have no other half in their paragraph.
 func protectTags(paragraph string) string {
 	tags := formatTag.FindAllStringSubmatchIndex(paragraph, -1)
 	if len(tags) == 0 {
 		return paragraph
 	}
-	lone := map[int]bool{} // where a tag without its other half begins
+	lone := map[int]bool{} // offsets of tags without their other half
 	open := map[string][]int{}
 	for _, at := range tags {
 		tag, name := paragraph[at[0]:at[1]], strings.ToLower(paragraph[at[2]:at[3]])
 		starts := open[name]
 		before := strings.TrimRight(paragraph[:at[0]], `\`)
 		switch {
-		case (at[0]-len(before))%2 == 1: // escaped: it is text
+		case (at[0]-len(before))%2 == 1: // escaped, so it is text
 		case name == "br" || strings.HasSuffix(tag, "/>"):
 		case !strings.HasPrefix(tag, "</"):
 			open[name] = append(starts, at[0])

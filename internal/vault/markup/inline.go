@@ -7,7 +7,7 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// parseInline has lute read the text of a leaf, nil when it cannot. The nodes lie below the result.
+// parseInline parses the text of a leaf with lute; nil if lute cannot. The nodes are below the result.
 func parseInline(text string) *ast.Node {
 	var t *parse.Tree
 	if guarded(func() { t = parse.Inline("", []byte(text), engine().ParseOptions) }) != nil {
@@ -17,8 +17,8 @@ func parseInline(text string) *ast.Node {
 	return t.Root.FirstChild
 }
 
-// spread puts text and children in the place of documents below a node: lute makes some of ~ between other marks, and
-// nothing that goes through its nodes looks into them.
+// spread replaces nested documents below a node by their content. Lute makes some for ~ between other marks, and code
+// that walks the nodes does not look into them.
 func spread(n *ast.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.Next
@@ -36,8 +36,8 @@ func spread(n *ast.Node) {
 	}
 }
 
-// inline writes the text of a leaf from its nodes, such that it stays as it is when it is read and written again: marks
-// that were put into other words may, next to each other, mean something else.
+// inline writes the text of a leaf from its nodes in a form that stays the same when it is read and written again:
+// marks next to each other may mean something else than their nodes.
 func (c converter) inline(leaf *ast.Node) string {
 	table := leaf.Type == ast.NodeTableCell
 	text, sure := c.once(leaf, table)
@@ -55,7 +55,7 @@ func (c converter) inline(leaf *ast.Node) string {
 	return text
 }
 
-// once writes the text of a leaf and reports whether it is sure to be written the same way when it is read.
+// once writes the text of a leaf, and reports whether it is certain to be written in the same way after it is read.
 func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
 	w := writer{table: table, tag: c.tag(leaf), bare: true}
 	w.children(leaf, nil)
@@ -66,8 +66,8 @@ func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
 	return text, !w.rewrote
 }
 
-// tag is what the < of a tag is written as that was typed as text. Lute looks from a & to the next ; for an entity,
-// whatever lies between them.
+// tag returns how to write the < of a tag that was typed as text. Lute takes everything from a & to the next ; for an
+// entity.
 func (c converter) tag(leaf *ast.Node) string {
 	switch {
 	case !c.typed:
@@ -78,9 +78,9 @@ func (c converter) tag(leaf *ast.Node) string {
 	return "&lt;"
 }
 
-// faithful is text if it says what the nodes of leaf say. Otherwise it is the first of these that does: the same with the
-// text of marks escaped, if that makes a difference, with <span> elements, which can say what Markdown cannot, with all
-// text escaped, or with both.
+// faithful returns text if it is read as the nodes of leaf. Otherwise it returns the first of these that is: with the
+// text of marks escaped, if that makes a difference; with <span> elements, which can express what Markdown cannot;
+// with all text escaped; or with both.
 func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) string {
 	ours := flattened(leaf)
 	meaning := outline(ours)
@@ -100,16 +100,16 @@ func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) st
 	return text
 }
 
-// says reports whether text is read as a leaf of this meaning.
+// says reports whether text is read as a leaf with this meaning.
 func says(text, meaning string) bool {
 	leaf := parseInline(shield(text))
 	return leaf != nil && restore(outline(flattened(leaf))) == restore(meaning)
 }
 
-// flattened is leaf with nested marks as text marks that follow each other, as the kernel stores them.
+// flattened returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
 func flattened(leaf *ast.Node) *ast.Node {
 	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: engine().ParseOptions}}
-	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // leaf stays as it is
+	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
 	for image := leaf.FirstChild; image != nil; image = image.Next {
 		if image.Type == ast.NodeImage {
 			single(image)
@@ -118,7 +118,7 @@ func flattened(leaf *ast.Node) *ast.Node {
 	return leaf
 }
 
-// single takes out of an image in marks the text marks that lute adds to the text they say.
+// single removes the text marks that lute adds around the text of an image in marks.
 func single(image *ast.Node) {
 	for c := image.FirstChild; c != nil; c = c.Next {
 		if before := c.Previous; c.Type == ast.NodeLinkText && before.Type == ast.NodeTextMark &&
@@ -128,7 +128,7 @@ func single(image *ast.Node) {
 	}
 }
 
-// outline spells what the nodes of a leaf say, so that two leaves can be compared.
+// outline returns the meaning of a leaf's nodes as text, for comparison.
 func outline(leaf *ast.Node) string {
 	var out strings.Builder
 	last := ""

@@ -70,7 +70,7 @@ func (w *writer) reference(n *ast.Node) {
 	w.put(newReference(id, tokensOf(text), "s"))
 }
 
-// barred is content in which bars are escaped if a table needs it.
+// barred returns content with bars escaped if a table needs it.
 func (w *writer) barred(content string) string {
 	if w.table {
 		return escapeBars(content)

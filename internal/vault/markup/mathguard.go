@@ -6,21 +6,21 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// dollarStandIn is for the signs of formulas that lute would not let end where they do.
+// dollarStandIn replaces signs of formulas that lute would not end in the right place.
 const dollarStandIn = "\U000F0024"
 
-// beforeText is what may stand before the text of a line: marks of quotes and items.
+// beforeText matches what may precede the text of a line: marks of quotes and items.
 var beforeText = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:\{:[^}\n]*\})?(?:\[[^\]\n]\][ \t]+)?`)
 
-// shieldMath keeps formulas in a block from taking what follows them. For lute one that begins a line ends only with a
-// line, and without such an end goes on to that of the document: those are text.
+// shieldMath keeps block formulas from swallowing the text after them. For lute, a formula that begins a line ends
+// only at a line's end; without such an end it extends to the end of the document, so it is treated as text.
 func shieldMath(markdown string) string {
 	if !strings.Contains(markdown, "$$") {
 		return markdown
 	}
 	lines := strings.Split(markdown, "\n")
 	changed, fence := false, ""
-	columns := map[int]bool{} // in which the texts of the items above begin
+	columns := map[int]bool{} // columns in which the texts of the items above begin
 	hide := func(from, to int) {
 		for i := from; i <= to; i++ {
 			lines[i] = strings.ReplaceAll(lines[i], "$$", dollarStandIn+dollarStandIn)
@@ -62,8 +62,8 @@ func shieldMath(markdown string) string {
 	return strings.Join(lines, "\n")
 }
 
-// mathEnd is the line in which the formulas that begin in a line have all ended, -1 if none, and whether that was one
-// formula, which ends with that line.
+// mathEnd returns the line in which all formulas that begin in a line have ended, -1 if there is none; whole says
+// that it was one formula that ends with that line.
 func mathEnd(lines []string, at int, rest string) (end int, whole bool) {
 	signs := 1
 	for i := at; i < len(lines); i++ {

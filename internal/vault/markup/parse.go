@@ -6,9 +6,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Parse splits Markdown, attribute lists included, into blocks. Blocks have an id only where a list gives them one;
-// Attrs may be nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out.
-// Text that lute cannot read, or that nests deeper than a note can, comes back as paragraphs: nothing is lost.
+// Parse splits Markdown with attribute lists into blocks. A block has an id only if a list gives it one; Attrs may be
+// nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out. Text that lute
+// cannot read, or that is nested too deep, becomes paragraphs: nothing is lost.
 func Parse(markdown string) []*tree.Block {
 	markdown = shield(shieldMath(widened(clean(markdown))))
 	if strings.TrimSpace(markdown) == "" {
@@ -24,7 +24,7 @@ func Parse(markdown string) []*tree.Block {
 	return blocks
 }
 
-// parsePiece has lute read a part of a text.
+// parsePiece parses a part of a text.
 func parsePiece(markdown string) (blocks []*tree.Block) {
 	t := parseTree(markdown)
 	if t == nil {
@@ -37,8 +37,8 @@ func parsePiece(markdown string) (blocks []*tree.Block) {
 	return blocks
 }
 
-// caret is the character lute takes for the place of the cursor. In a note it is a character like any other, so
-// lute sees another one in its stead.
+// caret is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets another
+// one in its place.
 const (
 	caret        = "\u2038"
 	caretStandIn = "\U000F2038"
@@ -46,13 +46,13 @@ const (
 
 var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "")
 
-// clean brings text into the form the parser wants: lines that end in \n, valid UTF-8, no zero-width spaces, which
-// SiYuan puts around marks and takes out again.
+// clean brings text into the parser's form: lines that end in \n, valid UTF-8, and no zero-width spaces, which SiYuan
+// adds around marks and removes again.
 func clean(text string) string {
 	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// restore undoes what clean did for lute's sake.
+// restore replaces the stand-ins again.
 func restore(text string) string {
 	if !strings.Contains(text, standInLead) {
 		return text
@@ -63,16 +63,16 @@ func restore(text string) string {
 // cleanNode is clean for text that lute does not parse as Markdown.
 func cleanNode(text string) string { return strings.ReplaceAll(clean(text), caret, caretStandIn) }
 
-// restoreDOM is restore for a DOM, in which < is written as a character reference.
+// restoreDOM is restore for a DOM, in which < is a character reference.
 func restoreDOM(dom string) string { return restore(strings.ReplaceAll(dom, tagStandIn, "&lt;")) }
 
-// standInLead is the byte that all stand-ins begin with.
+// standInLead is the byte with which all stand-ins begin.
 const standInLead = "\xf3"
 
 var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
 
-// paragraphs is Parse for what lute should not see: each stretch between blank lines is a paragraph, with the
-// attribute list below it.
+// paragraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
+// the attribute lists below them.
 func paragraphs(markdown string) []*tree.Block {
 	var found []*tree.Block
 	for part := range strings.SplitSeq(markdown, "\n\n") {
@@ -93,7 +93,7 @@ func paragraphs(markdown string) []*tree.Block {
 	return found
 }
 
-// cutIAL takes an attribute list off the end of a text.
+// cutIAL removes an attribute list from the end of a text.
 func cutIAL(text string) (body, list string) {
 	at := strings.LastIndexByte(text, '\n') + 1
 	last := strings.TrimSpace(text[at:])

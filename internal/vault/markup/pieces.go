@@ -2,12 +2,13 @@ package markup
 
 import "strings"
 
-// pieceSize is how many bytes of Markdown lute reads at a time: its tree takes some hundred times as much memory as the text.
+// pieceSize is how many bytes of Markdown lute gets at a time: its tree takes some hundred times the memory of the
+// text.
 const pieceSize = 64 << 10
 
-// pieces cuts Markdown into parts of at least a size that mean by themselves what they mean together, as far as that can be seen
-// from single lines: behind a paragraph or heading that lies in nothing, where what follows is neither its attribute list nor
-// indented. Where something is open that may go on behind a blank line, or may be, nothing is cut.
+// pieces cuts Markdown into parts, each at least size bytes long, that mean the same alone as together, as far as
+// single lines tell. It cuts after a top-level paragraph or heading, if the next line is neither its attribute list
+// nor indented, and never where something may be open that continues after a blank line.
 func pieces(markdown string, size int) []string {
 	if len(markdown) < 2*size {
 		return []string{markdown}
@@ -45,12 +46,12 @@ func pieces(markdown string, size int) []string {
 	return append(parts, markdown[begin:])
 }
 
-// startsAnew reports whether a line behind a blank one has nothing to do with a paragraph before that.
+// startsAnew reports whether a line after a blank one is independent of a paragraph before that.
 func startsAnew(line string) bool {
 	return line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "{:")
 }
 
-// opens reports whether a line may open what ends behind a blank line, but for a fence that lies in nothing.
+// opens reports whether a line may open something that ends after a blank line, other than a top-level fence.
 func opens(line string) bool {
 	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
 	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {
@@ -61,7 +62,7 @@ func opens(line string) bool {
 	return inside != line && fenceOf(inside) != ""
 }
 
-// fenceOf is the fence of code that a line opens, "" for none.
+// fenceOf returns the code fence that a line opens, "" for none.
 func fenceOf(line string) string {
 	for _, char := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, char)); n >= 3 && !(char == "`" && strings.Contains(line[n:], "`")) {
@@ -71,7 +72,7 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// isPlain reports whether a line belongs to a paragraph or is a heading, and lies in nothing.
+// isPlain reports whether a line is part of a top-level paragraph or is a top-level heading.
 func isPlain(line string) bool {
 	return !strings.ContainsRune(" \t>-*+|0123456789:~`$<{}[!\\", rune(line[0]))
 }

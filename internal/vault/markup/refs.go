@@ -6,7 +6,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Tags are the tags of a leaf as blocks.tag holds them: #a#, #b#.
+// Tags returns the tags of a leaf as in blocks.tag: #a#, #b#.
 func Tags(text string) []string {
 	if !strings.Contains(text, "#") {
 		return nil
@@ -20,7 +20,7 @@ func Tags(text string) []string {
 	return found
 }
 
-// References are what a block refers to: its block refs, and the block that an embedded query names.
+// References returns what a block refers to: its block references, and the block that an embedded query names.
 func References(b *tree.Block) []Span {
 	switch {
 	case b.Kind == tree.Embed:
@@ -37,7 +37,7 @@ func References(b *tree.Block) []Span {
 	return found
 }
 
-// firstID is the first id in a text, "" for none.
+// firstID returns the first id in a text, "" for none.
 func firstID(text string) string {
 	for at := strings.IndexByte(text, '-'); at >= 0; {
 		if at >= 14 && at+8 <= len(text) && tree.ValidID(text[at-14:at+8]) {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Markdown is a block without attribute lists, as blocks.markdown holds it; "" for a document.
+// Markdown returns a block without attribute lists as in blocks.markdown; "" for a document.
 func Markdown(b *tree.Block) string {
 	switch {
 	case b.Kind == tree.Doc:
@@ -19,20 +19,20 @@ func Markdown(b *tree.Block) string {
 	return renderer{}.block(b)
 }
 
-// Kramdown is a block with attribute lists; a document is its blocks and then its own list.
+// Kramdown returns a block with attribute lists; for a document, its blocks and then its own list.
 func Kramdown(b *tree.Block) string { return renderer{lists: true}.block(b) }
 
 // Textmark is Kramdown with formatted text as the editor's <span> marks.
 func Textmark(b *tree.Block) string { return renderer{lists: true, marks: true}.block(b) }
 
-// Export is the Markdown of a document's blocks without attribute lists.
+// Export returns the Markdown of a document's blocks without attribute lists.
 func Export(d *tree.Block) string { return renderer{}.blocks(d.Children, "\n\n") }
 
 // renderer writes blocks as Markdown.
 type renderer struct {
-	// lists has the attribute lists of blocks written.
+	// lists writes the attribute lists of blocks.
 	lists bool
-	// marks has formatted text written as the editor's <span> marks.
+	// marks writes formatted text as the editor's <span> marks.
 	marks bool
 }
 
@@ -99,12 +99,12 @@ func (r renderer) item(b *tree.Block) string {
 	}
 	text := indented(r.blocks(b.Children, "\n\n"), pad)
 	if r.lists && b.Task != "" && len(b.Children) > 0 && b.Children[0].Text == "" && b.Children[0].Kind == tree.Paragraph {
-		head += "\n" + pad // a list right behind the box would be text
+		head += "\n" + pad // right behind the box the list would be text
 	}
 	return head + text
 }
 
-// indented puts pad before every line but the first and the empty ones.
+// indented adds pad before every line except the first and empty ones.
 func indented(text, pad string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -138,7 +138,7 @@ func (r renderer) quote(b *tree.Block) string {
 	return r.close(b, out.String())
 }
 
-// marked writes the text of a leaf with <span> elements for its marks, as the kernel's kramdown in the mode textmark.
+// marked returns the text of a leaf with <span> elements for its marks, as in the kernel's kramdown of mode textmark.
 func marked(text string) string {
 	if !strings.ContainsAny(text, marking) || hostile(text) {
 		return text

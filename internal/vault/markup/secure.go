@@ -6,15 +6,15 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// probe is the attribute list that stands below a paragraph when it is looked at as it would be stored.
+// probe is an attribute list below a paragraph, to test the paragraph as it would be stored.
 const probe = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
-// mostLines is for how many lines of a paragraph secured looks at each. Longer ones have them all escaped.
+// mostLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
 const mostLines = 50
 
-// secured is the text of a paragraph such that it is read back as that paragraph: where a line would begin another
-// block, a backslash takes its first character's meaning away. Lute reads some paragraphs that it would not read again
-// once they are stored, such as {{{ that nothing closes.
+// secured returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added where a
+// line would begin another block. Lute reads some paragraphs that it would not read again once they are stored, such
+// as an unclosed {{{.
 func secured(text string) string {
 	if !risky(text) || hostile(text) || isParagraph(text) {
 		return text
@@ -37,7 +37,7 @@ func secured(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// risky reports whether a line of text begins with what could begin a block.
+// risky reports whether a line begins with something that could begin a block.
 func risky(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(line, " \t")
@@ -52,7 +52,7 @@ func risky(text string) bool {
 func isParagraph(text string) bool {
 	t := parseTree(text + probe)
 	if t == nil {
-		return true // nothing better can be said of it
+		return true // cannot be tested
 	}
 	first := t.Root.FirstChild
 	if first == nil || first.Type != ast.NodeParagraph || first.Next == nil || first.Next.Next != t.Root.LastChild {
@@ -61,7 +61,7 @@ func isParagraph(text string) bool {
 	return first.IALAttr("id") == probe[8:30] && says(text, outline(flattened(first)))
 }
 
-// escapeStart takes the meaning away from the first character of a line, or of the mark behind a number.
+// escapeStart escapes the first character of a line, or of the mark after a number.
 func escapeStart(line string) string {
 	start := len(line) - len(strings.TrimLeft(line, " \t"))
 	at := start

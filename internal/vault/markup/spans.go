@@ -2,7 +2,7 @@ package markup
 
 import "strings"
 
-// Span is one formatted stretch of the text of a leaf, or plain text when Kind is "".
+// Span is a stretch of a leaf's text in one format; Kind is "" for plain text.
 type Span struct {
 	Kind     string // strong, em, code, a, tag, block-ref, img, inline-math, ...
 	Content  string // the text shown
@@ -12,11 +12,11 @@ type Span struct {
 	Subtype  string // s or d of a reference
 }
 
-// marking are the characters without which text is plain.
+// marking are the characters of marks; text without any of them is plain.
 const marking = "\\`*_~=#^$<>[]!(){}&:"
 
-// Spans splits the text of a leaf. Their Markdown, one after the other, is the text. Marks inside of others have
-// kinds like "strong em"; links, images, tags, code, formulas and references inside of others are spans of their own.
+// Spans splits the text of a leaf. Their Markdown, concatenated, is the text. Nested marks have kinds such as "strong
+// em". Links, images, tags, code, formulas and references inside of marks are spans of their own.
 func Spans(text string) []Span {
 	switch {
 	case text == "":
@@ -47,7 +47,7 @@ func Spans(text string) []Span {
 	return []Span{{Content: text, Markdown: text}}
 }
 
-// joined gives the edges of marks to the text next to them, and makes one span of equal neighbours.
+// joined adds the edges of marks to the text next to them, and joins neighbours of the same kind.
 func joined(pieces []Span) []Span {
 	found := make([]Span, 0, len(pieces))
 	var content, markdown strings.Builder // of the last span
@@ -81,7 +81,7 @@ func joined(pieces []Span) []Span {
 			add(Span{Markdown: open}, true)
 			add(p, p.Kind == "")
 		default:
-			fresh := open != "" // marks that begin here: not those of the span before
+			fresh := open != "" // marks begin here, so it does not continue the last span
 			p.Markdown = open + p.Markdown
 			add(p, !fresh && (p.Kind == "" || styled(p.Kind)))
 		}
@@ -91,7 +91,7 @@ func joined(pieces []Span) []Span {
 	return found
 }
 
-// styled reports whether a kind only says how text looks.
+// styled reports whether a kind only changes the look of text.
 func styled(kind string) bool {
 	first, _, _ := strings.Cut(kind, " ")
 	switch first {
@@ -101,7 +101,8 @@ func styled(kind string) bool {
 	return false
 }
 
-// same reports whether spans say exactly text. They do not if it is written in another way than ours.
+// same reports whether the spans' Markdown is exactly text. It is not if the text is written in another way than
+// ours.
 func same(spans []Span, text string) bool {
 	for _, s := range spans {
 		tail, found := strings.CutPrefix(text, s.Markdown)
@@ -113,7 +114,7 @@ func same(spans []Span, text string) bool {
 	return text == ""
 }
 
-// realigned keeps the spans whose Markdown is found in the text, in order. What lies between them is plain.
+// realigned keeps, in order, the spans whose Markdown occurs in the text. The text between them is plain.
 func realigned(spans []Span, text string) []Span {
 	var found []Span
 	plain := func(stretch string) {

@@ -13,7 +13,7 @@ import (
 // syVersion is the version of the .sy format that is written.
 const syVersion = "2"
 
-// SY renders a loaded document as the .sy file it would be: one JSON object on one line, the document's node.
+// SY returns a loaded document as a .sy file: the document's node as one JSON object on one line.
 func SY(d *tree.Document) []byte {
 	var out []byte
 	err := guarded(func() {
@@ -29,7 +29,7 @@ func SY(d *tree.Document) []byte {
 	return []byte(restore(string(out)))
 }
 
-// plainSY is SY for what lute cannot render: a document with its Markdown in one paragraph.
+// plainSY replaces SY for what lute cannot render: a document with its Markdown in one paragraph.
 func plainSY(d *tree.Document) []byte {
 	file := map[string]any{
 		"ID": d.Root.ID, "Spec": syVersion, "Type": tree.NodeType(tree.Doc), "Properties": d.Root.Attrs,
@@ -38,15 +38,15 @@ func plainSY(d *tree.Document) []byte {
 			"Children": []any{map[string]any{"Type": "NodeText", "Data": Export(d.Root)}},
 		}},
 	}
-	data, _ := json.Marshal(file) // strings and maps of strings: it cannot fail
+	data, _ := json.Marshal(file) // cannot fail with strings and maps of strings
 	return data
 }
 
-// ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong with the file.
+// ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong in the file.
 func ParseSY(data []byte) (*tree.Block, error) { return ReadSY(data, nil) }
 
-// ReadSY is [ParseSY] that tells altered, unless it is nil, of each block that a note cannot hold as the file has it: the id
-// of the block, which may be "", and what became of it.
+// ReadSY is [ParseSY] that calls altered, if not nil, for each block that a note cannot hold as it is in the file:
+// with the block's id, which may be "", and what was changed.
 func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	if tooMany(data) {
 		return nil, fmt.Errorf("the .sy file has more than %d nodes", maxNodes)
@@ -72,10 +72,10 @@ func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	return b, nil
 }
 
-// maxNodes is how many nodes a file may have: one takes a kilobyte and more in memory, and two bytes in the file.
+// maxNodes bounds the nodes of a file: a node takes two bytes there, but over a kilobyte in memory.
 const maxNodes = 500_000
 
-// tooMany reports whether JSON has more objects than there may be nodes.
+// tooMany reports whether JSON has more objects than maxNodes.
 func tooMany(data []byte) bool {
 	n, quoted := 0, false
 	for i := 0; i < len(data); i++ {
@@ -91,7 +91,8 @@ func tooMany(data []byte) bool {
 	return n > maxNodes
 }
 
-// link makes the node of a file a node of a tree: files hold children in lists, types by name, tokens as text.
+// link turns the node of a file into a node of a tree: files have children as lists, types as names, and tokens as
+// text.
 func link(n *ast.Node) {
 	n.Type = ast.Str2NodeType(n.TypeStr)
 	n.Tokens = []byte(cleanNode(n.Data))

@@ -6,13 +6,13 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// escapes are the characters that would begin or end a mark.
+// escapes are characters that may begin or end a mark.
 var escapes = strings.NewReplacer(
 	`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "$", `\$`, "=", `\=`, "^", `\^`, "<", `\<`, ">", `\>`,
 	"[", `\[`, "]", `\]`, "#", `\#`, "((", `\((`,
 )
 
-// escapeMarks writes text so that it means itself.
+// escapeMarks escapes text so that it is read as plain text.
 func escapeMarks(text string) string {
 	if !strings.ContainsAny(text, "\\*_`~$=^<>[]#(") {
 		return text
@@ -20,18 +20,18 @@ func escapeMarks(text string) string {
 	return escapes.Replace(text)
 }
 
-// plainBackslash is one, as escapeMarks writes it, that means itself without that too.
+// plainBackslash matches a backslash written by escapeMarks that is not needed.
 var plainBackslash = lazyregexp.New(`\\\\([^!-/:-@\[-\x60{-~])`)
 
-// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would cut into several.
+// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would split.
 func escapeInTag(text string) string {
 	return plainBackslash.ReplaceAllString(escapeMarks(text), `\$1`)
 }
 
-// tagStart is the beginning of a tag.
+// tagStart matches the beginning of a tag.
 var tagStart = lazyregexp.New(`<([A-Za-z/!?])`)
 
-// codeSpan writes code between more backticks than it holds in a row.
+// codeSpan returns code between more backticks than it contains in a row.
 func codeSpan(content string) string {
 	fence := "`"
 	for strings.Contains(content, fence) {
@@ -44,7 +44,7 @@ func codeSpan(content string) string {
 	return fence + content + fence
 }
 
-// destination is what stands between the parentheses of a link or image.
+// destination returns the text between the parentheses of a link or image.
 func destination(target, title string) string {
 	if title == "" {
 		return target
@@ -56,10 +56,10 @@ func destination(target, title string) string {
 	return target + " " + quote + title + quote
 }
 
-// Dynamic is a reference to a block that shows the text of the block, as Markdown.
+// Dynamic returns the Markdown of a reference whose text follows the text of the block.
 func Dynamic(id, text string) string { return newReference(id, text, "d").Markdown }
 
-// newReference is a reference to a block. Its anchor is the text that stays ("s"), or that of the block ("d").
+// newReference returns a reference to a block. Its anchor is fixed text ("s"), or follows the block's text ("d").
 func newReference(id, text, subtype string) Span {
 	if text == "" {
 		text = id
@@ -73,7 +73,7 @@ func newReference(id, text, subtype string) Span {
 	return s
 }
 
-// newAnnotation is a reference to a mark in a PDF.
+// newAnnotation returns a reference to an annotation in a PDF.
 func newAnnotation(id, text string) Span {
 	return Span{Kind: "file-annotation-ref", Content: text, Target: id, Markdown: "<<" + id + ` "` + text + `">>`}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// zeroWidth is what the kernel puts around marks so that the cursor finds a place beside them.
+// zeroWidth is the space that the kernel adds around marks as a place for the cursor.
 const zeroWidth = "\u200b"
 
-// finish gives a tree what the kernel's files have and Markdown has not: the zero-width spaces beside code, keys, tags
-// and images, and the names of HTML elements on the parts of tables.
+// finish adds what the kernel's files have and Markdown has not: zero-width spaces beside code, keys, tags and
+// images, and the names of HTML elements on the parts of tables.
 func finish(root *ast.Node) {
 	var spaced []*ast.Node
 	ast.Walk(root, func(n *ast.Node, entering bool) ast.WalkStatus {
@@ -58,7 +58,7 @@ func finish(root *ast.Node) {
 	}
 }
 
-// joinLines makes one text of the texts and line breaks of a leaf that follow each other.
+// joinLines joins consecutive texts and line breaks of a leaf.
 func joinLines(leaf *ast.Node) {
 	for n := leaf.FirstChild; n != nil; n = n.Next {
 		if !isText(n) {

@@ -19,7 +19,7 @@ func columns(table *ast.Node) int {
 	return count
 }
 
-// table writes a table the way the kernel does: no blanks in the cells, and a rule as wide as the widest cell.
+// table writes a table as the kernel does: without blanks in the cells, and with a rule as wide as the widest cell.
 func (c converter) table(n *ast.Node) string {
 	var rows [][]string
 	var aligns []int
@@ -34,7 +34,7 @@ func (c converter) table(n *ast.Node) string {
 			}
 			text := strings.ReplaceAll(strings.Trim(c.inline(cell), " \t\n"), "\n", "<br />")
 			if (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1 {
-				text += `\` // it would escape the bar
+				text += `\` // or the backslash would escape the bar
 			}
 			cells = append(cells, text)
 		}
@@ -67,7 +67,7 @@ func tableRow(cells []string, width int) string {
 	return "|" + strings.Join(cells, "|") + "|"
 }
 
-// tableRule is the line of dashes below the head. aligns are lute's: 0 none, 1 left, 2 center, 3 right.
+// tableRule returns the line of dashes below the head. aligns are lute's: 0 none, 1 left, 2 center, 3 right.
 func tableRule(aligns []int, rows [][]string) string {
 	var out strings.Builder
 	out.WriteByte('|')
@@ -92,7 +92,7 @@ func tableRule(aligns []int, rows [][]string) string {
 	return out.String()
 }
 
-// displayWidth counts the columns text takes on a terminal: two for a CJK character.
+// displayWidth returns the columns that text takes on a terminal: two for a CJK character.
 func displayWidth(text string) int {
 	width := 0
 	for _, r := range text {

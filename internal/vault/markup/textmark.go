@@ -8,16 +8,16 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// enclosing are the marks that are written around a text, by their name in a text mark.
+// enclosing are the marks written around a text, by their name in a text mark.
 var enclosing = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
 
-// elements are the marks written as HTML elements. Inside them lute reads no other marks.
+// elements are the marks written as HTML elements. Lute reads no other marks inside them.
 var elements = []string{"u", "kbd", "sup", "sub"}
 
-// textEscapes are the characters that text inside an element cannot hold.
+// textEscapes are the characters that text inside an element cannot contain.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// mark writes a text mark, which may be of several kinds at once.
+// mark writes a text mark, which may have several kinds.
 func (w *writer) mark(n *ast.Node) {
 	w.marks++
 	kinds := markKinds(n)
@@ -33,8 +33,8 @@ func (w *writer) mark(n *ast.Node) {
 	opened.change(w, nil, nil)
 }
 
-// run writes text marks that follow each other, and returns the last. Those that go together share their marks:
-// **a *b* c** is three.
+// run writes consecutive text marks and returns the last. They share marks where they can: **a *b* c** is three text
+// marks.
 func (w *writer) run(n *ast.Node) *ast.Node {
 	opened := stack{}
 	for ; ; n = n.Next {
@@ -57,7 +57,7 @@ func (w *writer) run(n *ast.Node) *ast.Node {
 	}
 }
 
-// markKinds are the kinds of a text mark. The kind text says nothing beside others.
+// markKinds returns the kinds of a text mark, without "text" if there are others.
 func markKinds(n *ast.Node) []string {
 	kinds := strings.Fields(sortedWords(n.TextMarkType))
 	if len(kinds) > 1 {
@@ -66,10 +66,10 @@ func markKinds(n *ast.Node) []string {
 	return kinds
 }
 
-// stack are the enclosing marks that are open, from the outside in.
+// stack has the enclosing marks that are open, outermost first.
 type stack []string
 
-// change closes and opens marks until exactly wanted are open. The ones that last longest from n on are opened first.
+// change closes and opens marks until exactly wanted are open. Marks that last longest from n on are opened first.
 func (open *stack) change(w *writer, wanted []string, n *ast.Node) {
 	keep := 0
 	for keep < len(*open) && slices.Contains(wanted, (*open)[keep]) {
@@ -92,7 +92,7 @@ func (open *stack) change(w *writer, wanted []string, n *ast.Node) {
 	}
 }
 
-// lasting counts for how many text marks in a row a kind goes on.
+// lasting returns for how many consecutive text marks a kind continues.
 func lasting(n *ast.Node, kind string) int {
 	count := 0
 	for ; n != nil && n.Type == ast.NodeTextMark && n.IsTextMarkType(kind); n = n.Next {
@@ -111,7 +111,7 @@ func enclosingOf(kinds []string) []string {
 	return found
 }
 
-// markKind is the kind by which Spans calls a text mark: what it refers to first, then how it looks.
+// markKind returns the kind that Spans gives a text mark: what it refers to first, then its look.
 func markKind(kinds []string) string {
 	for _, kind := range []string{"block-ref", "file-annotation-ref", "a", "tag", "inline-math", "inline-memo", "code"} {
 		if slices.Contains(kinds, kind) {
@@ -121,7 +121,7 @@ func markKind(kinds []string) string {
 	return strings.Join(kinds, " ")
 }
 
-// innermost writes a text mark without the marks around it, and reports whether there is Markdown for all its kinds.
+// innermost writes a text mark without its enclosing marks, and reports whether Markdown can express all its kinds.
 func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 	text := strings.ReplaceAll(unescapeHTML(n.TextMarkTextContent), zeroWidth, "")
 	s := Span{Content: text}
@@ -162,7 +162,7 @@ func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 	return s, len(rest) == 0 && s.Content != ""
 }
 
-// inMark is the text of a mark, escaped where it is not to be bare.
+// inMark returns the text of a mark, escaped unless bare is set.
 func (w *writer) inMark(text string, escape func(string) string) string {
 	escaped := escape(text)
 	w.escaped = w.escaped || escaped != text
@@ -172,7 +172,7 @@ func (w *writer) inMark(text string, escape func(string) string) string {
 	return escaped
 }
 
-// spanElement writes a text mark as the element that lute reads back to the same.
+// spanElement writes a text mark as the element that lute reads back as the same mark.
 func spanElement(n *ast.Node) string {
 	var out strings.Builder
 	attr := func(name, value string) {
@@ -203,7 +203,7 @@ func unescapeHTML(text string) string {
 	return html.UnescapeString(text)
 }
 
-// sortedWords are the words of a text in order, each once.
+// sortedWords returns the words of a text in order, without duplicates.
 func sortedWords(text string) string {
 	if !strings.Contains(text, " ") {
 		return text

@@ -11,7 +11,7 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// newTree makes lute's syntax tree of some blocks. Their text marks lie flat, as the kernel stores them.
+// newTree returns lute's syntax tree of blocks. Text marks are not nested, as in the kernel's files.
 func newTree(blocks ...*tree.Block) *parse.Tree {
 	t := &parse.Tree{Root: &ast.Node{Type: ast.NodeDocument}, Context: &parse.Context{ParseOption: engine().ParseOptions}}
 	for _, b := range blocks {
@@ -20,7 +20,7 @@ func newTree(blocks ...*tree.Block) *parse.Tree {
 	return t
 }
 
-// newNode makes the node of a block and all below it.
+// newNode returns the node of a block with all below it.
 func newNode(b *tree.Block) *ast.Node {
 	n := &ast.Node{Type: ast.Str2NodeType(tree.NodeType(b.Kind)), ID: b.ID, KramdownIAL: attrPairs(b)}
 	switch b.Kind {
@@ -51,7 +51,7 @@ func newNode(b *tree.Block) *ast.Node {
 	return n
 }
 
-// attrPairs are the attributes of a block as lute wants them: id, then updated, then the others.
+// attrPairs returns the attributes of a block in lute's order: id, updated, then the others.
 func attrPairs(b *tree.Block) [][]string {
 	var pairs, others [][]string
 	for _, name := range tree.Names(b.Attrs) {
@@ -65,14 +65,15 @@ func attrPairs(b *tree.Block) [][]string {
 	if b.Kind == tree.Table {
 		return append(pairs, others...)
 	}
-	// The kernel writes updated last, except in a table, to which it adds the widths of the columns at the end.
+	// The kernel writes updated last, except in a table, where the widths of the columns follow it.
 	if n := len(pairs); n == 2 {
 		return append(append(pairs[:1:1], others...), pairs[1])
 	}
 	return append(pairs, others...)
 }
 
-// listData is the kind of a list, and for an item its mark. The numbers are lute's: 0 bullets, 1 numbers, 3 tasks.
+// listData returns the kind of a list, and for an item its mark. The numbers are lute's: 0 bullets, 1 numbers, 3
+// tasks.
 func listData(b *tree.Block) *ast.ListData {
 	data := &ast.ListData{}
 	switch b.Subtype() {
@@ -94,7 +95,7 @@ func listData(b *tree.Block) *ast.ListData {
 	return data
 }
 
-// fillLeaf puts the text of a leaf into its node.
+// fillLeaf adds the text of a leaf to its node.
 func fillLeaf(n *ast.Node, b *tree.Block) {
 	switch b.Kind {
 	case tree.Heading:
@@ -133,7 +134,7 @@ func fillLeaf(n *ast.Node, b *tree.Block) {
 	}
 }
 
-// noNewline reports whether code is a drawing, which the kernel keeps without a line feed at its end.
+// noNewline reports whether code is a diagram, which the kernel stores without a line feed at its end.
 func noNewline(language string) bool {
 	switch language {
 	case "mermaid", "echarts", "mindmap", "flowchart", "graphviz", "plantuml", "abc":
@@ -161,7 +162,7 @@ func moveInline(n *ast.Node, text string) {
 	}
 }
 
-// joinMark makes a text mark and an equal one before it one, and brings it into the form of the kernel's files.
+// joinMark joins a text mark with an equal one before it, and brings it into the form of the kernel's files.
 func joinMark(n *ast.Node) {
 	if n.Type != ast.NodeTextMark {
 		return
@@ -178,7 +179,7 @@ func joinMark(n *ast.Node) {
 	}
 }
 
-// fillTable has lute read the Markdown of a table and takes what it found.
+// fillTable parses the Markdown of a table with lute and moves the result into n.
 func fillTable(n *ast.Node, text string) {
 	t := parseTree(shield(text))
 	var table *ast.Node

@@ -6,16 +6,17 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// delimiterRow is the line below the head of a table.
+// delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-// widened is text whose tables have as many columns as their widest row: cells beyond those of the head would be lost.
+// widened returns text with tables that have as many columns as their widest row: lute would drop cells beyond those
+// of the head.
 func widened(markdown string) string {
 	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {
 		return markdown
 	}
 	lines := strings.Split(markdown, "\n")
-	changed, fence, end := false, "", 0 // end is that of the table at hand
+	changed, fence, end := false, "", 0 // end is the end of the current table
 	for i, line := range lines {
 		rest := strings.TrimLeft(line, " \t>-*+.)0123456789")
 		switch {
@@ -50,7 +51,7 @@ func widened(markdown string) string {
 	return strings.Join(lines, "\n")
 }
 
-// barsAbove reports whether the paragraph right above holds a bar.
+// barsAbove reports whether the paragraph right above contains a bar.
 func barsAbove(lines []string) bool {
 	for i := len(lines) - 1; i >= 0 && strings.Trim(lines[i], " \t>") != ""; i-- {
 		if strings.Contains(lines[i], "|") {
@@ -63,7 +64,7 @@ func barsAbove(lines []string) bool {
 // rowWidth counts the cells of a row.
 func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
 
-// wider is a row with more cells at its end.
+// wider returns a row with more cells at its end.
 func wider(row, cell string, more int) string {
 	row = strings.TrimRight(row, " \t")
 	if !strings.HasSuffix(row, "|") {

@@ -7,26 +7,26 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// writer writes the inline nodes of a leaf as Markdown, in pieces that say what they are.
+// writer writes the inline nodes of a leaf as Markdown, in pieces with their kinds.
 type writer struct {
 	pieces []Span
-	// table is set inside a table's cell, where a bar has to be escaped.
+	// table is set inside a table cell, where bars must be escaped.
 	table bool
-	// spans has text marks written as <span> elements.
+	// spans writes text marks as <span> elements.
 	spans bool
-	// escape has text escaped that looks like marks.
+	// escape escapes text that looks like marks.
 	escape bool
-	// bare has the text of marks written as it is, though it looks like marks; escaped says that such text was met.
+	// bare leaves the text of marks as it is even if it looks like marks; escaped reports that there was such text.
 	bare, escaped bool
-	// tag is what < is written as where it would begin a tag; "" leaves tags as they are.
+	// tag is written for a < that would begin a tag; "" leaves tags as they are.
 	tag string
-	// rewrote says that a mark was written in another way than it was read.
+	// rewrote reports that a mark was written in another way than it was read.
 	rewrote bool
-	// marks counts the text marks that were met.
+	// marks counts text marks.
 	marks int
 }
 
-// edge is the kind of a piece that is only the beginning or end of marks around others.
+// The kinds of pieces that are only the beginning or end of marks around others.
 const (
 	edgeOpen  = "\x00open"
 	edgeClose = "\x00close"
@@ -45,7 +45,7 @@ func (w *writer) markdown() string {
 
 func (w *writer) put(s Span) { w.pieces = append(w.pieces, s) }
 
-// text puts plain text, which inside of marks is of their kind.
+// text adds plain text, which inside of marks has their kinds.
 func (w *writer) text(kinds []string, content, markdown string) {
 	w.put(Span{Kind: strings.Join(kinds, " "), Content: content, Markdown: markdown})
 }
@@ -141,7 +141,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 	}
 }
 
-// below is the Markdown of what lies inside a node.
+// below returns the Markdown of what is inside a node.
 func (w *writer) below(n *ast.Node) string {
 	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
 	inner.children(n, nil)
@@ -150,14 +150,14 @@ func (w *writer) below(n *ast.Node) string {
 	return inner.markdown()
 }
 
-// around puts what lies inside of marks between them.
+// around writes what is inside of marks between them.
 func (w *writer) around(n *ast.Node, kinds []string, kind, open, closing string) {
 	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
 	w.children(n, append(slices.Clip(kinds), kind))
 	w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: closing})
 }
 
-// attach writes the attribute list of the mark before it.
+// attach adds the attribute list of the mark before it.
 func (w *writer) attach(list string) {
 	if len(w.pieces) == 0 {
 		w.text(nil, list, list)
@@ -166,7 +166,7 @@ func (w *writer) attach(list string) {
 	w.pieces[len(w.pieces)-1].Markdown += list
 }
 
-// emojiText is the character of an emoji, or its name where it is a picture.
+// emojiText returns the character of an emoji, or its name if it is a picture.
 func emojiText(n *ast.Node) string {
 	var out strings.Builder
 	for c := n.FirstChild; c != nil; c = c.Next {

@@ -16,18 +16,18 @@ import (
 
 // Lost is something that is missing.
 type Lost struct {
-	// Where is a document by its path, a file, or the vault.
+	// Where is the path of a document, a file, or the vault.
 	Where string `json:"where"`
 	What  string `json:"what"`
 }
 
-// lostBox is the notebook of documents whose own could not be read.
+// lostBox is the notebook for documents whose own notebook could not be read.
 const lostBox = "20000101000000-salvage"
 
 // Empty reports whether no text was found.
 func (f *Found) Empty() bool { return len(f.nodes) == 0 }
 
-// Fill makes what was found documents of an empty vault, and says what is missing.
+// Fill turns what was found into documents of an empty vault, and returns what is missing.
 func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, err error) {
 	if f.Unread > 0 {
 		lost = append(lost, Lost{"the vault", fmt.Sprintf("%d of %d pages could not be read", f.Unread, f.Pages)})
@@ -63,7 +63,7 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 	return lost, f.fillFiles(ctx, w)
 }
 
-// place gives documents their blocks. Those of documents that were not found get ones that stand for them.
+// place assigns blocks to documents. Blocks of documents that were not found get new ones.
 func (f *Found) place() {
 	for _, b := range f.nodes {
 		d := f.documents[b.doc]
@@ -72,18 +72,18 @@ func (f *Found) place() {
 			f.documents[b.doc] = d
 		}
 		if _, box := f.notebooks[b.id]; b.kind == tree.Doc && d.id == "" && f.byID[b.id] == nil && !box {
-			d.id, f.byID[b.id] = b.id, d // another document may claim it, by a row that is damaged
+			d.id, f.byID[b.id] = b.id, d // another document may claim it by a damaged row
 		}
 		d.nodes = append(d.nodes, b)
 	}
 	for _, d := range f.documents {
 		if _, box := f.notebooks[d.id]; box && d.box != d.id {
-			d.id = "" // it is that of a notebook's own page
+			d.id = "" // it is the id of a notebook's own page
 		}
 	}
 }
 
-// fillBox makes a notebook with its documents, parents first.
+// fillBox creates a notebook with its documents, parents first.
 func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, conf tree.Conf, list []*document) (lost []Lost, err error) {
 	conf.Closed = false
 	made := map[int64]string{0: ""}
@@ -122,7 +122,7 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 			}
 			return nil
 		})
-		if len(later) == len(list) { // they lie below each other
+		if len(later) == len(list) { // a cycle: they are below each other
 			later[0].parent = 0
 			lost = append(lost, Lost{name(later[0]), "it and the document above it lie below each other: it lies at the top"})
 		}
@@ -154,7 +154,7 @@ func (f *Found) add(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document,
 	return made.ID()
 }
 
-// name is a document for people.
+// name returns how to name a document to people.
 func name(d *document) string {
 	switch {
 	case d.hpath != "" && d.hpath != "/":
@@ -165,7 +165,7 @@ func name(d *document) string {
 	return fmt.Sprintf("document %d", d.n)
 }
 
-// tree makes a tree of the blocks of a document. Those whose container is missing hang at its root.
+// tree builds the tree of a document's blocks. Blocks whose container is missing go to the root.
 func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 	sorting.By(d.nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.n, b.n)) })
 	blocks := map[int64]*tree.Block{}
@@ -178,7 +178,7 @@ func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 		if !block.Container() {
 			block.Text = b.text
 		}
-		size += int64(len(b.ial)+len(b.text)) + 120 // as document.size counts
+		size += int64(len(b.ial)+len(b.text)) + 120 // counted like document.size
 		blocks[b.n] = block
 		if b.kind == tree.Doc && root == nil {
 			root = block
@@ -215,7 +215,7 @@ func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 	return root, lost
 }
 
-// inside reports whether a block would lie in itself.
+// inside reports whether a block would be inside itself.
 func inside(blocks map[int64]*tree.Block, b *node) bool {
 	for up := blocks[b.parent]; up != nil; up = up.Parent {
 		if up == blocks[b.n] {
@@ -225,7 +225,7 @@ func inside(blocks map[int64]*tree.Block, b *node) bool {
 	return false
 }
 
-// prune takes containers away that nothing is left in.
+// prune removes containers that are empty.
 func prune(b *tree.Block) {
 	b.Children = slices.DeleteFunc(b.Children, func(child *tree.Block) bool {
 		prune(child)

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	pageSize = 4096 // that of every vault
+	pageSize = 4096 // of every vault
 	// The kinds of pages of rows, by their first byte.
 	indexInner, tableInner, indexLeaf, tableLeaf = 0x02, 0x05, 0x0a, 0x0d
 	maxFile                                      = 8 << 30
 )
 
-// pages are those of a file with what the log beside it says of them.
+// pages are the pages of a file, as changed by its log.
 type pages struct {
 	file  *os.File
 	count int
-	log   map[int][]byte // newer ones, by number from 1
+	log   map[int][]byte // newer pages, by number from 1
 }
 
 func openPages(path string) (*pages, error) {
@@ -42,7 +42,7 @@ func openPages(path string) (*pages, error) {
 	return p, nil
 }
 
-// replay takes the pages of a log up to the last transaction that was committed.
+// replay reads the pages of a log up to the last committed transaction.
 func (p *pages) replay(wal []byte) {
 	const header, frame = 32, 24 + pageSize
 	if len(wal) < header || binary.BigEndian.Uint32(wal[8:]) != pageSize {
@@ -54,7 +54,7 @@ func (p *pages) replay(wal []byte) {
 		f := wal[at : at+frame]
 		n := int(binary.BigEndian.Uint32(f))
 		if string(f[8:16]) != salt || n < 1 || n > maxFile/pageSize {
-			return // of an earlier log
+			return // left from an earlier log
 		}
 		open[n] = f[24:]
 		if binary.BigEndian.Uint32(f[4:]) == 0 {
@@ -68,7 +68,7 @@ func (p *pages) replay(wal []byte) {
 	}
 }
 
-// page is a page by its number, from 1; filled up with zeros where the file ends in it, nil where it cannot be read.
+// page returns a page by its number, from 1: padded with zeros if the file ends in it, nil if it cannot be read.
 func (p *pages) page(n int) []byte {
 	if data := p.log[n]; data != nil {
 		return data
@@ -83,7 +83,7 @@ func (p *pages) page(n int) []byte {
 	return data
 }
 
-// cells are the places of the rows in a page, in its order; those that lie outside are left out.
+// cells returns the offsets of the rows in a page, in its order, without those outside of the page.
 func cells(data []byte, at int) (places []int) {
 	n := int(binary.BigEndian.Uint16(data[at+3:]))
 	first := at + 8
@@ -101,7 +101,7 @@ func cells(data []byte, at int) (places []int) {
 	return places
 }
 
-// varint reads a number of SQLite's, and how many bytes it has; 0 where there is none.
+// varint reads a variable-length integer of SQLite and returns its length in bytes; 0 if there is none.
 func varint(data []byte) (v uint64, n int) {
 	for i := range min(len(data), 9) {
 		if i == 8 {
@@ -115,7 +115,7 @@ func varint(data []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// free are the pages that SQLite keeps for later: what is in them was removed.
+// free returns the pages that SQLite keeps for reuse: their content was deleted.
 func (p *pages) free() map[int]bool {
 	free := map[int]bool{}
 	first := p.page(1)

@@ -12,7 +12,7 @@ import (
 
 // Found is what was found in a file.
 type Found struct {
-	// Pages is how many the file has, Unread how many of them, that should hold rows, could not be read.
+	// Pages is the number of pages, Unread how many of those that should contain rows could not be read.
 	Pages, Unread int
 
 	notebooks map[string]tree.Conf
@@ -21,7 +21,7 @@ type Found struct {
 	nodes     map[int64]*node
 	ids       map[string]bool // of nodes
 	files     map[string]file
-	broken    []string // files that are not what their hash says
+	broken    []string // files that do not match their hash
 }
 
 type document struct {
@@ -42,7 +42,8 @@ type file struct {
 	changed int64
 }
 
-// Read finds all that looks like notes in the file at path. An error means that the file itself cannot be read.
+// Read finds everything that looks like notes in the file at path. An error means that the file itself cannot be
+// read.
 func Read(ctx context.Context, path string) (*Found, error) {
 	p, err := openPages(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func Read(ctx context.Context, path string) (*Found, error) {
 	return f, ctx.Err()
 }
 
-// roots are the first pages of tables and indexes, as far as the first page of the file says.
+// roots returns the first pages of tables and indexes, as far as the first page of the file tells.
 func (p *pages) roots() (roots []int) {
 	seen := map[int]bool{}
 	var walk func(n, depth int)
@@ -97,7 +98,8 @@ func (p *pages) roots() (roots []int) {
 	return roots
 }
 
-// rowsAt is a page that holds rows or leads to them, and where its header is; nil for another one.
+// rowsAt returns a page with rows, or with references to such pages, and the offset of its header; nil for other
+// pages.
 func (p *pages) rowsAt(n int) (data []byte, at int) {
 	if data = p.page(n); data == nil {
 		return nil, 0
@@ -119,7 +121,7 @@ func child(data []byte, at int) int {
 	return int(data[at])<<24 | int(data[at+1])<<16 | int(data[at+2])<<8 | int(data[at+3])
 }
 
-// walk takes the rows of a page and of those below it.
+// walk reads the rows of a page and of those below it.
 func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
 	if n < 1 || n > p.count || seen[n] || depth > 20 {
 		return
@@ -140,7 +142,8 @@ func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
 	f.walk(p, child(data, at+8), seen, depth+1)
 }
 
-// readRows adds the rows of one page. The first of several that claim to be the same counts: it hangs together with others.
+// readRows reads the rows of one page. Of several rows for the same thing the first counts, since reachable pages are
+// read first.
 func (f *Found) readRows(p *pages, n int) {
 	data, at := p.rowsAt(n)
 	if data == nil || data[at] == tableInner {
@@ -157,7 +160,7 @@ func (f *Found) readRows(p *pages, n int) {
 	}
 }
 
-// row takes a row for what its shape says it is.
+// row adds a row as what its shape says it is.
 func (f *Found) row(r *row, table bool) {
 	switch {
 	case !table && len(r.values) == 4:

@@ -4,25 +4,25 @@ import (
 	"encoding/binary"
 )
 
-// maxPayload is the largest row: an asset.
+// maxPayload bounds a row; the largest are assets.
 const maxPayload = 300 << 20
 
-// value is a column: an int64, a string or bytes, nil for NULL.
+// value is the value of a column: an int64, a string or bytes, nil for NULL.
 type value = any
 
 // row is what one row of a table holds.
 type row struct {
-	n      int64 // its number, of a table
+	n      int64 // row number in a table
 	values []value
 }
 
-// text is a column that is text, and whether it is.
+// text returns a column if it is text.
 func (r *row) text(i int) (string, bool) { s, ok := r.values[i].(string); return s, ok }
 
-// number is a column that is a number, and whether it is.
+// number returns a column if it is a number.
 func (r *row) number(i int) (int64, bool) { n, ok := r.values[i].(int64); return n, ok }
 
-// read reads the row at a place of a page. ok is false where there is none.
+// read reads the row at an offset of a page. ok is false if there is none.
 func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 	size, n := varint(data[at:])
 	if n == 0 || size > maxPayload || size < 2 {
@@ -45,7 +45,7 @@ func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 	return r, r.values != nil
 }
 
-// payload is what a row holds, with the pages that go on with it; nil where one is missing.
+// payload returns the content of a row, including overflow pages; nil if one is missing.
 func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 	most := pageSize - 35
 	if !table {
@@ -80,7 +80,7 @@ func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 	return out
 }
 
-// decode reads the columns of a row, nil where it is none.
+// decode returns the columns of a row, nil if it is not a row.
 func decode(payload []byte) (values []value) {
 	header, at := varint(payload)
 	if at == 0 || header > uint64(len(payload)) || header > 200 {

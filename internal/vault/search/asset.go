@@ -13,7 +13,7 @@ import (
 
 const assetsDir = "/data/assets"
 
-// nameID is the id at the end of an asset's name.
+// nameID matches the id at the end of an asset's name.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
 // assetName is one asset that was found by its name.
@@ -23,7 +23,7 @@ type assetName struct {
 	Updated int64  `json:"updated"`
 }
 
-// searchAsset finds assets by their names, the newest first.
+// searchAsset finds assets by name, newest first.
 func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	query := req.Str("k")
 	exts := req.OptStrs("exts")
@@ -42,14 +42,14 @@ func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(found)
 }
 
-// assetFiles are the files below data/assets, the newest first.
+// assetFiles returns the files below data/assets, newest first.
 func assetFiles(tx *workspace.Tx) []workspace.File {
 	list := slices.DeleteFunc(tx.FilesBelow(assetsDir), func(f workspace.File) bool { return f.Dir })
 	sorting.Stable(list, func(a, b workspace.File) int { return b.Changed.Compare(a.Changed) })
 	return list
 }
 
-// shownName is the name of an asset without its id.
+// shownName returns the name of an asset without its id.
 func shownName(p string) string {
 	return nameID.ReplaceAllString(strings.TrimSuffix(path.Base(p), path.Ext(p)), "") + path.Ext(p)
 }

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxAssetText is the largest asset whose text is searched, in bytes.
+	// maxAssetText bounds an asset whose text is searched, in bytes.
 	maxAssetText = 4 << 20
-	// maxAssetTexts is how much text a search reads at most, in bytes; the newest assets come first.
+	// maxAssetTexts bounds the text that a search reads, in bytes, newest assets first.
 	maxAssetTexts = 256 << 20
-	// assetPageSize is fixed.
+	// assetPageSize is SiYuan's fixed size of a page.
 	assetPageSize = 32
 )
 
-// textExts are the assets that are text as they are. The vault reads no others, such as PDF.
+// textExts are the extensions of assets that are plain text. The vault reads no others, such as PDF.
 var textExts = []string{".txt", ".md"}
 
 // assetText is the text of an asset.
@@ -61,7 +61,7 @@ func searchAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// getAssetContent is the text of one asset by the id that a search gave it, null if there is none.
+// getAssetContent returns the text of an asset by the id from a search, null if there is none.
 func getAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 	id, words := req.Str("id"), strings.Fields(req.Str("query"))
 	for _, f := range textFiles(tx) {
@@ -72,7 +72,7 @@ func getAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"assetContent": nil})
 }
 
-// textFiles are the assets that are text, the newest first.
+// textFiles returns the assets that are text, newest first.
 func textFiles(tx *workspace.Tx) []workspace.File {
 	return slices.DeleteFunc(assetFiles(tx), func(f workspace.File) bool {
 		return f.Size > maxAssetText || !slices.Contains(textExts, path.Ext(f.Path))
@@ -86,7 +86,7 @@ func newAssetText(f workspace.File, data []byte, mark marker) assetText {
 	}
 }
 
-// textID is an id that follows from where an asset lies and when it changed, so that nothing need be kept.
+// textID returns an id derived from an asset's path and modification time, so that none needs to be stored.
 func textID(f workspace.File) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	sum := sha256.Sum256([]byte(f.Path))
@@ -97,7 +97,7 @@ func textID(f workspace.File) string {
 	return tree.Stamp(f.Changed) + "-" + string(tail)
 }
 
-// shownSize is a size for people, in steps of 1,000.
+// shownSize returns a size for people, in steps of 1,000.
 func shownSize(size int64) string {
 	if size < 1000 {
 		return fmt.Sprintf("%d B", size)

@@ -55,6 +55,7 @@ func TestMeetsRecordings(t *testing.T) {
 		},
 	}
 	synctest.Test(t, func(t *testing.T) {
+		await.Sleep(24 * time.Hour) // the year 2000 in every time zone
 		kerneltest.TestHandler(t, contract, func(t testing.TB) http.Handler {
 			w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 			if err != nil {

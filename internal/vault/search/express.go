@@ -8,9 +8,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// byExpression finds the blocks that an expression of SQLite's full text search matches, where every character is a word as for
-// the index of a kernel: a text is found wherever it stands, so that a star behind it says nothing more. What is not an expression
-// finds nothing. As in SiYuan it is the inside of a text of SQL: a quote in it is written twice, and one alone finds nothing.
+// byExpression finds the blocks that match an expression of SQLite's full text search. As in a kernel's index every
+// character is a word, so a text is found at any place and a trailing star changes nothing. An invalid expression
+// finds nothing. As in SiYuan the expression is the content of an SQL string: quotes in it are doubled, and a single
+// one finds nothing.
 func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	if strings.Contains(strings.ReplaceAll(text, "''", ""), "'") {
 		return source{}, marking(nil)
@@ -27,10 +28,10 @@ func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	return listed(x.blocks(e).numbers()), marking(e.sought())
 }
 
-// expressed looks the parts of one expression up.
+// expressed looks up the parts of one expression.
 type expressed struct {
 	tx      *workspace.Tx
-	phrases map[phraseIn]*bits // those that were looked up already
+	phrases map[phraseIn]*bits // results of earlier look-ups
 }
 
 // phraseIn is a phrase in some columns.
@@ -39,7 +40,7 @@ type phraseIn struct {
 	columns columns
 }
 
-// blocks are those that an expression matches. The caller may change the set.
+// blocks returns the blocks that match an expression. The caller may change the set.
 func (x expressed) blocks(e *expression) *bits {
 	if e.op == opNear {
 		return x.group(e)
@@ -60,7 +61,7 @@ func (x expressed) blocks(e *expression) *bits {
 	return found
 }
 
-// group are the blocks that have all phrases of a group, near each other in one text where there are several.
+// group returns the blocks with all phrases of a group; several phrases must be near each other in one text.
 func (x expressed) group(e *expression) *bits {
 	found := &bits{}
 	if e.blank() || e.columns == 0 {
@@ -85,7 +86,7 @@ func (x expressed) group(e *expression) *bits {
 	return x.read(found, e.columns, func(text string) bool { return near(text, phrases, e.within) })
 }
 
-// phrase are the blocks with a phrase in some columns.
+// phrase returns the blocks with a phrase in some columns.
 func (x expressed) phrase(p phraseIn) *bits {
 	if found := x.phrases[p]; found != nil {
 		return found
@@ -107,14 +108,14 @@ func (x expressed) phrase(p phraseIn) *bits {
 	switch folded := fold(p.text); {
 	case p.first:
 		found = x.read(found, p.columns, func(text string) bool { return strings.HasPrefix(text, folded) })
-	case strings.HasSuffix(folded, " "): // the index has blanks behind each text
+	case strings.HasSuffix(folded, " "): // the index has blanks after each text
 		found = x.read(found, p.columns, func(text string) bool { return strings.Contains(text, folded) })
 	}
 	x.phrases[p] = found
 	return found
 }
 
-// read leaves those blocks of which a text in some columns matches. It is given the texts folded.
+// read returns those candidates of which a text in some columns matches. match gets the texts folded.
 func (x expressed) read(candidates *bits, in columns, match func(text string) bool) *bits {
 	found := &bits{}
 	src := listed(candidates.numbers())
@@ -133,7 +134,7 @@ func (x expressed) read(candidates *bits, in columns, match func(text string) bo
 	return found
 }
 
-// names are the columns by name.
+// names returns the columns by name.
 func (c columns) names() (list []string) {
 	for i, name := range columnNames {
 		if c&(1<<i) != 0 {
@@ -143,8 +144,8 @@ func (c columns) names() (list []string) {
 	return list
 }
 
-// near reports whether a folded text has all phrases with at most some characters between the last that begins and each
-// other, which is how SQLite counts.
+// near reports whether a folded text has all phrases near each other, counted as in SQLite: at most within characters
+// are between the last one to begin and each other.
 func near(text string, phrases []phraseOf, within int) bool {
 	places := make([][]int, len(phrases))
 	lengths := make([]int, len(phrases))
@@ -161,7 +162,7 @@ func near(text string, phrases []phraseOf, within int) bool {
 			return false
 		}
 	}
-	for i := range places { // which of them begins last
+	for i := range places { // the phrase that begins last
 		for _, last := range places[i] {
 			together := true
 			for j := range places {
@@ -175,7 +176,7 @@ func near(text string, phrases []phraseOf, within int) bool {
 	return false
 }
 
-// someBetween reports whether one of some sorted numbers lies between two others, these included.
+// someBetween reports whether a sorted list has a number in [from, to].
 func someBetween(sorted []int, from, to int) bool {
 	i, _ := slices.BinarySearch(sorted, from)
 	return i < len(sorted) && sorted[i] <= to

@@ -17,16 +17,16 @@ const (
 	maxPage         = 1 << 20
 )
 
-// foundPage is one page of blocks that were found, with the counts of all pages.
+// foundPage is one page of search results, with the counts of all pages.
 type foundPage struct {
 	Blocks  []*api.FoundBlock `json:"blocks"`
-	DocMode bool              `json:"docMode"` // documents of the blocks follow them, and are not counted
+	DocMode bool              `json:"docMode"` // the documents of the blocks follow them, uncounted
 	Matched int               `json:"matchedBlockCount"`
 	Roots   int               `json:"matchedRootCount"`
 	Pages   int               `json:"pageCount"`
 }
 
-// paging is which page of a list is asked for; the first one is 1.
+// paging is the requested page of a list; the first is 1.
 type paging struct{ number, size int }
 
 func pagingOf(req api.Request) paging {
@@ -37,18 +37,18 @@ func pagingOf(req api.Request) paging {
 	return p
 }
 
-// count is how many pages n entries have.
+// count returns how many pages n entries have.
 func (p paging) count(n int) int { return (n + p.size - 1) / p.size }
 
-// end is how many entries there are up to the end of the page.
+// end returns the number of entries up to the end of the page.
 func (p paging) end() int { return p.number * p.size }
 
-// cut is the part of list on the page.
+// cut returns the part of list on the page.
 func cut[T any](p paging, list []T) []T {
 	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
 }
 
-// fullTextSearchBlock finds blocks. What it cannot make sense of is not an error: there are no hits.
+// fullTextSearchBlock finds blocks. A query that it cannot parse has no hits and is not an error.
 func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", byKeyword)
 	if query != "" && method == byStatement && !tree.ValidID(query) {
@@ -77,7 +77,7 @@ func isKeyword(method int) bool {
 	return method != bySyntax && method != byStatement && method != byPattern
 }
 
-// sourceOf is where the hits of a query come from, and what marks the matches in a text.
+// sourceOf returns the source of a query's hits, and the marker for matches in texts.
 func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 	switch {
 	case query == "":
@@ -124,8 +124,8 @@ func grouped(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.Found
 	return roots
 }
 
-// foundByStatement finds the blocks that the rows of a statement name by a column id, in their order. What else a row
-// says of a block does not count.
+// foundByStatement finds the blocks whose ids are in the column id of a statement's rows, in their order. Other
+// columns are ignored.
 func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) foundPage {
 	answer := foundPage{Blocks: []*api.FoundBlock{}}
 	result, err := tx.Select(statement, defaultLimit)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,31 +17,33 @@ import (
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
-	v.document("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
-	for query, want := range map[string][]string{
-		"苹果":                  {"<mark>苹果</mark>派配方", "青<mark>苹果</mark>"},
-		"苹果派":                 {"<mark>苹果派</mark>配方"},
-		"苹":                   {"<mark>苹</mark>果派配方", "青<mark>苹</mark>果", "<mark>苹</mark>"},
-		"果 派配":                {"苹<mark>果</mark><mark>派配</mark>方", "Fruit"},
-		"方":                   {"苹果派配<mark>方</mark>"},
-		"配方":                  {"苹果派<mark>配方</mark>"},
-		"apple":               {"an <mark>Apple</mark> a day", "<mark>Apple</mark> pie, <mark>APPLE</mark> juice"},
-		"ay":                  {"an Apple a d<mark>ay</mark>", "s<mark>ay</mark> &#34;quoted&#34; &#39;x&#39;"},
-		"Y":                   {"an Apple a da<mark>y</mark>", "sa<mark>y</mark> &#34;quoted&#34; &#39;x&#39;"},
-		"äpfel":               {"Grün <mark>ÄPFEL</mark>"},
-		"ä":                   {"Grün <mark>Ä</mark>PFEL"},
-		"/O":                  {"I<mark>/O</mark>"},
-		"%":                   {"100<mark>%</mark> sure_thing"},
-		"0% sur":              {"10<mark>0%</mark> <mark>sur</mark>e_thing", "Fruit"},
-		`"quoted`:             {"say <mark>&#34;quoted</mark>&#34; &#39;x&#39;"},
-		"apple pie apple PIE": {"<mark>Apple</mark> <mark>pie</mark>, <mark>APPLE</mark> juice", "Fruit"},
-		"apple 苹果":            {}, "苹果 橙": {}, "派果": {}, "nothing here": {}, `" OR "`: {}, "*": {}, "'": {"say &#34;quoted&#34; <mark>&#39;</mark>x<mark>&#39;</mark>"},
-	} {
-		if diff := cmp.Diff(want, v.contents(query, nil)); diff != "" {
-			t.Errorf("%s: %s", query, diff)
+	synctest.Test(t, func(t *testing.T) { // no second ends between blocks: hits go by when they were written
+		v := newVault(t)
+		v.document("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
+		for query, want := range map[string][]string{
+			"苹果":                  {"<mark>苹果</mark>派配方", "青<mark>苹果</mark>"},
+			"苹果派":                 {"<mark>苹果派</mark>配方"},
+			"苹":                   {"<mark>苹</mark>果派配方", "青<mark>苹</mark>果", "<mark>苹</mark>"},
+			"果 派配":                {"苹<mark>果</mark><mark>派配</mark>方", "Fruit"},
+			"方":                   {"苹果派配<mark>方</mark>"},
+			"配方":                  {"苹果派<mark>配方</mark>"},
+			"apple":               {"an <mark>Apple</mark> a day", "<mark>Apple</mark> pie, <mark>APPLE</mark> juice"},
+			"ay":                  {"an Apple a d<mark>ay</mark>", "s<mark>ay</mark> &#34;quoted&#34; &#39;x&#39;"},
+			"Y":                   {"an Apple a da<mark>y</mark>", "sa<mark>y</mark> &#34;quoted&#34; &#39;x&#39;"},
+			"äpfel":               {"Grün <mark>ÄPFEL</mark>"},
+			"ä":                   {"Grün <mark>Ä</mark>PFEL"},
+			"/O":                  {"I<mark>/O</mark>"},
+			"%":                   {"100<mark>%</mark> sure_thing"},
+			"0% sur":              {"10<mark>0%</mark> <mark>sur</mark>e_thing", "Fruit"},
+			`"quoted`:             {"say <mark>&#34;quoted</mark>&#34; &#39;x&#39;"},
+			"apple pie apple PIE": {"<mark>Apple</mark> <mark>pie</mark>, <mark>APPLE</mark> juice", "Fruit"},
+			"apple 苹果":            {}, "苹果 橙": {}, "派果": {}, "nothing here": {}, `" OR "`: {}, "*": {}, "'": {"say &#34;quoted&#34; <mark>&#39;</mark>x<mark>&#39;</mark>"},
+		} {
+			if diff := cmp.Diff(want, v.contents(query, nil)); diff != "" {
+				t.Errorf("%s: %s", query, diff)
+			}
 		}
-	}
+	})
 }
 
 // TestSameText: words that stand in different texts of a block are not together.
@@ -212,42 +215,44 @@ func TestScope(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
-	v.document("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
-	for _, tt := range []struct {
-		query  string
-		method int
-		want   []string
-	}{
-		{"apple NOT pie", 1, []string{"<mark>apple</mark> tart 苹果"}},
-		{"apple AND 苹果", 1, []string{"<mark>apple</mark> tart <mark>苹果</mark>"}},
-		{"苹果", 1, []string{"apple tart <mark>苹果</mark>", "<mark>苹果</mark>酱 jam"}},
-		{"苹果 NOT apple", 1, []string{"<mark>苹果</mark>酱 jam"}},
-		{`"苹" OR pie`, 1, []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
-		{"content : 苹果酱", 1, []string{"<mark>苹果酱</mark> jam"}},
-		{"name : apple", 1, []string{}},
-		{"橙子 AND apple", 1, []string{}},
-		{"apple AND (", 1, []string{}},
-		{`"`, 1, []string{}},
-		{"select * from blocks where content like '%apple%' order by content", 2, []string{"apple pie", "apple tart 苹果"}},
-		{"select content from blocks", 2, []string{}},
-		{"select nope from", 2, []string{}},
-		{"delete from blocks", 2, []string{}},
-		{"select 'x' as id, 'y' as content from blocks", 2, []string{}},
-		{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}},
-		{`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
-		{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}},
-		{`([`, 3, []string{}},
-		{`x*`, 3, nil},
-	} {
-		got := v.contents(tt.query, object{"method": tt.method})
-		if tt.want == nil {
-			continue
+	synctest.Test(t, func(t *testing.T) { // no second ends between blocks: hits go by when they were written
+		v := newVault(t)
+		v.document("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
+		for _, tt := range []struct {
+			query  string
+			method int
+			want   []string
+		}{
+			{"apple NOT pie", 1, []string{"<mark>apple</mark> tart 苹果"}},
+			{"apple AND 苹果", 1, []string{"<mark>apple</mark> tart <mark>苹果</mark>"}},
+			{"苹果", 1, []string{"apple tart <mark>苹果</mark>", "<mark>苹果</mark>酱 jam"}},
+			{"苹果 NOT apple", 1, []string{"<mark>苹果</mark>酱 jam"}},
+			{`"苹" OR pie`, 1, []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
+			{"content : 苹果酱", 1, []string{"<mark>苹果酱</mark> jam"}},
+			{"name : apple", 1, []string{}},
+			{"橙子 AND apple", 1, []string{}},
+			{"apple AND (", 1, []string{}},
+			{`"`, 1, []string{}},
+			{"select * from blocks where content like '%apple%' order by content", 2, []string{"apple pie", "apple tart 苹果"}},
+			{"select content from blocks", 2, []string{}},
+			{"select nope from", 2, []string{}},
+			{"delete from blocks", 2, []string{}},
+			{"select 'x' as id, 'y' as content from blocks", 2, []string{}},
+			{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}},
+			{`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
+			{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}},
+			{`([`, 3, []string{}},
+			{`x*`, 3, nil},
+		} {
+			got := v.contents(tt.query, object{"method": tt.method})
+			if tt.want == nil {
+				continue
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%d %s: %s", tt.method, tt.query, diff)
+			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%d %s: %s", tt.method, tt.query, diff)
-		}
-	}
+	})
 }
 
 func TestFindReplace(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The orders of hits; any other number is as they were made.
+// The orders of hits; any other number means the order of creation.
 const (
 	orderKind = iota
 	orderCreated
@@ -22,7 +22,7 @@ const (
 	orderRank
 )
 
-// kinds gives the kinds of blocks by the names a search has for them.
+// kinds has the kinds of blocks by their names in searches.
 var kinds = map[string]string{
 	"document": tree.Doc, "heading": tree.Heading, "list": tree.List, "listItem": tree.Item, "codeBlock": tree.Code,
 	"mathBlock": tree.Math, "table": tree.Table, "blockquote": tree.Quote, "superBlock": tree.Super,
@@ -31,10 +31,10 @@ var kinds = map[string]string{
 	"callout": tree.Callout,
 }
 
-// everyday are the kinds that are searched when none are named.
+// everyday are the kinds that are searched if a request names none.
 var everyday = []string{tree.Doc, tree.Heading, tree.Code, tree.Math, tree.Table, tree.Paragraph, tree.HTML}
 
-// searched are the kinds a request names.
+// searched returns the kinds that a request names.
 func searched(req api.Request) []string {
 	types := req.Get("types")
 	if !types.Exists() {
@@ -52,12 +52,13 @@ func searched(req api.Request) []string {
 // scope is where a search looks.
 type scope struct {
 	kinds []string
-	// within are the documents searched, nil for all but those in without: pages, and what is in closed notebooks.
+	// within are the documents to search; nil means all except without, which has pages and documents of closed
+	// notebooks.
 	within, without map[int64]bool
 }
 
-// newScope reads which documents lie in paths, each of them a notebook's id or that and the path of a document. No
-// paths are all notebooks.
+// newScope finds the documents in paths, each of them a notebook's id, or that with the path of a document. No paths
+// mean all notebooks.
 func newScope(tx *workspace.Tx, kinds, paths []string) scope {
 	s := scope{kinds: kinds, without: map[int64]bool{}}
 	tx.Rows(func(row workspace.Row) bool {
@@ -88,7 +89,7 @@ func (s scope) has(doc int64, kind string) bool {
 	return slices.Contains(s.kinds, kind) && !s.without[doc] && (s.within == nil || s.within[doc])
 }
 
-// hit is a block that was found. Number, stamp and text are what it is sorted by.
+// hit is a found block. Number, stamp and text are its sort keys.
 type hit struct {
 	n, doc int64
 	number int64
@@ -96,19 +97,19 @@ type hit struct {
 	text   string
 }
 
-// hits are what a search found: how much in all, and the first of it.
+// hits collects the results of a search: their number, and the first of them.
 type hits struct {
 	blocks, documents int
-	first             []hit // in order once all are added, in none before
+	first             []hit // sorted only at the end
 
 	compare func(a, b *hit) int
-	most    int  // how many are kept
-	full    bool // so many are there, and last is the last one of them
+	most    int  // how many to keep
+	full    bool // most are kept already, and last is the last of them
 	last    hit
-	next    hit // that is looked at; here, because compare would have each of them allocated
+	next    hit // current hit; a field, since compare would make a local one escape to the heap
 }
 
-// find looks what a source selects up in a scope and keeps the first ones in an order.
+// find looks up what a source selects within a scope, and keeps the first in an order.
 func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 	found := hits{compare: comparison(order), most: keep}
 	if src.statement == "" {
@@ -140,7 +141,7 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 	return found
 }
 
-// keysFor are the keys of all blocks where they say what an order asks, else nil.
+// keysFor returns the keys of all blocks if they are enough for an order, else nil.
 func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	switch order {
 	case orderCreated, orderCreatedDesc, orderContent, orderContentDesc, orderRank:
@@ -149,7 +150,7 @@ func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	return tx.Keys()
 }
 
-// byKeys is find with the keys of all blocks at hand.
+// byKeys is find with the keys of all blocks.
 func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in scope, order int) {
 	kinds := make([]bool, len(keys.Kinds()))
 	for i, kind := range keys.Kinds() {
@@ -185,12 +186,11 @@ func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in sco
 	f.order()
 }
 
-// dense is how many of so many blocks must be hits for it to be faster to go through all entries of an index than to
-// look each hit up.
+// dense is the ratio of blocks to hits below which scanning an index is faster than looking up each hit.
 const dense = 8
 
-// lookup is the statement for what a search asks of each hit. Most of it an index holds. It may be about other blocks
-// too: those in wanted are meant, nil for all.
+// lookup returns the statement for what a search needs of each hit, most of it from an index. The statement may also
+// return other blocks: those in wanted are meant, nil means all.
 func lookup(tx *workspace.Tx, src source, order int) (statement string, args []any, wanted *bits) {
 	key, table := "0, ''", "node INDEXED BY node_hit"
 	switch order {
@@ -231,8 +231,8 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 	return statement + "(" + src.statement + ") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 }
 
-// comparison is an order of hits. Equal ones are in the order they were made. It is asked several times of each hit, so it looks
-// at nothing that is decided already.
+// comparison returns the comparison for an order. Equal hits keep the order of their creation. It is called several
+// times for each hit, so everything is decided beforehand.
 func comparison(order int) func(a, b *hit) int {
 	descending := false
 	switch order {
@@ -270,7 +270,7 @@ func (f *hits) add(h hit) {
 	}
 }
 
-// trim drops what is not among the first.
+// trim drops hits that are not among the first.
 func (f *hits) trim() {
 	if len(f.first) < f.most || f.most <= 0 {
 		return
@@ -285,25 +285,26 @@ func (f *hits) trim() {
 	}
 }
 
-// order ends a search.
+// order sorts the hits at the end of a search.
 func (f *hits) order() {
 	f.trim()
 	slices.SortFunc(f.first, func(a, b hit) int { return f.compare(&a, &b) })
 }
 
-// maxRounds is how often choose divides what is left, which is halved each time as a rule.
+// maxRounds bounds how often choose divides the list; each division usually halves it.
 const maxRounds = 64
 
-// choose moves the first n of list to its beginning, in no order. To sort all of it for that would take several times as long.
+// choose moves the first n of list to its beginning, unsorted, which is several times faster than sorting the whole
+// list.
 func choose(list []hit, n int, compare func(a, b *hit) int) {
 	for rounds := 0; len(list) > 1 && 0 < n && n < len(list); rounds++ {
-		if rounds == maxRounds { // they came in an order that this is bad at
+		if rounds == maxRounds { // the worst case of this algorithm
 			slices.SortFunc(list, func(a, b hit) int { return compare(&a, &b) })
 			return
 		}
 		pivot := list[len(list)/2]
 		low, high := 0, len(list)-1
-		for low <= high { // what is before low comes first, what is behind high last
+		for low <= high { // smaller elements go before low, larger ones after high
 			for compare(&list[low], &pivot) < 0 {
 				low++
 			}
@@ -318,7 +319,7 @@ func choose(list []hit, n int, compare func(a, b *hit) int) {
 		switch {
 		case n <= high:
 			list = list[:high+1]
-		case n < low: // what lies between is the pivot
+		case n < low: // the elements in between equal the pivot
 			return
 		default:
 			list, n = list[low:], n-low

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// marker turns a text into HTML in which what was looked for is marked.
+// marker turns a text into HTML with the matches marked.
 type marker func(text string) string
 
-// marking marks words, in whatever case.
+// marking returns a marker of words, ignoring case.
 func marking(words []string) marker {
 	if len(words) == 0 {
 		return html.EscapeString
@@ -21,7 +21,7 @@ func marking(words []string) marker {
 	return markingPattern(regexp.MustCompile("(?i)" + strings.Join(escaped, "|")))
 }
 
-// markingPattern marks what a pattern matches in the escaped text.
+// markingPattern returns a marker of the matches of a pattern in the escaped text.
 func markingPattern(pattern *regexp.Regexp) marker {
 	return func(text string) string {
 		return pattern.ReplaceAllStringFunc(html.EscapeString(text), func(found string) string {

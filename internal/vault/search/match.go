@@ -19,19 +19,20 @@ const (
 	byPattern
 )
 
-// trigram is how many characters the words of the full text index have.
+// trigram is the length of the index's words in characters.
 const trigram = 3
 
-// source is a SELECT of the numbers of blocks that match, as column n; a block may be there more than once. The zero
-// value has none.
+// source is a SELECT of the numbers of matching blocks, as column n, perhaps with duplicates. The zero value selects
+// none.
 type source struct {
 	statement string
 	args      []any
-	// ranked is a statement with a column rank beside n, the less the better, "" if there is none. To rank takes time.
+	// ranked is a statement with an additional column rank, smaller is better, "" if there is none. Ranking takes
+	// time.
 	ranked string
 }
 
-// listed is a source of known numbers.
+// listed returns a source of known numbers.
 func listed(numbers []int64) source {
 	if len(numbers) == 0 {
 		return source{}
@@ -40,7 +41,7 @@ func listed(numbers []int64) source {
 	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{string(data)}}
 }
 
-// matching is a source of what an expression of the index matches.
+// matching returns a source of what matches an expression of the index.
 func matching(expression string) source {
 	return source{
 		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
@@ -50,9 +51,9 @@ func matching(expression string) source {
 
 // byWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
 //
-// A word of three characters and more is a phrase of trigrams, and found exactly. A shorter one is the beginning of
-// trigrams, of which the index has a list; Chinese words mostly are. When long words have few hits, short ones are
-// looked for in those.
+// A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter one, as Chinese words
+// mostly are, is the beginning of trigrams, of which the index has a list. If the long words have few hits, those are
+// searched for the short ones.
 func byWords(tx *workspace.Tx, words []string) source {
 	words = distinct(words)
 	long, short := divide(words)
@@ -81,15 +82,15 @@ func byWords(tx *workspace.Tx, words []string) source {
 	} else if len(short) > 0 {
 		inContent, elsewhere = nil, append(inContent, elsewhere...)
 	}
-	// What has the words outside of its content may have each of them in another text.
+	// Words found outside of the content may be in different texts.
 	return listed(append(inContent, verified(tx, elsewhere, words)...))
 }
 
-// fewHits is how many blocks are rather read than looked up once more.
+// fewHits is up to how many blocks are read rather than looked up once more.
 const fewHits = 4096
 
-// together looks long words up that must be in one text: blocks that have them in their content, and blocks that have
-// them somewhere else, one here and one there perhaps.
+// together looks up long words that must be in one text. It returns blocks that have them in their content, and
+// blocks that have them elsewhere, perhaps in different texts.
 func together(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
 	if len(words) == 0 {
 		return nil, nil
@@ -102,7 +103,7 @@ func together(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
 	return numbers(tx, matching("content"+all)), numbers(tx, matching("{name alias memo tag}"+all))
 }
 
-// beginning looks a short word up.
+// beginning looks up a short word.
 func beginning(tx *workspace.Tx, word string) (inContent, elsewhere *bits) {
 	inContent, elsewhere = &bits{}, &bits{}
 	from, to := startingWith(word)
@@ -117,7 +118,7 @@ func beginning(tx *workspace.Tx, word string) (inContent, elsewhere *bits) {
 	return inContent, elsewhere
 }
 
-// verified leaves those blocks that have all words in one text.
+// verified returns those blocks that have all words in one text.
 func verified(tx *workspace.Tx, list []int64, words []string) []int64 {
 	if len(list) == 0 {
 		return nil
@@ -132,8 +133,8 @@ func verified(tx *workspace.Tx, list []int64, words []string) []int64 {
 	})
 }
 
-// byRegexp finds the blocks one of whose texts a pattern matches. It reads only those that have the text the pattern
-// begins with, if it begins with one.
+// byRegexp finds the blocks of which a text matches a pattern. If the pattern begins with a literal text, it reads
+// only blocks that contain that.
 func byRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	candidates := source{statement: "SELECT n FROM node"}
 	if prefix, _ := pattern.LiteralPrefix(); utf8.RuneCountInString(prefix) >= trigram {
@@ -142,7 +143,7 @@ func byRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	return listed(reading(tx, candidates, pattern.MatchString))
 }
 
-// reading leaves those blocks of which one text matches.
+// reading returns those candidates of which a text matches.
 func reading(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
 	var found []int64
 	tx.Rows(func(row workspace.Row) bool {
@@ -158,7 +159,7 @@ func reading(tx *workspace.Tx, candidates source, match func(text string) bool) 
 	return found
 }
 
-// numbers collects what a source selects.
+// numbers returns what a source selects.
 func numbers(tx *workspace.Tx, s source) []int64 {
 	var list []int64
 	tx.Rows(func(row workspace.Row) bool {
@@ -168,19 +169,19 @@ func numbers(tx *workspace.Tx, s source) []int64 {
 	return list
 }
 
-// phrase is a text as an expression of the index has it.
+// phrase returns a text as an expression of the index.
 func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
-// startingWith is the range of the words of the index that begin with a word.
+// startingWith returns the range of index words that begin with a word.
 func startingWith(word string) (from, to string) {
 	from = fold(word)
 	return from, from + string(unicode.MaxRune)
 }
 
-// fold makes equal what differs in case only, character by character, as the index does.
+// fold converts text to lower case, character by character, as the index does.
 func fold(text string) string { return strings.Map(unicode.ToLower, text) }
 
-// divide parts words by whether they are as long as the words of the index.
+// divide separates words that are at least as long as a trigram from shorter ones.
 func divide(words []string) (long, short []string) {
 	for _, word := range words {
 		if utf8.RuneCountInString(word) >= trigram {
@@ -192,7 +193,7 @@ func divide(words []string) (long, short []string) {
 	return long, short
 }
 
-// distinct drops words that are there already, in whatever case.
+// distinct drops duplicate words, ignoring case.
 func distinct(words []string) []string {
 	var kept []string
 	for _, word := range words {
@@ -203,7 +204,7 @@ func distinct(words []string) []string {
 	return kept
 }
 
-// bits is a set of numbers of blocks, which are small.
+// bits is a set of block numbers, which are small.
 type bits struct{ words []uint64 }
 
 // add adds n and reports whether it is new.
@@ -224,7 +225,7 @@ func (b *bits) empty() bool {
 	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
 }
 
-// keep drops what is not in other, drop what is, and join adds it.
+// keep leaves the intersection with other, drop the difference, and join the union.
 func (b *bits) keep(other *bits) {
 	b.words = b.words[:min(len(b.words), len(other.words))]
 	for at := range b.words {
@@ -252,7 +253,7 @@ func (b *bits) has(n int64) bool {
 	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0
 }
 
-// numbers lists the set in order.
+// numbers returns the set in order.
 func (b *bits) numbers() []int64 {
 	var list []int64
 	for at, word := range b.words {

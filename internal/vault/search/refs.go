@@ -7,11 +7,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// mostReferences is how many blocks to refer to are offered at most.
+// mostReferences bounds the offered blocks.
 const mostReferences = 2000
 
-// searchRefBlock finds blocks to refer to, others than the block that is to refer and its document. A missing key is
-// answered by the late half of the handler.
+// searchRefBlock finds blocks to refer to, except the referring block and its document. In the kernel a missing key
+// fails only after the answer has begun.
 func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
 		if !req.Get(key).Exists() {
@@ -40,8 +40,7 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"blocks": shown, "k": query, "newDoc": !isTitle, "reqId": req.Get("reqId").Value()})
 }
 
-// listInvalidBlockRefs finds the blocks that refer to what does not exist. Where their Markdown names it, the id is left
-// out.
+// listInvalidBlockRefs finds the blocks that refer to missing ones. Their Markdown is shown without the missing id.
 func listInvalidBlockRefs(tx *workspace.Tx, req api.Request) api.Reply {
 	type missing struct{ markdown, content string }
 	var list []hit

@@ -11,8 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// findReplace replaces, whatever the case, in the blocks it is given and what they hold, in the kinds of text it is given;
-// without those it does nothing. Of a document it can change the title.
+// findReplace replaces, ignoring case, in the given blocks and those inside them, in texts of the given kinds;
+// without kinds it does nothing. In a document it can change the title.
 func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	find, with := req.Str("k"), req.Str("r")
 	if find == "" || find == with {
@@ -50,10 +50,10 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// wholeTexts are the leaves whose text is replaced as one, by the names that a replacement has for them.
+// wholeTexts are the leaves whose text is replaced as a whole, by their names in a replacement.
 var wholeTexts = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
 
-// replaced is the text of a leaf with its stretches of some kinds replaced.
+// replaced returns the text of a leaf with its spans of some kinds replaced.
 func replaced(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
 	if name := wholeTexts[b.Kind]; name != "" {
 		if in(name) {
@@ -75,7 +75,7 @@ func replaced(b *tree.Block, replace func(string) string, in func(kind string) b
 	return out.String()
 }
 
-// stretch is the name that a replacement has for a kind of span.
+// stretch returns the name of a kind of span in a replacement.
 func stretch(kind string) string {
 	switch kind {
 	case "":

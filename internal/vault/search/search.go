@@ -1,9 +1,9 @@
-// Package search answers what is found across the workspace: blocks by words, by the syntax of full text search, by SQL
-// or by regular expression, blocks to refer to, references to nothing, assets by name and by text, and tags. It also
-// runs the SQL of users, and replaces text in blocks that were found.
+// Package search answers searches across the workspace: blocks by words, by full text syntax, by SQL or by regular
+// expression, blocks to refer to, references to missing blocks, assets by name and by text, and tags. It also runs
+// users' SQL, and replaces text in found blocks.
 //
-// Words are looked up in the index of trigrams, see [byWords]; no search reads all blocks, except for a regular
-// expression that does not begin with a plain text. Of the hits only those on the page that was asked for are read.
+// Words are looked up in the trigram index, see [byWords]. Only a regular expression that does not begin with a
+// literal text reads all blocks. Of the hits only those on the requested page are read.
 //
 // Entry point: [Join].
 package search
@@ -21,6 +21,6 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/search/getAssetContent", getAssetContent)
 	mux.Read("/api/query/sql", querySQL)
 	mux.Read("/api/sqlite/flushTransaction", flushTransaction)
-	mux.ReadFirst("/api/tag/getTag", getTag) // it keeps the order it is given
+	mux.ReadFirst("/api/tag/getTag", getTag) // it stores the given order
 	mux.Write("/api/tag/renameTag", renameTag)
 }

@@ -10,11 +10,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// foundColumns are what a block is shown by, read from block_row, which needs no tree of its document.
+// foundColumns are the columns of block_row from which a block is shown, without the tree of its document.
 const foundColumns = `n, id, parent_id, root_id, box, path, CASE WHEN root_id = box THEN '/' ELSE hpath END, name, alias, memo,
 	tag, content, fcontent, markdown, type, subtype, ial, sort`
 
-// foundBlock is the block of a row of foundColumns.
+// foundBlock returns the block of a row of foundColumns.
 func foundBlock(row workspace.Row) *api.FoundBlock {
 	attrs := tree.ParseIAL(row.Text(16))
 	return &api.FoundBlock{
@@ -58,7 +58,7 @@ func page(tx *workspace.Tx, list []hit) []*api.FoundBlock {
 	return shown
 }
 
-// marked is a copy of a block as a hit: its texts are HTML, and a document shows where it lies.
+// marked returns a copy of a block as a hit: its texts are HTML, and a document shows its place.
 func marked(b *api.FoundBlock, mark marker) *api.FoundBlock {
 	c := *b
 	for _, text := range []*string{&c.Content, &c.Name, &c.Alias, &c.Memo, &c.Tag} {
@@ -73,12 +73,12 @@ func marked(b *api.FoundBlock, mark marker) *api.FoundBlock {
 
 func isDocument(b *api.FoundBlock) bool { return b.ID == b.RootID }
 
-// above is the path by titles of what a document lies in, with a slash at its end.
+// above returns the path by titles of what a document is in, with a trailing slash.
 func above(d *api.FoundBlock) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/") + "/"
 }
 
-// documentsOf are the documents that blocks lie in, each once.
+// documentsOf returns the documents of blocks, each once.
 func documentsOf(tx *workspace.Tx, list []*api.FoundBlock) []*api.FoundBlock {
 	var ids []string
 	seen := map[string]bool{}

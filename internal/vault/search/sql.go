@@ -9,13 +9,13 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// defaultLimit is conf.search.limit: how many rows there are of a statement without a LIMIT of its own.
+// defaultLimit is conf.search.limit: the most rows of a statement without a LIMIT of its own.
 const defaultLimit = 64
 
 // flushTransaction does nothing: SQL sees every write at once.
 func flushTransaction(*workspace.Tx, api.Request) api.Reply { return api.Done() }
 
-// querySQL runs one statement. A write is answered like one that was done, as SiYuan does, and has no effect either.
+// querySQL runs one statement. As in SiYuan, a write has no effect and is answered as if it had succeeded.
 func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	text := req.NeedText("stmt")
 	mode := req.OptStr("mode")
@@ -44,7 +44,7 @@ func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(objects(result))
 }
 
-// objects are rows as JSON holds them: blobs in base64, and null for what JSON has no number for.
+// objects returns rows as JSON objects: blobs in base64, and null for numbers that JSON does not have.
 func objects(result workspace.Result) []map[string]any {
 	list := make([]map[string]any, len(result.Rows))
 	for i, row := range result.Rows {

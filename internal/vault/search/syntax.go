@@ -10,13 +10,13 @@ import (
 
 // expression is a node of an expression of SQLite's full text search.
 type expression struct {
-	// op is what the two sides are joined by, opNear for a group of phrases without sides.
+	// op joins the two sides; opNear is a group of phrases without sides.
 	op          operator
 	left, right *expression
 
 	columns columns
 	phrases []phraseOf
-	within  int // how many characters may lie between the phrases of a group
+	within  int // most characters between the phrases of a group
 }
 
 type operator int
@@ -28,37 +28,37 @@ const (
 	opNot
 )
 
-// phraseOf is a text to be found. A star behind it changes nothing: texts are found in the middle of words, too.
+// phraseOf is a text to find. A trailing star changes nothing, since texts are found in the middle of words too.
 type phraseOf struct {
 	text  string
 	first bool // only at the beginning of a column
 }
 
-// columns are the texts of a block that a search looks into, a bit each.
+// columns is a set of a block's texts to search, one bit each.
 type columns uint8
 
-// columnNames are those the index holds, in its order.
+// columnNames are the columns of the index, in order.
 var columnNames = [...]string{"name", "alias", "memo", "tag", "content"}
 
 const everyColumn columns = 1<<len(columnNames) - 1
 
-// blankColumns are the columns that an expression may name though nothing of them is indexed.
+// blankColumns are columns that an expression may name though they are not indexed.
 var blankColumns = strings.Fields("id parent_id root_id hash box path hpath fcontent markdown length type subtype ial sort created updated")
 
-// defaultNear is how many characters lie between the phrases of NEAR at most where it does not say.
+// defaultNear is the most characters between the phrases of a NEAR that does not say.
 const defaultNear = 10
 
-// maxNear is more than any text has: places are subtracted from it.
+// maxNear is longer than any text; positions are subtracted from it.
 const maxNear = 1 << 30
 
-// maxDepth bounds how deep an expression may be, as in SQLite.
+// maxDepth bounds the nesting of an expression, as in SQLite.
 const maxDepth = 256
 
 var errSyntax = errors.New("not an expression of the full text search")
 
-// parseExpression reads an expression by the grammar of SQLite's FTS5: words and quoted phrases, one behind another or joined
-// by AND, OR, NOT and brackets; a + b, ^a, a*, NEAR(a b, 5), column : a, {columns} : a and - column : a. Like SQLite, it lets an
-// empty phrase stand for nothing.
+// parseExpression parses an expression by the grammar of SQLite's FTS5: words and quoted phrases, in sequence or
+// joined by AND, OR, NOT and brackets; a + b, ^a, a*, NEAR(a b, 5), column : a, {columns} : a and - column : a. As in
+// SQLite, an empty phrase matches nothing.
 func parseExpression(text string) (*expression, error) {
 	tokens, err := lexExpression(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func parseExpression(text string) (*expression, error) {
 type token struct {
 	text   string
 	isText bool // a word or a quoted text
-	isWord bool // written without quotes: it may be an operator
+	isWord bool // without quotes, so it may be an operator
 }
 
 // is reports whether a token is a mark, or a word that is an operator.
@@ -115,13 +115,13 @@ func lexExpression(text string) (tokens []token, err error) {
 	return tokens, nil
 }
 
-// isBare reports whether a byte may stand in a word without quotes.
+// isBare reports whether a byte may be in an unquoted word.
 func isBare(c byte) bool {
 	return c >= utf8.RuneSelf || c == '_' || c == 0x1a || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// expressionParser reads tokens. Where they make no sense it fails, as if it were at their end; what it returns then
-// counts for nothing.
+// expressionParser reads tokens. After an error it behaves as at the end of the tokens, and its result is
+// meaningless.
 type expressionParser struct {
 	tokens []token
 	at     int
@@ -151,8 +151,8 @@ func (p *expressionParser) need(text string) {
 	}
 }
 
-// either, both and unless are joined by OR, AND and NOT, of which the last binds most. Each works on the columns that stand
-// before its brackets.
+// either, both and unless parse OR, AND and NOT, of which NOT binds tightest. within are the columns named before the
+// brackets.
 func (p *expressionParser) either(within columns, depth int) *expression {
 	e := p.both(within, depth)
 	for p.accept("OR") {
@@ -177,7 +177,7 @@ func (p *expressionParser) unless(within columns, depth int) *expression {
 	return e
 }
 
-// term is an expression in brackets, or groups of phrases one behind another, which are joined more tightly than by AND.
+// term parses an expression in brackets, or groups of phrases in sequence, which bind tighter than AND.
 func (p *expressionParser) term(within columns, depth int) *expression {
 	if depth > maxDepth {
 		p.fail()
@@ -214,7 +214,7 @@ func (p *expressionParser) moreGroups() bool {
 	return next.isText || next.is("^") || next.is("{") || next.is("-")
 }
 
-// filter reads the columns before a colon; without them it reads nothing.
+// filter reads the columns before a colon, if there are any.
 func (p *expressionParser) filter(within columns) (in columns) {
 	minus := p.accept("-")
 	switch {
@@ -255,7 +255,7 @@ func (p *expressionParser) column() columns {
 	return 0
 }
 
-// group is a phrase, or those of NEAR.
+// group is a phrase, or the phrases of NEAR.
 func (p *expressionParser) group(within columns) *expression {
 	in := p.filter(within)
 	e := &expression{columns: in, within: defaultNear}
@@ -281,7 +281,7 @@ func (p *expressionParser) group(within columns) *expression {
 	return e
 }
 
-// phrase is one or more texts with a plus between them.
+// phrase is one or more texts joined by plus signs.
 func (p *expressionParser) phrase(first bool) phraseOf {
 	var text strings.Builder
 	for {
@@ -299,12 +299,12 @@ func (p *expressionParser) phrase(first bool) phraseOf {
 	}
 }
 
-// blank reports whether nothing is looked for.
+// blank reports whether the expression searches for nothing.
 func (e *expression) blank() bool {
 	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phraseOf) bool { return p.text != "" })
 }
 
-// sought are the texts that a hit shows marked: all but those behind NOT.
+// sought returns the texts to mark in hits: all except those after NOT.
 func (e *expression) sought() []string {
 	if e.op != opNear {
 		words := e.left.sought()

@@ -22,8 +22,7 @@ type tagEntry struct {
 	Count    int         `json:"count"`
 }
 
-// getTag lists all tags as a tree: a/b lies below a. The order it is given stays in the configuration, 0 where it is
-// given none.
+// getTag lists all tags as a tree: a/b is below a. The given order, 0 by default, is stored in the configuration.
 func getTag(tx *workspace.Tx, req api.Request) api.Reply {
 	order := req.OptNum("sort", 0)
 	api.SetTagSort(tx, order)
@@ -40,7 +39,7 @@ func getTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(top.Children)
 }
 
-// tagAt is the entry of a label, made with those above it if they are not there.
+// tagAt returns the entry of a label, and creates it and those above it if need be.
 func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry {
 	if entry := byLabel[label]; entry != nil {
 		return entry
@@ -56,8 +55,8 @@ func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry 
 	return entry
 }
 
-// tagOrder is one of the orders of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8 by count, each
-// first ascending and then descending; any other is by name.
+// tagOrder returns an order of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8 by count, each
+// first ascending and then descending. Any other number is by name.
 func tagOrder(order int) func(a, b *tagEntry) int {
 	byName := func(a, b *tagEntry) int {
 		return cmp.Or(strings.Compare(fold(a.Name), fold(b.Name)), strings.Compare(a.Name, b.Name))
@@ -86,7 +85,7 @@ func tagCounts(tx *workspace.Tx) map[string]int {
 	return counts
 }
 
-// tagsIn are the tags of a column tag: #a# #b#.
+// tagsIn returns the tags in a column tag: #a# #b#.
 func tagsIn(column string) []string {
 	var tags []string
 	for tag := range strings.SplitSeq(column, "# #") {
@@ -97,10 +96,10 @@ func tagsIn(column string) []string {
 	return tags
 }
 
-// marks are the characters that no new tag may have.
+// marks are the characters that a new tag may not have.
 const marks = "!#$&()*<=>[\\]^_`{}~\n"
 
-// renameTag renames a tag and those below it. One that does not exist is not an error.
+// renameTag renames a tag and those below it. A missing tag is not an error.
 func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	old, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
 	if i := strings.IndexAny(label, marks); i >= 0 {
@@ -115,7 +114,7 @@ func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// retag gives the tags of blocks that have one which begins with prefix another label.
+// retag changes the labels of tags that begin with prefix.
 func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string)) {
 	var ids []string
 	tx.Rows(func(row workspace.Row) bool {
@@ -137,7 +136,7 @@ func retag(tx *workspace.Tx, prefix string, change func(tag string) (label strin
 	}
 }
 
-// retagList changes the tags of a document: a, b.
+// retagList changes the tags in a document's list: a, b.
 func retagList(list string, change func(tag string) string) string {
 	var kept []string
 	for tag := range strings.SplitSeq(list, ",") {

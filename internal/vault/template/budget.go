@@ -20,7 +20,7 @@ func (b *budget) step(n int) error {
 	return nil
 }
 
-// make counts n bytes that a function is about to make.
+// make counts n bytes that a function is about to produce.
 func (b *budget) make(n int) error {
 	if n < 0 || n > maxMade {
 		return errMade
@@ -31,8 +31,8 @@ func (b *budget) make(n int) error {
 	return nil
 }
 
-// weight is about how long values are when they are printed. What holds other values has been weighed when it was made,
-// each part of it every time that it is held, so there is no value that takes long to go through.
+// weight returns the approximate printed length of values. A part that occurs several times was counted each time
+// when its container was made, so no value takes long to walk.
 func weight(values ...any) int {
 	n := 0
 	for _, value := range values {

@@ -7,7 +7,7 @@ import (
 	"text/template/parse"
 )
 
-// field is a method or a field of a value.
+// field returns a field of a value, or the result of a method.
 func (r *run) field(dot, value any, node parse.Node, name string, args []parse.Node, last any) any {
 	if value == nil {
 		if r.strict {
@@ -34,7 +34,7 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 
 var errKey = errors.New("map has no entry for key")
 
-// function calls a function by its name; whole is the part that an error of it shows.
+// function calls a function by name; whole is the part that an error shows.
 func (r *run) function(dot any, n *parse.IdentifierNode, whole parse.Node, args []parse.Node, last any) any {
 	r.at(n)
 	f, ok := functions()[n.Ident]
@@ -48,7 +48,7 @@ func (r *run) function(dot any, n *parse.IdentifierNode, whole parse.Node, args 
 	return r.invoke(dot, f, whole, args, last)
 }
 
-// lazy is and and or, which evaluate no more than they need.
+// lazy evaluates and and or, whose later arguments are evaluated only if needed.
 func (r *run) lazy(dot any, name string, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	if len(args) == 0 && last == missing {
@@ -66,7 +66,7 @@ func (r *run) lazy(dot any, name string, args []parse.Node, last any) any {
 	return v
 }
 
-// invoke evaluates the arguments, holds them against what a function takes, and calls it.
+// invoke evaluates the arguments, checks them against what a function takes, and calls it.
 func (r *run) invoke(dot any, f function, whole parse.Node, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	n := len(args)
@@ -102,7 +102,7 @@ func (r *run) invoke(dot any, f function, whole parse.Node, args []parse.Node, l
 	return made
 }
 
-// argument is the value of an argument of a kind, as [function] writes them.
+// argument returns the value of an argument of a kind, as in [function].
 func (r *run) argument(dot any, kind byte, node parse.Node) any {
 	r.at(node)
 	switch n := node.(type) {
@@ -152,7 +152,7 @@ func (r *run) argument(dot any, kind byte, node parse.Node) any {
 	return r.literal(dot, node)
 }
 
-// fit is a value where one of a kind is wanted.
+// fit converts a value to a kind.
 func (r *run) fit(value any, kind byte) any {
 	if kind == 'a' || kind == 'v' {
 		return value

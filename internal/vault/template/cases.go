@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// connects says what stands between the words of a name.
+// connects reports whether c separates the words of a name.
 func connects(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
 
-// letter is what a character is for [snakeCase].
+// letter is the class of a character for [snakeCase].
 type letter uint8
 
 const (
@@ -38,8 +38,8 @@ func letterOf(c rune) letter {
 	return mark
 }
 
-// snakeCase writes a name in small letters, its words with a sign between. A word begins with a capital behind
-// something else, with the last of several capitals in front of a small letter, and with digits in front of one.
+// snakeCase returns a name in lower case with sign between its words. A word begins with a capital after another kind
+// of character, with the last of several capitals before a small letter, and with digits before one.
 func snakeCase(s string, sign rune) string {
 	runes := []rune(s)
 	is := func(i int) letter {
@@ -75,20 +75,20 @@ func snakeCase(s string, sign rune) string {
 	return out.String()
 }
 
-// camelCase writes the words of a name together, each with a capital. Of several signs between words all but one stay,
-// and all of those around the whole.
+// camelCase joins the words of a name, each with a capital. Of several separators between words all but one stay, as
+// do all around the name.
 func camelCase(s string) string {
 	words := strings.TrimLeftFunc(s, connects)
 	lead := s[:len(s)-len(words)]
 	if words == "" && lead != "" {
-		return lead + lead[len(lead)-1:] // as with Sprig
+		return lead + lead[len(lead)-1:] // as in Sprig
 	}
 	trimmed := strings.TrimRightFunc(words, connects)
 	tail := words[len(trimmed):]
 	var out strings.Builder
 	out.WriteString(lead)
 	runes := []rune(trimmed)
-	capitals := false // in those that a word begins with
+	capitals := false // in those with which a word begins
 	for i, c := range runes {
 		switch {
 		case connects(c):
@@ -109,7 +109,7 @@ func camelCase(s string) string {
 	return out.String() + tail
 }
 
-// notInWord says what ends a word for title: spaces, and marks of ASCII but for the underscore.
+// notInWord reports whether c ends a word for title: a space, or an ASCII mark other than the underscore.
 func notInWord(c rune) bool {
 	if c < utf8.RuneSelf {
 		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)

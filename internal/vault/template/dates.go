@@ -35,7 +35,7 @@ var dating = map[string]function{
 		_, week := at(a[0]).ISOWeek()
 		return week, nil
 	}},
-	// The month of a week of ISO 8601 is that of its Thursday.
+	// The month of an ISO 8601 week is that of its Thursday.
 	"ISOMonth":    {takes: "t", call: func(_ *run, a []any) (any, error) { return int(ofWeek(at(a[0]), 4).Month()), nil }},
 	"ISOWeekDate": {takes: "it", call: func(_ *run, a []any) (any, error) { return ofWeek(at(a[1]), a[0].(int)), nil }},
 }
@@ -50,7 +50,7 @@ func format(r *run, t time.Time, layout string) (any, error) {
 	return t.Format(layout), nil
 }
 
-// instant is a time or what a number of seconds stands for, and now for everything else.
+// instant returns a time, or the time of a number of seconds; now for any other value.
 func instant(value any) time.Time {
 	switch v := value.(type) {
 	case time.Time:
@@ -63,7 +63,8 @@ func instant(value any) time.Time {
 	return time.Now()
 }
 
-// seconds is a duration by its seconds. A number that stands in the template is none, with Sprig too.
+// seconds returns a duration of a number of seconds. As in Sprig, a number that is written in the template does not
+// count.
 func seconds(value any) time.Duration {
 	n, _ := value.(int64)
 	if s, ok := value.(string); ok {
@@ -72,7 +73,7 @@ func seconds(value any) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// rounded is a duration in the largest unit of which there is more than one.
+// rounded returns a duration in the largest unit of which there is more than one.
 func rounded(value any) string {
 	var d time.Duration
 	switch v := value.(type) {
@@ -108,12 +109,12 @@ func weekday(value any, sunday string) string {
 	return []string{sunday, "一", "二", "三", "四", "五", "六"}[at(value).Weekday()]
 }
 
-// ofWeek is a day of the week that a time is in, from 1 for Monday.
+// ofWeek returns a day of the week of a time, from 1 for Monday.
 func ofWeek(t time.Time, day int) time.Time {
 	return t.AddDate(0, 0, day-(int(t.Weekday())+6)%7-1)
 }
 
-// layouts are how times are written that parseTime reads.
+// layouts are the formats that parseTime reads.
 var layouts = []string{
 	time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999 -0700 MST", "2006-1-2 15:04", "2006-1-2T15:04",
 	"2006-1-2 15:04:05", "2006-1-2 3:04 PM", "2006-1-2 3:04:05 PM", "2006-1-2", "2006-1", "2006/1/2", "2006/1/2 15:04", "2006/1/2 15:04:05",
@@ -125,11 +126,11 @@ var layouts = []string{
 	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RubyDate,
 }
 
-// digits are the layouts of times that are written in digits alone, by how many there are.
+// digits are the layouts of times written in digits alone, by their number.
 var digits = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
-// parseTime reads a time that is written in one of many ways, also as seconds or milliseconds since 1970. What it
-// cannot read is now, as with SiYuan.
+// parseTime parses a time in one of many formats, including seconds or milliseconds since 1970. As in SiYuan,
+// anything else means now.
 func parseTime(written string) time.Time {
 	if n, err := strconv.ParseInt(written, 10, 64); err == nil && strings.Trim(written, "0123456789") == "" {
 		switch len(written) {
@@ -154,7 +155,7 @@ func parseTime(written string) time.Time {
 	return time.Now().Round(0)
 }
 
-// method is a method of a time, a duration, a month or a day of the week.
+// method returns a method of a time, a duration, a month or a weekday.
 func method(value any, name string) (function, bool) {
 	var f function
 	switch v := value.(type) {
@@ -175,7 +176,7 @@ func method(value any, name string) (function, bool) {
 	return f, f.call != nil
 }
 
-// giving is a method without arguments.
+// giving returns a method without arguments.
 func giving(value any) function {
 	return function{call: func(*run, []any) (any, error) { return value, nil }}
 }

@@ -9,22 +9,22 @@ import (
 	"text/template/parse"
 )
 
-// run evaluates one parsed template. Templates that it calls get a run of their own and share what is behind pointers.
+// run evaluates one parsed template. A called template gets its own run, which shares what is behind pointers.
 //
-// Semantics and texts of errors are those of text/template; where they name a place, it is that of the node that was
-// looked at last. There is no reflection: all values are of the types that [kindOf] knows.
+// Semantics and error texts are those of text/template; a place in an error is that of the node last evaluated. There
+// is no reflection: all values are of the types that [kindOf] knows.
 type run struct {
 	*shared
 	name string
 	tree *parse.Tree
-	node parse.Node // the last one looked at
+	node parse.Node // last one evaluated
 	vars []variable
 }
 
 type shared struct {
 	budget
 	trees  map[string]*parse.Tree
-	strict bool // a name that is not in a dict is an error
+	strict bool // a name missing in a dict is an error
 	notes  Notes
 	out    strings.Builder
 }
@@ -34,7 +34,7 @@ type variable struct {
 	value any
 }
 
-// failure is what a template is stopped by. It is thrown, and caught by [Execute].
+// failure stops a template. It is a panic value that [Execute] recovers.
 type failure struct{ err error }
 
 // flow says how a list of nodes ended.
@@ -46,18 +46,18 @@ const (
 	continues
 )
 
-// missing is in place of a value that a pipeline does not hand on.
+// missing stands for a value that a pipeline does not pass on.
 var missing any = new(struct{ _ int })
 
-// maxError is how many bytes of an error are shown: some show values.
+// maxError bounds an error in bytes, since some show values.
 const maxError = 1000
 
-// callCost is what a call of a named template costs; it bounds how deep templates call themselves.
+// callCost is the cost of calling a named template; it bounds recursion.
 const callCost = 10
 
 func (r *run) at(node parse.Node) { r.node = node }
 
-// fail ends the execution, with the place.
+// fail ends the execution with an error that tells the place.
 func (r *run) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if bound, ok := errors.AsType[boundError](err); ok {
@@ -83,7 +83,7 @@ func (r *run) write(text string) {
 	r.out.WriteString(text)
 }
 
-// variable is the place of a variable, the innermost of that name.
+// variable returns the innermost variable of that name.
 func (r *run) variable(name string) *any {
 	for i := len(r.vars) - 1; i >= 0; i-- {
 		if r.vars[i].name == name {
@@ -166,7 +166,7 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 	defer r.pop(len(r.vars))
 	over := r.pipe(dot, n.Pipe)
 	mark, decl, turns := len(r.vars), n.Pipe.Decl, 0
-	// turn runs the body once and says whether to go on.
+	// turn runs the body once and reports whether to continue.
 	turn := func(index, element any) bool {
 		turns++
 		r.check(r.step(1))
@@ -217,7 +217,7 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 	return onward
 }
 
-// pipe is the value of a pipeline, which it also gives to the variables there.
+// pipe returns the value of a pipeline, and assigns it to the pipeline's variables.
 func (r *run) pipe(dot any, pipe *parse.PipeNode) any {
 	r.at(pipe)
 	value := missing
@@ -234,7 +234,7 @@ func (r *run) pipe(dot any, pipe *parse.PipeNode) any {
 	return value
 }
 
-// command is the value of one command of a pipeline; last is what the one before handed on.
+// command returns the value of one command of a pipeline; last is the result of the one before.
 func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	first := cmd.Args[0]
 	switch n := first.(type) {
@@ -262,14 +262,14 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	return nil
 }
 
-// alone refuses arguments for what is not a function.
+// alone refuses arguments for something that is not a function.
 func (r *run) alone(args []parse.Node, last any) {
 	if len(args) > 1 || last != missing {
 		r.fail("can't give argument to non-function %s", args[0])
 	}
 }
 
-// literal is a value that stands in the template.
+// literal returns a value written in the template.
 func (r *run) literal(dot any, node parse.Node) any {
 	switch n := node.(type) {
 	case *parse.DotNode:
@@ -280,7 +280,7 @@ func (r *run) literal(dot any, node parse.Node) any {
 		return n.Text
 	case *parse.NumberNode:
 		switch {
-		// A number with a point or an exponent is a float, if it stands for a whole number too.
+		// A number with a point or an exponent is a float, even if its value is whole.
 		case n.IsFloat && !hexadecimal(n.Text) && !strings.HasPrefix(n.Text, "'") && strings.ContainsAny(n.Text, ".eEpP"):
 			return n.Float64
 		case n.IsInt:
@@ -295,13 +295,13 @@ func (r *run) literal(dot any, node parse.Node) any {
 	return nil
 }
 
-// hexadecimal says that an e in a number is a digit.
+// hexadecimal reports whether an e in a number is a digit.
 func hexadecimal(text string) bool {
 	text = strings.TrimLeft(text, "+-")
 	return (strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")) && !strings.ContainsAny(text, "pP")
 }
 
-// named is a variable, or a field of it.
+// named returns the value of a variable, or of a field of it.
 func (r *run) named(dot any, n *parse.VariableNode, args []parse.Node, last any) any {
 	r.at(n)
 	value := *r.variable(n.Ident[0])
@@ -312,7 +312,7 @@ func (r *run) named(dot any, n *parse.VariableNode, args []parse.Node, last any)
 	return r.fields(dot, value, n, n.Ident[1:], args, last)
 }
 
-// chain is a field of what stands in parentheses or of what a function gives.
+// chain returns a field of a parenthesized expression or of a function's result.
 func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) any {
 	r.at(n)
 	if n.Node.Type() == parse.NodeNil {
@@ -321,7 +321,7 @@ func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) an
 	return r.fields(dot, r.argument(dot, 'v', n.Node), n, n.Field, args, last)
 }
 
-// fields is a value's field, that one's field and so on; the arguments belong to the last.
+// fields returns a field of a value, a field of that and so on; args belong to the last.
 func (r *run) fields(dot, value any, node parse.Node, path []string, args []parse.Node, last any) any {
 	for i, name := range path {
 		if i == len(path)-1 {

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// function is one that templates can call, or a method.
+// function is a function or method that templates can call.
 type function struct {
 	name string
-	// takes are the types of its arguments, a letter of [kinds] each; a * behind the last one stands for any number of it.
+	// takes has the types of its arguments, a letter of [kinds] each; a * after the last one means any number of it.
 	takes string
-	// grows is how many times larger than its arguments together what it makes can be. At 0 it makes nothing, or counts
-	// that itself.
+	// grows is how many times larger than all its arguments the result can be. 0 means that it produces nothing, or
+	// counts that itself.
 	grows int
 	// call gets arguments of the right number and types.
 	call func(r *run, a []any) (any, error)
 }
 
-// functions are all that a template can call: those of the table in package puretemplate, [queries] and [refused].
+// functions are all that a template can call: those of package puretemplate, [queries] and [refused].
 var functions = sync.OnceValue(func() map[string]function {
 	all := map[string]function{}
 	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries, refused} {
@@ -27,7 +27,7 @@ var functions = sync.OnceValue(func() map[string]function {
 	return all
 })
 
-// logic are conditions and questions about a value.
+// logic has conditions and tests of values.
 var logic = map[string]function{
 	"and": {takes: "aa*"}, "or": {takes: "aa*"}, // evaluated by [run.lazy]
 	"not":      {takes: "a", call: func(_ *run, a []any) (any, error) { return !truth(a[0]), nil }},
@@ -62,10 +62,10 @@ func typeOf(value any) string { return fmt.Sprintf("%T", value) }
 
 func not(is bool, err error) (any, error) { return !is, err }
 
-// empty is what Sprig takes for it, which is what conditions do.
+// empty reports whether Sprig takes a value for empty, which is when conditions take it for false.
 func empty(value any) bool { return !truth(value) }
 
-// otherwise is the second value, or the first where that is empty or is not there.
+// otherwise returns the second value, or the first if that is empty or missing.
 func otherwise(a []any) any {
 	if len(a) > 1 && !empty(a[1]) {
 		return a[1]
@@ -73,7 +73,7 @@ func otherwise(a []any) any {
 	return a[0]
 }
 
-// first is the first value that is not empty.
+// first returns the first value that is not empty.
 func first(values []any) (any, error) {
 	for _, v := range values {
 		if !empty(v) {
@@ -103,7 +103,7 @@ var queries = map[string]function{
 	"statBlock":    {takes: "s", call: statBlock},
 }
 
-// refused are known where a template is read, as they are to text/template, and fail where they are called.
+// refused are functions that text/template knows: templates that use them are parsed, but calling them fails.
 var refused = map[string]function{
 	"call": {takes: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
 		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])

@@ -111,7 +111,7 @@ var listing = map[string]function{
 	"seq":       {takes: "i*", call: seq},
 }
 
-// listOf are the elements of a list; wrong says of what kind a value is that is none.
+// listOf returns the elements of a list; wrong describes a value that is not a list.
 func listOf(value any, wrong string) ([]any, error) {
 	list, ok := items(value)
 	if !ok {
@@ -120,7 +120,7 @@ func listOf(value any, wrong string) ([]any, error) {
 	return list, nil
 }
 
-// picking is a function that gives an element of a list.
+// picking returns a function that returns an element of a list.
 func picking(name string, pick func([]any) any) function {
 	return function{takes: "a", call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], "Cannot find "+name+" on type %s")
@@ -128,7 +128,7 @@ func picking(name string, pick func([]any) any) function {
 	}}
 }
 
-// arranging is a function that makes a list of one, which it may change.
+// arranging returns a function that makes a list from a list; arrange may change its argument.
 func arranging(wrong string, arrange func([]any) []any) function {
 	return function{takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], wrong)
@@ -141,7 +141,7 @@ func added(value any, before, after []any) (any, error) {
 	return slices.Concat(before, list, after), err
 }
 
-// dict are names and values by turns.
+// dict returns a dict of alternating names and values.
 func dict(a []any) map[string]any {
 	out := map[string]any{}
 	for i := 0; i < len(a); i += 2 {
@@ -209,7 +209,8 @@ func index(a []any) (any, error) {
 	return value, nil
 }
 
-// slice is a part of a list: Sprig's function, which comes before that of text/template and takes no texts.
+// slice returns a part of a list. It is Sprig's function, which replaces that of text/template and does not take
+// texts.
 func slice(a []any) (any, error) {
 	list, ok := items(a[0])
 	if !ok {
@@ -244,7 +245,7 @@ func direction(from, to int) int {
 	return 1
 }
 
-// steps are the numbers from one to before another.
+// steps returns the numbers from one up to, but without, another.
 func steps(r *run, from, to, by int) ([]int, error) {
 	n := 0
 	switch {
@@ -266,7 +267,8 @@ func steps(r *run, from, to, by int) ([]int, error) {
 	return out, r.make(21 * n)
 }
 
-// seq are numbers with spaces between: to one, from one to another, or from one by steps to another, all with both ends.
+// seq returns numbers joined by spaces: up to one, from one to another, or from one by steps to another, both ends
+// included.
 func seq(r *run, a []any) (any, error) {
 	n := make([]int, len(a))
 	for i := range a {

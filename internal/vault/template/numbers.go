@@ -87,8 +87,8 @@ func foldf(values []any, op func(x, y float64) float64) float64 {
 	return from
 }
 
-// decimal computes with numbers as they are written, so that 0.1 and 0.2 make 0.3. An operation of nil divides, to 16
-// digits behind the point.
+// decimal computes with numbers as decimals, so that 0.1 and 0.2 make 0.3. A nil operation divides, to 16 decimal
+// places.
 func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
 	var sum *big.Rat
 	for _, value := range values {
@@ -106,7 +106,7 @@ func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
 		default:
 			sum.SetString(sum.Quo(sum, n).FloatString(16))
 		}
-		// Numbers are within 10^±308, so what is beyond this is zero or infinite as a number; to go on would only take time.
+		// Floats are within 10^±308, so anything beyond is zero or infinite; computing it would only take time.
 		if sum.Num().BitLen() > 1<<13 || sum.Denom().BitLen() > 1<<13 {
 			break
 		}
@@ -128,7 +128,7 @@ func round(a []any) float64 {
 	return math.Floor(shifted) / power
 }
 
-// octal reads a number that is written in octal digits.
+// octal parses a number in octal digits.
 func octal(written string) int64 {
 	n, err := strconv.ParseInt(written, 8, 64)
 	if err != nil {
@@ -139,8 +139,9 @@ func octal(written string) int64 {
 
 func logarithm(a []any) float64 { return math.Log(float(a[0])) / math.Log(float(a[1])) }
 
-// formatFloat writes a number in a form like "#,###.##": the first sign that is not a digit stands between thousands, the
-// other before the fraction, whose digits are counted. With one sign alone that is the one before the fraction.
+// formatFloat formats a number by a pattern such as "#,###.##": its first separator goes between thousands, its
+// second before the fraction, with as many digits as the pattern has. A single separator is the one before the
+// fraction.
 func formatFloat(form string, n float64) (string, error) {
 	switch {
 	case math.IsNaN(n):

@@ -2,7 +2,7 @@ package template
 
 import "strings"
 
-// asked counts a reading of notes and reports whether there are any.
+// asked counts a query of notes, and reports whether there are notes.
 func (r *run) asked() (bool, error) {
 	if r.queries++; r.queries > maxQueries {
 		return false, errQueries
@@ -10,8 +10,9 @@ func (r *run) asked() (bool, error) {
 	return r.notes != nil, nil
 }
 
-// queryRows asks for rows, under the names that templates have for columns as well if they are named. It puts the arguments in
-// place of the question marks of the statement, as texts that cannot end the quotes around them.
+// queryRows returns a function that runs a query; if named is set, rows also have the names that templates use for
+// columns. Question marks in the statement are replaced by the arguments as text, escaped so that they cannot end
+// their quotes.
 func queryRows(named bool) func(r *run, a []any) (any, error) {
 	return func(r *run, a []any) (any, error) {
 		statement := a[0].(string)
@@ -83,7 +84,7 @@ func getHPathByID(r *run, a []any) (any, error) {
 	return path, r.make(len(path))
 }
 
-// fieldNames are the names that templates have for columns.
+// fieldNames are the names that templates use for columns.
 var fieldNames = map[string]string{
 	"id": "ID", "parent_id": "ParentID", "root_id": "RootID", "hash": "Hash", "box": "Box", "path": "Path", "hpath": "HPath",
 	"name": "Name", "alias": "Alias", "memo": "Memo", "tag": "Tag", "content": "Content", "fcontent": "FContent",
@@ -91,7 +92,7 @@ var fieldNames = map[string]string{
 	"created": "Created", "updated": "Updated", "block_id": "BlockID",
 }
 
-// name gives the values of a row the names that templates have for them, beside those of the columns.
+// name adds the names that templates use to the values of a row.
 func name(row map[string]any) {
 	for column, field := range fieldNames {
 		if value, has := row[column]; has {
@@ -100,7 +101,7 @@ func name(row map[string]any) {
 	}
 }
 
-// plain is a dict with values of the types that templates have.
+// plain returns a dict with values of the types that templates have.
 func plain(row map[string]any) map[string]any {
 	out := make(map[string]any, len(row))
 	for name, value := range row {

@@ -1,11 +1,11 @@
-// Package template runs the templates of notes: the language of text/template and the functions of package puretemplate,
-// with bounds, so that a template can neither reach files, the environment or the network nor run for long or write
-// without end.
+// Package template runs the templates of notes: the language of text/template with the functions of package
+// puretemplate, and with bounds. A template can neither reach files, the environment or the network, nor run for long
+// or write without end.
 //
-// The tree of text/template/parse is evaluated here, on a small closed set of types. text/template itself calls methods
-// by their names, and a program that does keeps every exported method that it links.
+// It evaluates the syntax tree of text/template/parse on a small closed set of types. It does not use text/template
+// itself, which calls methods by name, so that the linker keeps every exported method of a program that uses it.
 //
-// It knows nothing of workspaces: what templates ask of notes is answered by the caller, see [Notes].
+// It does not know workspaces: the caller answers what templates ask of notes, see [Notes].
 //
 // Entry point: [Execute].
 package template
@@ -19,53 +19,54 @@ import (
 
 // Bounds of one execution.
 const (
-	// maxText is the longest template, in bytes.
+	// maxText bounds a template in bytes.
 	maxText = 256 << 10
-	// maxOutput is the most a template may write, in bytes.
+	// maxOutput bounds the output in bytes.
 	maxOutput = 1 << 20
-	// maxMade is what its functions may make in all, in bytes.
+	// maxMade bounds what functions produce in all, in bytes.
 	maxMade = 8 << 20
-	// maxNodes is how many parts of the template may be evaluated, loops and calls counted each time.
+	// maxNodes bounds how many parts are evaluated, counting each iteration and call.
 	maxNodes = 200_000
-	// maxQueries is how often notes may be read.
+	// maxQueries bounds how often notes may be read.
 	maxQueries = 64
-	// maxTime is checked whenever a loop or a call goes round.
+	// maxTime is checked at each iteration and call.
 	maxTime = 2 * time.Second
 )
 
-// Options say what a template is given. The zero value is for {{ }} without data.
+// Options are the inputs of a template. The zero value is for {{ }} without data.
 type Options struct {
-	// Left and Right begin and end an action; "{{" and "}}" when both are empty.
+	// Left and Right delimit actions; "{{" and "}}" if both are empty.
 	Left, Right string
-	// Data is the dot. Its values are texts and numbers.
+	// Data is the dot: texts and numbers by name.
 	Data map[string]string
-	// Values is the dot in place of Data when it is not nil: texts, numbers and truth values. A name that is not in it
-	// is an error, errName.
+	// Values is the dot instead of Data if it is not nil: texts, numbers and booleans. A missing name is the error
+	// errName.
 	Values map[string]any
-	// Notes answers the functions that read notes; nil has none.
+	// Notes answers the functions that read notes; nil means none.
 	Notes Notes
 }
 
-// Notes are what a template can ask of notes. What it asks comes from the template: statements must be guarded.
+// Notes answers what a template asks of notes. Statements come from the template, so an implementation must guard
+// them.
 type Notes interface {
-	// Select returns the rows of a statement by the names of columns.
+	// Select returns the rows of a statement by column name.
 	Select(statement string) ([]map[string]any, error)
-	// Block is the row of a block in the table blocks, nil if there is none.
+	// Block returns the row of a block in the table blocks, nil if there is none.
 	Block(id string) map[string]any
-	// Stat counts what is in a block, nil if there is none.
+	// Stat returns the counts of a block's content, nil if there is none.
 	Stat(id string) map[string]any
-	// HPath is the path by titles of the document a block is in, "" if there is none.
+	// HPath returns the path by titles of a block's document, "" if there is none.
 	HPath(id string) string
 }
 
-// ActionLeft and ActionRight mark actions in the files below data/templates.
+// ActionLeft and ActionRight delimit actions in the files below data/templates.
 const (
 	ActionLeft  = ".action{"
 	ActionRight = "}"
 )
 
-// Execute runs a template. The error is that of text/template, as SiYuan shows it, or says which bound was reached. It is
-// safe for concurrent use.
+// Execute runs a template. The error is that of text/template, as SiYuan shows it, or says which bound was reached.
+// It is safe for concurrent use.
 func Execute(text string, o Options) (out string, err error) {
 	if len(text) > maxText {
 		return "", fmt.Errorf("template: the template is longer than %d bytes", maxText)
@@ -107,7 +108,7 @@ func Execute(text string, o Options) (out string, err error) {
 	return r.out.String(), nil
 }
 
-// errName is in the error of a template that asks for a name that is not in its values.
+// errName is part of the error for a name that is missing in Values.
 var errName = errors.New("template: there is no such name")
 
 // boundError says which bound a template reached.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"collie/internal/vault/template"
@@ -12,32 +13,34 @@ import (
 
 func TestExecute(t *testing.T) {
 	t.Parallel()
-	month := time.Now().Format("2006/01")
-	tests := []struct{ text, want string }{
-		{`just text 文本`, "just text 文本"},
-		{`/daily note/{{now | date "2006/01"}}/x`, "/daily note/" + month + "/x"},
-		{`{{ now.Format "2006/01" }}`, month},
-		{`{{ upper "abc" }} {{ list 1 2 3 | join "-" }} {{ 3 | add 4 }}`, "ABC 1-2-3 7"},
-		{`{{ range until 3 }}[{{ . }}]{{ end }}`, "[0][1][2]"},
-		{`{{ range $i, $e := list "a" "b" }}{{ $i }}{{ $e }}{{ else }}none{{ end }}`, "0a1b"},
-		{`{{ range until 0 }}x{{ else }}none{{ end }}`, "none"},
-		{`{{ range 5 }}{{ if eq . 2 }}{{ continue }}{{ end }}{{ if eq . 4 }}{{ break }}{{ end }}{{ . }}{{ end }}`, "013"},
-		{`{{ .title }}/{{ .none }}`, "标题/<no value>"},
-		{`{{ define "a" }}<{{ . }}>{{ end }}{{ template "a" "x" }}{{ template "a" "y" }}`, "<x><y>"},
-		{`{{ printf "%03d %q" 7 "x" }} {{ html "<" }} {{ urlquery "a b" }} {{ print 1 "x" }}`, `007 "x" &lt; a+b 1x`},
-		{`{{ range querySpans "SELECT 1" }}{{ .Content }}{{ end }}{{ range querySQL "x" }}{{ .id }}{{ .ID }}{{ end }}`, "spanx<no value>"},
-		{`{{ (getBlock "b").Content }} {{ if getBlock "none" }}there{{ end }}{{ getHPathByID "b" }} {{ (statBlock "b").WordCount }}`, "text /Doc 3"},
-		{`{{ getBlock 5 }}{{ statBlock "none" }}`, "<no value><no value>"},
-		{`{{ $b := queryBlocks "SELECT ? FROM blocks WHERE content = '?'" "id" "it's" }}{{ range $b }}{{ .ID }}{{ end }}`, "SELECT id FROM blocks WHERE content = 'it''s'"},
-	}
-	for _, tt := range tests {
-		got, err := template.Execute(tt.text, template.Options{
-			Data: map[string]string{"title": "标题"}, Notes: told{},
-		})
-		if err != nil || got != tt.want {
-			t.Errorf("%s gives %q, %v; want %q", tt.text, got, err, tt.want)
+	synctest.Test(t, func(t *testing.T) { // no day ends between
+		month := time.Now().Format("2006/01")
+		tests := []struct{ text, want string }{
+			{`just text 文本`, "just text 文本"},
+			{`/daily note/{{now | date "2006/01"}}/x`, "/daily note/" + month + "/x"},
+			{`{{ now.Format "2006/01" }}`, month},
+			{`{{ upper "abc" }} {{ list 1 2 3 | join "-" }} {{ 3 | add 4 }}`, "ABC 1-2-3 7"},
+			{`{{ range until 3 }}[{{ . }}]{{ end }}`, "[0][1][2]"},
+			{`{{ range $i, $e := list "a" "b" }}{{ $i }}{{ $e }}{{ else }}none{{ end }}`, "0a1b"},
+			{`{{ range until 0 }}x{{ else }}none{{ end }}`, "none"},
+			{`{{ range 5 }}{{ if eq . 2 }}{{ continue }}{{ end }}{{ if eq . 4 }}{{ break }}{{ end }}{{ . }}{{ end }}`, "013"},
+			{`{{ .title }}/{{ .none }}`, "标题/<no value>"},
+			{`{{ define "a" }}<{{ . }}>{{ end }}{{ template "a" "x" }}{{ template "a" "y" }}`, "<x><y>"},
+			{`{{ printf "%03d %q" 7 "x" }} {{ html "<" }} {{ urlquery "a b" }} {{ print 1 "x" }}`, `007 "x" &lt; a+b 1x`},
+			{`{{ range querySpans "SELECT 1" }}{{ .Content }}{{ end }}{{ range querySQL "x" }}{{ .id }}{{ .ID }}{{ end }}`, "spanx<no value>"},
+			{`{{ (getBlock "b").Content }} {{ if getBlock "none" }}there{{ end }}{{ getHPathByID "b" }} {{ (statBlock "b").WordCount }}`, "text /Doc 3"},
+			{`{{ getBlock 5 }}{{ statBlock "none" }}`, "<no value><no value>"},
+			{`{{ $b := queryBlocks "SELECT ? FROM blocks WHERE content = '?'" "id" "it's" }}{{ range $b }}{{ .ID }}{{ end }}`, "SELECT id FROM blocks WHERE content = 'it''s'"},
 		}
-	}
+		for _, tt := range tests {
+			got, err := template.Execute(tt.text, template.Options{
+				Data: map[string]string{"title": "标题"}, Notes: told{},
+			})
+			if err != nil || got != tt.want {
+				t.Errorf("%s gives %q, %v; want %q", tt.text, got, err, tt.want)
+			}
+		}
+	})
 }
 
 // told are notes that say what they are asked.

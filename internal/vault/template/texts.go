@@ -121,8 +121,8 @@ var texting = map[string]function{
 	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
-// expression is a regular expression, or nil if it cannot be read. The time it takes is bounded by what it is long and
-// what it is used on.
+// expression compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
+// the time.
 func expression(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10
 	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
@@ -132,17 +132,17 @@ func expression(a []any) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// changing makes a text of a text.
+// changing returns a function from a text to a text.
 func changing(grows int, change func(string) string) function {
 	return function{takes: "s", grows: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
 }
 
-// pairing makes something of two texts.
+// pairing returns a function of two texts.
 func pairing(grows int, of func(a, b string) any) function {
 	return function{takes: "ss", grows: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
 
-// wide matches widths and precisions of more than three digits and those taken from an argument.
+// wide matches widths and precisions of more than three digits, or taken from an argument.
 var wide = lazyregexp.New(`[0-9]{4,}|\*`)
 
 func printf(r *run, a []any) (any, error) {
@@ -150,7 +150,7 @@ func printf(r *run, a []any) (any, error) {
 	if wide.MatchString(format) {
 		return nil, errors.New("printf takes no width above 999 and no *")
 	}
-	// A verb with an index may name the same argument again and again.
+	// A verb with an index may use the same argument again and again.
 	verbs := 1 + strings.Count(format, "%")
 	if err := r.make(len(format) + verbs*(1000+6*weight(v...))); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func printf(r *run, a []any) (any, error) {
 // markup escapes what has a meaning in HTML.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD")
 
-// joined is the text that functions of escaping are given: nothing is told as such there.
+// joined returns the text that escaping functions get; none is marked as safe here.
 func joined(a []any) string {
 	shown := make([]any, len(a))
 	for i, v := range a {
@@ -172,7 +172,7 @@ func joined(a []any) string {
 	return fmt.Sprint(shown...)
 }
 
-// script escapes a text for one of JavaScript.
+// script escapes a text for a JavaScript string.
 func script(s string) string {
 	var out strings.Builder
 	for _, c := range s {
@@ -199,7 +199,7 @@ func trunc(n int, s string) string {
 	return s
 }
 
-// substr counts in bytes, as Sprig does, and so do the functions around it.
+// substr counts in bytes, like Sprig, and so do the functions around it.
 func substr(from, to int, s string) (any, error) {
 	switch {
 	case from < 0 && to < 0:
@@ -217,8 +217,8 @@ func substr(from, to int, s string) (any, error) {
 	return s[from:to], nil
 }
 
-// abbreviate shortens a text to a width, with dots for what it leaves out; it begins at about from. What cannot be
-// shortened to that stays.
+// abbreviate shortens a text to a width, beginning at about from, with dots for what it leaves out. A text that
+// cannot be shortened so stays.
 func abbreviate(from, width int, s string) string {
 	const dots = "..."
 	if width < 4 || from > 0 && width < 7 || len(s) <= width {
@@ -237,7 +237,7 @@ func abbreviate(from, width int, s string) string {
 	return dots + s[len(s)-(width-len(dots)):]
 }
 
-// wrap breaks lines at spaces so that they have no more than width bytes, where words are not longer.
+// wrap breaks lines at spaces so that they have at most width bytes, unless a word is longer.
 func wrap(width int, s string) string {
 	width = max(width, 1)
 	var out strings.Builder
@@ -260,7 +260,7 @@ func wrap(width int, s string) string {
 	return out.String() + s[at:]
 }
 
-// spaced are the values that are something, as texts with spaces between.
+// spaced returns the values that are not nil, as texts joined by spaces.
 func spaced(a []any, change func(string) string) string {
 	parts := []string{}
 	for _, v := range a {
@@ -273,7 +273,7 @@ func spaced(a []any, change func(string) string) string {
 
 var errRepeat = errors.New("strings: negative Repeat count")
 
-// repeat is a text n times, counted as if it were made so many times.
+// repeat returns a text n times, counted as count times.
 func repeat(r *run, s string, n, count int) (string, error) {
 	if n < 0 {
 		return "", errRepeat
@@ -298,7 +298,7 @@ func indent(r *run, n int, s string) (string, error) {
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
-// random makes a text of so many of some characters.
+// random returns a function that makes a text of random characters.
 func random(of string) function {
 	return function{takes: "i", call: func(r *run, a []any) (any, error) {
 		n := max(a[0].(int), 0)
@@ -322,7 +322,7 @@ func uuid() (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-// decoded is a text, or what is wrong with it.
+// decoded returns a text, or the error's text.
 func decoded(b []byte, err error) string {
 	if err != nil {
 		return err.Error()
@@ -340,8 +340,8 @@ func toJSON(value any, escape bool) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Counts are the characters of a text that are not spaces, and its words: what stands between spaces in ASCII, and each
-// other character for itself.
+// Counts returns the number of characters of a text that are not spaces, and of its words: an ASCII word between
+// spaces, or any other single character.
 func Counts(s string) (runes, words int) {
 	inside := false
 	for _, c := range s {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// kinds are the types of arguments by the letters that stand for them in [function].
+// kinds are the types of arguments, by the letters for them in [function].
 var kinds = map[byte]string{
 	's': "string", 'i': "int", 'f': "float64", 'b': "bool", 't': "time.Time", 'D': "time.Duration",
 	'd': "map[string]interface {}", 'a': "interface {}",
 }
 
-// kindOf names what a value is made of. These are all types that values of templates have.
+// kindOf returns the name of a value's type. It covers all types that values of templates have.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
@@ -34,7 +34,7 @@ func kindOf(value any) string {
 	return fmt.Sprintf("%T", value) // string, int, int64, uint8, float64, bool
 }
 
-// integer is a whole number of any type.
+// integer returns a whole number of any type.
 func integer(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:
@@ -53,7 +53,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// like is a whole number of the type of another.
+// like returns a whole number with the type of another.
 func like(value any, n int64) any {
 	switch value.(type) {
 	case int64:
@@ -70,7 +70,7 @@ func like(value any, n int64) any {
 	return int(n)
 }
 
-// fromInt is a whole number that stands in the template, where one of a kind is wanted.
+// fromInt converts a whole number written in the template to a kind.
 func fromInt(kind byte, n int64) any {
 	if kind == 'D' {
 		return time.Duration(n)
@@ -78,7 +78,7 @@ func fromInt(kind byte, n int64) any {
 	return int(n)
 }
 
-// items are the elements of a list.
+// items returns the elements of a list.
 func items(value any) ([]any, bool) {
 	switch v := value.(type) {
 	case []any:
@@ -99,7 +99,7 @@ func each[T any](list []T) []any {
 	return out
 }
 
-// truth is whether a value counts as true: what is not zero and not empty.
+// truth reports whether a value counts as true: it is not zero and not empty.
 func truth(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -122,7 +122,7 @@ func truth(value any) bool {
 	return len(list) > 0
 }
 
-// printed is a value as an action writes it.
+// printed returns a value as an action prints it.
 func printed(value any) string {
 	if value == nil {
 		return "<no value>"
@@ -130,7 +130,7 @@ func printed(value any) string {
 	return text(value)
 }
 
-// text is a value as functions take it where they take any.
+// text returns a value as text, for functions that accept any value.
 func text(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -141,7 +141,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// texts are the elements of a list as texts, those that are nothing left out; what is not a list is one element.
+// texts returns the elements of a list as texts, without nil ones; any other value is a single element.
 func texts(value any) []string {
 	out := []string{}
 	list, ok := items(value)
@@ -156,8 +156,8 @@ func texts(value any) []string {
 	return out
 }
 
-// whole is a value as a whole number, and 0 if it is not one. Texts may be written as numbers are in Go, and what is
-// behind a point does not count.
+// whole returns a value as a whole number, 0 if it is not one. Texts may have the form of Go numbers; a fraction is
+// dropped.
 func whole(value any) int64 {
 	if n, ok := integer(value); ok {
 		return n
@@ -182,8 +182,8 @@ func whole(value any) int64 {
 	return 0
 }
 
-// cut is a number without what is behind the point. What is too large is the smallest number on every processor, as it
-// is with SiYuan on most.
+// cut drops the fraction of a number. One that is too large becomes the smallest integer on every processor, as in
+// SiYuan on most.
 func cut(f float64) int64 {
 	const limit = 1 << 63
 	if f >= -limit && f < limit {
@@ -192,7 +192,7 @@ func cut(f float64) int64 {
 	return -limit
 }
 
-// float is a value as a number, and 0 if it is not one.
+// float returns a value as a float, 0 if it is not a number.
 func float(value any) float64 {
 	switch v := value.(type) {
 	case float64:
@@ -207,7 +207,7 @@ func float(value any) float64 {
 	return float64(whole(value))
 }
 
-// class is what can be compared with each other: all whole numbers, for one.
+// class returns which values can be compared with each other, such as all whole numbers.
 func class(value any) string {
 	if _, ok := integer(value); ok {
 		return "int"
@@ -258,7 +258,7 @@ func same(a, b any) (bool, error) {
 	bt, both := b.(time.Time)
 	switch {
 	case ok && both:
-		return at.Equal(bt), nil // the same moment in another zone is another value, as with text/template
+		return at.Equal(bt), nil // as in text/template, the same moment in another zone differs
 	case ok || both || kindOf(a) != kindOf(b):
 		return false, fmt.Errorf("non-comparable types %s: %T, %T: %s", a, a, b, b)
 	}
@@ -286,7 +286,7 @@ func less(a, b any) (bool, error) {
 	return n < m, nil
 }
 
-// atMost is less or the same.
+// atMost reports whether a is less than or equal to b.
 func atMost(a, b any) (bool, error) {
 	if is, err := less(a, b); is || err != nil {
 		return is, err
@@ -294,5 +294,5 @@ func atMost(a, b any) (bool, error) {
 	return same(a, b)
 }
 
-// alike compares values with all that they hold.
+// alike compares values with everything they contain.
 func alike(a, b any) bool { return reflect.DeepEqual(a, b) }

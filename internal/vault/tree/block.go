@@ -12,25 +12,25 @@ import (
 type Block struct {
 	ID   string
 	Kind string
-	// Attrs are its attributes, id and updated among them. Never nil on a block of a document.
+	// Attrs are its attributes, including id and updated; never nil on a block of a document.
 	Attrs map[string]string
 	// Text is the Markdown of a leaf, without its attribute list.
 	Text string
-	// Marker is "-" or "1." of a list item, "row" or "col" of a super block, "NOTE" of a
-	// callout, with its own icon and title behind it if it has them.
+	// Marker is "-" or "1." for a list item, "row" or "col" for a super block, "NOTE" for a callout, followed by its
+	// own icon and title if it has them.
 	Marker string
-	// Task is the letter between the brackets of a task, "" for other items.
+	// Task is the letter in the brackets of a task, "" for other items.
 	Task string
 
 	Parent   *Block
 	Children []*Block
-	// Doc is the document it belongs to, nil while it belongs to none.
+	// Doc is its document, nil if it is in none.
 	Doc *Document
-	// Stored is for the storage below: what it knows of this block. Copies made with Copy have none.
+	// Stored is the storage's own data about this block. Clones have none.
 	Stored any
 }
 
-// Container reports whether b may hold blocks.
+// Container reports whether b may have child blocks.
 func (b *Block) Container() bool {
 	switch b.Kind {
 	case Doc, List, Item, Quote, Super, Callout:
@@ -47,8 +47,8 @@ func (b *Block) Level() int {
 	return len(b.Text) - len(strings.TrimLeft(b.Text, "#"))
 }
 
-// CutCallout splits the marker of a callout into its kind and what follows that, an icon or a title. A kind with a blank in
-// it stands between brackets, as [two words].
+// CutCallout splits the marker of a callout into its kind and the rest, an icon or a title. A kind with a blank is in
+// brackets: [two words].
 func CutCallout(marker string) (kind, title string) {
 	if inner, found := strings.CutPrefix(marker, "["); found {
 		kind, title, _ = strings.Cut(inner, "]")
@@ -58,7 +58,7 @@ func CutCallout(marker string) (kind, title string) {
 	return kind, title
 }
 
-// Subtype is h1 to h6, u, o, t, or the kind of a callout.
+// Subtype returns h1 to h6, u, o, t, or the kind of a callout.
 func (b *Block) Subtype() string {
 	switch b.Kind {
 	case Heading:
@@ -83,7 +83,7 @@ func (b *Block) Subtype() string {
 	return ""
 }
 
-// Index is the place of b among its siblings, -1 without a parent.
+// Index returns the index of b among its siblings, -1 without a parent.
 func (b *Block) Index() int {
 	if b.Parent == nil {
 		return -1
@@ -91,7 +91,7 @@ func (b *Block) Index() int {
 	return slices.Index(b.Parent.Children, b)
 }
 
-// Sibling is the block offset places after b, nil when there is none.
+// Sibling returns the block offset places after b, nil if there is none.
 func (b *Block) Sibling(offset int) *Block {
 	at := b.Index() + offset
 	if b.Parent == nil || at < 0 || at >= len(b.Parent.Children) {
@@ -113,7 +113,7 @@ func (b *Block) Section() []*Block {
 	return rest[:end]
 }
 
-// Above is the heading b lies under, or else its parent: what blocks.parent_id names.
+// Above returns the heading above b, or else its parent, as in blocks.parent_id.
 func (b *Block) Above() *Block {
 	if b.Parent == nil {
 		return nil
@@ -145,10 +145,10 @@ func (b *Block) Inside(other *Block) bool {
 	return false
 }
 
-// Created is the time b was made, as blocks.created holds it.
+// Created returns when b was created, as in blocks.created.
 func (b *Block) Created() string { return b.ID[:min(14, len(b.ID))] }
 
-// Stamp sets the updated attribute of b and its containers, up to the document, to now.
+// Stamp sets the attribute updated of b and its containers, up to the document, to now.
 func (b *Block) Stamp() {
 	now := Stamp(time.Now())
 	for up := b; up != nil; up = up.Parent {
@@ -159,7 +159,7 @@ func (b *Block) Stamp() {
 	}
 }
 
-// Insert puts blocks among b's children, at 0 ... len(b.Children); other places are moved into that range.
+// Insert inserts blocks at index at of b's children; an index out of range is moved into it.
 func (b *Block) Insert(at int, blocks ...*Block) {
 	b.Children = slices.Insert(b.Children, min(max(at, 0), len(b.Children)), blocks...)
 	for _, child := range blocks {
@@ -168,7 +168,7 @@ func (b *Block) Insert(at int, blocks ...*Block) {
 	}
 }
 
-// Cut takes b out of its parent and its document. What lies below goes with it.
+// Cut removes b, with all below it, from its parent and its document.
 func (b *Block) Cut() {
 	if b.Parent != nil {
 		at := b.Index()
@@ -178,8 +178,7 @@ func (b *Block) Cut() {
 	b.Walk(func(c *Block) { c.Doc = nil })
 }
 
-// Clone copies b and all below it with their ids. The copy belongs to no parent and no document and is unknown to the
-// storage.
+// Clone copies b and all below it, with their ids. The copy has no parent, no document and no storage data.
 func (b *Block) Clone() *Block {
 	c := *b
 	c.Parent, c.Doc, c.Stored = nil, nil, nil

@@ -1,7 +1,7 @@
-// Package tree holds notes as they are thought of: notebooks, documents and the tree of blocks in each document. It
-// knows nothing of storage, of Markdown or of HTTP.
+// Package tree models notes: notebooks, documents, and the tree of blocks in each document. It does not know storage,
+// Markdown or HTTP.
 //
-// A document has a root block of kind [Doc] whose id is the document's; a notebook has a hidden document, its page,
-// whose id is the notebook's. A leaf holds its Markdown in Text, a container holds other blocks. Nothing here is safe
-// for concurrent use: whoever changes a tree holds it alone.
+// A document has a root block of kind [Doc] with the document's id. A notebook has a hidden document, its page, with
+// the notebook's id. A leaf has its Markdown in Text; a container has child blocks. Nothing here is safe for
+// concurrent use: whoever changes a tree must be its only user.
 package tree

@@ -2,35 +2,35 @@ package tree
 
 import "time"
 
-// MaxDepth is how deep documents lie below each other at most; one at the top of its notebook has depth 1.
+// MaxDepth bounds the nesting of documents; one at the top of its notebook has depth 1.
 const MaxDepth = 7
 
-// Document is one document. Its blocks hang below Root, once they are loaded.
+// Document is one document. Its blocks are below Root once they are loaded.
 type Document struct {
-	// Root is the block that stands for the document. It is never nil; without Loaded it has no children.
+	// Root is the block for the document, never nil. Unless Loaded is set it has no children.
 	Root   *Block
 	Loaded bool
 	Box    *Notebook
 	Parent *Document // nil at the top of the notebook
-	// Sort is the place among its siblings in manual order; equal ones follow by time, the newest first.
+	// Sort is its place among its siblings in manual order; equal ones are ordered by time, newest first.
 	Sort int
-	// Made counts the documents of the workspace as they are made.
+	// Made numbers the documents of the workspace in the order of their creation.
 	Made    int64
 	Changed time.Time
-	// Stored is for the storage below.
+	// Stored is the storage's own data.
 	Stored any
 }
 
 // ID is the document's id, which is that of its root.
 func (d *Document) ID() string { return d.Root.ID }
 
-// Title is what its attribute title says.
+// Title returns the attribute title.
 func (d *Document) Title() string { return d.Root.Attrs["title"] }
 
 // Hidden reports whether d is the page of its notebook.
 func (d *Document) Hidden() bool { return d.ID() == d.Box.ID }
 
-// Dir is the folder of d's children inside the notebook, without a trailing slash: /<id>/<id>.
+// Dir returns the folder of d's children in the notebook, without a trailing slash: /<id>/<id>.
 func (d *Document) Dir() string {
 	if d.Parent == nil {
 		return "/" + d.ID()
@@ -38,10 +38,10 @@ func (d *Document) Dir() string {
 	return d.Parent.Dir() + "/" + d.ID()
 }
 
-// Path is /<id>/<id>.sy.
+// Path returns /<id>/<id>.sy.
 func (d *Document) Path() string { return d.Dir() + ".sy" }
 
-// HPath is the path by titles, without the notebook's name; "/" for a page.
+// HPath returns the path by titles, without the notebook's name; "/" for a page.
 func (d *Document) HPath() string {
 	switch {
 	case d.Hidden():
@@ -52,7 +52,7 @@ func (d *Document) HPath() string {
 	return d.Parent.HPath() + "/" + d.Title()
 }
 
-// Depth is 1 for a document at the top of its notebook.
+// Depth returns 1 for a document at the top of its notebook.
 func (d *Document) Depth() int {
 	if d.Parent == nil {
 		return 1
@@ -60,7 +60,7 @@ func (d *Document) Depth() int {
 	return d.Parent.Depth() + 1
 }
 
-// Inside reports whether d is other or lies below it.
+// Inside reports whether d is other or below it.
 func (d *Document) Inside(other *Document) bool {
 	for up := d; up != nil; up = up.Parent {
 		if up.ID() == other.ID() {

@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// What an attribute value may not hold between its quotes.
+	// Characters that an attribute value may not have between its quotes.
 	ialEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_",
 		"_esc_newline", "&#95;esc_newline")
 	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n",
 		"&#95;", "_", "&amp;", "&")
 )
 
-// ParseIAL reads an inline attribute list, {: name="value" ...}. Names come back in lower case; what is not a pair of a
-// name and a value is passed over.
+// ParseIAL parses an inline attribute list, {: name="value" ...}. Names become lower case; anything but a pair of
+// name and value is skipped.
 func ParseIAL(text string) map[string]string {
 	attrs := map[string]string{}
 	for {
@@ -39,7 +39,7 @@ func ParseIAL(text string) map[string]string {
 	}
 }
 
-// nameByte reports whether c may stand in the name of an attribute.
+// nameByte reports whether c may be in the name of an attribute.
 func nameByte(c byte) bool {
 	return c == '_' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
@@ -54,7 +54,7 @@ func IAL(attrs map[string]string) string {
 	return out.String() + "}"
 }
 
-// Names are the names of attributes in the order they are written: id first.
+// Names returns the names of attributes in the order of writing: id first.
 func Names(attrs map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(attrs), func(a, b string) int {
 		switch {

@@ -11,13 +11,13 @@ import (
 // ValidID reports whether id has the form yyyyMMddHHmmss-xxxxxxx.
 func ValidID(id string) bool { return siyuanapi.ID(id).Valid() }
 
-// Stamp is a time as ids and the updated attribute hold it: local time, yyyyMMddHHmmss.
+// Stamp returns a time as in ids and in the attribute updated: local time, yyyyMMddHHmmss.
 func Stamp(t time.Time) string { return t.Format("20060102150405") }
 
-// RandomID makes an id of now. Whether it is taken is for the caller to see.
+// RandomID returns an id with the current time. The caller checks that it is free.
 func RandomID() string { return string(siyuanapi.NewID()) }
 
-// DerivedID makes an id that always is the same for the same parts: of the time of from, if that is an id.
+// DerivedID returns an id that is always the same for the same parts; its time is that of from, if that is an id.
 func DerivedID(from string, parts ...string) string {
 	sum := sha256.Sum256([]byte(from + "\x00" + strings.Join(parts, "\x00")))
 	tail := make([]byte, 7)
@@ -31,7 +31,7 @@ func DerivedID(from string, parts ...string) string {
 	return stamp + "-" + string(tail)
 }
 
-// IDTime is the time an id was made at, the zero time for a malformed one.
+// IDTime returns the time in an id, the zero time for a malformed one.
 func IDTime(id string) time.Time {
 	if len(id) < 14 {
 		return time.Time{}

@@ -32,10 +32,10 @@ var nodeTypes = map[string]string{
 	Widget: "NodeWidget",
 }
 
-// NodeType is the name of a kind in the DOM, the outline and .sy files, "" for an unknown one.
+// NodeType returns the name of a kind in the DOM, the outline and .sy files, "" for an unknown one.
 func NodeType(kind string) string { return nodeTypes[kind] }
 
-// KindOf is the kind a node type names, "" for an unknown one.
+// KindOf returns the kind of a node type, "" for an unknown one.
 func KindOf(nodeType string) string {
 	for kind, name := range nodeTypes {
 		if name == nodeType {
@@ -50,7 +50,7 @@ var sorts = map[string]int{
 	List: 20, Item: 20, Quote: 20, Callout: 20, Super: 30,
 }
 
-// Sort is blocks.sort of a kind, by which hits of a search are ordered.
+// Sort returns blocks.sort of a kind, by which hits of a search are ordered.
 func Sort(kind string) int {
 	if n, known := sorts[kind]; known {
 		return n

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Unseen reports whether a character cannot be seen in a name, or turns what is seen around.
+// Unseen reports whether a character is invisible in a name, or reverses the direction of text.
 func Unseen(r rune) bool {
 	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
 }
 
 var notInNames = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
 
-// PlainName is a name with _ for each character that some system cannot have in one or that nobody sees.
+// PlainName returns a name with _ for each character that is invalid on some system or invisible.
 func PlainName(name string) string {
 	return notInNames.Replace(strings.Map(func(r rune) rune {
 		if Unseen(r) {

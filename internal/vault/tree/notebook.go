@@ -6,7 +6,7 @@ type Notebook struct {
 	Conf Conf
 }
 
-// Conf is what data/<notebook>/.siyuan/conf.json holds of a notebook.
+// Conf is the content of data/<notebook>/.siyuan/conf.json.
 type Conf struct {
 	Name                  string  `json:"name"`
 	Sort                  int     `json:"sort"`
@@ -23,7 +23,7 @@ type Conf struct {
 	BoxCrypt              *string `json:"boxCrypt"`
 }
 
-// NewConf is the configuration of a new notebook.
+// NewConf returns the configuration of a new notebook.
 func NewConf(name string) Conf {
 	return Conf{
 		Name: name, SortMode: 15,

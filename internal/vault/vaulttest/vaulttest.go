@@ -52,7 +52,7 @@ func Over(t testing.TB, w *workspace.Workspace, families ...func(*api.Mux)) *Vau
 	return v
 }
 
-// Log is a log for a vault under test: a request that panics fails the test, though its client may ask again.
+// Log returns a log for a vault under test: a request that panics fails the test, though its client may ask again.
 func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(panics{t}, &slog.HandlerOptions{Level: slog.LevelError}))
 }
@@ -105,7 +105,7 @@ func (v *Vault) AddDocument(box, title, markdown string) (id string, blocks []st
 	return id, blocks
 }
 
-// Block is a copy of a block.
+// Block returns a copy of a block.
 func (v *Vault) Block(id string) (b *tree.Block) {
 	v.T.Helper()
 	v.View(func(tx *workspace.Tx) {
@@ -119,7 +119,7 @@ func (v *Vault) Block(id string) (b *tree.Block) {
 	return b
 }
 
-// Text is a document as Markdown without attribute lists; "(none)" when there is no such document.
+// Text returns a document as Markdown without attribute lists; "(none)" when there is no such document.
 func (v *Vault) Text(id string) string {
 	v.T.Helper()
 	text := "(none)"
@@ -148,7 +148,7 @@ func (v *Vault) Answer(path string, body any) gjson.Result {
 	return gjson.ParseBytes(rec.Body.Bytes())
 }
 
-// Ask is the data of an answer of code 0.
+// Ask returns the data of an answer of code 0.
 func (v *Vault) Ask(path string, body any) gjson.Result {
 	v.T.Helper()
 	answer := v.Answer(path, body)

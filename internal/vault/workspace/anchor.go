@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// refreshAnchors gives dynamic anchors, ((id 'text')), the present text of definitions that changed, and reports
-// whether any was stale. SiYuan does this some moments after the change.
+// refreshAnchors updates dynamic anchors, ((id 'text')), of definitions that changed, and reports whether any was
+// stale. SiYuan does this some moments after the change.
 func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
 		for _, b := range tx.anchored(def.ID) {
@@ -38,11 +38,11 @@ func (tx *Tx) anchored(def string) []*tree.Block {
 	return found
 }
 
-// maxAnchor is how many characters of a definition a dynamic anchor shows, the setting SiYuan comes with. Without a bound
-// blocks that refer to each other more than once would grow each other's text without end.
+// maxAnchor bounds the characters of a dynamic anchor, by SiYuan's default. Without it, blocks that refer to each
+// other more than once would grow each other's text without end.
 const maxAnchor = 96
 
-// anchorOf is what a dynamic anchor shows of a definition.
+// anchorOf returns the dynamic anchor for a definition.
 func anchorOf(def *tree.Block) string {
 	text := strings.TrimSpace(markup.Content(def))
 	if short := cut(text, maxAnchor); short != text {
@@ -51,7 +51,7 @@ func anchorOf(def *tree.Block) string {
 	return text
 }
 
-// Anchored is the text of b with its dynamic anchors of def as they should be.
+// Anchored returns the text of b with its dynamic anchors of def updated.
 func Anchored(b, def *tree.Block) string {
 	text := b.Text
 	for _, s := range markup.References(b) {

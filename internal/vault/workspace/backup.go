@@ -14,8 +14,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Backup writes one state of the file to path, compacted, while others read and write. It makes the file anew,
-// readable by its owner only: one that is there is refused. On an error nothing stays behind.
+// Backup writes a consistent, compacted copy of the file to path while others read and write. The new file is
+// readable by its owner only; an existing file is refused. On an error nothing is left behind.
 func (w *Workspace) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
@@ -43,7 +43,7 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	if err := syncFile(part); err != nil {
 		return fmt.Errorf("back up the vault to %s: %w", path, err)
 	}
-	if err := os.Link(part, path); err != nil { // refuses one that came up meanwhile
+	if err := os.Link(part, path); err != nil { // fails if the file was created meanwhile
 		if errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("back up the vault to %s: %w", path, err)
 		}
@@ -51,18 +51,18 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 			return fmt.Errorf("back up the vault to %s: %w", path, err)
 		}
 	}
-	if d, err := os.Open(filepath.Dir(path)); err == nil { // that the name is there outlives the machine too
-		_ = d.Sync() // not every system can
+	if d, err := os.Open(filepath.Dir(path)); err == nil { // makes the name survive a crash of the machine
+		_ = d.Sync() // not supported on every system
 		_ = d.Close()
 	}
 	return nil
 }
 
-// unlockedFor is how long nothing may be written into a folder that has no lock before its process is taken for dead.
+// unlockedFor is how long a folder without a lock must be unchanged before its process counts as dead.
 const unlockedFor = 10 * time.Minute
 
-// TempDir makes a folder below dir for work that done ends, which removes it. Those of the same prefix that work left
-// behind which was killed are removed first: their lock, a file in them, is in nobody's hands.
+// TempDir creates a folder below dir for temporary work; done removes it. It first removes folders of the same prefix
+// whose work was killed: nobody holds their lock, a file in them.
 func TempDir(dir, prefix string) (path string, done func(), err error) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -80,9 +80,9 @@ func TempDir(dir, prefix string) (path string, done func(), err error) {
 			return "", nil, errors.Join(err, os.RemoveAll(path))
 		}
 		if !free {
-			continue // another caller came between the file and its lock, and removes the folder
+			continue // another caller came between the folder and its lock, and removes it
 		}
-		if _, err := os.Lstat(lock); err != nil { // it did so before there was a lock
+		if _, err := os.Lstat(lock); err != nil { // removed before there was a lock
 			unlock()
 			continue
 		}
@@ -96,7 +96,7 @@ func TempDir(dir, prefix string) (path string, done func(), err error) {
 // lockName is the lock in a folder of [TempDir].
 const lockName = "lock"
 
-// dropStale removes a folder that nobody works in any more.
+// dropStale removes a folder in which nobody works any more.
 func dropStale(part string) {
 	f, err := os.Lstat(part)
 	if err != nil || !f.IsDir() {
@@ -105,13 +105,13 @@ func dropStale(part string) {
 	lock := filepath.Join(part, lockName)
 	if f, err := os.Lstat(lock); err == nil && f.Mode().IsRegular() {
 		if unlock, free, err := atomicfile.TryLock(lock); err == nil && free {
-			_ = os.RemoveAll(part) // under its lock, or who has just made it would take that for its own
+			_ = os.RemoveAll(part) // still locked, or a process that has just created it would take it for its own
 			unlock()
-			_ = os.RemoveAll(part) // where a file that is open cannot be removed
+			_ = os.RemoveAll(part) // for systems where an open file cannot be removed
 		}
 		return
 	}
-	last := f.ModTime() // it was just made, or by an older Collie, which has no locks
+	last := f.ModTime() // just created, or by an older Collie, which has no locks
 	entries, _ := os.ReadDir(part)
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && info.ModTime().After(last) {
@@ -123,7 +123,7 @@ func dropStale(part string) {
 	}
 }
 
-// syncFile has a file written to the disk: a backup is there to outlive the machine.
+// syncFile writes a file to the disk, since a backup must survive a crash of the machine.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -132,10 +132,10 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Info says what a workspace holds.
+// Info describes the content of a workspace.
 type Info struct {
 	Path string `json:"path"`
-	// Size is that of the file with what is not yet merged into it, in bytes.
+	// Size is that of the file and its log, in bytes.
 	Size      int64 `json:"size"`
 	Version   int   `json:"version"`
 	Notebooks int   `json:"notebooks"`
@@ -143,7 +143,7 @@ type Info struct {
 	Blocks    int   `json:"blocks"`    // without documents
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
-	// Changed is when a document last was, the zero time in an empty workspace.
+	// Changed is when a document last changed, the zero time in an empty workspace.
 	Changed time.Time `json:"changed,omitzero"`
 }
 

@@ -7,30 +7,30 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// cache keeps the trees of documents lately used, each with the revision it belongs to. A transaction takes a tree out,
-// has it alone, and puts it back when it ends; one that finds none reads the document. It is safe for concurrent use.
+// cache keeps the trees of recently used documents, each with its revision. A transaction takes a tree out for its
+// exclusive use, and puts it back at its end; if there is none it reads the document. It is safe for concurrent use.
 type cache struct {
 	mu     sync.Mutex
 	most   int // blocks
 	blocks int
 	byDoc  map[int64]*list.Element
-	order  *list.List // of *rest, the latest first
+	order  *list.List // of *rest, most recent first
 	closed bool
 }
 
-// rest is the tree of a document that no transaction has.
+// rest is the cached tree of a document.
 type rest struct {
 	doc, rev int64
 	rows     []*nodeRow // parents before children, children in order
 	children []*tree.Block
-	index    map[string]*tree.Block // of a large one, see [indexFrom]
+	index    map[string]*tree.Block // of a large document, see [indexFrom]
 }
 
 func newCache(most int) *cache {
 	return &cache{most: most, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
-// pop returns the tree of a document at a revision and forgets it, nil if it is not there.
+// pop removes and returns the tree of a document at a revision, nil if it is not there.
 func (c *cache) pop(doc, rev int64) *rest {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *cache) pop(doc, rev int64) *rest {
 	return kept
 }
 
-// put keeps the tree of a document; one of a newer revision stays. The latest one is kept however large it is.
+// put adds the tree of a document, unless a newer revision is there. The last one is kept however large it is.
 func (c *cache) put(r *rest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,22 +10,21 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Problem is something in the file that should not be.
+// Problem is an inconsistency in the file.
 type Problem struct {
-	// Subject is what it is about: the id of a block or document, a path, a table.
+	// Subject is the id of a block or document, a path, or a table.
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 }
 
 func (p Problem) String() string { return p.Subject + ": " + p.Text }
 
-// maxProblems is how many problems Check collects; where there are more the file as a whole is broken.
+// maxProblems bounds the problems that Check collects; with more, the file as a whole is broken.
 const maxProblems = 1000
 
-// Check walks every invariant of the file in one snapshot: that SQLite finds its pages sound, that trees are trees,
-// that the full text index and the tables that follow from blocks are those the blocks give, and that files are what
-// their hashes say. A sound file has no problems. progress may be nil; it is told of documents. It does not change
-// anything and may run while others write.
+// Check checks all invariants of the file in one snapshot: SQLite finds its pages sound, trees are trees, the full
+// text index and the derived tables match the blocks, and files match their hashes. A sound file has no problems.
+// progress may be nil; it counts documents. Check changes nothing and may run while others write.
 func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -55,7 +54,7 @@ func (c *checker) report(subject, format string, args ...any) {
 	}
 }
 
-// each reports a problem for every row of a statement: its first column is the subject, its second, if any, a detail.
+// each reports a problem for every row of a statement: the first column is the subject, a second one a detail.
 func (c *checker) each(text, statement string) {
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		detail := text
@@ -68,8 +67,8 @@ func (c *checker) each(text, statement string) {
 }
 
 func (c *checker) pages() {
-	// The connection may remember the segments of the full text index from an earlier transaction. A search has them read
-	// again; the integrity check itself does not.
+	// The connection may have cached segments of the full text index from an earlier transaction. A search reloads
+	// them; the integrity check itself does not.
 	c.tx.exec("SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'xyz' LIMIT 1")
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		if text := s.ColumnText(0); text != "ok" {
@@ -79,7 +78,7 @@ func (c *checker) pages() {
 	}, "PRAGMA integrity_check(100)")
 }
 
-// orphans looks for rows that name others that are not there.
+// orphans finds rows that name missing rows.
 func (c *checker) orphans() {
 	c.each("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
 	c.each("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
@@ -97,15 +96,14 @@ func (c *checker) orphans() {
 	}
 }
 
-// fullText compares which blocks the full text index holds: those of open notebooks. What it holds of each is seen by
-// documents.
+// fullText checks which blocks are in the full text index: those of open notebooks. documents checks their texts.
 func (c *checker) fullText() {
 	c.each("the block is not in the full text index", `SELECT id FROM open_row WHERE n NOT IN (SELECT id FROM blocks_fts_docsize)`)
 	c.each("the full text index holds a block that is not there, or that is closed", `SELECT 'row ' || id FROM blocks_fts_docsize
 		WHERE id NOT IN (SELECT n FROM open_row)`)
 }
 
-// documents reads every tree and compares what is stored with what follows from it.
+// documents reads every tree and compares stored data with what is derived from it.
 func (c *checker) documents() {
 	var all []int64
 	c.tx.query(func(s *sqlite.Stmt) bool {
@@ -136,18 +134,18 @@ func (c *checker) document(n int64) {
 	if row.path != d.Path() || row.hpath != d.HPath() {
 		c.report(d.ID(), "its paths are stored as %s and %s, they are %s and %s", row.path, row.hpath, d.Path(), d.HPath())
 	}
-	rows := c.tx.readNodes(n) // not from the cache
+	rows := c.tx.readNodes(n) // bypassing the cache
 	if c.tx.err != nil {
 		return
 	}
 	row.rows, d.Loaded, d.Root.Children = rows, true, nil
 	c.tx.build(d, rows)
 	d.Root.Walk(c.block)
-	delete(c.tx.docs, n) // one tree at a time
+	delete(c.tx.docs, n) // frees the tree
 	d.Root.Walk(func(b *tree.Block) { delete(c.tx.blocks, b.ID) })
 }
 
-// block compares the row of a block with what follows from the block.
+// block compares the row of a block with what is derived from the block.
 func (c *checker) block(b *tree.Block) {
 	r := b.Stored.(*nodeRow)
 	switch {

@@ -1,13 +1,13 @@
-// Package workspace keeps notebooks, documents, blocks and files in one SQLite file, as a SiYuan workspace keeps them
-// in folders, and answers SQL over the tables that SiYuan documents.
+// Package workspace stores notebooks, documents, blocks and files in one SQLite file, and answers SQL over the tables
+// that SiYuan documents.
 //
-// Everything happens in a transaction: [Workspace.View] reads one state of the file, [Workspace.Update] also writes,
-// one at a time over all processes that have the file open. A [Tx] hands out trees of package tree; what a function
-// given to Update changes in them is found by comparison and written when it returns nil, the rows that SQL sees
-// included, so that search and SQL never lag. When it returns an error nothing is written.
+// Everything happens in a transaction: [Workspace.View] reads one state of the file; [Workspace.Update] also writes,
+// one at a time across all processes. A [Tx] returns trees of package tree. A function given to Update changes those
+// trees; when it returns nil, the changes are found by comparison and written, including the rows that SQL sees, so
+// search and SQL are always up to date. When it returns an error nothing is written.
 //
-// Nothing is held in memory that the file does not hold: trees are kept between transactions only together with the
-// revision of their document, and are read again when it has moved on.
+// Memory never has data that the file does not have: trees are cached only with the revision of their document, and
+// read again if that has changed.
 //
 // Entry point: [Open].
 package workspace

@@ -18,8 +18,8 @@ const documentColumns = `SELECT document.n, document.id, document.box, document.
 	document.sort, document.changed, document.rev, node.n, node.ial, document.size, ` + nodeSize + `
 	FROM document JOIN node ON node.doc = document.n AND node.type = 'd' `
 
-// listDocs returns the documents of a query that begins with documentColumns, not loaded. Those that were removed
-// since are left out.
+// listDocs returns the documents of a query that begins with documentColumns, not loaded, without those removed
+// since.
 func (tx *Tx) listDocs(condition string, args ...any) []*tree.Document {
 	type found struct {
 		d      *tree.Document
@@ -61,7 +61,7 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 	return d
 }
 
-// join gives a document just read its notebook and its parent, and makes it the one of this transaction.
+// join sets notebook and parent of a document just read, and registers it in this transaction.
 func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document {
 	n := stored(d).n
 	if held := tx.docs[n]; held != nil {
@@ -93,7 +93,7 @@ func (tx *Tx) docByN(n int64) *tree.Document {
 	return nil
 }
 
-// DocumentTaken reports whether a document has this id, also one of a closed notebook.
+// DocumentTaken reports whether a document has this id, in any notebook.
 func (tx *Tx) DocumentTaken(id string) bool {
 	if b := tx.attached(id); b != nil && b.Kind == tree.Doc {
 		return true
@@ -102,7 +102,7 @@ func (tx *Tx) DocumentTaken(id string) bool {
 	return found
 }
 
-// Document is the document of an open notebook with an id, loaded with its blocks, or nil.
+// Document returns the document with an id in an open notebook, loaded, or nil.
 func (tx *Tx) Document(id string) *tree.Document { return tx.document(id, true) }
 
 func (tx *Tx) document(id string, load bool) *tree.Document {
@@ -120,10 +120,10 @@ func (tx *Tx) document(id string, load bool) *tree.Document {
 	return d
 }
 
-// DocumentAt is the document of an open notebook at a path, /<id>/<id>.sy, loaded, or nil.
+// DocumentAt returns the document at a path, /<id>/<id>.sy, in an open notebook, loaded, or nil.
 func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
 
-// ListedAt is DocumentAt for a document that need not be loaded.
+// ListedAt is DocumentAt without loading the document.
 func (tx *Tx) ListedAt(box, path string) *tree.Document { return tx.documentAt(box, path, false) }
 
 func (tx *Tx) documentAt(box, at string, load bool) *tree.Document {
@@ -151,8 +151,8 @@ func (tx *Tx) DocumentsByHPath(box, hpath string) []*tree.Document {
 	return tx.listDocs("WHERE document.box = ? AND document.hpath = ? ORDER BY document.id", box, hpath)
 }
 
-// Children returns the documents right below parent, or at the top of box when parent is nil, in manual order, not
-// loaded. The page is not among them, nor are documents with malformed ids.
+// Children returns the documents directly below parent, or at the top of box if parent is nil, in manual order, not
+// loaded. The page and documents with malformed ids are left out.
 func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
 	tx.Flush()
 	n := int64(0)
@@ -164,8 +164,8 @@ func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Docume
 	return slices.DeleteFunc(list, func(d *tree.Document) bool { return !tree.ValidID(d.ID()) })
 }
 
-// CountChildren is how many documents Children would return, for many parents at once: by id of the parent, the id
-// of a notebook standing for its top. Parents without children are missing.
+// CountChildren returns how many documents Children would return, for many parents at once, by id of the parent; a
+// notebook's id means its top. Parents without children are missing.
 func (tx *Tx) CountChildren(parents []string) map[string]int {
 	tx.Flush()
 	counts := map[string]int{}
@@ -174,7 +174,7 @@ func (tx *Tx) CountChildren(parents []string) map[string]int {
 	}
 	ids, err := json.Marshal(parents)
 	if err != nil {
-		panic(err) // texts
+		panic(err) // cannot happen with texts
 	}
 	tx.query(func(s *sqlite.Stmt) bool {
 		counts[s.ColumnText(0)] = s.ColumnInt(1)
@@ -216,8 +216,8 @@ func (tx *Tx) Documents(b *tree.Notebook) []*tree.Document {
 	return tx.listDocs("JOIN notebook ON notebook.id = document.box WHERE notebook.closed = 0 ORDER BY document.n")
 }
 
-// AddDocument adds a document behind its siblings with blocks in it (an empty paragraph when there are none), which
-// must come from Identify. A title of "" becomes Untitled and one of more than 512 characters is cut. id may be "".
+// AddDocument adds a document after its siblings. blocks must come from Identify; without any it gets an empty
+// paragraph. A title of "" becomes Untitled, and one of more than 512 characters is cut. id may be "".
 func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
 	if id == "" {
 		id = tx.NewID()
@@ -255,7 +255,7 @@ func cut(text string, n int) string {
 	return string([]rune(text)[:n])
 }
 
-// insertDocument adds a document that is complete but for its blocks. Those are written by the next flush.
+// insertDocument adds a document except for its blocks, which the next flush writes.
 func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	d.Loaded, d.Changed, d.Root.Doc = true, time.Now(), d
 	row := &docRow{path: d.Path(), hpath: d.HPath(), box: d.Box.ID, sort: d.Sort}
@@ -272,14 +272,14 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	}
 	tx.docs[row.n] = d
 	tx.blocks[d.ID()] = d.Root
-	if tx.unheard(d) { // its root must be there for lists to find it
+	if tx.unheard(d) { // lists join documents with their root
 		tx.flushNew(d)
 	} else {
 		tx.Flush()
 	}
 }
 
-// flushOrder writes which places the documents at hand have among the siblings that d is to get.
+// flushOrder writes the order among d's future siblings, as far as documents are loaded.
 func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
 	for _, other := range tx.docs {
 		row := stored(other)
@@ -289,7 +289,7 @@ func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
 	}
 }
 
-// unheard reports whether no block of a document was ever in another place.
+// unheard reports whether no block of a document was ever anywhere else.
 func (tx *Tx) unheard(d *tree.Document) bool {
 	all := true
 	d.Root.Walk(func(b *tree.Block) {
@@ -304,7 +304,7 @@ func (tx *Tx) unheard(d *tree.Document) bool {
 	return all
 }
 
-// RemoveDocument removes d with all below it. It keeps no history.
+// RemoveDocument removes d with all below it, without saving it into the history.
 func (tx *Tx) RemoveDocument(d *tree.Document) {
 	tx.Flush()
 	for _, gone := range tx.Below(d) {
@@ -312,7 +312,7 @@ func (tx *Tx) RemoveDocument(d *tree.Document) {
 	}
 }
 
-// eraseDocument removes the rows of one document. Everything else must be flushed.
+// eraseDocument removes the rows of one document. Everything else must be flushed before.
 func (tx *Tx) eraseDocument(n int64) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		tx.loses(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
@@ -333,8 +333,8 @@ func (tx *Tx) eraseDocument(n int64) {
 	}
 }
 
-// MoveDocument hangs d, with all below it, under parent or at the top of box. The caller has made sure that parent
-// does not lie in d. A changed Sort or title of a document needs no call.
+// MoveDocument moves d, with all below it, under parent or to the top of box. The caller has checked that parent is
+// not below d. A changed Sort or title needs no call.
 func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
 	moved := tx.Below(d)
 	elsewhere := d.Box != box && d.Box.Conf.Closed != box.Conf.Closed
@@ -357,7 +357,7 @@ func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Do
 	}
 }
 
-// flushPlaces writes where documents lie, parents first.
+// flushPlaces writes where documents are, parents first.
 func (tx *Tx) flushPlaces(list []*tree.Document) {
 	for _, d := range list {
 		row := stored(d)

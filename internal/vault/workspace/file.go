@@ -16,8 +16,7 @@ func readFileRow(s *sqlite.Stmt) File {
 	return File{Path: s.ColumnText(0), Dir: s.ColumnBool(1), Size: s.ColumnInt64(2), Changed: time.UnixMilli(s.ColumnInt64(3))}
 }
 
-// File is a file or folder of the workspace that is not part of the tree. Its path is absolute, such as
-// /data/assets/a.png.
+// File is a file or folder of the workspace outside of the tree. Its path is absolute, such as /data/assets/a.png.
 type File struct {
 	Path    string
 	Dir     bool
@@ -35,7 +34,7 @@ func (tx *Tx) Stat(at string) (found *File) {
 	return found
 }
 
-// ReadFile returns what a file holds, nil when it is a folder or not there.
+// ReadFile returns the content of a file, nil if it is a folder or missing.
 func (tx *Tx) ReadFile(at string) (data []byte) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		data = make([]byte, s.ColumnLen(0))
@@ -45,7 +44,7 @@ func (tx *Tx) ReadFile(at string) (data []byte) {
 	return data
 }
 
-// WriteFile replaces a file; the folders above it are made. The zero time means now.
+// WriteFile replaces a file, and creates folders above it. The zero time means now.
 func (tx *Tx) WriteFile(at string, data []byte, changed time.Time) {
 	if changed.IsZero() {
 		changed = time.Now()
@@ -59,7 +58,7 @@ func (tx *Tx) WriteFile(at string, data []byte, changed time.Time) {
 		at, path.Dir(at), len(data), hashOf(data), changed.UnixMilli(), data)
 }
 
-// hashOf is the SHA-256 of what a file holds, in hex.
+// hashOf returns the hexadecimal SHA-256 of a file's content.
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -71,24 +70,24 @@ func (tx *Tx) MakeDir(at string) {
 		tx.exec(`INSERT INTO file (path, parent, dir, size, hash, changed) VALUES (?, ?, 1, 0, '', ?) ON CONFLICT (path) DO NOTHING`,
 			at, path.Dir(at), time.Now().UnixMilli())
 		if tx.conn.Changes() == 0 || tx.err != nil {
-			return // it was there, and so was what is above it
+			return // it exists, and so do those above it
 		}
 	}
 }
 
-// under is the range of paths that lie below a folder: from it, exclusive, to it.
+// under returns the range of paths below a folder: from and to are exclusive.
 func under(at string) (from, to string) {
 	at = strings.TrimSuffix(at, "/")
 	return at + "/", at + "0" // '0' follows '/'
 }
 
-// RemoveFile removes a file, or a folder with all in it.
+// RemoveFile removes a file, or a folder with everything in it.
 func (tx *Tx) RemoveFile(at string) {
 	from, to := under(at)
 	tx.exec("DELETE FROM file WHERE path = ? OR path > ? AND path < ?", at, from, to)
 }
 
-// RenameFile moves a file, or a folder with all in it; the folders above the new place are made.
+// RenameFile moves a file, or a folder with everything in it, and creates folders above the new place.
 func (tx *Tx) RenameFile(from, to string) {
 	tx.MakeDir(path.Dir(to))
 	lo, hi := under(from)
@@ -97,7 +96,7 @@ func (tx *Tx) RenameFile(from, to string) {
 	tx.exec("UPDATE file SET path = ?, parent = ? WHERE path = ?", to, path.Dir(to), from)
 }
 
-// Files returns what lies right below a folder, by name.
+// Files returns what is directly below a folder, by name.
 func (tx *Tx) Files(dir string) []File { return tx.files(dir, false) }
 
 // FilesBelow returns everything below a folder, by path.

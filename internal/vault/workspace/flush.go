@@ -7,15 +7,13 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// posGap is what lies between the positions of neighbours, so that blocks can be put between them without moving
-// others.
+// posGap is the distance between positions of neighbours, so that blocks can be inserted without moving others.
 const posGap = 1 << 20
 
-// maxAnchorRounds bounds how far a changed text spreads through anchors of blocks that others refer to in turn.
+// maxAnchorRounds bounds how far a changed text spreads through anchors of blocks that are themselves referred to.
 const maxAnchorRounds = 8
 
-// Flush writes what was changed in trees so far, within the transaction, so that Rows sees it. In a View it does
-// nothing.
+// Flush writes changes to trees so far, within the transaction, so that Rows sees them. In a View it does nothing.
 func (tx *Tx) Flush() {
 	if !tx.write || tx.err != nil {
 		return
@@ -26,11 +24,11 @@ func (tx *Tx) Flush() {
 		if len(changed) == 0 || !tx.refreshAnchors(changed) {
 			return
 		}
-		changed = tx.flushTrees() // in the last round too: what it leaves unwritten others would get from the cache
+		changed = tx.flushTrees() // also in the last round: unwritten changes would reach others through the cache
 	}
 }
 
-// flushTrees writes the blocks that changed and returns those whose text did and that were there before.
+// flushTrees writes the changed blocks, and returns existing blocks whose text changed.
 func (tx *Tx) flushTrees() []*tree.Block {
 	docs := tx.loadedDocs()
 	var changed []*tree.Document
@@ -65,8 +63,7 @@ func (tx *Tx) flushTrees() []*tree.Block {
 	return f.redefined
 }
 
-// flushNew writes a document that has just been made, of blocks that no other document had. What else is at hand waits
-// for a flush, which looks at all of it.
+// flushNew writes a new document whose blocks come from no other document. All other documents wait for a full flush.
 func (tx *Tx) flushNew(d *tree.Document) {
 	if tx.err != nil {
 		return
@@ -76,7 +73,7 @@ func (tx *Tx) flushNew(d *tree.Document) {
 	tx.writeIndex(f.indexed)
 }
 
-// differs reports whether the tree of a document is another than its rows.
+// differs reports whether the tree of a document differs from its rows.
 func (tx *Tx) differs(d *tree.Document) bool {
 	row := stored(d)
 	if !d.Loaded {
@@ -94,7 +91,7 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 	own := rows[*i]
 	*i++
 	for _, child := range b.Children {
-		// The order of all blocks alone does not say where one that was last in a container has gone.
+		// The order of all blocks does not tell where the former last block of a container has gone.
 		if *i < len(rows) && rows[*i].parent != own.n || !unchanged(child, rows, i) {
 			return false
 		}
@@ -102,12 +99,12 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 	return true
 }
 
-// holds reports whether a row says of a block what the block says.
+// holds reports whether a row matches its block.
 func (r *nodeRow) holds(b *tree.Block) bool {
 	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && r.hasAttrs(b.Attrs)
 }
 
-// flushMoved writes where documents lie if titles or orders changed, those below a changed one included.
+// flushMoved writes where documents are if titles or orders changed, including documents below.
 func (tx *Tx) flushMoved(docs []*tree.Document) {
 	for _, d := range docs {
 		row := stored(d)
@@ -123,22 +120,22 @@ func (tx *Tx) flushMoved(docs []*tree.Document) {
 	}
 }
 
-// flusher writes the trees of a transaction that changed.
+// flusher writes the changed trees of a transaction.
 type flusher struct {
 	tx     *Tx
-	number uint64 // no other flush of this process has it
-	// changed are the documents it writes, and before what the file holds of them, by id; nil until it is asked for.
+	number uint64 // unique among flushes of this process
+	// changed are the documents to write, and before their rows in the file, by id; nil until needed.
 	changed []*tree.Document
 	before  map[string]*nodeRow
-	// lost are the rows that something was taken out of, by n.
+	// lost are the rows that lost a child, by n.
 	lost map[int64]bool
-	// redefined are the blocks whose text changed and that were there before.
+	// redefined are existing blocks whose text changed.
 	redefined []*tree.Block
-	// indexed is what becomes of nodes in the full text index.
+	// indexed collects changes to the full text index.
 	indexed map[int64]indexChange
 
-	open bool       // whether the document at hand is in an open notebook
-	doc  int64      // the document at hand
+	open bool       // the current document is in an open notebook
+	doc  int64      // the current document
 	rows []*nodeRow // its rows so far
 }
 
@@ -149,7 +146,7 @@ func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
 	return &flusher{tx: tx, number: flushes.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
-// adopt lets new blocks that took the id of an old one keep its row, and notes which rows stay and which lost a child.
+// adopt gives a new block with the id of an old one the old row, and records which rows stay and which lost a child.
 func (f *flusher) adopt(d *tree.Document) {
 	if !d.Loaded {
 		f.keep(d.Root)
@@ -160,7 +157,7 @@ func (f *flusher) adopt(d *tree.Document) {
 
 func (f *flusher) keep(b *tree.Block) {
 	r, _ := b.Stored.(*nodeRow)
-	if r != nil && f.tx.erased[r] { // it was cut off, flushed, and put back
+	if r != nil && f.tx.erased[r] { // it was cut, flushed, and inserted again
 		r, b.Stored = nil, nil
 	}
 	if r == nil {
@@ -169,7 +166,7 @@ func (f *flusher) keep(b *tree.Block) {
 		}
 		b.Stored = r
 	}
-	if r.live == f.number || r.id != b.ID { // a copy of a block that also stays, or one that was given another id
+	if r.live == f.number || r.id != b.ID { // a copy of a block that also stays, or a block with a changed id
 		b.Stored = nil
 		return
 	}
@@ -182,7 +179,7 @@ func (f *flusher) keep(b *tree.Block) {
 	}
 }
 
-// rowOf is the row that a block of the documents that changed had, nil if there was none.
+// rowOf returns the row that a block of the changed documents had, nil if it had none.
 func (f *flusher) rowOf(id string) *nodeRow {
 	if f.before == nil {
 		if _, found := f.tx.number("SELECT 1 FROM node WHERE id = ?", id); !found {
@@ -210,14 +207,14 @@ func (f *flusher) document(d *tree.Document) {
 	row.rev, _ = f.tx.number("SELECT rev FROM document WHERE n = ?", row.n)
 }
 
-// place is where a block lies.
+// place is the position of a block.
 type place struct {
 	parent, pos int64
 	above       string
 }
 
-// block writes b and what lies in it, and reports whether the text of any of it changed. What lies in it comes first,
-// since the text of a container follows from theirs.
+// block writes b and what is inside it, and reports whether any text changed. Inner blocks come first, since a
+// container's text is derived from them.
 func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 	old, _ := b.Stored.(*nodeRow)
 	n := int64(0)
@@ -258,12 +255,12 @@ func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 	return textChanged
 }
 
-// lies reports whether a row is that of a place in a document.
+// lies reports whether a row has a given place in a document.
 func (r *nodeRow) lies(doc int64, at place) bool {
 	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.above
 }
 
-// children writes what lies in b and reports whether the text of any of it changed, or which blocks they are.
+// children writes the children of b, and reports whether any of their texts changed, or which blocks they are.
 func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
 	if len(b.Children) == 0 {
 		return false
@@ -288,7 +285,7 @@ func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
 	return textChanged
 }
 
-// aboveLevel drops the headings that child does not lie under: for a heading those of its level and deeper.
+// aboveLevel drops the headings that do not contain child: for a heading those of its level or deeper.
 func aboveLevel(headings []*tree.Block, child *tree.Block) []*tree.Block {
 	if child.Kind != tree.Heading {
 		return headings
@@ -299,7 +296,7 @@ func aboveLevel(headings []*tree.Block, child *tree.Block) []*tree.Block {
 	return headings
 }
 
-// positionsOf keeps the positions that children have where they are in order, and finds new ones for the others.
+// positionsOf keeps the positions of children that are in order, and returns new ones for the others.
 func positionsOf(children []*tree.Block, parent int64) []int64 {
 	held := func(b *tree.Block) int64 {
 		if r, _ := b.Stored.(*nodeRow); r != nil && r.parent == parent {
@@ -323,7 +320,7 @@ func positionsOf(children []*tree.Block, parent int64) []int64 {
 		if end < len(children) {
 			step = (held(children[end]) - last) / int64(end-i+1)
 		}
-		if step == 0 { // no room: all anew
+		if step == 0 { // no room, so all get new ones
 			for j := range positions {
 				positions[j] = int64(j+1) * posGap
 			}

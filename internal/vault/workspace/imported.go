@@ -6,14 +6,14 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Origin is a place that documents were imported from.
+// Origin is a place from which documents were imported.
 type Origin struct {
-	N int64 // 0 until it is kept
-	// Place is absolute and holds no symbolic links.
+	N int64 // 0 until it is stored
+	// Place is absolute, without symbolic links.
 	Place string
-	// Notebook is the id of the one that takes what is new.
+	// Notebook is the id of the notebook for new documents.
 	Notebook string
-	// State is a hash of all that the last import which came to its end had read, "" before that.
+	// State is a hash of everything that the last complete import read, "" before that.
 	State string
 }
 
@@ -24,15 +24,15 @@ type Imported struct {
 	Kind string
 	// Target is the id of the document, or the address of the asset.
 	Target string
-	// Title and Parent are what the document was given; Parent is an id, "" at the top of the notebook.
+	// Title and Parent are those given to the document; Parent is an id, "" at the top of the notebook.
 	Title, Parent string
-	// Source is a hash of the file, Held of what was made of it, as the vault then held it.
+	// Source is a hash of the file, Held one of the document made of it.
 	Source, Held string
-	// Names are the ids of headings and blocks that links name.
+	// Names are the ids of headings and blocks to which links refer.
 	Names map[string]string
 }
 
-// Origins returns the places that documents came from, the oldest first.
+// Origins returns the origins, oldest first.
 func (tx *Tx) Origins() (list []Origin) {
 	if tx.old {
 		return nil
@@ -44,7 +44,7 @@ func (tx *Tx) Origins() (list []Origin) {
 	return list
 }
 
-// PutOrigin keeps an origin; one that is new gets its number.
+// PutOrigin stores an origin; a new one gets its number.
 func (tx *Tx) PutOrigin(o *Origin) {
 	if o.N == 0 {
 		tx.exec("INSERT INTO origin (place, notebook, state) VALUES (?, ?, ?)", o.Place, o.Notebook, o.State)
@@ -67,7 +67,7 @@ func (tx *Tx) Imported(origin int64) (list []Imported) {
 			Source: s.ColumnText(5), Held: s.ColumnText(6),
 		}
 		if names := s.ColumnText(7); names != "" {
-			_ = json.Unmarshal([]byte(names), &i.Names) // without them links get new ids
+			_ = json.Unmarshal([]byte(names), &i.Names) // on failure links get new ids
 		}
 		list = append(list, i)
 		return true
@@ -75,13 +75,13 @@ func (tx *Tx) Imported(origin int64) (list []Imported) {
 	return list
 }
 
-// PutImported keeps what a file of an origin has become.
+// PutImported stores what a file of an origin has become.
 func (tx *Tx) PutImported(origin int64, i Imported) {
 	names := ""
 	if len(i.Names) > 0 {
 		data, err := json.Marshal(i.Names)
 		if err != nil {
-			panic(err) // texts
+			panic(err) // cannot happen with texts
 		}
 		names = string(data)
 	}

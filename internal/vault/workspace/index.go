@@ -7,13 +7,13 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// indexColumns are the columns of the full text index as it holds them: with two spaces behind each text, so that a
-// word of one or two characters at its end is the beginning of a trigram.
+// indexColumns are the columns of the full text index, with two spaces after each text, so that a word of one or two
+// characters at its end is the beginning of a trigram.
 const indexColumns = `CASE name WHEN '' THEN '' ELSE name || '  ' END, CASE alias WHEN '' THEN '' ELSE alias || '  ' END,
 	CASE memo WHEN '' THEN '' ELSE memo || '  ' END, CASE tag WHEN '' THEN '' ELSE tag || '  ' END,
 	CASE content WHEN '' THEN '' ELSE content || '  ' END`
 
-// inOpen narrows a condition to the nodes of open notebooks. The index holds no others: SQL reads it as it is.
+// inOpen restricts a condition to nodes of open notebooks. The index has no others, since SQL reads it directly.
 const inOpen = ` AND (SELECT closed FROM document JOIN notebook ON notebook.id = document.box WHERE document.n = node.doc) = 0`
 
 // inNotebook is the condition for the nodes of one notebook.
@@ -25,18 +25,18 @@ func (tx *Tx) index(condition string, arg any) {
 		" FROM node WHERE "+condition+inOpen, arg)
 }
 
-// unindex takes the nodes of a condition out of the full text index. They must be as they were when they were added:
-// the index itself does not keep the texts. Those of a closed notebook are not in it.
+// unindex removes the nodes of a condition from the full text index. They must be as they were when they were added,
+// since the index does not store the texts. Nodes of a closed notebook are not in it.
 func (tx *Tx) unindex(condition string, arg any) {
 	tx.exec("INSERT INTO blocks_fts (blocks_fts, rowid, name, alias, memo, tag, content) SELECT 'delete', n, "+indexColumns+
 		" FROM node WHERE "+condition+inOpen, arg)
 }
 
-// indexChange is what a flush does to the full text index for one node: the texts it takes out and those it puts in,
-// nil for none.
+// indexChange is the change of a flush to the full text index for one node: the texts to remove and those to add, nil
+// for none.
 type indexChange struct{ out, in *[5]string }
 
-// indexedTexts are the texts the index holds of a node, nil if its notebook is closed.
+// indexedTexts returns the texts of a node in the index, nil if its notebook is closed.
 func (tx *Tx) indexedTexts(n int64) (texts *[5]string) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		texts = &[5]string{}
@@ -55,8 +55,8 @@ func (tx *Tx) open(doc int64) bool {
 	return found
 }
 
-// writeIndex makes the changes a flush has gathered. The index collects rows in memory as long as they come one by one
-// and in order; a statement about several at once has it write what it has, each time into a segment of its own.
+// writeIndex makes the changes that a flush collected. The index gathers rows in memory as long as they come one by
+// one and in order; a statement about several rows makes it write a segment each time.
 func (tx *Tx) writeIndex(changes map[int64]indexChange) {
 	for _, n := range slices.Sorted(maps.Keys(changes)) {
 		if out := changes[n].out; out != nil {
@@ -70,7 +70,7 @@ func (tx *Tx) writeIndex(changes map[int64]indexChange) {
 	}
 }
 
-// indexArgs are a row of the index, as indexColumns makes it.
+// indexArgs returns a row of the index, as indexColumns makes it.
 func indexArgs(n int64, texts *[5]string) []any {
 	args := []any{n}
 	for _, text := range texts {

@@ -9,22 +9,21 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Keys are what a search asks of each of its hits: document, kind, order of kinds, and time of the last change, of all
-// blocks that a transaction sees. They are never changed.
+// Keys has what a search needs of each of its hits: document, kind, order of kinds, and time of the last change, for
+// all blocks that a transaction sees. They are immutable.
 type Keys struct {
-	revs   []docRev         // of the documents they are about, by number
-	chunks []*[keyChunk]key // by number of the block; nil where there are none
+	revs   []docRev         // revisions of the documents they cover, by number
+	chunks []*[keyChunk]key // by number of the block; nil if it has none
 	kinds  []string         // what key.kind counts
-	odd    map[int64]string // times of blocks that are not stamps
+	odd    map[int64]string // times of blocks that are not valid stamps
 }
 
-// Key is what [Keys] knows of a block.
+// Key is an entry of [Keys].
 type Key struct {
 	Doc  int64
 	Kind int // see [Keys.Kinds]
 	Sort int
-	// Stamp and Odd are in the order of the texts of times, the first before the second. Odd is empty of a time as notes
-	// have it.
+	// Stamp and Odd sort like the texts of times, Stamp first. Odd is empty for a regular time.
 	Stamp uint64
 	Odd   string
 }
@@ -33,20 +32,20 @@ type docRev struct{ n, rev int64 }
 
 type key struct {
 	stamp uint64
-	doc   uint32 // 0 where there is no block
+	doc   uint32 // 0 if there is no block
 	sort  uint16
 	kind  uint8
 }
 
 const (
 	keyChunk = 1024
-	// maxKeys is how many numbers of blocks there may be, at 16 bytes each.
+	// maxKeys bounds block numbers, at 16 bytes each.
 	maxKeys = 2_000_000
-	// maxKinds is how many kinds of blocks key has numbers for.
+	// maxKinds bounds the kinds of blocks that key has numbers for.
 	maxKinds = 256
 )
 
-// keyring keeps the Keys that were made last. It is safe for concurrent use.
+// keyring keeps the last Keys. It is safe for concurrent use.
 type keyring struct {
 	last atomic.Pointer[Keys]
 	// seen are the Keys of what a connection saw at a version of its data, by *sqlite.Conn.
@@ -63,8 +62,8 @@ func (k *keyring) empty() {
 	k.seen.Clear()
 }
 
-// Keys returns the keys of the blocks that a View sees. They are made of those that were made last, of which the documents
-// are read anew whose revision is another one. It is nil in an Update, and where there are too many blocks.
+// Keys returns the keys of the blocks that a View sees. They are derived from the last ones by reading documents
+// whose revision changed. It is nil in an Update, and if there are too many blocks.
 func (tx *Tx) Keys() *Keys {
 	if tx.write || tx.err != nil {
 		return nil
@@ -83,7 +82,7 @@ func (tx *Tx) Keys() *Keys {
 	return keys
 }
 
-// makeKeys makes the keys of what tx sees, of earlier ones or nil.
+// makeKeys returns the keys of what tx sees, derived from earlier ones, which may be nil.
 func (tx *Tx) makeKeys(from *Keys) *Keys {
 	if last, _ := tx.number("SELECT max(n) FROM node"); last >= maxKeys {
 		return nil
@@ -109,10 +108,10 @@ func (tx *Tx) makeKeys(from *Keys) *Keys {
 	return made.done(tx.err)
 }
 
-// keyMaker makes Keys, which share chunks with earlier ones.
+// keyMaker makes Keys that share chunks with earlier ones.
 type keyMaker struct {
 	Keys
-	own []bool // the chunks that belong to these Keys alone
+	own []bool // chunks that only these Keys use
 }
 
 func (k *keyMaker) done(err error) *Keys {
@@ -122,7 +121,7 @@ func (k *keyMaker) done(err error) *Keys {
 	return &k.Keys
 }
 
-// chunk is one to be written to.
+// chunk returns a chunk for writing.
 func (k *keyMaker) chunk(at int) *[keyChunk]key {
 	for len(k.chunks) <= at {
 		k.chunks = append(k.chunks, nil)
@@ -144,8 +143,7 @@ func (k *keyMaker) chunk(at int) *[keyChunk]key {
 
 const keyColumns = "SELECT n, doc, type, sort, updated FROM node"
 
-// differing are the documents to be read, and those whose keys are no longer true, of which there are more by those that
-// were removed.
+// differing returns the documents to read, and those whose keys are outdated; the latter include removed documents.
 func differing(before, now []docRev) (stale []int64, gone map[int64]bool) {
 	gone = map[int64]bool{}
 	for len(before) > 0 || len(now) > 0 {
@@ -196,7 +194,7 @@ func (k *keyMaker) forget(docs map[int64]bool) {
 	}
 }
 
-// read takes a row of keyColumns in.
+// read adds a row of keyColumns.
 func (k *keyMaker) read(s *sqlite.Stmt) bool {
 	n, name := s.ColumnInt64(0), s.ColumnText(2)
 	kind := slices.Index(k.kinds, name)
@@ -214,10 +212,10 @@ func (k *keyMaker) read(s *sqlite.Stmt) bool {
 	return true
 }
 
-// Kinds are the kinds of blocks by [Key.Kind].
+// Kinds returns the kinds of blocks by [Key.Kind].
 func (k *Keys) Kinds() []string { return k.kinds }
 
-// At is the key of a block by its number.
+// At returns the key of a block by its number.
 func (k *Keys) At(n int64) (key Key, found bool) {
 	at := int(n / keyChunk)
 	if n < 0 || at >= len(k.chunks) || k.chunks[at] == nil {
@@ -234,24 +232,24 @@ func (k *Keys) At(n int64) (key Key, found bool) {
 	return key, true
 }
 
-// stampDigits is how long the text of a time is.
+// stampDigits is the length of a time as text.
 const stampDigits = 14
 
-// stampOf makes a number of the text of a time, in the order of the texts. A text that is not a time has the number of the last
-// one before it, and is its odd.
+// stampOf converts the text of a time to a number with the same order. A text that is not a time gets the number of
+// the last time before it, and is returned as odd.
 func stampOf(text string) (stamp uint64, odd string) {
 	value, i := uint64(0), 0
 	for i < len(text) && i < stampDigits && '0' <= text[i] && text[i] <= '9' {
 		value = value*10 + uint64(text[i]-'0')
 		i++
 	}
-	if i == stampDigits { // 1 more, so that there is a number before all of them
+	if i == stampDigits { // 1 more, so that there is a number before all times
 		if len(text) > stampDigits {
 			odd = text
 		}
 		return value + 1, odd
 	}
-	behind := i < len(text) && text[i] > '9' // behind all times that begin like it
+	behind := i < len(text) && text[i] > '9' // after all times with the same beginning
 	for range stampDigits - i {
 		value *= 10
 		if behind {

@@ -9,18 +9,18 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// indexFrom is how many blocks a document has whose tree rests with an index of its blocks by id. The blocks of smaller ones
-// are entered into those of the transaction each time.
+// indexFrom is from how many blocks on a document's tree is cached with an index of its blocks by id. Smaller ones
+// are added to the transaction's index each time.
 const indexFrom = 256
 
-// Load gives a document its blocks, unless it has them. Lists of documents come without.
+// Load loads the blocks of a document, unless they are. Lists return documents without blocks.
 func (tx *Tx) Load(d *tree.Document) {
 	if d == nil || d.Loaded || tx.err != nil {
 		return
 	}
 	row := stored(d)
 	if tx.write && !row.rows[0].hasAttrs(d.Root.Attrs) {
-		tx.Flush() // the root alone was changed
+		tx.Flush() // only the root was changed
 	}
 	if r := tx.ws.cache.pop(row.n, row.rev); r != nil {
 		tx.wake(d, r)
@@ -35,7 +35,7 @@ func (tx *Tx) Load(d *tree.Document) {
 	tx.build(d, rows)
 }
 
-// wake gives a document its blocks out of the cache.
+// wake takes the blocks of a document from the cache.
 func (tx *Tx) wake(d *tree.Document, r *rest) {
 	stored(d).rows = r.rows
 	d.Loaded = true
@@ -54,7 +54,7 @@ func (tx *Tx) wake(d *tree.Document, r *rest) {
 	}
 }
 
-// rest gives the trees at hand back to the cache. It is called when a view ends, and after a commit.
+// rest returns trees to the cache, at the end of a view and after a commit.
 func (tx *Tx) rest() {
 	if tx.err != nil {
 		return
@@ -68,13 +68,12 @@ func (tx *Tx) rest() {
 		if row.changed || r.index == nil {
 			r.index = reindexed(r)
 		}
-		d.Root.Children = nil // whoever has kept the document sees none of what others do
+		d.Root.Children = nil // so that whoever kept the document does not see later changes
 		tx.ws.cache.put(r)
 	}
 }
 
-// checkTrees panics, if that was asked for, unless the trees at hand are as their rows are, and after a write these as
-// the file holds them.
+// checkTrees panics, if asked for, unless the trees match their rows and, after a write, the file.
 func (tx *Tx) checkTrees() {
 	for n, d := range tx.docs {
 		row := stored(d)
@@ -88,7 +87,7 @@ func (tx *Tx) checkTrees() {
 			panic("vault: a transaction leaves document " + d.ID() + " unlike its rows")
 		}
 		if !tx.write {
-			continue // what is in the file stays
+			continue // the file's version stays
 		}
 		read := tx.readNodes(n)
 		if tx.err == nil && !slices.EqualFunc(read, row.rows, (*nodeRow).equal) {
@@ -102,7 +101,7 @@ func (r *nodeRow) equal(other *nodeRow) bool {
 	return r.n == other.n && r.id == other.id && r.size == other.size && r.lies(other.doc, at) && r.holds(other.block())
 }
 
-// reindexed is the index of a tree, made of the one that it had.
+// reindexed updates the index of a tree.
 func reindexed(r *rest) map[string]*tree.Block {
 	if len(r.rows) < indexFrom {
 		return nil
@@ -120,14 +119,14 @@ func reindexed(r *rest) map[string]*tree.Block {
 	if index != nil {
 		enter()
 	}
-	if len(index) != len(r.rows)-1 { // blocks have gone
+	if len(index) != len(r.rows)-1 { // blocks were removed
 		index = make(map[string]*tree.Block, len(r.rows))
 		enter()
 	}
 	return index
 }
 
-// build hangs blocks made from rows below the root that d has.
+// build attaches the blocks of rows to the root of d.
 func (tx *Tx) build(d *tree.Document, rows []*nodeRow) {
 	byN := make(map[int64]*tree.Block, len(rows))
 	for _, r := range rows {
@@ -149,7 +148,7 @@ func (tx *Tx) build(d *tree.Document, rows []*nodeRow) {
 	}
 }
 
-// block makes a block as the file holds it.
+// block returns a block as it is in the file.
 func (r *nodeRow) block() *tree.Block {
 	attrs := make(map[string]string, len(r.attrs))
 	for _, a := range r.attrs {

@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// nextNode is a number for a new block. Only one transaction at a time writes, so that the largest one is known.
+// nextNode returns a number for a new block. Only one transaction at a time writes, so the largest number is known.
 func (tx *Tx) nextNode() int64 {
 	if tx.lastNode == 0 {
 		tx.lastNode, _ = tx.number("SELECT coalesce(max(n), 0) FROM node")
@@ -21,18 +21,18 @@ func (tx *Tx) nextNode() int64 {
 	return tx.lastNode
 }
 
-// moveNode writes where a block lies that is otherwise as it was.
+// moveNode writes the place of a block that is otherwise unchanged.
 func (tx *Tx) moveNode(r *nodeRow) {
 	tx.exec("UPDATE node SET doc = ?, parent = ?, pos = ?, above = ? WHERE n = ?", r.doc, r.parent, r.pos, r.above, r.n)
 }
 
-// The size of a node is about what it takes in a .sy file. nodeSize is that of a row.
+// The size of a node is approximately what it takes in a .sy file; nodeSize computes that of a row.
 const (
 	nodeOverhead = 120
 	nodeSize     = "octet_length(node.ial) + octet_length(node.markdown) + 120"
 )
 
-// sizeOf is the size of some nodes together.
+// sizeOf sums the sizes of nodes.
 func sizeOf(rows []*nodeRow) (size int64) {
 	for _, r := range rows {
 		size += r.size
@@ -40,7 +40,7 @@ func sizeOf(rows []*nodeRow) (size int64) {
 	return size
 }
 
-// derived is what follows from a block and what lies in it: the columns of its row that are not the block itself.
+// derived has the columns of a block's row that are derived from the block and what is inside it.
 type derived struct {
 	subtype, ial, updated string
 	indexed               [5]string // name, alias, memo, tag and content
@@ -57,7 +57,7 @@ func derive(b *tree.Block) derived {
 		sort:     tree.Sort(b.Kind),
 	}
 	content := d.indexed[4]
-	// The row of a container holds its whole text, but its length is that of its first leaf.
+	// The row of a container has its whole text, but the length of its first leaf.
 	d.length = utf8.RuneCountInString(content)
 	if b.Container() {
 		d.length, d.markdown = utf8.RuneCountInString(d.first), markup.Markdown(b)
@@ -67,7 +67,7 @@ func derive(b *tree.Block) derived {
 	return d
 }
 
-// node writes the row of a block that is new or changed, and what follows from it.
+// node writes the row of a new or changed block, and what is derived from it.
 func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 	tx, d := f.tx, derive(b)
 	if !isNew {
@@ -92,19 +92,19 @@ func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 	}
 }
 
-// erase removes the row of a block and what follows from it. What lay in it is removed by itself.
+// erase removes the row of a block and what is derived from it. Inner blocks are removed separately.
 func (f *flusher) erase(n int64) {
 	f.unindex(n)
 	f.tx.eraseFollowing(n)
 	f.tx.exec("DELETE FROM node WHERE n = ?", n)
 }
 
-// unindex notes that a node, which is as the index holds it, leaves the index.
+// unindex records that a node leaves the index, where it is as given.
 func (f *flusher) unindex(n int64) {
 	f.indexed[n] = indexChange{out: f.tx.indexedTexts(n)}
 }
 
-// index notes that a node comes into the index with some texts, unless they are those it has there.
+// index records that a node enters the index with these texts, unless it has them there.
 func (f *flusher) index(n int64, texts [5]string) {
 	out := f.indexed[n].out
 	switch {
@@ -123,17 +123,17 @@ func (tx *Tx) eraseFollowing(n int64) {
 	tx.exec("DELETE FROM annotation WHERE node = ?", n)
 }
 
-// following is a row of another table that follows from a block.
+// following is a row of another table that is derived from a block.
 type following struct {
 	table  string
 	values []any // without the node
 }
 
-// followingTables are the tables whose rows follow from blocks.
+// followingTables are the tables whose rows are derived from blocks.
 var followingTables = []string{"attribute", "span", "ref", "asset", "annotation"}
 
 func (f following) insert() string {
-	switch f.table { // written out, so that statements are found again
+	switch f.table { // constant texts, so that compiled statements are reused
 	case "attribute":
 		return "INSERT INTO attribute (node, id, name, value) VALUES (?, ?, ?, ?)"
 	case "span":
@@ -146,7 +146,7 @@ func (f following) insert() string {
 	return "INSERT INTO asset (node, id, path, name, title) VALUES (?, ?, ?, ?, ?)"
 }
 
-// follows are the attributes, spans, references, assets and annotations of a block.
+// follows returns the attributes, spans, references, assets and annotations of a block.
 func follows(b *tree.Block) (list []following) {
 	for _, name := range tree.Names(b.Attrs) {
 		if indexedAttribute(name) {
@@ -174,7 +174,7 @@ func follows(b *tree.Block) (list []following) {
 		case "img":
 			kind = "img"
 		case "block-ref":
-			if !defs[s.Target] { // one row for each block it refers to, however often
+			if !defs[s.Target] { // one row for each target, however often it is referred to
 				list = append(list, reference(b, s, "textmark"))
 			}
 			defs[s.Target] = true
@@ -198,7 +198,7 @@ func reference(b *tree.Block, s markup.Span, kind string) following {
 	return following{"ref", []any{tree.DerivedID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
 }
 
-// blockTags are the tags of a leaf, and for a document those of its tags attribute.
+// blockTags returns the tags of a leaf, and for a document those of its attribute tags.
 func blockTags(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Doc:
@@ -215,7 +215,7 @@ func blockTags(b *tree.Block) string {
 	return ""
 }
 
-// indexedAttribute reports whether an attribute has a row in the attributes table.
+// indexedAttribute reports whether an attribute has a row in the table attributes.
 func indexedAttribute(name string) bool {
 	switch name {
 	case "id", "updated", "type", "title", "fold":

@@ -29,7 +29,7 @@ func (tx *Tx) loadBoxes() {
 	}, "SELECT id, conf FROM notebook")
 }
 
-// Notebooks returns every notebook, open or closed, in the order of the list.
+// Notebooks returns all notebooks, open or closed, in the order of the list.
 func (tx *Tx) Notebooks() []*tree.Notebook {
 	tx.loadBoxes()
 	list := make([]*tree.Notebook, 0, len(tx.boxes))
@@ -42,7 +42,7 @@ func (tx *Tx) Notebooks() []*tree.Notebook {
 	return list
 }
 
-// Notebook is the notebook with an id, open or closed, or nil.
+// Notebook returns the notebook with an id, open or closed, or nil.
 func (tx *Tx) Notebook(id string) *tree.Notebook {
 	tx.loadBoxes()
 	if b := tx.boxes[id]; b != nil {
@@ -51,7 +51,7 @@ func (tx *Tx) Notebook(id string) *tree.Notebook {
 	return nil
 }
 
-// OpenNotebook is the open notebook with an id that has a page, or nil.
+// OpenNotebook returns the open notebook with an id that has a page, or nil.
 func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
 	box := tx.Notebook(id)
 	if box == nil || box.Conf.Closed || !tx.DocumentTaken(id) {
@@ -60,7 +60,7 @@ func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
 	return box
 }
 
-// CreateNotebook adds an open notebook before the others, with its page, which holds an empty paragraph.
+// CreateNotebook adds an open notebook before the others, with a page that has an empty paragraph.
 func (tx *Tx) CreateNotebook(name string) *tree.Notebook {
 	for _, other := range tx.Notebooks() {
 		other.Conf.Sort++
@@ -74,8 +74,8 @@ func (tx *Tx) CreateNotebook(name string) *tree.Notebook {
 	return box
 }
 
-// AddNotebook adds a notebook as it is, without a page if it is closed: a ghost that only has a configuration.
-// Changes to Conf of a notebook from tx need no call: they are found like those of trees.
+// AddNotebook adds a notebook as it is; if it is closed it gets no page: a ghost that only has a configuration.
+// Changes to Conf of a notebook from tx are found like those of trees and need no call.
 func (tx *Tx) AddNotebook(b *tree.Notebook) {
 	tx.loadBoxes()
 	conf := confJSON(b)
@@ -105,7 +105,7 @@ func (tx *Tx) flushNotebooks() {
 func confJSON(b *tree.Notebook) string {
 	data, err := json.Marshal(b.Conf)
 	if err != nil {
-		panic(err) // texts, numbers and flags
+		panic(err) // cannot happen with texts, numbers and flags
 	}
 	return string(data)
 }
@@ -125,7 +125,7 @@ func (tx *Tx) RemoveNotebook(b *tree.Notebook) {
 	delete(tx.boxes, b.ID)
 }
 
-// Page is the hidden document of a notebook, loaded, whether the notebook is open or not; nil for a ghost.
+// Page returns the hidden document of a notebook, open or closed, loaded; nil for a ghost.
 func (tx *Tx) Page(b *tree.Notebook) *tree.Document {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", b.ID)
 	if !found {

@@ -21,7 +21,7 @@ import (
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// migrations are the files below schema in the order they are applied; PRAGMA user_version counts those a file has had.
+// migrations are the files below schema in order; PRAGMA user_version counts those applied to a file.
 var migrations = []string{"schema/001.sql", "schema/002.sql"}
 
 // appID marks a file as ours, in PRAGMA application_id.
@@ -33,13 +33,13 @@ const (
 	cacheBlocks    = 20_000
 )
 
-// Workspace is an open file of notes. It is safe for concurrent use, and several processes may have one file open.
+// Workspace is an open file of notes. It is safe for concurrent use, and several processes may open the file.
 type Workspace struct {
 	path       string
-	file       os.FileInfo // which file that is
+	file       os.FileInfo // identifies the opened file
 	readOnly   bool
 	checkTrees bool
-	version    int // of the schema when it was opened
+	version    int // of the schema at opening
 	cache      *cache
 	keys       keyring
 	whenErased func(*Tx, map[string]map[string]string)
@@ -53,9 +53,9 @@ type Workspace struct {
 	closed  chan struct{}
 }
 
-// Open opens the workspace in the file at path, which is made when it is not there, readable by its owner only. A
-// file of an older version is brought up to date, or read as it is; one of a newer version, or of another program, is
-// refused. The caller closes it.
+// Open opens the workspace in the file at path, which is created if it is missing, readable by its owner only. A file
+// of an older version is migrated, or read as it is; one of a newer version, or of another program, is refused. The
+// caller closes it.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(cacheBlocks),
@@ -72,7 +72,7 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	return w, nil
 }
 
-// restFor is how long trees and keys stay that nobody asks for.
+// restFor is how long unused trees and keys are kept.
 const restFor = time.Minute
 
 // forget drops what is kept between transactions.
@@ -81,8 +81,8 @@ func (w *Workspace) forget() {
 	w.keys.empty()
 }
 
-// prepareBusyFile is prepareFile, tried again for as long as a writer may wait: where the last process that had the file
-// open is just closing it, SQLite answers busy at once.
+// prepareBusyFile repeats prepareFile for as long as a writer may wait: while the last process with the file is
+// closing it, SQLite answers busy at once.
 func (w *Workspace) prepareBusyFile(ctx context.Context) error {
 	pause := time.NewTicker(25 * time.Millisecond)
 	defer pause.Stop()
@@ -99,7 +99,7 @@ func (w *Workspace) prepareBusyFile(ctx context.Context) error {
 	}
 }
 
-// prepareFile makes the file, or brings it up to date, and leaves a connection to it in place.
+// prepareFile creates or migrates the file, and leaves a connection to it in the pool.
 func (w *Workspace) prepareFile(ctx context.Context) error {
 	if !w.readOnly {
 		if err := createFile(w.path); err != nil {
@@ -124,8 +124,8 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 	return nil
 }
 
-// createFile makes an empty file, readable by its owner only, unless there is one. A file that is there is not opened: to
-// close it again would take away the locks that other connections of this process have on it.
+// createFile creates an empty file, readable by its owner only, unless there is one. An existing file is not opened,
+// since closing it would release the locks of this process's other connections.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -137,7 +137,7 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// bringUp makes the first connection ready, and the schema current. A file that is not ours is left as it is.
+// bringUp prepares the first connection and migrates the schema. A file that is not ours is left as it is.
 func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	version, err := recognize(conn)
 	switch {
@@ -153,7 +153,7 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 		return err
 	}
 	if version == len(migrations) || w.readOnly {
-		return nil // nothing is written; an older file can be read
+		return nil // nothing will be written, and older files can be read
 	}
 	schema := sqlitemigration.Schema{AppID: appID}
 	for _, name := range migrations {
@@ -175,8 +175,8 @@ func newer(version int) error {
 	return &troubled{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
 }
 
-// inPlace is an error if the file is no longer where it was opened, or another one is: what is written into it then would
-// be lost with the last process that has it open.
+// inPlace returns an error if the file was moved or replaced since it was opened: writes would be lost when the last
+// process closes it.
 func (w *Workspace) inPlace() error {
 	now, err := os.Stat(w.path)
 	if err == nil && !os.SameFile(w.file, now) {
@@ -195,7 +195,7 @@ func recognize(conn *sqlite.Conn) (version int, err error) {
 		statement string
 		answer    *int
 	}{
-		{"BEGIN", nil}, // another process may be making the file at this moment
+		{"BEGIN", nil}, // another process may be creating the file right now
 		{"PRAGMA application_id", &app},
 		{"PRAGMA user_version", &version},
 		{"SELECT count(*) FROM sqlite_master", &tables},
@@ -215,7 +215,7 @@ func recognize(conn *sqlite.Conn) (version int, err error) {
 	return version, nil
 }
 
-// connect opens a connection. Readers see only what is committed and can change nothing.
+// connect opens a connection. Readers see only committed data and can change nothing.
 func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	conn, err := w.dial(write)
 	if err != nil {
@@ -227,7 +227,7 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// dial opens a connection and does nothing with it.
+// dial opens a connection without using it.
 func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadWrite
 	if !write {
@@ -241,10 +241,10 @@ func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// tune gives a connection its settings.
+// tune sets the settings of a connection.
 func tune(conn *sqlite.Conn, write bool) error {
-	// NORMAL: a commit waits for no disk. The end of the process loses nothing, the end of the machine at most the
-	// last moments, and never the order of things.
+	// NORMAL: a commit does not wait for the disk. A crash of the process loses nothing; a crash of the machine at
+	// most the last moments, and never the order of changes.
 	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -2000", "PRAGMA temp_store = MEMORY"}
 	if write {
 		pragmas = append(pragmas, "PRAGMA journal_mode = WAL", "PRAGMA journal_size_limit = 33554432")
@@ -257,10 +257,10 @@ func tune(conn *sqlite.Conn, write bool) error {
 	return prepare(conn)
 }
 
-// Path is the file the workspace was opened from.
+// Path returns the path of the file.
 func (w *Workspace) Path() string { return w.path }
 
-// Close waits for transactions that run and closes the file. Later ones answer [os.ErrClosed]. Safe to call twice.
+// Close waits for running transactions and closes the file. Later ones return [os.ErrClosed]. It may be called twice.
 func (w *Workspace) Close() error {
 	var errs []error
 	w.close.Do(func() {

@@ -6,9 +6,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Peek returns the root of a document of any notebook, open or closed, with its blocks as the file holds them; nil when
-// there is none. id is the document's. The tree is for reading and does not belong to tx, which does not keep it, so
-// that many documents can be gone through one after the other. What was changed in trees is seen after Flush.
+// Peek returns the root of the document with an id, in any notebook, with its blocks as they are in the file; nil if
+// there is none. The tree is for reading only and does not belong to tx, so many documents can be read one after the
+// other without being kept. Changes in trees are seen after Flush.
 func (tx *Tx) Peek(id string) *tree.Block {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", id)
 	if !found {

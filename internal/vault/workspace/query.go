@@ -8,27 +8,26 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// What [Tx.Select] answers.
+// Types of the results of [Tx.Select].
 type (
-	// Result is what a statement that ran returned.
+	// Result is the result of a statement.
 	Result = sqlguard.Result
 	// Refused is the error for a statement that may not run.
 	Refused = sqlguard.Refused
-	// StatementError is an error of SQLite about a statement, in SQLite's words.
+	// StatementError is SQLite's error about a statement, in SQLite's words.
 	StatementError = sqlguard.Error
 )
 
-// prepare gives a connection the functions SQL knows beside SQLite's own. It is called with every connection before its
-// first use.
+// prepare adds the functions of SiYuan's SQL to a connection. It is called for every connection before its first use.
 func prepare(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 
-// Select runs a statement that a user wrote over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
-// file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. At most
-// limit rows are returned of a statement without a LIMIT of its own; 0 returns all. It sees what was changed in trees,
-// and must not be called from within Rows.
+// Select runs a user's statement over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
+// file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. If the
+// statement has no LIMIT of its own, at most limit rows are returned; 0 returns all. It sees changes in trees, and
+// must not be called from within Rows.
 //
-// The error is a *[Refused] or a *[StatementError]; it does not end the transaction. When the storage fails, that error
-// is kept as for the other methods, and the Result is empty.
+// The error is a *[Refused] or a *[StatementError]; it does not end the transaction. A failure of the storage is kept
+// as for the other methods, and the Result is then empty.
 func (tx *Tx) Select(statement string, limit int) (Result, error) {
 	tx.Flush()
 	if tx.err != nil {
@@ -44,8 +43,8 @@ func (tx *Tx) Select(statement string, limit int) (Result, error) {
 	return Result{}, nil
 }
 
-// Statements cuts a text into its statements, without what separates them; comments alone are none.
+// Statements splits a text into its statements, without separators; comments alone are not statements.
 func Statements(text string) []string { return sqlguard.Split(text) }
 
-// ReadOnly reports whether a statement begins as one that only reads: with SELECT or WITH.
+// ReadOnly reports whether a statement begins with SELECT or WITH.
 func ReadOnly(statement string) bool { return sqlguard.Reads(statement) }

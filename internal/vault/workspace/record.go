@@ -9,8 +9,8 @@ func readRecord(s *sqlite.Stmt) Record {
 	return r
 }
 
-// Record is one thing that a family of endpoints keeps for itself, such as a card or a snapshot. Kind and ID name it;
-// Owner and At are what lists are made by.
+// Record is data that a family of endpoints stores for itself, such as a card or a snapshot. Kind and ID identify it;
+// lists use Owner and At.
 type Record struct {
 	Kind, ID string
 	Owner    string
@@ -41,7 +41,7 @@ func (tx *Tx) RemoveRecord(kind, id string) {
 	tx.exec("DELETE FROM record WHERE kind = ? AND id = ?", kind, id)
 }
 
-// Records returns the records of a kind, or of one owner in it if owner is not "", by At and then by ID.
+// Records returns the records of a kind, or of one owner if owner is not "", by At and then by ID.
 func (tx *Tx) Records(kind, owner string) (list []Record) {
 	each := func(s *sqlite.Stmt) bool {
 		list = append(list, readRecord(s))

@@ -49,7 +49,7 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 			}
 		}()
 		if version, known := tx.number("PRAGMA user_version"); known && int(version) != len(migrations) {
-			return fmt.Errorf("the vault %s: %w", w.path, newer(int(version))) // another process has migrated it since
+			return fmt.Errorf("the vault %s: %w", w.path, newer(int(version))) // another process has migrated the file since
 		}
 		if err := run(tx, fn); err != nil {
 			return err
@@ -68,14 +68,14 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 const (
-	// maxLog is how large the log of changes may grow, in bytes, before a writer waits for readers to have it merged.
+	// maxLog bounds the log of changes, in bytes, before a writer waits for readers so that it can be merged.
 	maxLog = 64 << 20
-	// trimWait is how long it then waits at most.
+	// trimWait bounds that wait.
 	trimWait = time.Second
 )
 
-// trimLog has the log merged into the file if it has grown too large: without a moment in which nobody reads, SQLite
-// itself only appends to it. Where a reader stays for long it is tried again after as much more.
+// trimLog merges the log into the file if it has grown too large. Without a moment with no reader, SQLite itself only
+// appends to it. If a reader stays for long, it tries again after as much growth.
 func (w *Workspace) trimLog(conn *sqlite.Conn) {
 	size := func() int64 {
 		f, err := os.Stat(w.path + "-wal")
@@ -89,12 +89,12 @@ func (w *Workspace) trimLog(conn *sqlite.Conn) {
 	}
 	conn.SetInterrupt(nil) // the change is committed
 	conn.SetBusyTimeout(trimWait)
-	_ = sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // says whether it could, and is tried again
+	_ = sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // reports whether it could; it is tried again later
 	conn.SetBusyTimeout(busyTimeout)
 	w.trimAt = size() + maxLog
 }
 
-// run calls fn and, if all is well, writes what it changed.
+// run calls fn and, if it succeeds, writes what it changed.
 func run(tx *Tx, fn func(*Tx) error) error {
 	if err := fn(tx); err != nil {
 		return errors.Join(err, tx.err)
@@ -112,7 +112,7 @@ func run(tx *Tx, fn func(*Tx) error) error {
 	return tx.err
 }
 
-// maxErasing is how often what is done about erased blocks may erase others.
+// maxErasing bounds how often reactions to erased blocks may erase others.
 const maxErasing = 3
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
@@ -147,7 +147,7 @@ func (w *Workspace) with(ctx context.Context, from sqliteconn.Pool, write bool, 
 	return err
 }
 
-// usable is conn, or nil, for which another one will be opened, if it could not be brought out of a transaction.
+// usable returns conn, or nil if its transaction could not be ended, so that another is opened.
 func (w *Workspace) usable(conn *sqlite.Conn) *sqlite.Conn {
 	if conn == nil || conn.AutocommitEnabled() {
 		return conn

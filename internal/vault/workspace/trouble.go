@@ -6,21 +6,21 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Trouble says what is the matter with the file itself. Nothing was written then.
+// Trouble is a problem with the file itself. Nothing was written then.
 type Trouble string
 
 // What can be the matter.
 const (
 	Damaged   Trouble = "damaged"
-	Newer     Trouble = "newer"     // a later Collie wrote it
-	Foreign   Trouble = "foreign"   // another program wrote it
-	Unwritten Trouble = "read-only" // the file or its folder must not be written
+	Newer     Trouble = "newer"     // written by a later Collie
+	Foreign   Trouble = "foreign"   // written by another program
+	Unwritten Trouble = "read-only" // the file or its folder may not be written
 	DiskFull  Trouble = "disk-full"
-	Locked    Trouble = "locked"   // another process does not let go of it
+	Locked    Trouble = "locked"   // another process holds it
 	Unopened  Trouble = "unopened" // it, or a file beside it, cannot be opened
 )
 
-// troubled is an error that knows its trouble.
+// troubled is an error with its Trouble.
 type troubled struct {
 	text    string
 	trouble Trouble
@@ -28,7 +28,7 @@ type troubled struct {
 
 func (t *troubled) Error() string { return t.text }
 
-// TroubleOf says what an error of a workspace means for its file, "" if it says nothing of it.
+// TroubleOf returns what an error of a workspace means for its file, "" if nothing.
 func TroubleOf(err error) Trouble {
 	if e, ok := errors.AsType[*troubled](err); ok {
 		return e.trouble

@@ -11,35 +11,33 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Tx is one transaction. Its methods return no errors: the first one of the storage is kept, later methods then answer
-// as if the workspace were empty, and View or Update returns it. A Tx is for one goroutine and ends with the function
-// it was given to.
-//
-// Within one Tx there is one value for one thing: asking for a document twice gives the same pointer.
+// Tx is one transaction. Its methods return no errors: the first error of the storage is kept, later methods answer
+// as if the workspace were empty, and View or Update returns the error. A Tx is for one goroutine and ends with the
+// function it was given to.
 type Tx struct {
 	ws      *Workspace
 	conn    *sqlite.Conn
 	write   bool
 	old     bool // the file has no table of imports yet
 	err     error
-	running map[string]bool // the statements in the middle of their rows
+	running map[string]bool // statements that are in the middle of their rows
 
-	boxes    map[string]*box // nil until one is asked for
+	boxes    map[string]*box // nil until needed
 	docs     map[int64]*tree.Document
-	blocks   map[string]*tree.Block           // those loaded or made; some may have been cut off since
-	indexes  map[int64]map[string]*tree.Block // the blocks of large documents, which are not in blocks
-	lastNode int64                            // the largest number of a node, 0 until a block is added
-	lost     map[string]map[string]string     // the attributes of blocks that are gone, see [Workspace.WhenErased]
-	erased   map[*nodeRow]bool                // rows that are gone from the file, though their blocks may yet come back
+	blocks   map[string]*tree.Block           // loaded or new ones; some may have been cut since
+	indexes  map[int64]map[string]*tree.Block // blocks of large documents, which are not in blocks
+	lastNode int64                            // largest number of a node, 0 until a block is added
+	lost     map[string]map[string]string     // attributes of erased blocks, see [Workspace.WhenErased]
+	erased   map[*nodeRow]bool                // rows erased from the file, though their blocks may come back
 }
 
-// box is a notebook and what the file holds of it.
+// box is a notebook with its state in the file.
 type box struct {
 	*tree.Notebook
 	stored string // its configuration as JSON
 }
 
-// docRow is what the file holds of a document.
+// docRow is the state of a document in the file.
 type docRow struct {
 	n, rev      int64
 	parent      int64
@@ -47,22 +45,22 @@ type docRow struct {
 	box         string
 	sort        int
 	size        int64
-	rows        []*nodeRow // those of its blocks; only that of the root until it is loaded
+	rows        []*nodeRow // rows of its blocks; only that of the root until it is loaded
 	removed     bool
 	changed     bool // blocks were written in this transaction
 }
 
-// nodeRow is what the file holds of a block. It is never changed, but for the mark.
+// nodeRow is the state of a block in the file. It is immutable, except for live.
 type nodeRow struct {
 	n, doc, parent, pos      int64
 	id, above                string
 	kind, marker, task, text string
 	attrs                    []attr
-	size                     int64  // its part of the size of the document
-	live                     uint64 // the number of the flush that last found that it stays
+	size                     int64  // its part of the document's size
+	live                     uint64 // number of the last flush that kept it
 }
 
-// loses notes that a block goes, if it has attributes that others have given it.
+// loses records that a block is erased, if others have given it attributes.
 func (tx *Tx) loses(r *nodeRow) {
 	for _, a := range r.attrs {
 		if strings.HasPrefix(a.name, "custom-") {
@@ -72,7 +70,7 @@ func (tx *Tx) loses(r *nodeRow) {
 	}
 }
 
-// attr is an attribute: of two or three, which most blocks have, a list is smaller than a map.
+// attr is an attribute. For the two or three of most blocks a list is smaller than a map.
 type attr struct{ name, value string }
 
 func attrList(attrs map[string]string) []attr {
@@ -83,7 +81,7 @@ func attrList(attrs map[string]string) []attr {
 	return list
 }
 
-// hasAttrs reports whether a row says of a block's attributes what the block says.
+// hasAttrs reports whether a row matches a block's attributes.
 func (r *nodeRow) hasAttrs(attrs map[string]string) bool {
 	if len(r.attrs) != len(attrs) {
 		return false
@@ -105,14 +103,14 @@ func (r *nodeRow) attr(name string) string {
 	return ""
 }
 
-// Err is the first error of the storage, nil while all is well. Only loops that could otherwise not end need it.
+// Err returns the first error of the storage, nil if there is none. Only loops that might otherwise not end need it.
 func (tx *Tx) Err() error { return tx.err }
 
-// Abandon ends the transaction for a reason, which View or Update returns: its methods answer from now on as if the
-// workspace were empty, and nothing of what was changed is kept. Only the first reason counts, be it one of the storage.
+// Abandon ends the transaction for a reason, which View or Update returns: from now on its methods answer as if the
+// workspace were empty, and all changes are dropped. Only the first reason counts, including an error of the storage.
 func (tx *Tx) Abandon(reason error) { tx.fail(reason) }
 
-// Writes reports whether tx may change the workspace: whether it is one of Update.
+// Writes reports whether tx may change the workspace: it is one of Update.
 func (tx *Tx) Writes() bool { return tx.write }
 
 func newTx(w *Workspace, conn *sqlite.Conn, write bool) *Tx {
@@ -132,7 +130,7 @@ func (tx *Tx) forget() {
 
 func stored(d *tree.Document) *docRow { return d.Stored.(*docRow) }
 
-// loadedDocs returns the documents at hand, the oldest first.
+// loadedDocs returns the loaded documents, oldest first.
 func (tx *Tx) loadedDocs() []*tree.Document {
 	list := make([]*tree.Document, 0, len(tx.docs))
 	for _, d := range tx.docs {
@@ -142,8 +140,8 @@ func (tx *Tx) loadedDocs() []*tree.Document {
 	return list
 }
 
-// Try runs fn and undoes what it did, in the trees as well, when it returns false. Pointers from before an undoing
-// Try no longer belong to tx: ask again by id.
+// Try runs fn and undoes its changes, in trees as well, if it returns false. After an undo, earlier pointers no
+// longer belong to tx: look them up again by id.
 func (tx *Tx) Try(fn func() bool) {
 	tx.Flush()
 	tx.exec("SAVEPOINT try")
@@ -156,16 +154,16 @@ func (tx *Tx) Try(fn func() bool) {
 	tx.forget()
 }
 
-// NewID makes an id that no block, document or notebook has.
+// NewID returns an id that no block, document or notebook has.
 func (tx *Tx) NewID() string {
 	for {
 		if id := tree.RandomID(); tx.held(id) == nil {
-			return id // 36^7 of one second: the unique index guards the rest
+			return id // one of 36^7 for each second; the unique index guards the rest
 		}
 	}
 }
 
-// Known reports whether a block has this id, also one of a closed notebook.
+// Known reports whether a block has this id, in any notebook.
 func (tx *Tx) Known(id string) bool {
 	if tx.attached(id) != nil {
 		return true
@@ -174,7 +172,7 @@ func (tx *Tx) Known(id string) bool {
 	return found
 }
 
-// EmptyParagraph makes the block that a document without text consists of.
+// EmptyParagraph returns the block of a document without text.
 func (tx *Tx) EmptyParagraph() *tree.Block {
 	id := tx.NewID()
 	b := &tree.Block{ID: id, Kind: tree.Paragraph, Attrs: map[string]string{"id": id, "updated": id[:14]}}
@@ -182,9 +180,9 @@ func (tx *Tx) EmptyParagraph() *tree.Block {
 	return b
 }
 
-// Identify gives parsed blocks, and those below them, the ids and times they lack, and returns them. An id from the
-// input is kept unless it is taken; blocks that stand for others, as in an update, name those in keep and get the time
-// of now.
+// Identify gives parsed blocks, and those below them, missing ids and times, and returns them. An id from the input
+// is kept unless it is taken. A block that replaces another, as in an update, has its id in keep, and gets the
+// current time.
 func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
@@ -212,23 +210,23 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 	return blocks
 }
 
-// taken reports whether another block than b has an id, or has just been given it.
+// taken reports whether another block than b has an id, or was just given it.
 func (tx *Tx) taken(id string, b *tree.Block) bool {
 	if tx.attached(id) != nil {
 		return true
 	}
 	if other := tx.held(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
-		return true // made a moment ago and not in its place yet
+		return true // new, and not inserted yet
 	}
 	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
 	if !found {
 		return false
 	}
 	d := tx.docs[doc]
-	return d == nil || !d.Loaded // of a loaded document it was cut off, or attached would have found it
+	return d == nil || !d.Loaded // of a loaded document: it was cut, or attached would have found it
 }
 
-// held is the block that an id last named here, wherever it hangs now, or nil.
+// held returns the block that last had an id in this transaction, wherever it is now, or nil.
 func (tx *Tx) held(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil {
 		return b
@@ -241,7 +239,7 @@ func (tx *Tx) held(id string) *tree.Block {
 	return nil
 }
 
-// attached is the block with an id in a tree at hand, or nil.
+// attached returns the block with an id in a loaded tree, or nil.
 func (tx *Tx) attached(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil && tx.hangs(b) {
 		return b
@@ -254,7 +252,7 @@ func (tx *Tx) attached(id string) *tree.Block {
 	return nil
 }
 
-// hangs reports whether b hangs in the tree of a document at hand.
+// hangs reports whether b is in the tree of a loaded document.
 func (tx *Tx) hangs(b *tree.Block) bool {
 	if b.Doc == nil || stored(b.Doc).removed {
 		return false
@@ -266,7 +264,7 @@ func (tx *Tx) hangs(b *tree.Block) bool {
 	return top == b.Doc.Root
 }
 
-// Block is a block of an open notebook, with its document loaded, or nil.
+// Block returns a block of an open notebook, with its document loaded, or nil.
 func (tx *Tx) Block(id string) *tree.Block {
 	b := tx.find(id)
 	if b == nil || b.Doc == nil || b.Doc.Box.Conf.Closed {
@@ -275,14 +273,14 @@ func (tx *Tx) Block(id string) *tree.Block {
 	return b
 }
 
-// find is a block of any notebook, with its document loaded.
+// find returns a block of any notebook, with its document loaded.
 func (tx *Tx) find(id string) *tree.Block {
 	if b := tx.attached(id); b != nil && b.Doc.Loaded {
 		return b
 	}
-	for _, d := range tx.docs { // a copy with the same id may have taken its place
+	for _, d := range tx.docs { // a copy with the same id may have replaced it
 		if !tx.write || !d.Loaded || stored(d).removed {
-			continue // in a view nothing takes another's place
+			continue // in a view nothing replaces another block
 		}
 		var found *tree.Block
 		d.Root.Walk(func(b *tree.Block) {
@@ -300,7 +298,7 @@ func (tx *Tx) find(id string) *tree.Block {
 		return nil
 	}
 	if d := tx.docs[n]; d != nil && d.Loaded {
-		return nil // it was there, and was cut off
+		return nil // it was there, and was cut
 	}
 	d := tx.docByN(n)
 	if d == nil {
@@ -310,7 +308,7 @@ func (tx *Tx) find(id string) *tree.Block {
 	return tx.attached(id)
 }
 
-// Referrers returns the blocks of open notebooks that refer to one of ids, their documents loaded, oldest first.
+// Referrers returns the blocks of open notebooks that refer to one of ids, with their documents loaded, oldest first.
 func (tx *Tx) Referrers(ids ...string) []*tree.Block {
 	tx.Flush()
 	seen := map[int64]string{}

@@ -1,4 +1,4 @@
-// Package audit has the commands about the record of calls.
+// Package audit has the commands about the audit: the record of calls.
 package audit
 
 import (
@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
 // Command is `collie audit`.
@@ -116,7 +116,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	}
 	limit := f.Limit
 	if limit > 0 {
-		f.Limit++ // one more shows that there are more
+		f.Limit++ // one more than wanted, to see whether there are more
 	}
 	seq := r.Query(ctx, f.AuditFilter)
 	if limit == 0 {
@@ -133,8 +133,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	return p.showRecords(ctx, each(found), false)
 }
 
-// records are those of this home. What is wrong with the settings of servers does not
-// matter for reading them.
+// records opens the audit of this home. Errors in the settings of servers do not matter for that.
 func (p commands) records() (app.Records, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -143,7 +142,7 @@ func (p commands) records() (app.Records, error) {
 	return app.OpenRecords(cfg), nil
 }
 
-// collect2 takes all records.
+// collect2 returns all records of seq, or its error.
 func collect2(seq iter.Seq2[app.AuditEntry, error]) ([]app.AuditEntry, error) {
 	var out []app.AuditEntry
 	for e, err := range seq {

@@ -76,7 +76,7 @@ func TestRecordRow(t *testing.T) {
 	}
 }
 
-// A time is as wide as its column, so that nothing is cut off its end.
+// A column is wide enough for a time, so that nothing is cut off.
 func TestTimesFitTheirColumn(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 80, roomForTime - 1, roomForTime, 200} {

@@ -16,14 +16,15 @@ import (
 
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
 
-// recordWidths are the columns where rows are written as they come, narrowWidths those where times are short.
+// recordWidths are the column widths for rows that are written as they come; narrowWidths are for short
+// times.
 var (
 	recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
 	narrowWidths = []int{14, 11, 6, 14, 7, 6, 200}
 )
 
-// showRecords writes records: as a table once all are there, or each as it comes. With
-// --json it writes the lines of the files.
+// showRecords writes records: as a table when all are known or, with stream, each as it comes. With --json it
+// writes the lines of the files.
 func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
 	var cells [][]string
 	width := output.TerminalWidth(p.Out)
@@ -31,7 +32,7 @@ func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 	for e, err := range seq {
 		switch {
 		case ctx.Err() != nil:
-			return nil // interrupted, which is how a person ends it
+			return nil // a person ends the command by interrupting it
 		case err != nil:
 			return err
 		case p.JSON:
@@ -55,10 +56,10 @@ func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry,
 	return p.Table(recordHead, cells)
 }
 
-// roomForTime is how wide a terminal is that has a place for the year and milliseconds.
+// roomForTime is the terminal width from which times show year and milliseconds.
 const roomForTime = 120
 
-// widthsFor are the columns for a terminal of a width.
+// widthsFor returns the column widths for a terminal of this width.
 func widthsFor(width int) []int {
 	if isNarrow(width) {
 		return narrowWidths
@@ -66,10 +67,11 @@ func widthsFor(width int) []int {
 	return recordWidths
 }
 
-// isNarrow reports whether a terminal has no room for long times. What is not a terminal has the width 0, and all room.
+// isNarrow reports whether a terminal has no room for long times. The width 0 means that there is no
+// terminal.
 func isNarrow(width int) bool { return width > 0 && width < roomForTime }
 
-// shortTime is a row without these where the terminal is narrower.
+// shortTime returns row with a short time if the terminal is narrow.
 func shortTime(row []string, width int) []string {
 	if isNarrow(width) {
 		row[0] = row[0][len("2006-") : len(row[0])-len(".000")]
@@ -91,8 +93,8 @@ func recordRow(e *app.AuditEntry) []string {
 	}
 }
 
-// subject is what a record is about: tool and action, the name the caller wrote, or the
-// process that wrote the chain.
+// subject returns what a record is about: tool and action, the name that the caller wrote, or the process
+// that wrote the chain.
 func subject(e *app.AuditEntry) string {
 	switch {
 	case e.Action != "":

@@ -48,7 +48,7 @@ func (p commands) verify(ctx context.Context) error {
 	return err
 }
 
-// Verdict has a line for each problem and each thing worth knowing, and a summary.
+// Verdict returns one line for each problem and each remark, and a summary.
 func Verdict(dir string, report *app.AuditReport) string {
 	var b strings.Builder
 	var first, last time.Time
@@ -86,7 +86,7 @@ func Verdict(dir string, report *app.AuditReport) string {
 	return b.String()
 }
 
-// verdictJSON is the verdict for programs.
+// verdictJSON is the verdict as JSON.
 type verdictJSON struct {
 	OK      bool        `json:"ok"`
 	Dir     string      `json:"dir"`

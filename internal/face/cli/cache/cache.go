@@ -15,7 +15,7 @@ import (
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
 // Command is `collie cache`.
@@ -37,13 +37,13 @@ func Command(shared *root.Program) *cobra.Command {
 	)
 }
 
-// options are how the cache is looked at and changed. What is wrong with its file is told on stderr.
+// options returns how to access the cache. Problems of its file are reported on stderr.
 func (p commands) options(cfg *config.Config) (cacheadmin.Options, error) {
 	log, err := p.Logger()
 	return cacheadmin.Options{Version: p.Version, Logger: log, Record: p.Recorder(cfg)}, err
 }
 
-// readCacheFile reads the file of the settings, or another one if it is named; - is stdin.
+// readCacheFile reads the cache file of the settings, or the file named by args; - is stdin.
 func (p commands) readCacheFile(args []string) (path string, data []byte, err error) {
 	if len(args) > 0 {
 		path = args[0]
@@ -62,7 +62,7 @@ func (p commands) readCacheFile(args []string) (path string, data []byte, err er
 	return path, data, err
 }
 
-// readCache reads what the cache of the settings has, and changes nothing.
+// readCache reads the cache of the settings without changing it.
 func (p commands) readCache(ctx context.Context) (serveradmin.CacheContents, *config.Config, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -86,8 +86,8 @@ func (p commands) schemaCommand() *cobra.Command {
 	}
 }
 
-// completeCached completes up to most arguments, 0 for any number, with the servers of the
-// settings and those that the cache knows, each once.
+// completeCached completes up to most arguments (0: any number) with the names of servers in the settings or
+// in the cache, each only once.
 func (p commands) completeCached(most int) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp

@@ -32,7 +32,7 @@ func TestLongTime(t *testing.T) {
 	}
 }
 
-// A change of format is shown field by field, and what may be secret in the old file is not.
+// A change of format is shown field by field, without old values that may be secret.
 func TestChangesOf(t *testing.T) {
 	t.Parallel()
 	before := `{"version":"1.0.0","mcpServers":{"a/b":{"tools":[{"name":"查询","n":12345678901234567890}],"old":1,

@@ -48,7 +48,7 @@ func (p commands) pruneCommand() *cobra.Command {
 	return c
 }
 
-// longTime reads a duration in which d stands for days.
+// longTime parses a duration, in which d means days.
 func longTime(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
@@ -64,7 +64,7 @@ func longTime(text string) (time.Duration, error) {
 
 func (p commands) clear(ctx context.Context, names []string) error {
 	kept, cfg, err := p.readCache(ctx)
-	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a file that is broken is kept aside
+	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a damaged file is kept as a copy
 		err = nil
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (p commands) prune(ctx context.Context, age time.Duration) error {
 		if age > 0 {
 			return gone
 		}
-		// No gateway need have noticed yet that they are gone.
+		// A running gateway may not have noticed yet that these entries are gone.
 		var strangers []string
 		for i := range kept.Servers {
 			if s := &kept.Servers[i]; !s.Configured {
@@ -121,7 +121,7 @@ func (p commands) prune(ctx context.Context, age time.Duration) error {
 	})
 }
 
-// editCache deletes entries in the file, which a running gateway reads again, and says whose.
+// editCache deletes entries from the file and prints whose they were. A running gateway reads the file again.
 func (p commands) editCache(
 	ctx context.Context, cfg *config.Config, kept *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
 ) error {
@@ -139,7 +139,7 @@ func (p commands) editCache(
 	return p.erased(gone)
 }
 
-// erased says whose entries have gone.
+// erased prints whose entries were deleted.
 func (p commands) erased(gone []string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"removed": append([]string{}, gone...)})

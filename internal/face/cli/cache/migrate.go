@@ -90,8 +90,7 @@ func (p commands) showFields(path string, m cacheadmin.Migration, changes []fiel
 	return err
 }
 
-// fieldChange is a value that is another one afterwards; one that is new has no Was, one that has
-// gone no Now.
+// fieldChange is a field whose value changes. A new field has no Was, a removed one no Now.
 type fieldChange struct {
 	Pointer string          `json:"pointer"`
 	Was     json.RawMessage `json:"was,omitempty"`
@@ -108,7 +107,7 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 	out := []fieldChange{}
 	compare("", was, now, func(pointer string, was, now any) {
 		c := fieldChange{Pointer: pointer}
-		if was != absent && !strings.Contains(pointer, "/serverConfig") { // which may hold secrets
+		if was != absent && !strings.Contains(pointer, "/serverConfig") { // the old value may hold secrets
 			c.Was = compact(was)
 		}
 		if now != absent {
@@ -119,7 +118,7 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 	return out, nil
 }
 
-// absent stands for a value that is not there.
+// absent stands for a value that does not exist.
 var absent any = new(struct{ _ byte })
 
 func compare(pointer string, was, now any, tell func(pointer string, was, now any)) {
@@ -155,10 +154,10 @@ func compare(pointer string, was, now any, tell func(pointer string, was, now an
 	}
 }
 
-// pointerEscapes are those of RFC 6901.
+// pointerEscapes are the escapes in a JSON pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// compact is a value on one line.
+// compact returns a value as JSON on one line.
 func compact(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool"
 )
 
-// cachedDetails are all facts of what is kept of one server.
+// cachedDetails returns all facts about one server's entry.
 func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	var out [][]string
 	add := func(name, value string) {
@@ -132,7 +132,7 @@ func (p commands) show(ctx context.Context, args []string) error {
 	return p.Table(nil, cachedDetails(s))
 }
 
-// showFile prints the file, decompressed.
+// showFile prints the decompressed file.
 func (p commands) showFile() error {
 	path, data, err := p.readCacheFile(nil)
 	if err != nil {
@@ -147,7 +147,7 @@ func (p commands) showFile() error {
 	return p.WriteJSON(data)
 }
 
-// showCached is the table of all servers.
+// showCached prints a table of all servers.
 func (p commands) showCached(kept serveradmin.CacheContents) error {
 	if len(kept.Servers) == 0 {
 		p.Note("the cache is empty, and no server is configured")
@@ -178,7 +178,7 @@ func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]st
 	return withoutEmpty(head, rows, "NAME", "VERDICT")
 }
 
-// withoutEmpty leaves out the columns in which no row has anything, but for those that are kept.
+// withoutEmpty removes columns in which all rows are empty, except those named in keep.
 func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][]string) {
 	var names []string
 	cells := make([][]string, len(rows))
@@ -194,7 +194,7 @@ func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][
 	return names, cells
 }
 
-// whyCached says what speaks against the entry of a server.
+// whyCached returns why the entry of a server is not fresh.
 func whyCached(s *serveradmin.CachedServer) string {
 	if !s.Configured {
 		return "not_configured"
@@ -202,7 +202,7 @@ func whyCached(s *serveradmin.CachedServer) string {
 	return output.First(s.Reason, s.StateReason)
 }
 
-// confirmed is how long ago a live server has told its lists.
+// confirmed returns how long ago the running server has confirmed its lists.
 func confirmed(s *serveradmin.CachedServer) string {
 	if s.ValidatedAt.IsZero() {
 		return "-"

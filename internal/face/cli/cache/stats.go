@@ -59,11 +59,11 @@ func (p commands) stats(ctx context.Context) error {
 	return p.Table([]string{"SINCE THE GATEWAY STARTED"}, trafficRows(since))
 }
 
-// traffic asks the running gateway what its cache has done; nil where none can be asked.
+// traffic asks the running gateway for the counters of its cache; nil if there is none to ask.
 func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
 	r, same, err := p.Gateway(ctx, cfg)
 	if err != nil {
-		return nil, nil // none is an answer
+		return nil, nil // no gateway is a regular answer
 	}
 	defer r.Close()
 	if !same {
@@ -80,8 +80,8 @@ func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.
 	return &since, nil
 }
 
-// statsOf is what programs get: the file and the servers as they are now, and the counts of the
-// running gateway, all zero where none runs.
+// statsOf returns the JSON output: the present state of file and servers, and the counters of the running
+// gateway, all zero if none is running.
 func statsOf(kept *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 	out := struct {
 		Running bool `json:"running"`
@@ -159,7 +159,7 @@ func total(counts map[string]uint64) (sum uint64) {
 	return sum
 }
 
-// reasons lists counts by reason in brackets; empty if there are none.
+// reasons returns the counts by reason, in brackets; empty if there are none.
 func reasons(counts map[string]uint64) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -70,7 +70,7 @@ func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings
 	return err
 }
 
-// entriesOf reads "1 entry" or "2 entries".
+// entriesOf returns "1 entry" or "2 entries".
 func entriesOf(n uint64) string {
 	if n == 1 {
 		return "1 entry"

@@ -49,7 +49,7 @@ func (p commands) refreshCommand() *cobra.Command {
 	}
 }
 
-// learn fetches the lists of servers, some at once, and keeps them.
+// learn fetches the lists of servers, parallel at once, and stores them in the cache.
 func (p commands) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -99,7 +99,7 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 	return nil
 }
 
-// learners are the servers to ask: those that are named, or all that are on.
+// learners returns the servers to ask: the named ones, or all that are enabled.
 func (p commands) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
 	if !cfg.Cache.Enabled {
 		return nil, cacheadmin.Off(command)

@@ -1,4 +1,4 @@
-// Package call has the commands that make calls and answer for them: call, tools and confirm.
+// Package call has the commands that make calls and confirm them: call, tools and confirm.
 package call
 
 import (
@@ -21,7 +21,7 @@ import (
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
 type callFlags struct {
@@ -146,8 +146,8 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	return p.show(result)
 }
 
-// asksForHelp reports whether words are those of a model that asks one of our own tools for help:
-// TOOL help [ACTION].
+// asksForHelp reports whether words have the form "TOOL help [ACTION]" for one of our own tools, which models
+// tend to type.
 func asksForHelp(words []string) bool {
 	if len(words) < 2 || words[1] != "help" {
 		return false
@@ -156,7 +156,7 @@ func asksForHelp(words []string) bool {
 	return ours
 }
 
-// target opens what the command needs and finds what it names. b is to be closed.
+// target opens the backend and finds what words name. The caller closes b.
 func (p commands) target(ctx context.Context, words []string, profile string) (found, root.Backend, error) {
 	b, err := p.openFor(ctx, words, profile)
 	if err != nil {
@@ -175,8 +175,8 @@ func (p commands) target(ctx context.Context, words []string, profile string) (f
 	return target, b, nil
 }
 
-// openFor opens a backend with the servers that may own what words name; all if there are
-// no words.
+// openFor opens a backend with the servers that may own the tool that words name; all servers if there are no
+// words.
 func (p commands) openFor(ctx context.Context, words []string, profile string) (root.Backend, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -195,7 +195,7 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 	return p.Backend(ctx, owners)
 }
 
-// arguments maps the flags of the action, after --args.
+// arguments converts the flags of the action to arguments, on top of --args.
 func (p commands) arguments(
 	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
@@ -232,8 +232,8 @@ func (p commands) stdinOnce() func() ([]byte, error) {
 	}
 }
 
-// gaveUp is what to tell of an error that came because somebody gave up: the person, or
-// --timeout. Whether the call took effect stays known.
+// gaveUp replaces an error caused by an interrupt of the person or by --timeout. It keeps the information
+// whether the call took effect.
 func gaveUp(ctx, outer context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -283,8 +283,7 @@ func inFlags(err error, command string, params []arguments.Parameter, ours bool)
 	return &out
 }
 
-// notGiven is the mistake of flags that were not given, which is one of usage as an unknown flag is;
-// nil where something else is wrong.
+// notGiven returns a usage error if required flags are missing; nil if anything else is wrong.
 func notGiven(e *tool.Error, command string) error {
 	var flags []string
 	for _, f := range e.Fields {

@@ -19,25 +19,25 @@ import (
 	"collie/internal/tool"
 )
 
-// caller is the way back to the person at the terminal: progress is one line on stderr
-// that changes, and questions are asked on it. Where there is no terminal, nobody is asked.
+// caller reaches the person at the terminal. It shows progress on one changing line on stderr, and asks
+// questions there. Without a terminal nobody is asked.
 type caller struct {
-	from   string // who asks
+	from   string // name of the server or tool that asks
 	log    *slog.Logger
 	screen bool // stderr is a terminal
-	person bool // and so is stdin
-	yes    bool // what is dangerous is confirmed without asking
+	person bool // stdin is a terminal too
+	yes    bool // the gate's questions are answered with yes
 
 	mu    sync.Mutex
 	out   io.Writer
 	in    *root.Lines
-	shown bool // a progress line stands on the screen
+	shown bool // a progress line is on the screen
 }
 
 var _ tool.Caller = (*caller)(nil)
 
-// NewCaller returns the way back from a call of a tool. yes answers for the person what the gate
-// asks, and nothing else.
+// NewCaller returns the Caller for a call of a tool. from names who asks. yes answers the questions of the
+// gate, and no others.
 func NewCaller(shared *root.Program, from string, yes bool) (*caller, error) {
 	p := commands{shared}
 
@@ -51,10 +51,10 @@ func NewCaller(shared *root.Program, from string, yes bool) (*caller, error) {
 	}, nil
 }
 
-// ID is empty: a person is all there is.
+// ID returns "": the person is the only caller.
 func (*caller) ID() string { return "" }
 
-// Supports is what a terminal can do.
+// Supports reports what a person at this terminal can do.
 func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanElicit:
@@ -63,12 +63,12 @@ func (c *caller) Supports(what tool.Capability) bool {
 		return c.person || c.yes
 	case tool.WantsProgress:
 		return true
-	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson: // the gate asks by CanConfirm
+	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson: // the gate uses CanConfirm instead
 	}
 	return false
 }
 
-// Capabilities says the same to a server.
+// Capabilities returns the capabilities in the form for a server.
 func (c *caller) Capabilities() json.RawMessage {
 	if c.person {
 		return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
@@ -76,21 +76,21 @@ func (c *caller) Capabilities() json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// Notify shows progress, and logs the rest at info.
+// Notify shows progress, and logs other notifications at level info.
 func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" || !c.screen {
-		c.log.Info(locale.T("server says"), "method", method, "params", string(params)) //nolint:sloglint // the text that commands show
+		c.log.Info(locale.T("server says"), "method", method, "params", string(params)) //nolint:sloglint // the message that commands show
 		return
 	}
 	if !c.mu.TryLock() {
-		return // a question is being asked, or other progress shown
+		return // a question or other progress is being shown
 	}
 	defer c.mu.Unlock()
 	_, _ = fmt.Fprintf(c.out, "\r\x1b[K%s", output.Truncate(progressLine(params), 78))
 	c.shown = true
 }
 
-// progressLine reads "3/10 copying files".
+// progressLine returns a line such as "3/10 copying files".
 func progressLine(params json.RawMessage) string {
 	root := gjson.ParseBytes(params)
 	text := rawjson.Member(root, "progress").String()
@@ -100,7 +100,7 @@ func progressLine(params json.RawMessage) string {
 	return output.OneLine(strings.TrimSpace(text + " " + rawjson.Member(root, "message").String()))
 }
 
-// Done takes the progress line away.
+// Done removes the progress line.
 func (c *caller) Done() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,8 +114,7 @@ func (c *caller) clear() {
 	}
 }
 
-// Ask puts the question of a server, or of the gate, to the person. One question is asked at
-// a time.
+// Ask asks the person a question of a server or of the gate, one question at a time.
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case method == tool.MethodConfirm && c.yes:

@@ -19,10 +19,10 @@ import (
 	"collie/internal/tool"
 )
 
-// completionTime bounds what a person waits for after a press of Tab. What is known by then counts.
+// completionTime is how long completion may take after a press of Tab. Whatever is known by then is offered.
 const completionTime = 3 * time.Second
 
-// CompleteTools completes TOOL and ACTION, of tools that are known: no server is started for it.
+// CompleteTools completes TOOL and ACTION with known tools. It starts no server.
 func CompleteTools(shared *root.Program) cobra.CompletionFunc {
 	p := commands{shared}
 
@@ -31,13 +31,13 @@ func CompleteTools(shared *root.Program) cobra.CompletionFunc {
 	}
 }
 
-// completeCall completes a call: its words, then the action's flags and their values.
+// completeCall completes a call: its words, then the flags of the action and their values.
 func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	inv, err := split(c, args)
 	inv.words = ownWords(inv.words)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault // the value of a flag of ours: a file, most likely
+		return nil, cobra.ShellCompDirectiveDefault // the value of one of our own flags, most likely a file
 	}
 	if len(inv.words) < 2 && len(inv.rest) == 0 && !strings.HasPrefix(typed, "-") {
 		return p.completeWords(c.Context(), inv.words, typed)
@@ -109,7 +109,7 @@ func (p commands) completeValue(ctx context.Context, b root.Backend, q *argument
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeWords completes TOOL, and ACTION behind it.
+// completeWords completes TOOL and, after it, ACTION.
 func (p commands) completeWords(ctx context.Context, words []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	if len(words) > 1 {
@@ -152,8 +152,8 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 	return out, done
 }
 
-// known is what words name as far as it is known without a start: by the running gateway, or from
-// the cache. b is to be closed if ok.
+// known finds what words name without starting anything: from the running gateway or the cache. If ok, the
+// caller closes b.
 func (p commands) known(ctx context.Context, words []string) (b root.Backend, target found, ok bool) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -180,10 +180,10 @@ func (p commands) known(ctx context.Context, words []string) (b root.Backend, ta
 	return b, target, true
 }
 
-// notebook is one that a person may name.
+// notebook is a notebook that a person may name.
 type notebook struct{ name, id string }
 
-// notebooks are those that can be seen, none if nobody can be asked.
+// notebooks returns the visible notebooks; none if they cannot be listed.
 func (p commands) notebooks(ctx context.Context, b root.Backend) []notebook {
 	r, err := b.Call(ctx, tool.Request{
 		Kind: tool.KindCall, Name: "notebook/list", Args: json.RawMessage(`{}`), Origin: tool.Direct, Principal: root.Principal(), Client: "collie",

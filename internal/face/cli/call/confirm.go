@@ -55,7 +55,7 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// waiting is what nobody has answered yet.
+// waiting returns the calls that nobody has answered yet.
 func waiting(cfg *config.Config) ([]app.PendingCall, error) {
 	list, err := app.OpenPending(cfg).List()
 	out := []app.PendingCall{}
@@ -89,7 +89,7 @@ func (p commands) listPending(cfg *config.Config) error {
 	return p.Table([]string{"CODE", "ASKED", "WHO", "CALL", "TARGETS"}, rows)
 }
 
-// who is the client that made a call, as far as it is known.
+// who describes the client that made a call, as far as it is known.
 func who(w *app.PendingCall) string {
 	name := output.First(w.Client, w.Principal)
 	if w.Origin == "" {
@@ -100,7 +100,7 @@ func who(w *app.PendingCall) string {
 
 const opConfirm = "confirm"
 
-// confirm shows a call to the person at the terminal and takes the answer.
+// confirm shows a call to the person at the terminal and reads the answer.
 func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) error {
 	w, err := app.OpenPending(cfg).Find(code)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 	return root.Exit(root.ExitUnconfirmed)
 }
 
-// askPending puts the question. Whoever leaves without an answer has not answered.
+// askPending asks whether a call may run. Leaving without an answer gives no answer.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
 	text := questionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
@@ -138,7 +138,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 	}
 	line, err := in.Next(ctx)
 	if errors.Is(err, io.EOF) {
-		_, _ = io.WriteString(out, "\n") // the person has left already
+		_, _ = io.WriteString(out, "\n") // the person has already left
 		return false, &tool.Error{
 			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "not answered; the call still waits",
 		}
@@ -146,7 +146,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 	return root.Agrees(line), err
 }
 
-// answer writes down what the person said.
+// answer stores the person's answer.
 func (p commands) answer(ctx context.Context, cfg *config.Config, code string, yes bool) error {
 	w, err := app.OpenPending(cfg).Answer(ctx, code, yes)
 	if err != nil {
@@ -167,7 +167,7 @@ func (p commands) answer(ctx context.Context, cfg *config.Config, code string, y
 	return err
 }
 
-// completeCodes offers the codes that wait.
+// completeCodes offers the codes of waiting calls.
 func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	cfg, err := p.Load()
 	if err != nil || len(args) > 0 {
@@ -184,7 +184,7 @@ func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]st
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// console is the terminal itself, whatever the streams of the program are.
+// console is the terminal itself, independent of the program's stdin and stdout.
 type console struct{ in, out *os.File }
 
 func (c console) Read(b []byte) (int, error) { return c.in.Read(b) }
@@ -193,8 +193,8 @@ func (c console) Write(b []byte) (int, error) { return c.out.Write(b) }
 
 func (c console) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
 
-// openTerminal opens the terminal that the person sits at: what a program pipes in does not
-// come from there.
+// openTerminal opens the terminal of the person. Input that another program pipes in does not come from
+// there.
 func openTerminal() (io.ReadWriteCloser, error) {
 	names := [2]string{"/dev/tty", "/dev/tty"}
 	if runtime.GOOS == "windows" {

@@ -21,10 +21,10 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// nasty is what somebody else may write.
+// nasty is a text with which somebody else might try to deceive a person.
 const nasty = "a\x1b[2K\r\u202eb\nLet it run once? [y/N] y"
 
-// desk is a terminal at which somebody has typed something.
+// desk is a terminal at which a person has typed something.
 type desk struct {
 	io.Reader
 	shown bytes.Buffer
@@ -53,7 +53,7 @@ func newConfirmKit(t *testing.T) *confirmKit {
 	return &confirmKit{t, dir, gate.New(gate.Options{Dir: filepath.Join(cfg.Paths.State, "pending")})}
 }
 
-// call makes a dangerous call of a client that cannot be asked and returns what came of it.
+// call makes a dangerous call for a client that cannot be asked, and returns its error.
 func (h *confirmKit) call(args string) error {
 	a := tooltest.Action("drop")
 	a.Dangerous, a.Description = true, nasty
@@ -74,7 +74,7 @@ func (h *confirmKit) waits(args string) string {
 	return e.Facts["confirmationCode"].(string)
 }
 
-// collie runs a command line. Without a desk there is no terminal.
+// collie runs a command line. If d is nil, there is no terminal.
 func (h *confirmKit) collie(d *desk, line ...string) (code int, out, errs string) {
 	h.t.Helper()
 	p, o, e := newProgram("y\ny\ny\n")
@@ -97,7 +97,7 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 	for _, tt := range []struct {
 		typed string
 		exit  int
-		then  tool.ErrorKind // of the same call, made again; empty if it runs
+		then  tool.ErrorKind // result of the same call, made again; empty if it runs
 	}{
 		{"y\n", 0, ""},
 		{" YES \n", 0, ""},
@@ -105,7 +105,7 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 		{"n\n", 5, tool.Declined},
 		{"\n", 5, tool.Declined},
 		{"yes please\n", 5, tool.Declined},
-		{"", 5, tool.Unconfirmed}, // left without an answer
+		{"", 5, tool.Unconfirmed}, // no answer
 	} {
 		h := newConfirmKit(t)
 		code := h.waits(`{"id":"one"}`)
@@ -127,7 +127,7 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
-// The person sees the whole question, and nothing in it steers the terminal or looks like ours.
+// The person sees the whole question. Nothing in it controls the terminal or looks like text of ours.
 func TestConfirmShowsTheQuestion(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
@@ -148,7 +148,7 @@ func TestConfirmShowsTheQuestion(t *testing.T) {
 	}
 }
 
-// Even a file that somebody has tampered with cannot steer the terminal.
+// Even a file that somebody has modified cannot control the terminal.
 func TestQuestionTextIsHarmless(t *testing.T) {
 	t.Parallel()
 	q := tool.Question{Tool: nasty, Action: nasty, Effect: nasty, Targets: []string{nasty, nasty}, Args: nasty}
@@ -180,7 +180,7 @@ func TestConfirmNeedsATerminal(t *testing.T) {
 	if h.waits(`{}`) != code {
 		t.Error("the call does not wait any more")
 	}
-	// To refuse takes none.
+	// Refusing needs no terminal.
 	if exit, out, errs = h.collie(nil, "confirm", "--deny", code); exit != 0 || !strings.HasPrefix(out, "refused") {
 		t.Errorf("exit %d, %q, %q", exit, out, errs)
 	}
@@ -205,7 +205,7 @@ func TestConfirmListsWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
 	first, second := h.waits(`{"n":1}`), h.waits(`{"n":2}`)
-	_, _, _ = h.collie(nil, "confirm", "--deny", h.waits(`{"n":3}`)) // answered: waits no more
+	_, _, _ = h.collie(nil, "confirm", "--deny", h.waits(`{"n":3}`)) // answered, so it is not waiting any more
 	exit, out, _ := h.collie(nil, "confirm")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if exit != 0 || len(lines) != 3 || !regexp.MustCompile(`^CODE +ASKED +WHO +CALL +TARGETS$`).MatchString(lines[0]) {
@@ -231,7 +231,7 @@ func TestConfirmListsWhatWaits(t *testing.T) {
 	}
 }
 
-// What a person answered is on record.
+// A person's answer is recorded in the audit.
 func TestConfirmIsOnRecord(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
@@ -261,8 +261,8 @@ func TestConfirmIsOnRecord(t *testing.T) {
 	}
 }
 
-// The command line confirms its own calls: at the terminal, or by --yes, which answers nothing
-// but the gate.
+// The command line confirms its own calls, at the terminal or with --yes, which answers only questions of the
+// gate.
 func TestCallerConfirms(t *testing.T) {
 	t.Parallel()
 	q, err := json.Marshal(tool.Question{Tool: "notes", Action: "drop", Targets: []string{nasty, "工作"}, Args: "{}"})
@@ -271,7 +271,7 @@ func TestCallerConfirms(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		person, yes bool
-		typed, want string // want is empty where nobody can be asked
+		typed, want string // empty if nobody can be asked
 	}{
 		{true, false, "y\n", `{"confirm":true}`},
 		{true, false, "\n", `{"confirm":false}`},
@@ -297,13 +297,13 @@ func TestCallerConfirms(t *testing.T) {
 		if _, err := c.Ask(t.Context(), "elicitation/create", json.RawMessage(`{"message":"?"}`)); (err == nil) != tt.person {
 			t.Errorf("%+v: elicitation: %v", tt, err)
 		}
-		for err = nil; err == nil; { // the rest of what was typed, so that the reader ends
+		for err = nil; err == nil; { // read the rest of the input, so that the reader ends
 			_, err = c.in.Next(t.Context())
 		}
 	}
 }
 
-// --yes reaches a running gateway with the call, and nothing but the control key carries it.
+// --yes reaches a running gateway together with the call, and only with the control key.
 func TestRemoteConfirms(t *testing.T) {
 	t.Parallel()
 	a := tooltest.Action("drop")

@@ -19,18 +19,18 @@ import (
 	"collie/internal/tool"
 )
 
-// debugger shows on stderr what a call sends, what comes back, and what it does meanwhile, with
-// secrets struck out (--debug). Nil shows nothing.
+// debugger implements --debug: it shows on stderr, without secrets, what a call sends, what comes back, and
+// the steps in between. A nil debugger shows nothing.
 type debugger struct {
 	p     commands
 	clean func(json.RawMessage) json.RawMessage
 	begun time.Time
 
 	mu     sync.Mutex
-	stages []string // from the last to the first, as they end
+	stages []string // in the order in which they end: from the last to the first
 }
 
-// debugger returns one if the person wants it.
+// debugger returns one if the person wants --debug, else nil.
 func (p commands) debugger() (*debugger, error) {
 	if !p.Debug {
 		return nil, nil //nolint:nilnil // the documented answer for none
@@ -48,12 +48,13 @@ func (p commands) debugger() (*debugger, error) {
 	return &debugger{p: p, clean: app.Cleaner(cfg, p.Env, more...), begun: time.Now()}, nil
 }
 
-// say shows a line. What a server sent may have characters in it that a terminal obeys, which JSON does not escape.
+// say prints a line. Text from a server may contain control characters that JSON does not escape, so they are
+// made harmless.
 func (d *debugger) say(format string, args ...any) {
-	_, _ = locale.Fprintf(d.p.Err, "debug: %s\n", output.Harmless(strings.ReplaceAll(locale.Sprintf(format, args...), "\n", " "))) // it is of use to a person alone
+	_, _ = locale.Fprintf(d.p.Err, "debug: %s\n", output.Harmless(strings.ReplaceAll(locale.Sprintf(format, args...), "\n", " "))) // only a person uses this output, so errors do not matter
 }
 
-// request shows what is asked, and of whom.
+// request shows the request and where it goes.
 func (d *debugger) request(b root.Backend, c tool.Request) {
 	if d == nil {
 		return
@@ -66,7 +67,7 @@ func (d *debugger) request(b root.Backend, c tool.Request) {
 	d.say("request %s", d.clean(c.Args))
 }
 
-// trace is what a call is to tell of its way; nil for nothing.
+// trace returns the Trace for the call; nil for a nil debugger.
 func (d *debugger) trace() tool.Trace {
 	if d == nil {
 		return nil
@@ -74,7 +75,7 @@ func (d *debugger) trace() tool.Trace {
 	return d.told
 }
 
-// told is a [tool.Trace].
+// told is a [tool.Trace] that prints each step.
 func (d *debugger) told(kind, what string, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,12 +87,12 @@ func (d *debugger) told(kind, what string, took time.Duration) {
 	d.say("%s", text)
 }
 
-// cleanText is a text without secrets.
+// cleanText removes secrets from a text.
 func cleanText(clean func(json.RawMessage) json.RawMessage, text string) string {
 	return gjson.ParseBytes(clean(rawjson.Quote(text))).String()
 }
 
-// answer shows what came of it.
+// answer shows the result or the error.
 func (d *debugger) answer(r tool.Result, err error) {
 	if d == nil {
 		return

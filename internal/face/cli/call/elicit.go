@@ -20,21 +20,21 @@ import (
 	"collie/internal/rawjson"
 )
 
-// questions asks a person what a server wants to know (MCP elicitation, 2025-06-18 and
-// later): in form mode field by field, in url mode whether the page was opened.
+// questions asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
+// form mode it asks for each field, in url mode whether the person has opened the page.
 type questions struct {
 	from string
 	in   *root.Lines
 	out  io.Writer
 }
 
-// The answers that carry nothing.
+// The answers without content.
 var (
 	declined  = json.RawMessage(`{"action":"decline"}`)
 	cancelled = json.RawMessage(`{"action":"cancel"}`)
 )
 
-// ask returns the result of an elicitation/create request. The end of the input cancels.
+// ask returns the result of an elicitation/create request. The end of the input means cancel.
 func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	root := gjson.ParseBytes(params)
 	q.say("%s asks: %s\n", q.from, output.Harmless(rawjson.Member(root, "message").String()))
@@ -64,13 +64,13 @@ func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMe
 
 var errDeclined = errors.New("declined")
 
-// url asks whether a person will open a page. It is shown, never opened.
+// url asks whether the person wants to open a page. The address is shown but never opened.
 func (q *questions) url(ctx context.Context, address string) error {
 	q.say("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, output.Harmless(address))
 	return q.yes(ctx, false)
 }
 
-// yes waits for y, n, yes or no; an empty line is what is usual. No is errDeclined.
+// yes reads y, n, yes or no; an empty line means the default. For no it returns errDeclined.
 func (q *questions) yes(ctx context.Context, usual bool) error {
 	for {
 		line, err := q.in.Next(ctx)
@@ -92,7 +92,7 @@ func (q *questions) yes(ctx context.Context, usual bool) error {
 	}
 }
 
-// form asks for each field of a schema and returns the object they make.
+// form asks for each field of a schema and returns the values as an object.
 func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
 	fields := arguments.Parameters(schema)
 	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
@@ -159,10 +159,10 @@ func (q *questions) describe(p *arguments.Parameter, choices []choice) {
 }
 
 func (q *questions) say(format string, args ...any) {
-	_, _ = locale.Fprintf(q.out, format, args...) // the person sees whether it works
+	_, _ = locale.Fprintf(q.out, format, args...) // the person will notice if output does not work
 }
 
-// choice is one value of an enumeration and what it is called.
+// choice is one value of an enumeration with its display name.
 type choice struct {
 	value gjson.Result
 	title string
@@ -210,7 +210,7 @@ func fieldValue(line string, p *arguments.Parameter, choices []choice) (json.Raw
 	return json.RawMessage("[" + strings.Join(items, ",") + "]"), true
 }
 
-// oneValue takes a value, or the number or the name of a choice.
+// oneValue converts a line that holds a value, or the number or name of a choice.
 func oneValue(line string, types []string, choices []choice) (json.RawMessage, bool) {
 	if len(choices) > 0 {
 		i := slices.IndexFunc(choices, func(c choice) bool {
@@ -231,13 +231,13 @@ func oneValue(line string, types []string, choices []choice) (json.RawMessage, b
 	return rawjson.Convert(line, types)
 }
 
-// formats are those of texts that MCP has for forms, as a person is told of them.
+// formats are the string formats that MCP allows in forms, with their names for people.
 var formats = map[string]string{
 	"email": "an e-mail address such as ann@example.org", "uri": "an address such as https://example.org/page",
 	"date": "a date such as 2026-01-31", "date-time": "a time such as 2026-01-31T09:30:00Z",
 }
 
-// inFormat reports whether a text has a format. One that is not known fits all.
+// inFormat reports whether text matches format. Any text matches an unknown format.
 func inFormat(format, text string) bool {
 	var err error
 	switch format {

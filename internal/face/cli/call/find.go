@@ -20,23 +20,23 @@ import (
 	"collie/internal/tool"
 )
 
-// found is what the words of a command line name.
+// found is the tool or action that the words of a command line name.
 type found struct {
-	tool   *tool.Tool   // nil for a name that only the list of tools knows
+	tool   *tool.Tool   // nil for a name that is only in the list of tools for clients
 	action *tool.Action // the same
-	name   string       // as the pipeline takes it
+	name   string       // as the pipeline expects it
 	schema json.RawMessage
 	words  []string // as a person types it: TOOL ACTION
-	values []string // what stands behind them: arguments without a flag
+	values []string // arguments without a flag, which follow the words
 
-	definition gjson.Result // of a name as clients see it
+	definition gjson.Result // the definition in the list for clients
 }
 
 // ours reports whether it is an action of Collie's own tools.
 func (f *found) ours() bool { return f.action != nil && f.action.Strict }
 
-// owners are the servers to start for a command line that names a tool: those that may own
-// it; none for a SiYuan tool. The error is for a name that nobody can own.
+// owners returns the servers to start for a command line that names a tool: those that may own it; none for a
+// SiYuan tool. It is an error if no server can own it.
 func (p commands) owners(ctx context.Context, words []string) ([]string, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -53,7 +53,7 @@ func (p commands) owners(ctx context.Context, words []string) ([]string, error) 
 			return nil, err
 		}
 	}
-	if len(owners) > 0 || ours { // find says why there is no such tool
+	if len(owners) > 0 || ours { // find reports that there is no such tool
 		return owners, nil
 	}
 	known := make([]string, len(cfg.Servers))
@@ -66,7 +66,7 @@ func (p commands) owners(ctx context.Context, words []string) ([]string, error) 
 	return nil, p.unknownTool(ctx, words[0], known)
 }
 
-// find looks for TOOL ACTION, TOOL/ACTION or the name that clients see.
+// find looks for TOOL ACTION, TOOL/ACTION or a name that clients see.
 func (p commands) find(ctx context.Context, b root.Backend, words []string, profile string) (found, error) {
 	tools, err := b.Tools(ctx, profile)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 		return p.findExposed(ctx, b, words[0], profile, tools)
 	case i < 0:
 		return found{}, p.notOffered(ctx, b, name, names(tools))
-	case len(words) == 1 && !anyOn(&tools[i]): // of a call the pipeline says so, once it has looked again
+	case len(words) == 1 && !anyOn(&tools[i]): // for a call, the pipeline reports that after refreshing the list
 		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
 		return found{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
@@ -102,13 +102,12 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
 }
 
-// anyOn reports whether a tool has an action that is not switched off, or none at all.
+// anyOn reports whether a tool has an enabled action, or has no actions.
 func anyOn(t *tool.Tool) bool {
 	return len(t.Actions) == 0 || slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Off == "" })
 }
 
-// suchAs names the flag that somebody most likely meant: the first that is required, else the
-// first.
+// suchAs returns the flag to use in an example: that of the first required argument, else of the first one.
 func suchAs(a *tool.Action) string {
 	params := arguments.Parameters(a.InputSchema)
 	if len(params) == 0 {
@@ -118,7 +117,7 @@ func suchAs(a *tool.Action) string {
 	return locale.Sprintf(", such as --%s", params[i].Flag)
 }
 
-// ownWords parts the name TOOL.ACTION of an action of ours, as results and the audit show it.
+// ownWords splits a name TOOL.ACTION of our own actions, the form in results and in the audit.
 func ownWords(words []string) []string {
 	if len(words) == 0 {
 		return words
@@ -136,7 +135,7 @@ func refusesValues(t *tool.Tool, action string) bool {
 	return a != nil && len(a.Positional) == 0
 }
 
-// findAction takes an action's name, or another spelling of it if only one fits.
+// findAction returns the action with this name, or the only one that a different spelling of it matches.
 func findAction(t *tool.Tool, name string) *tool.Action {
 	var like *tool.Action
 	for i := range t.Actions {
@@ -157,7 +156,7 @@ func findAction(t *tool.Tool, name string) *tool.Action {
 	return like
 }
 
-// aliased takes the common words for what an action of ours does.
+// aliased resolves common words for actions of our own tools.
 func aliased(t *tool.Tool, name string) *tool.Action {
 	index := func(name string) int {
 		return slices.IndexFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
@@ -168,7 +167,7 @@ func aliased(t *tool.Tool, name string) *tool.Action {
 	return nil
 }
 
-// findExposed looks for a name as clients see it, such as server__tool, or saw it when all was flat.
+// findExposed looks for a name that clients see, such as server__tool, or would see in the flat view.
 func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool) (found, error) {
 	known := names(tools)
 	for _, seen := range []string{profile, profile + "@" + string(tool.Flat)} {
@@ -193,7 +192,7 @@ func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile
 	return found{}, p.notOffered(ctx, b, name, known)
 }
 
-// ownExposed is the action of one of our own tools that clients see under a name.
+// ownExposed returns the action of one of our own tools that clients see under this name.
 func ownExposed(t *tool.Tool, name string) (found, bool) {
 	action, ok := strings.CutPrefix(name, t.Prefix)
 	if t.Prefix == "" || !ok {
@@ -207,8 +206,8 @@ func ownExposed(t *tool.Tool, name string) (found, bool) {
 	return found{}, false
 }
 
-// notOffered is the error for a tool that is not there: because its server is not, or
-// because nobody has it.
+// notOffered returns the error for a tool that was not found: its server may be unavailable, or nobody offers
+// it.
 func (p commands) notOffered(ctx context.Context, b root.Backend, name string, known []string) error {
 	servers, err := b.Servers(ctx)
 	if err != nil {
@@ -220,7 +219,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 		}
 		e := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: s.Name, Message: "the server is " + string(s.State)}
 		if _, running := b.(*remote.Client); running {
-			e.Hint = "collie mcp logs " + s.Name + " shows its output" // there is no log without a gateway
+			e.Hint = "collie mcp logs " + s.Name + " shows its output" // without a gateway there is no log
 		}
 		switch s.State {
 		case tool.StateDisabled:
@@ -234,13 +233,13 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 			return p.unknownTool(ctx, name, known)
 		case tool.StateFailed, tool.StateBackoff, tool.StateOpen:
 			e.Op, e.Message = "start", locale.Sprintf("the server did not start (%s): %s", s.Reason, locale.Sentence(s.Detail))
-			if s.State == tool.StateFailed && e.Hint != "" { // it is not tried again by itself
+			if s.State == tool.StateFailed && e.Hint != "" { // it will not be started again automatically
 				e.Hint = "put that right, then collie mcp restart " + s.Name
 			}
 		case tool.StateNeedsAuth:
 			e.Kind, e.Message, e.Hint = tool.NeedsAuth, locale.T("the server requires authentication"), s.Hint
 		case tool.StateIdle, tool.StateStarting, tool.StateStopping, tool.StateStopped:
-			if s.Freshness != tool.FreshNone { // its tools are known, and this is none of them
+			if s.Freshness != tool.FreshNone { // its tools are known, and this is not one of them
 				return p.unknownTool(ctx, name, known)
 			}
 		}
@@ -276,7 +275,7 @@ func names(tools []tool.Tool) []string {
 	return out
 }
 
-// actionList is the actions of a tool that are on, for an error.
+// actionList returns the enabled actions of a tool, for an error message.
 func actionList(t *tool.Tool) string {
 	const most = 20
 	var on []string

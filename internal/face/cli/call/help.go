@@ -31,7 +31,7 @@ func (p commands) showAction(ctx context.Context, b root.Backend, words []string
 	})
 }
 
-// showExposed shows the help page of a name as clients see it.
+// showExposed shows the help page of a name that clients see.
 func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile string) error {
 	target, err := p.find(ctx, b, []string{name}, profile)
 	if err != nil {
@@ -46,15 +46,15 @@ func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile
 	})
 }
 
-// page is the help of one action.
+// page is the content of an action's help page.
 type page struct {
 	target                  *found
 	title, description, off string
 	readOnly                bool
-	asks                    string // when a person is asked, empty if never
+	asks                    string // when a person is asked for confirmation; empty if never
 }
 
-// asks says when a person is asked before an action runs.
+// asks returns when a person is asked before an action runs.
 func asks(a *tool.Action) string {
 	switch {
 	case a.Dangerous:
@@ -65,7 +65,7 @@ func asks(a *tool.Action) string {
 	return ""
 }
 
-// claim is who says that an action only reads.
+// claim returns who says that an action only reads.
 func (g page) claim() string {
 	if g.target.ours() {
 		return ""
@@ -151,15 +151,15 @@ func flagRow(words []string, q *arguments.Parameter) []string {
 	return []string{flag, q.TypeName(), need, about}
 }
 
-// ownFlags are the flags of the command line itself: an action's flag of such a name stands
-// behind "--".
+// ownFlags are the flags of the command line itself. If an action has a flag with such a name, it must come
+// after "--".
 var ownFlags = map[string]bool{
 	"args": true, "profile": true, "timeout": true, "yes": true, "local": true, "save": true, "help": true,
 	"home": true, "config": true, "log-level": true, "json": true, "debug": true,
-	"connection": true, "url": true, "token": true, // behind a SiYuan tool
+	"connection": true, "url": true, "token": true, // after a SiYuan tool
 }
 
-// isOwnFlag reports whether a flag behind words is one of the command line itself.
+// isOwnFlag reports whether a flag after words belongs to the command line itself.
 func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
 
 // example is a command line that calls an action with all it needs. Those in positional need no

@@ -8,16 +8,16 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// invocation is a command line "TOOL [ACTION] …" after pass 1 of the mapping: the flags of
-// the command itself are taken out, what is left is for the action.
+// invocation is a command line "TOOL [ACTION] …" after the first pass: the command's own flags have been
+// removed, the rest is for the action.
 type invocation struct {
-	words []string // what stands before the first flag of the action: TOOL and ACTION
-	rest  []string // the action's flags in order
+	words []string // the words before the first flag of the action: TOOL and ACTION
+	rest  []string // the flags of the action, in order
 	help  bool
 }
 
-// split takes the flags that c has, and those of the whole program, out of args and sets
-// them. A "--" ends them: behind it all flags are the action's.
+// split removes the flags of c and of the whole program from args and sets them. After "--" all flags belong
+// to the action.
 func split(c *cobra.Command, args []string) (invocation, error) {
 	var inv invocation
 	for len(args) > 0 {
@@ -47,8 +47,8 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 	return inv, nil
 }
 
-// setFlag sets the flag of c that token is, if it is one, and returns how many tokens it
-// took. words stand before it.
+// setFlag sets the flag of c that token is, if it is one. taken is the number of tokens it used. words
+// precede it.
 func setFlag(c *cobra.Command, token string, next, words []string) (taken int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
 	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {
@@ -81,7 +81,7 @@ func setFlag(c *cobra.Command, token string, next, words []string) (taken int, e
 	return taken, nil
 }
 
-// hasFlag reports whether the command line itself has a flag of that name behind words.
+// hasFlag returns a function that reports whether the command line itself has a flag after words.
 func hasFlag(c *cobra.Command, words []string) func(name string) bool {
 	return func(name string) bool {
 		if foreignTool(words, name) {

@@ -69,7 +69,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestTakenFlags holds the list of the help pages against the flags of the command line.
+// The list for the help pages matches the flags of the command line.
 func TestTakenFlags(t *testing.T) {
 	t.Parallel()
 	p, _, _ := newProgram("")

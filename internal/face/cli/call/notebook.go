@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// isNodeID reports whether a text has the form of an id, which no name is mistaken for:
-// 20210808180117-czj9bvb.
+// isNodeID reports whether a text has the form of an id, 20210808180117-czj9bvb, which cannot be mistaken for
+// a name.
 func isNodeID(text string) bool {
 	time, rest, dash := strings.Cut(text, "-")
 	digits := func(r rune) bool { return r < '0' || r > '9' }
@@ -55,7 +55,7 @@ func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *fou
 	return args, nil
 }
 
-// idOf is the id of the notebook of a name. Of several the person chooses.
+// idOf returns the id of the notebook with this name. If several have it, the error lists them.
 func idOf(name, flag string, known []notebook) (string, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "/"), "/")
 	var ids, names []string

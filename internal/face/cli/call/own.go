@@ -13,9 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// showOwn prints the result of an action of our own tools: with --json its
-// payload on one line, else what a person reads of it, page by page at a terminal. A result that
-// is a part of what was wanted has an exit code of its own.
+// showOwn prints the result of an action of our own tools: with --json the payload on one line, otherwise a
+// readable form, page by page at a terminal. An incomplete result has its own exit code.
 func (p commands) showOwn(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
 	data := Payload(r.Raw)
 	switch {
@@ -46,7 +45,7 @@ func (p commands) showOwn(ctx context.Context, b root.Backend, target *found, ar
 	return incomplete(data)
 }
 
-// Payload is what an action of ours returned: the JSON that the result's text is.
+// Payload returns the JSON in the text of a result of our own action.
 func Payload(result json.RawMessage) gjson.Result {
 	root := gjson.ParseBytes(result)
 	if parts := rawjson.List(rawjson.Member(root, "content")); len(parts) == 1 {
@@ -57,8 +56,8 @@ func Payload(result json.RawMessage) gjson.Result {
 	return rawjson.Member(root, "structuredContent")
 }
 
-// incomplete is the exit of a result that lacks something because it could not be had. What is
-// kept from the caller by the levels of notebooks is not missing.
+// incomplete returns an error for a result that lacks something because it could not be read. What the levels
+// of notebooks hide does not count as missing.
 func incomplete(data gjson.Result) error {
 	if !rawjson.Member(data, "partial").Bool() || rawjson.Member(data, "reason").String() == filtered && !failures(data) {
 		return nil
@@ -66,7 +65,7 @@ func incomplete(data gjson.Result) error {
 	return root.Exit(root.ExitPartial)
 }
 
-// filtered is the reason of a result without what may not be read.
+// filtered is the reason in a result from which unreadable notes were left out.
 const filtered = "permission_filtered"
 
 func failures(data gjson.Result) bool {

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// viewed is what a person sees of a payload.
+// viewed returns what a person sees of a payload.
 func viewed(payload string) string {
 	v := &ownView{action: "fs.read", about: "/asked"}
 	return v.render(gjson.Parse(payload))
@@ -141,7 +141,7 @@ func TestOwnResultsForPrograms(t *testing.T) {
 	}
 }
 
-// An error in a result is an error of the command, with its kind and exit code.
+// An error in a result becomes an error of the command, with its kind and exit code.
 func TestOwnErrors(t *testing.T) {
 	t.Parallel()
 	target := &found{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}
@@ -156,7 +156,7 @@ func TestOwnErrors(t *testing.T) {
 	}
 }
 
-// FuzzOwnView holds the rendering to lines without control characters, whatever an action returns.
+// FuzzOwnView: whatever an action returns, the output has no control characters and ends with a line break.
 func FuzzOwnView(f *testing.F) {
 	f.Add(`{"items":[{"name":"a","children":[{"children":[]}]}],"pageCount":2}`)
 	f.Add(`{"table":{"columns":[{"name":1}],"rows":[{"cells":[[{}]]}]}}`)

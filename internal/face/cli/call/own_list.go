@@ -12,7 +12,7 @@ import (
 	"collie/internal/rawjson"
 )
 
-// list is the items of a list, one a line: those that are objects as a table.
+// list renders items one per line, and objects as a table.
 func (v *ownView) list(name string, items []gjson.Result, most int) string {
 	var b strings.Builder
 	if name != "" {
@@ -32,18 +32,18 @@ func (v *ownView) list(name string, items []gjson.Result, most int) string {
 	return b.String()
 }
 
-// branch is one item of a list that may be a tree.
+// branch is an item of a list, with its depth if the list is a tree.
 type branch struct {
 	depth int
 	item  gjson.Result
 }
 
-// isTree reports whether items have items of their own.
+// isTree reports whether any item has items of its own.
 func isTree(items []gjson.Result) bool {
 	return slices.ContainsFunc(items, func(i gjson.Result) bool { return rawjson.Member(i, "children").IsArray() })
 }
 
-// flatten is the items of a tree from top to bottom.
+// flatten returns all items of a tree in display order.
 func flatten(items []gjson.Result, depth int, out []branch) []branch {
 	for _, item := range items {
 		out = append(out, branch{depth, item})
@@ -54,8 +54,7 @@ func flatten(items []gjson.Result, depth int, out []branch) []branch {
 	return out
 }
 
-// objects is a table of objects: what they are called first. A column in which nothing stands is
-// left out.
+// objects renders objects as a table with their names first. Empty columns are left out.
 func (v *ownView) objects(items []gjson.Result) string {
 	all := flatten(items, 0, nil)
 	var names []string
@@ -93,15 +92,15 @@ func (v *ownView) objects(items []gjson.Result) string {
 	return output.LayOut(nil, rows, v.width)
 }
 
-// saidBy reports whether each item that has a member says it at the end of another one too.
+// saidBy reports whether the value of the member name is, in every item, the end of the member other.
 func saidBy(items []branch, name, other string) bool {
 	return !slices.ContainsFunc(items, func(i branch) bool {
 		return !strings.HasSuffix(rawjson.Member(i.item, other).String(), rawjson.Member(i.item, name).String())
 	})
 }
 
-// inColumn is a member of an item as a table shows it: what is below it has lines of its own, and
-// what is not so is not said.
+// inColumn returns a member for a table cell. It is empty for nested items, which have rows of their own, and
+// for false values.
 func inColumn(name string, m gjson.Result) string {
 	if name == "children" && m.IsArray() || m.Type == gjson.False {
 		return ""
@@ -109,7 +108,7 @@ func inColumn(name string, m gjson.Result) string {
 	return cell(m)
 }
 
-// rankInList puts names before ids, and long texts last.
+// rankInList sorts columns: names before ids, long texts last.
 func rankInList(name string) int {
 	if i := slices.Index([]string{"name", "title", "label", "id"}, name); i >= 0 {
 		return i
@@ -120,7 +119,7 @@ func rankInList(name string) int {
 	return 5
 }
 
-// database is the rows of a database view as a table.
+// database renders the rows of a database view as a table.
 func (v *ownView) database(table gjson.Result) string {
 	head := []string{"  ROW"}
 	for _, c := range rawjson.List(rawjson.Member(table, "columns")) {

@@ -15,17 +15,17 @@ import (
 	"collie/internal/sorting"
 )
 
-// Limits of what a person is shown.
+// Limits for what is shown to a person.
 const (
 	mostScalars = 8
 	mostItems   = 10 // of a list inside a value
-	mostRows    = 50 // of a list that is not a page; ten would hide most of a folder
+	mostRows    = 50 // of a list without pages; with only ten, most of a folder would be hidden
 )
 
-// ownView lays the payload of an action of ours out for people.
+// ownView formats the payload of one of our own actions for people.
 type ownView struct {
 	action string // "fs.read"
-	about  string // what was asked for, where the payload does not say it
+	about  string // what the call asked for, used if the payload does not say it
 	width  int    // of the terminal, 0 if there is none
 	colour output.Painter
 }
@@ -41,19 +41,19 @@ func newOwnView(p commands, target *found, args json.RawMessage) *ownView {
 	return v
 }
 
-// subjects are the members that say what a result is about, the best first.
+// subjects are the members that say what a result is about, in order of preference.
 var subjects = []string{"path", "title", "name", "label", "id"}
 
-// firstMembers are those that people look for first.
+// firstMembers are the members shown first.
 var firstMembers = []string{"id", "name", "title", "path", "hPath", "label", "type", "notebook", "count", "total"}
 
-// texts are the members that are printed whole.
+// texts are the members printed in full.
 var texts = []string{"content", "markdown", "kramdown", "text", "html", "dom"}
 
-// ofPage are the members of a page; the last line says what they say.
+// ofPage are the members about paging, which the last line shows.
 var ofPage = []string{"total", "page", "pageSize", "pageCount", "hasNextPage"}
 
-// ofFilter are the members of a result without what may not be read.
+// ofFilter are the members about notes that were left out because they may not be read.
 var ofFilter = []string{"partial", "filteredOutCount", "reason", "permissionSummary"}
 
 // pair is a member of an object.
@@ -106,7 +106,7 @@ func (v *ownView) render(data gjson.Result) string {
 	return b.String()
 }
 
-// asExpected reports whether a member says that nothing is missing or wrong.
+// asExpected reports whether a member only says that nothing is missing or wrong.
 func asExpected(e pair) bool {
 	return slices.Contains([]string{"partial", "truncated"}, e.name) && e.value.Type == gjson.False ||
 		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
@@ -116,16 +116,16 @@ func (v *ownView) isFiltered(data gjson.Result) bool {
 	return rawjson.Member(data, "reason").String() == filtered
 }
 
-// tick is the line that says that the call succeeded.
+// tick returns the line that says that the call succeeded.
 func (v *ownView) tick(subject string) string {
 	return strings.TrimRight(v.colour.Mark("✓")+" "+v.action+" "+output.Cut(subject), " ") + "\n"
 }
 
-// subject is what a result is about, and the member that says it.
+// subject returns what a result is about, and the member that says so.
 func (v *ownView) subject(data gjson.Result) (subject, by string) {
 	for _, name := range subjects {
 		if name == "path" && strings.HasSuffix(rawjson.Member(data, name).String(), ".sy") && rawjson.Member(data, "hPath").String() != "" {
-			name = "hPath" // a storage path is made of ids
+			name = "hPath" // a storage path consists of ids
 		}
 		if m := rawjson.Member(data, name); m.Type == gjson.String && m.String() != "" {
 			return m.String(), name
@@ -134,7 +134,7 @@ func (v *ownView) subject(data gjson.Result) (subject, by string) {
 	return v.about, ""
 }
 
-// scalars are rows of names and values, those that matter most first.
+// scalars returns rows of names and values, the most important first.
 func (v *ownView) scalars(all []pair) string {
 	rank := func(e pair) int {
 		if i := slices.Index(firstMembers, e.name); i >= 0 {
@@ -146,7 +146,7 @@ func (v *ownView) scalars(all []pair) string {
 	var rows [][]string
 	for _, e := range all[:min(len(all), mostScalars)] {
 		value := cell(e.value)
-		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // it says what to call next
+		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // hints say what to call next
 			value = root.InCommands(value)
 		}
 		rows = append(rows, []string{"  " + e.name, value})
@@ -158,7 +158,7 @@ func (v *ownView) scalars(all []pair) string {
 	return text
 }
 
-// section is a list or an object below its name.
+// section renders a list or an object under its name.
 func (v *ownView) section(e pair, paged bool) string {
 	switch {
 	case e.value.IsArray() && len(rawjson.List(e.value)) == 0:
@@ -180,7 +180,7 @@ func (v *ownView) section(e pair, paged bool) string {
 	return fmt.Sprintf("  %s\n", output.OneLine(e.name)) + output.LayOut(nil, rows, v.width)
 }
 
-// text is a text as it is, below its name where there are several.
+// text renders a text in full, under its name if there are several.
 func (v *ownView) text(e pair, several bool) string {
 	head := "\n"
 	if several {
@@ -189,7 +189,7 @@ func (v *ownView) text(e pair, several bool) string {
 	return head + ended(e.value.String())
 }
 
-// footer says which page this is.
+// footer returns the line about the current page.
 func footer(data gjson.Result, paged bool) string {
 	if !paged {
 		return ""
@@ -204,7 +204,7 @@ func footer(data gjson.Result, paged bool) string {
 
 func ended(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
-// cell is a value in one line.
+// cell returns a value on one line.
 func cell(v gjson.Result) string {
 	switch {
 	case v.Type == gjson.Null:

@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// pager shows a result of several pages at a terminal, one after the other as keys are pressed.
+// pager shows a result with several pages at a terminal; keys turn the pages.
 type pager struct {
 	commands
 	screen *os.File // stdin, which is the terminal
@@ -27,7 +27,7 @@ type pager struct {
 	call   func(ctx context.Context, args json.RawMessage) (tool.Result, error)
 }
 
-// pager returns one for a result that has more pages, where a person can turn them.
+// pager returns a pager if the result has more pages and a person is at the terminal.
 func (p commands) pager(b root.Backend, target *found, args json.RawMessage, data gjson.Result) (*pager, bool) {
 	in, ok := p.In.(*os.File)
 	pages := rawjson.Member(data, "pageCount").Int()
@@ -44,7 +44,7 @@ func (p commands) pager(b root.Backend, target *found, args json.RawMessage, dat
 	return g, true
 }
 
-// run turns pages until the person has seen enough. The first is on the screen.
+// run turns pages until the person leaves. The first page is already on the screen.
 func (g *pager) run(ctx context.Context, v *ownView) error {
 	for {
 		step, err := g.key(ctx)
@@ -70,8 +70,7 @@ func (g *pager) run(ctx context.Context, v *ownView) error {
 	}
 }
 
-// key waits for a key: 1 is the next page, -1 the one before, 0 the end. The terminal is as it
-// was when key returns.
+// key waits for a key: 1 means next page, -1 previous page, 0 leave. It restores the state of the terminal.
 func (g *pager) key(ctx context.Context) (step int, err error) {
 	fd := int(g.screen.Fd())
 	state, err := term.MakeRaw(fd)
@@ -88,7 +87,7 @@ func (g *pager) key(ctx context.Context) (step int, err error) {
 	}()
 	keys := make(chan byte, 1)
 	for {
-		go func() { // a read of a terminal cannot be interrupted: it ends with a key, or the process
+		go func() { // reading from a terminal cannot be interrupted: this ends with a key or the process
 			one := make([]byte, 1)
 			if n, err := g.screen.Read(one); err != nil || n == 0 {
 				one[0] = 'q'
@@ -104,7 +103,7 @@ func (g *pager) key(ctx context.Context) (step int, err error) {
 				if g.page < g.pages {
 					return 1, nil
 				}
-				return 0, nil // behind the last page is the end
+				return 0, nil // there is no page after the last
 			case 'p', 'P':
 				return -1, nil
 			case 'q', 'Q', 0x1b, 0x03, 0x04: // Esc, Ctrl-C and Ctrl-D too
@@ -114,7 +113,7 @@ func (g *pager) key(ctx context.Context) (step int, err error) {
 	}
 }
 
-// withPage is args with another page.
+// withPage returns args with a different page.
 func withPage(args json.RawMessage, page int64) json.RawMessage {
 	out := rawjson.Object{}
 	rawjson.EachMember(args, func(name string, key, value json.RawMessage) {

@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// questionText shows what a dangerous call would do. Each fact is one line, so that no text of
-// somebody else's can pass for one of ours.
+// questionText describes what a dangerous call would do. Each fact is one line, so that other people's text
+// cannot look like ours.
 func questionText(q *tool.Question) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
@@ -34,8 +34,7 @@ func questionText(q *tool.Question) string {
 	return b.String()
 }
 
-// confirm asks the person about a dangerous call of the command line itself. The end of the
-// input is a no.
+// confirm asks the person about a dangerous call of the command line. The end of the input means no.
 func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var q tool.Question
 	if err := json.Unmarshal(params, &q); err != nil {
@@ -51,7 +50,7 @@ func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawM
 	return confirmation(err == nil && root.Agrees(line)), nil
 }
 
-// confirmation is the answer to [tool.MethodConfirm].
+// confirmation returns the result for [tool.MethodConfirm].
 func confirmation(yes bool) json.RawMessage {
 	return json.RawMessage(`{"confirm":` + strconv.FormatBool(yes) + `}`)
 }

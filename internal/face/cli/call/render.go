@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// show prints the result of a call: with --json the bytes that the server sent, else what
-// a person can read of them. A failure goes to stderr, and its exit code is 1.
+// show prints the result of a call: with --json the server's bytes, otherwise a readable form. A failure goes
+// to stderr and gives exit code 1.
 func (p commands) show(r tool.Result) error {
 	if err := p.save(r); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (p commands) show(r tool.Result) error {
 	return err
 }
 
-// Readable is the content of a result, a part after the other, each ending with a line
-// break. The structured content follows unless the texts say the same.
+// Readable returns the parts of a result's content, each ending with a line break. The structured content is
+// added unless the texts say the same.
 func Readable(result json.RawMessage) string {
 	var b strings.Builder
 	root := gjson.ParseBytes(result)
@@ -73,8 +73,8 @@ func Readable(result json.RawMessage) string {
 	return b.String()
 }
 
-// repeats reports whether a structured result says what texts say: as JSON, or in its only member,
-// where many servers put what they have as a text, or a list with an item for each text.
+// repeats reports whether structured content says the same as texts: as JSON, or in its only member. Many
+// servers put their text there, or a list with one item per text.
 func repeats(structured gjson.Result, texts []string) bool {
 	if says(structured, texts) {
 		return true
@@ -103,7 +103,7 @@ func says(v gjson.Result, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return rawjson.Same(text, v.Raw) })
 }
 
-// describe is one part of a result: its text, or a line in brackets that says what it is.
+// describe returns one part of a result: its text, or a line in brackets that says what it is.
 func describe(part gjson.Result) string {
 	str := func(name string) string { return rawjson.Member(part, name).String() }
 	switch kind := str("type"); kind {
@@ -125,10 +125,10 @@ func describe(part gjson.Result) string {
 		}
 		return bracket("resource", rawjson.Member(r, "uri").String(), rawjson.Member(r, "mimeType").String(), output.DecimalSize(n))
 	}
-	return part.Raw // of a kind we do not know
+	return part.Raw // an unknown kind of content
 }
 
-// bracket reads "[image image/png, 34 KB]".
+// bracket returns a line such as "[image image/png, 34 KB]".
 func bracket(kind string, facts ...string) string {
 	var known []string
 	for _, f := range facts {
@@ -139,11 +139,11 @@ func bracket(kind string, facts ...string) string {
 	return "[" + strings.TrimSpace(kind+" "+strings.Join(known, ", ")) + "]"
 }
 
-// decoded is how many bytes base64 text stands for.
+// decoded returns the number of bytes that a Base64 text decodes to.
 func decoded(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
 
-// PayloadError is the error that a result's text carries in the form of
-// [tool.Error.Payload], nil if it carries none.
+// PayloadError returns the error in a result's text in the form of [tool.Error.Payload], nil if there is
+// none.
 func PayloadError(text string) *tool.Error {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `{"error":{"type":`) {

@@ -113,7 +113,7 @@ func TestErrorsNameFlags(t *testing.T) {
 	}
 }
 
-// FuzzReadable holds the rendering to whole lines, whatever a server says.
+// FuzzReadable: whatever a server sends, the output consists of whole lines.
 func FuzzReadable(f *testing.F) {
 	f.Add(`{"content":[{"type":"text","text":"a"},{"type":"image","data":"AA=="}],"structuredContent":{"a":1}}`)
 	f.Add(`{"content":[1,null,{"type":"resource"},{"type":"resource_link","size":1e99}]}`)

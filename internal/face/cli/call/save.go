@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// save writes the pictures, sounds and files of a result to the file of --save: the first to a file
-// of that name, the others beside it with a number.
+// save writes the images, audio and files of a result to the file of --save. Further ones go beside it, with
+// numbers in their names.
 func (p commands) save(r tool.Result) error {
 	if p.SaveTo == "" || r.IsError {
 		return nil
@@ -53,8 +53,8 @@ func (p commands) save(r tool.Result) error {
 	return nil
 }
 
-// writeNumbered writes the first file, or one of the next number that nothing has: the person has named the first alone, and how
-// many there are is for the server to say.
+// writeNumbered writes raw to the first file, or to one with the next free number. It overwrites only the
+// first file: that is the only one the person has named, and the server decides how many there are.
 func writeNumbered(name string, next *int, raw []byte) (file string, err error) {
 	for {
 		file = numbered(name, *next)
@@ -75,7 +75,7 @@ func writeNumbered(name string, next *int, raw []byte) (file string, err error) 
 	}
 }
 
-// numbered is a file's name, and with a number before its ending behind the first.
+// numbered returns the name for file i: name itself for the first, else with a number before its extension.
 func numbered(name string, i int) string {
 	if i == 0 {
 		return name

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestSaveLeavesOtherFiles: the person names one file; what else a server sends takes no other's place.
+// The person names one file; further files from a server overwrite no others.
 func TestSaveLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestSaveLeavesOtherFiles(t *testing.T) {
 	}
 }
 
-// TestDebugIsHarmless: --debug shows what a server sent, and has the terminal obey none of it.
+// --debug shows text from a server without letting it control the terminal.
 func TestDebugIsHarmless(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

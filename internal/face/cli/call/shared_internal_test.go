@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway serves a source behind a real pipeline and the real API, and returns the way to it.
+// gateway serves a source behind a real pipeline and the real API, and returns a client for it.
 func gateway(t *testing.T, src tool.Source) *remote.Client {
 	t.Helper()
 	url, key := webtest.Serve(t, src)

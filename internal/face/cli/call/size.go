@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// cost is what a text costs a model.
+// cost is how much of a model's context a text uses.
 type cost struct {
 	Bytes  int `json:"bytes"`
 	Tokens int `json:"tokens"`
@@ -25,8 +25,8 @@ func costOf(text []byte) cost { return cost{len(text), tokens(text)} }
 
 func (c cost) plus(d cost) cost { return cost{c.Bytes + d.Bytes, c.Tokens + d.Tokens} }
 
-// tokens estimates how many tokens a model sees in a text: a quarter of its ASCII bytes and
-// one for each other character. JSON full of ids has up to twice as many.
+// tokens estimates the number of tokens in a text: a quarter of its ASCII bytes plus one for each other
+// character. JSON full of ids may have twice as many.
 func tokens(text []byte) int {
 	ascii, others := 0, 0
 	for _, r := range string(text) {
@@ -39,36 +39,40 @@ func tokens(text []byte) int {
 	return (ascii+3)/4 + others
 }
 
-// sizeRow is what one tool costs in each view.
+// sizeRow is the cost of one tool in each view.
 type sizeRow struct {
 	Name    string `json:"name"`
 	View    string `json:"view"`
-	Why     string `json:"why"` // who chose the view; see [tool.Tool]
+	Why     string `json:"why"` // who chose the view; see [tool.Tool.Why]
 	Actions int    `json:"actions"`
 	Flat    cost   `json:"flat"`
 	Grouped cost   `json:"grouped"`
 }
 
-// sizes is what the list of tools costs.
+// sizes is the cost of the list of tools.
 type sizes struct {
 	Estimate string    `json:"estimate"`
 	Tools    []sizeRow `json:"tools"`
-	Flat     cost      `json:"flat"`             // the whole list, every tool flat
-	Grouped  cost      `json:"grouped"`          // every tool grouped
-	Search   cost      `json:"search"`           // every tool behind the search
-	List     cost      `json:"list"`             // as it is shown
-	Budget   *budget   `json:"budget,omitempty"` // where a view is auto
+	Flat     cost      `json:"flat"`             // the whole list with every tool in the flat view
+	Grouped  cost      `json:"grouped"`          // with every tool in the grouped view
+	Search   cost      `json:"search"`           // with every tool in the search view
+	List     cost      `json:"list"`             // the list as it is
+	Budget   *budget   `json:"budget,omitempty"` // if a view is auto
 }
 
-// budget is what servers may take of the list where views are auto, in bytes, and what they do take.
+// budget is the maximum size in bytes of the servers' part of the list if views are auto, and its present
+// size.
 type budget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
+
+	// least is about what they would take if those without a view of their own took as little as they can.
+	least int
 }
 
 const estimate = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
 
-// showSize shows what the tools of a profile cost, or one of them.
+// showSize shows the cost of a profile's tools, or of one tool.
 func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Tool, one string, f *toolsFlags) error {
 	profile, shown := f.profile, f.seen()
 	s := sizes{Estimate: estimate}
@@ -117,16 +121,19 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		}
 		s.Tools = append(s.Tools, row)
 	}
+	if s.Budget != nil {
+		s.Budget.least = least(&s)
+	}
 	if p.JSON {
 		return p.PrintJSON(s)
 	}
 	return p.sizeTable(&s, one == "")
 }
 
-// budget is that of the profile, nil where nothing has to fit in one. Our own tools do not count.
+// budget returns the budget of the profile, nil if there is none. Our own tools do not count.
 func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool) (*budget, error) {
 	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Why == tool.WhyAuto }) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // no view is auto
 	}
 	cfg, err := p.Load()
 	if err != nil {
@@ -144,8 +151,25 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	return b, nil
 }
 
-// byTool sorts the definitions of a list by their tools. The list has them in the order of
-// the tools: one each where it is grouped, one an action where it is flat.
+// least is about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
+func least(s *sizes) int {
+	fixed, grouped := 0, 0
+	for _, row := range s.Tools {
+		switch {
+		case row.Why == tool.WhyAuto:
+			grouped += min(row.Flat.Bytes, row.Grouped.Bytes)
+		case row.Why == tool.WhyNotes || row.View == string(tool.Search):
+		case row.View == string(tool.Grouped):
+			fixed += row.Grouped.Bytes
+		default:
+			fixed += row.Flat.Bytes
+		}
+	}
+	return fixed + min(grouped, s.Search.Bytes)
+}
+
+// byTool groups the definitions of a list by tool. The list has them in the order of tools: one per tool in
+// the grouped view, one per action in the flat view.
 func byTool(list json.RawMessage, tools []tool.Tool) map[string][]json.RawMessage {
 	out := map[string][]json.RawMessage{}
 	defs := rawjson.Member(gjson.ParseBytes(list), "tools").Array()
@@ -161,18 +185,18 @@ func byTool(list json.RawMessage, tools []tool.Tool) map[string][]json.RawMessag
 	return out
 }
 
-// entries is how many entries a tool has in a list.
+// entries returns the number of a tool's entries in the list.
 func entries(t *tool.Tool) int {
 	on := 0
 	for i := range t.Actions {
-		if t.Off == "" && t.Actions[i].Off == "" {
+		if a := &t.Actions[i]; t.Off == "" && a.Off == "" && !a.DirectOnly {
 			on++
 		}
 	}
 	switch t.View {
 	case tool.Grouped:
 		return min(on, 1)
-	case tool.Search: // three for all, behind the others
+	case tool.Search: // the search view has three entries for all its tools, at the end
 		return 0
 	}
 	return on
@@ -203,13 +227,15 @@ func (p commands) sizeTable(s *sizes, whole bool) error {
 	case err != nil || b == nil || !whole:
 	case int64(b.Used) <= b.Bytes:
 		_, err = locale.Fprintf(p.Out, "servers take %d of the %d bytes that context.budget gives them\n", b.Used, b.Bytes)
+	case int64(b.least) > b.Bytes:
+		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them, and none of the views that auto can choose takes so little; a larger context.budget does, or fewer servers\n", b.Used, b.Bytes)
 	default:
 		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them; collie tools --rebalance chooses their views anew\n", b.Used, b.Bytes)
 	}
 	return err
 }
 
-// whyText says why a tool is shown as it is.
+// whyText says why a tool has its view.
 func whyText(r *sizeRow) string {
 	switch r.Why {
 	case tool.WhyProfile:

@@ -10,7 +10,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// foreignTool reports whether a flag behind words belongs to a tool that is none of SiYuan's.
+// foreignTool reports whether a flag after words belongs to a tool that is not one of SiYuan's.
 func foreignTool(words []string, flag string) bool {
 	if len(words) == 0 || !slices.Contains(root.KernelFlagNames, flag) {
 		return false
@@ -19,9 +19,9 @@ func foreignTool(words []string, flag string) bool {
 	return !ours
 }
 
-// chooseConnection decides what the kernel that is wanted means for a command about words, nothing being
-// everything. A running gateway may talk to another kernel than the one that is named here, and
-// knows nothing of the folder that files are taken from.
+// chooseConnection applies the flags for a kernel to a command about words; no words mean all tools. If they
+// name a kernel or files are involved, the command does not use a running gateway: that may use another
+// kernel, and does not know this working directory.
 func (p commands) chooseConnection(cfg *config.Config, words []string) {
 	name, ours := "", true
 	if len(words) > 0 {
@@ -35,12 +35,12 @@ func (p commands) chooseConnection(cfg *config.Config, words []string) {
 	if !ours || name != "file" {
 		return
 	}
-	if dir, err := os.Getwd(); err == nil { // else there is no such folder any more
+	if dir, err := os.Getwd(); err == nil { // an error means that the directory was removed
 		p.Local, p.WorkDir = true, dir
 	}
 }
 
-// noNotes is why a SiYuan tool is not offered by b.
+// noNotes returns why b does not offer a SiYuan tool.
 func (p commands) noNotes(ctx context.Context, b root.Backend) error {
 	if l, ok := b.(*root.Local); ok {
 		return l.App.Notes.Missing()

@@ -8,8 +8,8 @@ import (
 	"collie/internal/config"
 )
 
-// Whatever names a kernel keeps a command away from the running gateway, which may talk to
-// another one; and the tool "file" is given this folder, as no other is.
+// A command that names a kernel does not use the running gateway, which may use another one. Only the tool
+// "file" gets the working directory.
 func TestChooseConnection(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
@@ -34,7 +34,7 @@ func TestChooseConnection(t *testing.T) {
 		{words: []string{"fake", "x"}, env: "http://k"},
 		{words: []string{"file", "upload_asset"}, raw: saved, local: true, folder: true},
 		{words: []string{"file/upload_asset"}, raw: saved, local: true, folder: true},
-		{words: []string{"file", "read"}}, // a server's: no kernel is configured
+		{words: []string{"file", "read"}}, // a server's tool: no kernel is configured
 		{words: []string{"filesystem", "read"}, raw: saved},
 	} {
 		p, _, _ := newProgram("")

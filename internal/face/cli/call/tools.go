@@ -22,7 +22,7 @@ type toolsFlags struct {
 	size, rebalance bool
 }
 
-// seen is the profile as the catalog knows it, in the view that is wanted.
+// seen returns the profile as the catalog knows it, with the wanted view.
 func (f *toolsFlags) seen() string {
 	if f.view == "" {
 		return f.profile
@@ -54,7 +54,7 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// tools shows what words name: nothing is everything.
+// tools shows what words name; no words mean everything.
 func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) error {
 	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped && v != tool.Search {
 		return root.Usage("--view is %q, expected flat, grouped or search", f.view)
@@ -95,7 +95,7 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	return p.showTools(ctx, b, tools)
 }
 
-// rebalance has the views chosen anew and returns what is offered then.
+// rebalance chooses the views anew and returns the tools offered then.
 func (p commands) rebalance(ctx context.Context, b root.Backend, profile string) ([]tool.Tool, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -111,10 +111,9 @@ func (p commands) rebalance(ctx context.Context, b root.Backend, profile string)
 // startWait is how long the list of all tools waits for servers that a gateway is starting.
 const startWait = 10 * time.Second
 
-// offered is what b offers. Servers that hang do not keep a person from seeing what all the
-// others offer: a running gateway goes on starting them, and is waited for no longer than
-// wait, unless one tool is wanted. What is started here is waited for, since it ends with the
-// command.
+// offered returns the tools that b offers. For the list of all tools it waits at most wait for servers that a
+// running gateway is starting, so that one that hangs does not keep a person from seeing the others. If one
+// tool is wanted, or the servers are started by this command, it waits until they have started.
 func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, wait time.Duration) ([]tool.Tool, error) {
 	r, ok := b.(*remote.Client)
 	if !ok || one {
@@ -126,18 +125,18 @@ func (p commands) offered(ctx context.Context, b root.Backend, profile string, o
 	if err == nil || ctx.Err() != nil || short.Err() == nil {
 		return tools, err
 	}
-	r.Await = []string{} // wait for none
+	r.Await = []string{} // do not wait for servers
 	return r.Tools(ctx, profile)
 }
 
-// toolRow is what is said of one tool, or of a server that offers none.
+// toolRow describes one tool, or a server that offers none.
 type toolRow struct {
 	Name        string `json:"name"`
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	View        string `json:"view,omitempty"`
 	Actions     int    `json:"actions"`
-	Off         string `json:"off,omitempty"` // why it, or its server, cannot be used
+	Off         string `json:"off,omitempty"` // why the tool or its server cannot be used
 }
 
 func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.Tool) error {
@@ -171,7 +170,7 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 	return p.Table([]string{"TOOL", "ACTIONS", "VIEW", "ABOUT"}, cells)
 }
 
-// toolRows are the tools in their order, then the servers that have none to offer.
+// toolRows returns the tools in order, then the servers without tools.
 func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
 	rows := []toolRow{}
 	listed := map[string]bool{}
@@ -205,7 +204,7 @@ func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
 	return rows
 }
 
-// actionRow is what is said of one action.
+// actionRow describes one action.
 type actionRow struct {
 	Name        string `json:"name"`
 	Usage       string `json:"usage"`
@@ -238,7 +237,7 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 		var cells [][]string
 		for i, r := range rows {
 			about := output.FirstLine(output.First(r.Description, r.Title))
-			if t.Actions[i].Strict { // the first sentence of ours says what it is for
+			if t.Actions[i].Strict { // the first sentence of our own descriptions says what the action is for
 				about, _, _ = strings.Cut(about, ". ")
 			}
 			switch {
@@ -268,7 +267,7 @@ func actionRows(t *tool.Tool) []actionRow {
 	return rows
 }
 
-// signature is an action with the flags it needs, and … where it takes others.
+// signature returns an action with its required flags, and … if it has others.
 func signature(a *tool.Action) string {
 	s, more := a.Name, false
 	for _, q := range arguments.Parameters(a.InputSchema) {

@@ -16,7 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// A server that hangs keeps nobody from seeing what the others offer; who wants one tool waits.
+// A hanging server does not keep a person from seeing what the others offer. Asking for one tool waits.
 func TestOfferedWhileServersHang(t *testing.T) {
 	t.Parallel()
 	p := commands{&root.Program{}}
@@ -34,7 +34,7 @@ func TestOfferedWhileServersHang(t *testing.T) {
 		r := remote.New(&config.Config{}, home.Gateway{URL: srv.URL, Control: "key"}, nil)
 		ctx, giveUp := context.WithCancel(t.Context())
 		if one {
-			go func() { // the person, who waits for longer than a list does
+			go func() { // the person, who waits longer than a list does
 				<-hanging
 				await.Moment(100 * time.Millisecond)
 				giveUp()

@@ -1,4 +1,5 @@
-// Package clients has the commands that read and write the settings of other programs: connect, mcp import and mcp export.
+// Package clients has the commands that read and write settings of other programs: connect, mcp import and
+// mcp export.
 package clients
 
 import (
@@ -130,17 +131,18 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 	return nil
 }
 
-// settingsToConnect are the settings that a client is to have. Where a gateway runs with others and
-// nobody has named a file, a person at a terminal is asked which; else it is told.
+// settingsToConnect returns the settings that a client should use. If a gateway is running with others and
+// the command line names no file, a person at a terminal is asked which ones; without a terminal a note says
+// so.
 func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
 	g, same, err := p.FindGateway(ctx, cfg)
 	if err != nil || same {
-		return cfg, nil //nolint:nilerr // none runs, and one may be started later
+		return cfg, nil //nolint:nilerr // no gateway is running, and one may be started later
 	}
 	o := p.Options()
 	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.Version || !p.AsksHere() {
 		p.Warn("%s", p.OtherGateway(&g, cfg))
-		return cfg, nil //nolint:nilerr // settings that cannot be named are not compared
+		return cfg, nil //nolint:nilerr // settings without a name cannot be compared
 	}
 	yes, err := p.Yes(ctx, locale.Sprintf("The running gateway (pid %d) uses other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
 	if err != nil || !yes {

@@ -14,7 +14,7 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// disconnect takes back what connect has done to a client's files.
+// disconnect reverts what connect did to a client's files.
 func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	o := hostadmin.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
 	if f.name != "collie" {
@@ -29,7 +29,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	}
 	if err != nil {
 		for _, d := range done {
-			_, _ = fmt.Fprint(p.Err, backText(&d, f.dry)) // the error behind it is about another file
+			_, _ = fmt.Fprint(p.Err, backText(&d, f.dry)) // print also on an error, which is about another file
 		}
 		return err
 	}
@@ -80,13 +80,13 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	return b.String()
 }
 
-// runs reports whether a command is there.
+// runs reports whether a command exists.
 func (p commands) runs(command string) bool {
 	_, err := process.Resolve(command, p.Env.List(), "")
 	return err == nil
 }
 
-// connectList shows where Collie is connected.
+// connectList shows which clients are connected to Collie.
 func (p commands) connectList() error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -131,7 +131,7 @@ func (p commands) connectList() error {
 	return err
 }
 
-// settingsOf is which settings a client's entry asks for.
+// settingsOf returns which settings a client's entry uses.
 func (p commands) settingsOf(c *hostadmin.Connected) string {
 	if c.HTTP {
 		return locale.T("over HTTP, with a token")

@@ -12,10 +12,11 @@ import (
 	"collie/internal/tool"
 )
 
-// noToken stands for the token where a change is only shown: a secret is written into the client's file and nowhere else.
+// noToken stands for the token where a change is only shown: the secret itself is written only into the
+// client's file.
 const noToken = "collie_…"
 
-// gatewayURL is where the gateway of this home answers, or will.
+// gatewayURL returns the address of this home's gateway, running or not.
 func (j *joining) gatewayURL() string {
 	if g, err := home.FindGateway(j.cfg.Paths); err == nil {
 		return g.URL + "/mcp"
@@ -27,7 +28,7 @@ func (j *joining) gatewayURL() string {
 	return scheme + j.cfg.HTTP.Addr + "/mcp"
 }
 
-// tokenName is the name of the client's token.
+// tokenName returns the name of the client's token.
 func (j *joining) tokenName() string {
 	if j.name == "collie" {
 		return j.client
@@ -35,9 +36,9 @@ func (j *joining) tokenName() string {
 	return j.client + "." + j.name
 }
 
-// tokenProfile is the profile of the token that the client has; empty where it has none.
+// tokenProfile returns the profile of the client's token; empty if it has none.
 func (j *joining) tokenProfile() string {
-	list, _ := tokens.Read(tokens.Path(j.cfg.Paths.State)) // one that cannot be read fails what writes it
+	list, _ := tokens.Read(tokens.Path(j.cfg.Paths.State)) // if the file cannot be read, writing the token will fail and report it
 	for _, t := range list {
 		if t.Name == j.tokenName() {
 			return t.Profile
@@ -46,8 +47,8 @@ func (j *joining) tokenProfile() string {
 	return ""
 }
 
-// applyHTTP makes a token for the client and writes it. One that an earlier connect made ends; where nothing can be written, there
-// is no new one.
+// applyHTTP makes a token for the client and writes both the tokens and the client's file. A token from an
+// earlier connect is revoked. If the client's file cannot be written, there is no new token.
 func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile string) error {
 	path, name := tokens.Path(cfg.Paths.State), j.tokenName()
 	list, err := tokens.Read(path)
@@ -87,7 +88,7 @@ func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile str
 	return nil
 }
 
-// revokeTokens ends the tokens that connect has made for a client.
+// revokeTokens revokes the tokens that connect has made for a client.
 func (p commands) revokeTokens(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	path := tokens.Path(cfg.Paths.State)
 	list, err := tokens.Read(path)

@@ -28,7 +28,7 @@ type importFlags struct {
 	choose                []string
 	dryRun, keepApprovals bool
 	noWarm                bool
-	moved                 bool // the other program has them no more
+	moved                 bool // the other program has removed them
 }
 
 // ImportCommand is `collie mcp import`.
@@ -72,7 +72,7 @@ func hostNames() []string {
 	return names
 }
 
-// knownHost refuses a name that no program has.
+// knownHost returns an error if no program has this name.
 func knownHost(flag, name string) error {
 	if slices.Contains(hostNames(), name) {
 		return nil
@@ -131,7 +131,7 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 	return nil
 }
 
-// learnImported learns the tools of what was imported, and of whatever else has no list.
+// learnImported learns the tools of imported servers, and of others without a list.
 func (p commands) learnImported(ctx context.Context, names []string, f *importFlags) {
 	if len(names) > 0 && !f.dryRun && !f.noWarm {
 		learn.Unseen(ctx, p.Program)
@@ -153,7 +153,7 @@ func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *host
 	return err
 }
 
-// importTable shows the servers: one row each, and one more for each further difference.
+// importTable prints a row for each server, and further rows if there are several differences.
 func (p commands) importTable(plan *hostadmin.Import) error {
 	if len(plan.Servers) == 0 {
 		return nil
@@ -187,7 +187,7 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 	return p.Table([]string{"SERVER", "TRANSPORT", "SOURCE", "STATE", "DIFFERENCES"}, rows)
 }
 
-// writeServers writes the new servers, unless they are only to be shown, and returns their names.
+// writeServers writes the new servers and returns their names. With --dry-run it writes nothing.
 func (p commands) writeServers(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) ([]string, error) {
 	entries, err := plan.Entries("the import", filepath.Dir(file))
 	if err != nil || len(entries) == 0 {
@@ -257,7 +257,7 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 	return err
 }
 
-// askSecrets asks a person what becomes of secrets; where there is none, they stay.
+// askSecrets asks a person what to do with secrets. If nobody can be asked, they stay.
 func (p commands) askSecrets(ctx context.Context, found []string) (string, error) {
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
 		return "keep", nil
@@ -268,13 +268,12 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 		return "", err
 	}
 	if yes, ok := root.Truth(line); err != nil || ok && !yes {
-		return "keep", nil //nolint:nilerr // no answer keeps them
+		return "keep", nil //nolint:nilerr // without an answer they stay
 	}
 	return "keyring", nil
 }
 
-// tellFindings warns about what is not right with new entries yet, such as variables that are
-// not set.
+// tellFindings warns about problems of new entries, such as variables that are not set.
 func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry) {
 	with := *cfg
 	with.Servers = slices.Clone(entries)

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// joining is one client on its way to Collie.
+// joining is one run of "collie connect" for a client.
 type joining struct {
 	commands
 	*connectFlags
@@ -26,10 +26,10 @@ type joining struct {
 	cfg    *config.Config
 
 	plan    *hostadmin.Connection
-	options hostadmin.ConnectOptions // of plan, with --http
+	options hostadmin.ConnectOptions // the options of plan, with --http
 
-	twins []hostadmin.Twin // that the client will have
-	ours  []string         // the client's servers that Collie has taken over, or had before
+	twins []hostadmin.Twin // servers that the client has elsewhere under a name of Collie's
+	ours  []string         // servers of the client that Collie has, by this import or before
 }
 
 func (j *joining) run(ctx context.Context) error {
@@ -72,7 +72,7 @@ func (j *joining) run(ctx context.Context) error {
 	return j.write(ctx, profile)
 }
 
-// served are the twins that Collie serves: not those that are only called like one of its servers.
+// served returns the twins that Collie really serves, without those that only share a name.
 func (j *joining) served() (list []hostadmin.Twin) {
 	for _, t := range j.twins {
 		if t.Same || slices.Contains(j.ours, t.Name) {
@@ -82,7 +82,7 @@ func (j *joining) served() (list []hostadmin.Twin) {
 	return list
 }
 
-// keepProfile goes on with the profile that the client has, where none is named.
+// keepProfile keeps the profile that the client already has if none is named.
 func (j *joining) keepProfile(dir string) {
 	if j.profile != "" || j.file != "" {
 		return
@@ -98,7 +98,7 @@ func (j *joining) keepProfile(dir string) {
 	}
 }
 
-// prepare works out how Collie gets into the client's file.
+// prepare plans the change of the client's file.
 func (j *joining) prepare(profile string) (err error) {
 	o := hostadmin.ConnectOptions{Name: j.name, Command: j.Path(), File: j.file, Force: j.force}
 	if o.Command == "" {
@@ -115,7 +115,7 @@ func (j *joining) prepare(profile string) (err error) {
 	return err
 }
 
-// importOwn takes over the servers that the client has in the file itself, as mcp import does.
+// importOwn imports the servers that the client has in the file itself, as mcp import does.
 func (j *joining) importOwn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil
@@ -151,7 +151,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 	return err
 }
 
-// write makes the change, unless it is only to be shown, and tells about it.
+// write makes the change and reports it; with --dry-run it only shows the change.
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
@@ -194,7 +194,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	return err
 }
 
-// warnTwins names the servers that the client has itself, by the file they stand in.
+// warnTwins names servers that the client also has itself, with the file that defines them.
 func (j *joining) warnTwins() {
 	for _, same := range []bool{true, false} {
 		var files []string
@@ -222,8 +222,8 @@ func (j *joining) warnTwins() {
 	}
 }
 
-// notesProfile is the profile of the client, changed or made where it is to have the tools for notes,
-// or not to have them.
+// notesProfile returns the client's profile. It changes or creates a profile if the client should have the
+// tools for notes, or should not have them.
 func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	own := output.First(j.profile, j.client)
 	has, known := j.cfg.Profiles[own]

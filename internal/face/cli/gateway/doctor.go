@@ -30,11 +30,11 @@ type health string
 
 const (
 	healthy health = "ok"
-	odd     health = "warn" // works, and may surprise
+	odd     health = "warn" // works, but may surprise
 	broken  health = "fail"
 )
 
-// check is one thing that was looked at.
+// check is the result of one check.
 type check struct {
 	Name   string `json:"name"`
 	Health health `json:"health"`

@@ -25,7 +25,7 @@ import (
 	"collie/internal/tool"
 )
 
-// examine makes all checks, in the order in which a person would repair what they find.
+// examine runs all checks, in the order in which a person would repair the problems.
 func (p commands) examine(ctx context.Context) []check {
 	cfg, wrong, err := p.Settings()
 	if err != nil {
@@ -90,7 +90,7 @@ func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 	return c
 }
 
-// checkCache looks at the tool cache, and changes nothing.
+// checkCache checks the tool cache without changing it.
 func checkCache(cfg *config.Config) check {
 	path, fellBack := cacheadmin.File(cfg)
 	c := check{"tool cache", healthy, path, ""}
@@ -119,8 +119,8 @@ func checkCache(cfg *config.Config) check {
 	return c
 }
 
-// checkFolder asks whether a folder, or the one it will be made in, can be written, and
-// whether others can read what is private.
+// checkFolder checks whether a folder, or the folder it would be created in, is writable, and whether others
+// can read it although it should be private.
 func checkFolder(name, dir string, private bool) check {
 	c := check{name, healthy, dir, ""}
 	there := dir
@@ -171,7 +171,7 @@ func checkToken(cfg *config.Config) check {
 	return c
 }
 
-// checkTokens looks at the named tokens, and whether others may read or write their file.
+// checkTokens checks the named tokens, and whether others can read or write their file.
 func checkTokens(cfg *config.Config) check {
 	path := tokens.Path(cfg.Paths.State)
 	c := check{"named tokens", healthy, path, ""}
@@ -193,7 +193,7 @@ func checkTokens(cfg *config.Config) check {
 	return c
 }
 
-// checkGateway also reports whether a gateway holds this home.
+// checkGateway also reports whether a gateway is running in this home.
 func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, bool) {
 	g, err := home.FindGateway(cfg.Paths)
 	if errors.Is(err, home.ErrNoGateway) {
@@ -228,7 +228,7 @@ func checkPort(ctx context.Context, cfg *config.Config) check {
 	return c
 }
 
-// checkPrograms asks for each server that runs here whether its program is there.
+// checkPrograms checks for each local server whether its program exists.
 func checkPrograms(cfg *config.Config, env config.Env) []check {
 	var out []check
 	for _, prog := range serveradmin.Programs(cfg, env) {
@@ -244,7 +244,7 @@ func checkPrograms(cfg *config.Config, env config.Env) []check {
 	return out
 }
 
-// auditTime bounds the look at the audit.
+// auditTime is how long checking the audit may take.
 const auditTime = 5 * time.Second
 
 func checkAudit(ctx context.Context, cfg *config.Config) check {

@@ -38,7 +38,7 @@ func TestCheckFolder(t *testing.T) {
 		{"below a file", filepath.Join(file, "x"), broken, "file", true},
 		{"open to others", made("open", 0o755), odd, "mode 0755", true},
 	}
-	if os.Getuid() > 0 { // the superuser may write anywhere
+	if os.Getuid() > 0 { // root may write anywhere
 		tests = append(tests, tests[0])
 		last := &tests[len(tests)-1]
 		last.name, last.path, last.want, last.detail = "read only", made("readonly", 0o500), broken, "nothing can be written"

@@ -10,8 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// otherNames takes the variables of another server for SiYuan notes, for whoever comes from it:
-// each counts where neither a flag nor the settings say the same. collie config show names them.
+// otherNames applies the environment variables of another MCP server for SiYuan notes, for people who switch
+// from it. A variable applies if neither a flag nor the settings say the same. collie config show lists them.
 func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 	host, port := p.Env.Get("SIYUAN_MCP_HOST"), p.Env.Get("SIYUAN_MCP_PORT")
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 0 || n > 65535) {
@@ -52,5 +52,5 @@ func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 	return nil
 }
 
-// shortestToken bounds how easily a token that a person chose is guessed.
+// shortestToken is the minimum length of a token that a person chooses, so that it is hard to guess.
 const shortestToken = 16

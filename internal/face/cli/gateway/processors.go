@@ -8,9 +8,9 @@ import (
 	"collie/internal/tool"
 )
 
-// frugal fits the processors in use to what calls need, once a gateway stands: it works between
-// programs of the same machine, which get at least half of those there are. The start itself takes
-// them all. The caller calls done.
+// frugal adapts the number of processors to the load once the gateway has started, because it shares the
+// machine with the programs it connects: it leaves them at least half of the processors. During the start it
+// may use all. The caller calls done.
 func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 	if _, set := p.Env.Lookup("GOMAXPROCS"); set {
 		return func() {}
@@ -19,7 +19,7 @@ func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 	fit.Store(now)
 	calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
 		now.Begin()
-		return false // it is enough to have been asked
+		return false // the question itself is the signal; the answer does not matter
 	})
 	return func() {
 		calls.Close()
@@ -27,10 +27,10 @@ func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 	}
 }
 
-// fitting holds the processors of a gateway, nil while it starts.
+// fitting holds the Processors of a gateway; nil while it starts.
 type fitting struct {
 	atomic.Pointer[process.Processors]
 }
 
-// computes hears of what may compute for long.
+// computes is called before something that may compute for long.
 func (f *fitting) computes() { f.Load().Compute() }

@@ -1,5 +1,4 @@
-// Package gateway has the commands that serve, and those that keep a gateway running and look after it: serve, stdio,
-// service and doctor.
+// Package gateway has the commands that run a gateway and take care of it: serve, stdio, service and doctor.
 package gateway
 
 import (
@@ -36,14 +35,14 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
-// Routes returns the paths that serve answers at, besides the health pages; one that ends in
-// "/" stands for all below it. What stands nowhere here cannot be reached.
+// Routes returns the paths that serve answers, besides the health pages. A path that ends in "/" includes
+// everything below it. Nothing else can be reached.
 func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/"} }
 
 type serveFlags struct {
 	addr, cert, key, profile, log string
 	noAuth                        bool
-	token                         string // instead of that in the file
+	token                         string // used instead of the token in the file
 	origins                       []string
 	parent                        int
 }
@@ -78,23 +77,23 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// serving is one run of "collie serve": what its steps hand to each other.
+// serving is one run of "collie serve" with the state that its steps share.
 type serving struct {
 	commands
 	flags     *serveFlags
-	person    string // who has the account of this program
+	person    string // the user account of this process
 	cfg       *config.Config
 	log       *slog.Logger
 	tokenFile string
 
 	opts       httpserver.Options
 	listener   *httpserver.Server
-	file       home.Gateway // what gateway.json says
+	file       home.Gateway // content of gateway.json
 	app        *app.App
 	processors fitting
-	mute       atomic.Bool // answers of clients' users confirm nothing
+	mute       atomic.Bool // answers through clients confirm nothing (http.elicitationConfirms is off)
 	muted      muted
-	known      atomic.Pointer[[]string] // profiles
+	known      atomic.Pointer[[]string] // names of the profiles
 }
 
 func (p commands) serve(ctx context.Context, f *serveFlags) error {
@@ -137,11 +136,11 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	watching.Go(func() { s.followTokens(ctx, sync.OnceFunc(func() { close(read) }), mcp.EndOf) })
 	<-read
 	err = s.listener.Serve(ctx, mux)
-	cancel() // nothing is taken up while things stop
+	cancel() // accept nothing new while shutting down
 	return err
 }
 
-// readSettings reads the settings and what flags and variables say instead, and opens the log.
+// readSettings reads settings, flags and variables, and opens the log.
 func (s *serving) readSettings() (err error) {
 	if s.cfg, err = s.Load(); err != nil {
 		return err
@@ -154,7 +153,7 @@ func (s *serving) readSettings() (err error) {
 	return err
 }
 
-// endWithParent calls stop when the process pid has gone; 0 is none to watch.
+// endWithParent calls stop when the process pid is gone; 0 means none.
 func endWithParent(ctx context.Context, pid int, stop func()) {
 	if pid <= 0 {
 		return
@@ -169,7 +168,7 @@ func endWithParent(ctx context.Context, pid int, stop func()) {
 	}()
 }
 
-// listen opens the listener. Nobody is answered before it serves.
+// listen opens the listener. It answers nobody before it serves.
 func (s *serving) listen(ctx context.Context) (err error) {
 	if err := s.describe(); err != nil {
 		return err
@@ -183,7 +182,7 @@ func (s *serving) listen(ctx context.Context) (err error) {
 	return nil
 }
 
-// describe fills what gateway.json says, but for the address.
+// describe fills in what gateway.json says, except the address.
 func (s *serving) describe() (err error) {
 	s.file = home.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: s.Version, Digest: s.cfg.Digest(),
@@ -206,12 +205,12 @@ func (s *serving) join(ctx context.Context) (err error) {
 	return err
 }
 
-// client is who makes a request over MCP.
+// client identifies who makes a request over MCP.
 func (s *serving) client(r *http.Request) mcpserver.Client {
 	k, _ := httpserver.KeyFrom(r.Context())
 	profile := s.flags.profile
 	if k.Token != nil && k.Token.Profile != "" {
-		profile = k.Token.Profile // guard has refused others
+		profile = k.Token.Profile // guard has refused requests whose token may not use this profile
 	} else if q := r.URL.RawQuery; q != "" {
 		if name := r.URL.Query().Get("profile"); name != "" {
 			profile = name
@@ -225,7 +224,7 @@ func (s *serving) client(r *http.Request) mcpserver.Client {
 	return mcpserver.Client{Principal: k.Name, Origin: k.Origin, Profile: profile, Owner: k.Holder(), Mute: s.muted.of(&k, &s.mute)}
 }
 
-// identify is who makes a request to the API.
+// identify identifies who makes a request to the API.
 func (s *serving) identify(r *http.Request) web.Identity {
 	k, _ := httpserver.KeyFrom(r.Context())
 	who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
@@ -238,23 +237,23 @@ func (s *serving) identify(r *http.Request) web.Identity {
 	return who
 }
 
-// publish writes gateway.json, by which other processes of this home find the gateway.
+// publish writes gateway.json, in which other processes of this home find the gateway.
 func (s *serving) publish() error {
 	s.file.URL = s.listener.URL()
 	return home.Announce(s.cfg.Paths, s.file)
 }
 
-// reloaded takes up what the faces have of settings that have changed.
+// reloaded applies changed settings to the faces.
 func (s *serving) reloaded(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
 	s.setProfiles(now)
-	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with it
+	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with these
 	if err := s.publish(); err != nil {
 		s.log.Warn("gateway.json not written", "error", err)
 	}
 }
 
-// routes is what serve answers at. The caller calls end.
+// routes returns the handlers for all paths. The caller calls end.
 func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end func()) {
 	a := s.app
 	mux, end = http.NewServeMux(), func() {}
@@ -271,7 +270,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	return mux, end
 }
 
-// listenerOptions are the listener's settings.
+// listenerOptions returns the options of the listener.
 func (s *serving) listenerOptions() (httpserver.Options, error) {
 	f, cfg := s.flags, s.cfg
 	o := httpserver.Options{
@@ -284,7 +283,7 @@ func (s *serving) listenerOptions() (httpserver.Options, error) {
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
 		},
 	}
-	// Nobody is answered before the listener serves, and then both have been done.
+	// The listener answers nobody before it serves, and by then both fields are set.
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
@@ -305,14 +304,14 @@ func (s *serving) listenerOptions() (httpserver.Options, error) {
 	return o, nil
 }
 
-// bridgeKey is the name of the key that "collie stdio" comes with.
+// bridgeKey is the name of the key that "collie stdio" uses.
 const bridgeKey = "bridge"
 
-// cannotServe is the kind of a home or an address that is taken: neither something
-// unreachable nor too many calls.
+// cannotServe is the kind of error if the home or the address is already in use, for which no general kind
+// fits.
 const cannotServe tool.ErrorKind = "cannot_serve"
 
-// asFailure gives a home or a listener that cannot be had its kind.
+// asFailure adds that kind to an error about the home or the listener.
 func asFailure(err error) error {
 	//nolint:errorlint // app and httpserver return it as it is
 	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
@@ -323,12 +322,12 @@ func asFailure(err error) error {
 	return err
 }
 
-// announce says where the gateway is, and, when start-up is over, what came of it.
+// announce prints where the gateway is and, once all servers have started or failed, the result.
 func (p commands) announce(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
 	p.Note("listening on %s/mcp", url)
 	list := a.Servers.List()
 	notes := notesTools(a) > 0
-	unknown := 0 // servers whose tools have to be learned first
+	unknown := 0 // number of servers whose tools have to be learned first
 	for i := range list {
 		if list[i].Freshness == tool.FreshNone && !list[i].Unavailable() {
 			unknown++
@@ -363,19 +362,19 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 		p.printReady(a, url, o, tokenFile)
 		select {
 		case <-time.After(startRests):
-			debug.FreeOSMemory() // much was read to get here, and little of it is kept
+			debug.FreeOSMemory() // the start has used much memory, and little of it is still needed
 		case <-ctx.Done():
 		}
 	}()
 }
 
-// startRests is when the first lists have been made, too.
+// startRests is when the start is over, including the first lists of clients.
 const startRests = time.Second
 
-// startNews is how long servers may start until it is said which ones do.
+// startNews is how long servers may take to start before a line says which ones are still starting.
 const startNews = 3 * time.Second
 
-// stillStarting says whom the line that all have started waits for.
+// stillStarting prints which servers are still starting.
 func (p commands) stillStarting(a *app.App) {
 	if p.JSON {
 		return
@@ -453,7 +452,7 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 	p.Note("%s", line)
 }
 
-// notesTools is how many tools for SiYuan notes are offered.
+// notesTools returns how many tools for SiYuan notes are offered.
 func notesTools(a *app.App) (n int) {
 	for _, t := range a.Tools("") {
 		if _, ours := app.NotesTool(t.Name); ours && t.Off == "" {

@@ -76,7 +76,7 @@ func systemFlag(c *cobra.Command, f *serviceFlags) {
 	c.Flags().BoolVar(&f.system, "system", false, "a machine-wide service instead of one for your account; needs root")
 }
 
-// service finds out what a service of this program would be here.
+// service returns the description of a service for this program.
 func (p commands) service(cfg *config.Config, f *serviceFlags) (*unit, error) {
 	s := serviceSpec{
 		system: f.system, program: p.Path(), path: p.Env.Get("PATH"), uid: os.Getuid(),
@@ -116,7 +116,7 @@ func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 		return p.printUnit(u)
 	}
 	if wrong != nil {
-		return wrong // it would only fail again and again
+		return wrong // the service would only fail again and again
 	}
 	if err := p.serviceManager(u, f); err != nil {
 		return err
@@ -151,16 +151,15 @@ func (p commands) printUnit(u *unit) error {
 	return err
 }
 
-// writeUnit writes the file of a unit, and makes the folder of its logs, which not every
-// manager does.
+// writeUnit writes the file of a unit, and creates the folder for logs, since not every service manager does.
 func writeUnit(u *unit, logs string) error {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(u.file), 0o755); err != nil { //nolint:gosec // others read it: it is the manager's folder
+	if err := os.MkdirAll(filepath.Dir(u.file), 0o755); err != nil { //nolint:gosec // the service manager's folder must be readable by others
 		return err
 	}
-	return os.WriteFile(u.file, u.bytes(), 0o644) //nolint:gosec // it holds no secret, and a manager of the system reads it
+	return os.WriteFile(u.file, u.bytes(), 0o644) //nolint:gosec // it holds no secret, and the system's service manager has to read it
 }
 
 func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
@@ -198,15 +197,15 @@ func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
 	return err
 }
 
-// serviceState is what is told of the service.
+// serviceState is the output of service status.
 type serviceState struct {
 	Installed bool   `json:"installed"`
-	State     string `json:"state"` // of the manager: active, inactive, failed, …
+	State     string `json:"state"` // the service manager's word: active, inactive, failed, …
 	Manager   string `json:"manager"`
 	File      string `json:"file"`
 	Log       string `json:"log"`
 	Detail    string `json:"detail,omitempty"`
-	// PID and URL are those of the gateway of this home, whoever started it.
+	// PID and URL are those of the gateway of this home, even if it was not started as the service.
 	PID int    `json:"gatewayPid,omitempty"`
 	URL string `json:"gatewayUrl,omitempty"`
 }
@@ -266,10 +265,10 @@ func (p commands) showService(s *serviceState) error {
 	return p.Table(nil, rows)
 }
 
-// managerTime bounds a command of the manager.
+// managerTime is how long a command of the service manager may take.
 const managerTime = 30 * time.Second
 
-// managerState asks the manager what the service is doing.
+// managerState asks the service manager for the state of the service.
 func (p commands) managerState(ctx context.Context, u *unit, f *serviceFlags) (state, detail string) {
 	if err := p.serviceManager(u, f); err != nil {
 		return "unknown", root.WhatWas(err)
@@ -280,7 +279,7 @@ func (p commands) managerState(ctx context.Context, u *unit, f *serviceFlags) (s
 	return u.state(string(out), err)
 }
 
-// manage runs commands of the manager, one after the other.
+// manage runs commands of the service manager in order.
 func (p commands) manage(ctx context.Context, op string, commands [][]string) error {
 	ctx, cancel := context.WithTimeout(ctx, managerTime)
 	defer cancel()
@@ -299,7 +298,7 @@ func (p commands) managed(ctx context.Context, c []string) ([]byte, error) {
 	return process.Output(ctx, process.Command{Label: c[0], Name: c[0], Args: c[1:], Env: p.Env.List()}, 1<<20, nil)
 }
 
-// serviceManager reports what is missing for the manager to be asked.
+// serviceManager returns an error if the service manager cannot be used.
 func (p commands) serviceManager(u *unit, f *serviceFlags) error {
 	_, err := process.Resolve(u.status[0], p.Env.List(), "")
 	missing := u.missing(err == nil, f.system, p.Env.Get("XDG_RUNTIME_DIR"), exists)

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// oddService is a service with all that could be quoted wrongly.
+// oddService is a service with everything that is easily quoted wrongly.
 func oddService(system bool) *serviceSpec {
 	return &serviceSpec{
 		system: system, program: "/opt/my tools/collie", account: "小李", folder: "/home/小李", uid: 501,
@@ -79,7 +79,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// What an XML reader makes of the files are the words that were put in.
+// An XML parser reads the same words from the files that were put in.
 func TestUnitsKeepTheWords(t *testing.T) {
 	t.Parallel()
 	s := oddService(false)
@@ -189,7 +189,7 @@ func TestManagerStates(t *testing.T) {
 	}
 }
 
-// bare is a program in an empty home without any command to call.
+// bare runs a command line in an empty home with an empty PATH.
 func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
 	t.Helper()
 	p, o, e := newProgram("")

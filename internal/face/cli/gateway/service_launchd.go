@@ -10,7 +10,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// launchdUnit is the service as an agent of launchd, or as a daemon of the system.
+// launchdUnit describes the service as an agent of launchd, or as a system daemon.
 func launchdUnit(s *serviceSpec) *unit {
 	const label = "collie"
 	dir, domain := "/Library/LaunchDaemons", "system"
@@ -69,7 +69,7 @@ func xmlText(s string) string {
 
 var launchdFields = lazyregexp.New(`(?m)^\t(state|last exit code) = (.+)$`)
 
-// launchdState reads what launchctl print says.
+// launchdState parses the output of launchctl print.
 func launchdState(out string, err error) (state, detail string) {
 	if err != nil {
 		return "inactive", locale.Sprintf("launchd does not know it: %s", err.Error())

@@ -8,12 +8,11 @@ import (
 	"collie/internal/face/cli/output"
 )
 
-// systemdUnit is the service as a unit of systemd, of the user's own instance or of the
-// system's.
+// systemdUnit describes the service as a systemd unit, of the user or of the system.
 //
-// Only the gateway is sent SIGTERM: it ends its servers itself, which takes 12 s at most. A
-// gateway that finds another one in its home ends with an error; after a few of those systemd
-// gives up, so that two of them do not fight for ever.
+// Only the gateway itself gets SIGTERM, because it ends its servers itself, within 12 s. A gateway that finds
+// another one in its home exits with an error. After a few of those systemd gives up, so that the two do not
+// compete for ever.
 func systemdUnit(s *serviceSpec) *unit {
 	const name = "collie.service"
 	dir, ctl, target := "/etc/systemd/system", []string{"systemctl"}, "multi-user.target"
@@ -30,7 +29,7 @@ func systemdUnit(s *serviceSpec) *unit {
 		ctl = append(ctl, "--user")
 	}
 	run := func(words ...string) []string { return append(append([]string{}, ctl...), words...) }
-	command := []string{systemdQuote(s.program)} // no variables are expanded in the path of a program
+	command := []string{systemdQuote(s.program)} // systemd expands no variables in the path of a program
 	for _, a := range s.args {
 		command = append(command, systemdWord(a))
 	}
@@ -66,16 +65,15 @@ func systemdUnit(s *serviceSpec) *unit {
 	return u
 }
 
-// systemdQuote quotes a value: backslashes and quotes of the unit's own syntax, and the
-// percent sign of its specifiers.
+// systemdQuote quotes a value: backslashes and quotes, and the percent sign of systemd's specifiers.
 func systemdQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(s) + `"`
 }
 
-// systemdWord is a word of a command line, in which systemd would expand variables as well.
+// systemdWord quotes a word of a command line, in which systemd also expands variables.
 func systemdWord(s string) string { return strings.ReplaceAll(systemdQuote(s), "$", "$$") }
 
-// systemdState reads what systemctl show says.
+// systemdState parses the output of systemctl show.
 func systemdState(out string, err error) (state, detail string) {
 	if err != nil {
 		return "unknown", err.Error()
@@ -95,7 +93,7 @@ func systemdState(out string, err error) (state, detail string) {
 	return state, detail
 }
 
-// systemdMissing says what is missing for systemd to be asked; empty if nothing is.
+// systemdMissing returns why systemd cannot be used; empty if it can.
 func systemdMissing(command, system bool, runtimeDir string, exists func(string) bool) string {
 	switch {
 	case !command:

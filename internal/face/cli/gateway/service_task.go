@@ -7,9 +7,9 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// taskUnit is the service as a task of the Task Scheduler of Windows: at logon for an
-// account, at boot for the machine. It is not a service of the Service Control Manager, which
-// needs an administrator, and a program that answers it.
+// taskUnit describes the service as a task of the Windows Task Scheduler, started at a user's logon or at
+// boot. A real Windows service would need an administrator, and a program that talks to the Service Control
+// Manager.
 func taskUnit(s *serviceSpec) *unit {
 	const name = "Collie"
 	trigger, who := "LogonTrigger", "<LogonType>InteractiveToken</LogonType>"
@@ -56,11 +56,11 @@ func taskUnit(s *serviceSpec) *unit {
 	return u
 }
 
-// stateRegistered is the state of a service of which is only known that it is there.
+// stateRegistered is the state of a service of which only the existence is known.
 const stateRegistered = "registered"
 
-// taskState knows only whether the task is there: what else schtasks says is in the language
-// of the system.
+// taskState knows only whether the task exists: the other output of schtasks is in the language of the
+// system.
 func taskState(_ string, err error) (state, detail string) {
 	if err != nil {
 		return "inactive", locale.Sprintf("the Task Scheduler does not know it: %s", err.Error())
@@ -68,8 +68,8 @@ func taskState(_ string, err error) (state, detail string) {
 	return stateRegistered, ""
 }
 
-// windowsWord is a word of a command line as programs of Windows take it apart: backslashes
-// count only in front of a quote.
+// windowsWord quotes a word of a command line for Windows programs, in which backslashes are special only
+// before a quote.
 func windowsWord(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\"") {
 		return s

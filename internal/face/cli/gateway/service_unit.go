@@ -10,39 +10,39 @@ import (
 	"collie/internal/tool"
 )
 
-// serviceSpec is what a service is to run.
+// serviceSpec says what a service should run.
 type serviceSpec struct {
 	system  bool
 	program string
 	args    []string
-	log     string // of the gateway; its folder exists
-	path    string // the PATH of who installs: servers are started by names such as npx
-	account string // to run as, for a service of the system; empty is root
-	folder  string // home folder of who installs
-	config  string // XDG_CONFIG_HOME of who installs
+	log     string // log file of the gateway; its folder exists
+	path    string // PATH of the installing user: servers are started by names such as npx
+	account string // account for a system service; empty means root
+	folder  string // home folder of the installing user
+	config  string // XDG_CONFIG_HOME of the installing user
 	uid     int
 }
 
-// unit is a service as a manager wants it: a file, and commands.
+// unit is a service in the form of a service manager: a file and commands.
 type unit struct {
 	manager string
 	file    string
 	text    string
-	utf16   bool       // how the file is written
-	clear   [][]string // end what runs, and fail where nothing does
+	utf16   bool       // encoding of the file
+	clear   [][]string // commands that end a running service, and fail if there is none
 	install [][]string
-	stop    [][]string // before the file is removed
-	forget  [][]string // after it
+	stop    [][]string // commands to run before the file is removed
+	forget  [][]string // commands to run after the file was removed
 	status  []string
-	advice  string // to add to what is said after the installation
+	advice  string // added to the message after the installation
 	state   func(out string, err error) (state, detail string)
 	missing func(command, system bool, runtimeDir string, exists func(string) bool) string
 }
 
-// stateActive is the state of a service that runs.
+// stateActive is the state of a running service.
 const stateActive = "active"
 
-// unitFor returns the unit of a service on an operating system.
+// unitFor returns the unit of a service for an operating system.
 func unitFor(goos string, s *serviceSpec) (*unit, error) {
 	switch goos {
 	case "linux":
@@ -67,12 +67,12 @@ func (u *unit) bytes() []byte {
 	}
 	var b bytes.Buffer
 	for _, c := range append([]uint16{0xfeff}, utf16.Encode([]rune(u.text))...) {
-		_ = binary.Write(&b, binary.LittleEndian, c) // a buffer takes everything
+		_ = binary.Write(&b, binary.LittleEndian, c) // writing to a buffer cannot fail
 	}
 	return b.Bytes()
 }
 
-// withoutCommand is what is missing where the manager's command is.
+// withoutCommand says that the service manager's command is missing.
 func withoutCommand(manager, command string) string {
 	return locale.Sprintf("there is no %s on this machine: %s does not run here, as in most containers", command, manager)
 }

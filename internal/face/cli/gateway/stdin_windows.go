@@ -2,5 +2,5 @@ package gateway
 
 import "io"
 
-// interruptible returns in: the system ends a read of a pipe that is closed.
+// interruptible returns in: on Windows, closing a pipe ends a waiting read.
 func interruptible(in io.Reader) io.Reader { return in }

@@ -78,8 +78,8 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	})
 }
 
-// logAlone writes into the log of the settings, where they name a file, why a client does not share the
-// gateway's servers: few clients show what the programs they start say.
+// logAlone writes to the log file of the settings, if there is one, why a client does not share the servers
+// of the gateway. Few clients show the stderr of the programs they start.
 func (p commands) logAlone(why error) {
 	cfg, err := p.Load()
 	if err != nil || cfg.Log.File == "" {
@@ -90,10 +90,10 @@ func (p commands) logAlone(why error) {
 	}
 }
 
-// untilStopped serves a client. After a signal it does not wait long.
+// untilStopped runs serve until it returns. After a signal it waits only briefly.
 func (p commands) untilStopped(ctx context.Context, serve func() error) error {
 	served := make(chan error, 1)
-	go func() { served <- serve() }() // ends with the input, at the latest with the program
+	go func() { served <- serve() }() // ends with the input, or at the latest with the process
 	select {
 	case err := <-served:
 		return err
@@ -102,22 +102,21 @@ func (p commands) untilStopped(ctx context.Context, serve func() error) error {
 	select {
 	case err := <-served:
 		return err
-	case <-time.After(lastAnswers): // a terminal can keep a read waiting for ever
+	case <-time.After(lastAnswers): // a terminal can block a read for ever
 		return nil
 	}
 }
 
-// pipeClient is the client that started this program.
+// pipeClient identifies the client that started this program.
 func pipeClient(profile string) mcpserver.Client {
 	return mcpserver.Client{Principal: root.Principal(), Origin: tool.MCPLocal, Profile: profile}
 }
 
-// errSilent says that a gateway runs and does not answer.
+// errSilent says that a gateway is running but does not answer.
 var errSilent = errors.New("the gateway of this home does not answer")
 
-// shared finds the gateway whose servers this client can share: one with the same settings
-// and the same version. It reads the settings anew, since they may have changed with
-// the gateway.
+// shared finds the gateway whose servers this client can share: one with the same settings and version. It
+// reads the settings again, because they may have changed together with the gateway.
 func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -141,7 +140,7 @@ func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, e
 	}, nil
 }
 
-// alone joins the parts here, for a client whose gateway has gone.
+// alone opens the parts in this process, for a client whose gateway has gone.
 func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, error) {
 	a, err := p.Open(ctx, root.OpenOptions{Sweep: true})
 	if err != nil {
@@ -159,7 +158,7 @@ func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, err
 // lastAnswers is how long the last answers may take after a signal.
 const lastAnswers = 2 * time.Second
 
-// closer closes the input, so that a read that waits for it ends.
+// closer returns a function that closes the input, so that a waiting read ends.
 func closer(r io.Reader) func() error {
 	if c, ok := r.(io.Closer); ok {
 		return c.Close

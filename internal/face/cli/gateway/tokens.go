@@ -16,10 +16,11 @@ import (
 	"collie/internal/tool"
 )
 
-// muted are the choices of tokens with one of their own, whether answers of clients' users confirm nothing; yes is to be set once.
+// muted holds the values for tokens that have their own setting of whether answers through clients confirm
+// calls. yes must be set once before use.
 type muted struct{ no, yes atomic.Bool }
 
-// of is the choice for k: its own, or that of the settings.
+// of returns the value for k: its own setting, or else that of the settings.
 func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
 	switch {
 	case k.Token == nil || k.Token.ElicitationConfirms == nil:
@@ -30,8 +31,8 @@ func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
 	return &m.yes
 }
 
-// followTokens lets the named tokens of this home in until ctx ends, and says when they are read for the first time. What belongs to
-// one that counts no more ends: end is called for its holder.
+// followTokens accepts the named tokens of this home until ctx ends. It calls ready when they were read for
+// the first time, and end with the holder of each token that is no longer valid.
 func (s *serving) followTokens(ctx context.Context, ready func(), end func(holder string)) {
 	tokens.Watch(ctx, tokens.Path(s.cfg.Paths.State), s.log, func(list []tokens.Token, err error) {
 		if err != nil {
@@ -45,13 +46,14 @@ func (s *serving) followTokens(ctx context.Context, ready func(), end func(holde
 	})
 }
 
-// profiles are those that there are now.
+// setProfiles sets the names of the existing profiles.
 func (s *serving) setProfiles(cfg *config.Config) {
 	known := app.KnownProfiles(cfg)
 	s.known.Store(&known)
 }
 
-// profile is the one that a request of k gets which asks for one, empty for none, or why it gets none.
+// profile returns the profile for a request of k that asks for one (empty: for none), or an error that says
+// why it is refused.
 func (s *serving) profile(k *httpserver.Key, asked string) (string, error) {
 	bound := k.Token != nil && k.Token.Profile != ""
 	switch {
@@ -74,7 +76,8 @@ func (s *serving) profile(k *httpserver.Key, asked string) (string, error) {
 	return asked, nil
 }
 
-// guard refuses what a named token has not the scope for, or not the profile; no scope at all is for the keys of the gateway itself.
+// guard refuses requests whose named token does not have the scope or the profile. An empty scope means that
+// only the gateway's own keys are accepted.
 func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k, _ := httpserver.KeyFrom(r.Context())
@@ -119,7 +122,7 @@ func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request)
 			Hint:    "use a token with that scope: collie token add NAME --scope " + string(scope),
 		}
 	}
-	asked := []string{""} // what a token is bound to may have gone
+	asked := []string{""} // the profile that a token is bound to may have been removed
 	if r.URL.RawQuery != "" {
 		asked = append(asked, r.URL.Query()["profile"]...)
 	}

@@ -12,13 +12,13 @@ import (
 	"collie/internal/config"
 )
 
-// watcher keeps a running gateway at what the settings say.
+// watcher applies changes of the settings to a running gateway.
 type watcher struct {
 	app  *app.App
 	log  *slog.Logger
-	tell func(*config.Config) // when settings have been taken over; may be nil
+	tell func(*config.Config) // called when new settings were applied; may be nil
 
-	ask   chan func() // has the settings read at once
+	ask   chan func() // requests to read the settings at once
 	ended chan struct{}
 
 	mu    sync.Mutex
@@ -29,7 +29,7 @@ func newWatcher(a *app.App, log *slog.Logger, tell func(*config.Config)) *watche
 	return &watcher{app: a, log: log, tell: tell, ask: make(chan func()), ended: make(chan struct{})}
 }
 
-// Reread has the settings read now, and returns when what is new in them is in effect.
+// Reread reads the settings now, and returns when the changes are in effect.
 func (w *watcher) Reread(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
@@ -47,8 +47,8 @@ func (w *watcher) Reread(ctx context.Context) error {
 	return nil
 }
 
-// watch takes up what changes in the settings until ctx ends. What is wrong in them keeps the
-// running ones and is told by wrong.
+// watch applies changes of the settings until ctx ends. If they are invalid, the old ones stay in effect and
+// Wrong says what is wrong.
 func (p commands) watch(ctx context.Context, cfg *config.Config, w *watcher) {
 	before := cfg
 	defer close(w.ended)
@@ -71,7 +71,7 @@ func (p commands) watch(ctx context.Context, cfg *config.Config, w *watcher) {
 	})
 }
 
-// Wrong says what is wrong with the settings now; empty if nothing is.
+// Wrong returns what is wrong with the present settings; empty if nothing is.
 func (w *watcher) Wrong() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,10 +84,10 @@ func (w *watcher) Wrong() string {
 // takenUp are the fields of the settings that a running gateway takes up, or that nobody sets.
 var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Servers", "Inputs", "Warnings"}
 
-// needRestart names the sections that differ and that a running gateway does not take up.
+// needRestart returns the sections that differ and that a running gateway does not apply.
 func needRestart(a, b *config.Config) []string {
 	x := *a
-	x.MCP.Enabled, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.HTTP.ElicitationConfirms // single ones that it does
+	x.MCP.Enabled, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.HTTP.ElicitationConfirms // single settings that it does apply
 	var names []string
 	before, now := reflect.ValueOf(x), reflect.ValueOf(*b)
 	for i := range before.NumField() {
@@ -102,11 +102,11 @@ func needRestart(a, b *config.Config) []string {
 	return names
 }
 
-// keepUp keeps a gateway that serves one client at what the settings say, until stop is called.
+// keepUp applies changes of the settings to a gateway that serves one client, until stop is called.
 func (p commands) keepUp(ctx context.Context, a *app.App) (stop func()) {
 	cfg, err := p.Load()
 	if err != nil {
-		return func() {} // they were right a moment ago; they are what they are now
+		return func() {} // they could be read a moment ago, so the gateway goes on with those
 	}
 	log, err := p.Logger()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package home is what processes of one home know of each other: which of them is its gateway, and how it is reached.
+// Package home lets the processes of one home find their gateway and reach it.
 package home
 
 import (
@@ -19,26 +19,26 @@ import (
 	"collie/internal/tool"
 )
 
-// Gateway is what a running serve tells other processes of its home in
-// <state>/gateway.json, which only its owner can read.
+// Gateway is the content of <state>/gateway.json: what a running serve tells other processes of its home.
+// Only the owner can read the file.
 type Gateway struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
 	Version string    `json:"version"`
 	URL     string    `json:"url"`
 	Digest  string    `json:"configDigest"`
-	// Settings are the files that it was told to read its settings from, absolute; none means those of
-	// the home. Project is the file of the folder that it was started in, if there is one.
+	// Settings are the absolute paths of the settings files that were named; empty means the home's file.
+	// Project is the project file of the folder in which it was started, if there is one.
 	Settings []string `json:"settings,omitempty"`
 	Project  string   `json:"project,omitempty"`
-	// Control is the key of the CLI: origin direct, may manage. Bridge is that of stdio:
-	// origin mcp-local. Both are made anew at each start.
+	// Control is the key for the command line (origin direct, may manage). Bridge is the key for stdio
+	// (origin mcp-local). Both are new at each start.
 	Control string `json:"control"`
 	Bridge  string `json:"bridge"`
 }
 
-// Claim makes this process the gateway of its home. The error for a home that has one
-// names it. release gives the home back and removes the file that Announce wrote.
+// Claim makes this process the gateway of its home. If the home already has one, the error names it. release
+// gives up the claim and removes the file that Announce wrote.
 func Claim(paths config.Paths) (release func(), err error) {
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {
 		return nil, notKept(paths.State, fmt.Errorf("state folder: %w", err))
@@ -54,13 +54,14 @@ func Claim(paths config.Paths) (release func(), err error) {
 		}
 		return nil, e
 	}
-	// A folder that cannot be written shows now, before anything is started. Nobody takes this for a gateway.
+	// A folder that is not writable shows now, before anything is started. Nobody takes an empty file for a
+	// gateway.
 	if err := Announce(paths, Gateway{}); err != nil {
 		unlock()
 		return nil, err
 	}
 	return func() {
-		_ = os.Remove(gatewayFile(paths)) // a file that stays names a pid that is gone
+		_ = os.Remove(gatewayFile(paths)) // if that fails, the file names a pid that is gone
 		unlock()
 	}, nil
 }
@@ -77,8 +78,7 @@ func Announce(paths config.Paths, g Gateway) error {
 	return nil
 }
 
-// notKept says of a state folder that cannot be written what to do about it; other errors stay as
-// they are.
+// notKept adds a hint to the error if the state folder is not writable; other errors stay as they are.
 func notKept(dir string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
@@ -96,7 +96,7 @@ func NewKey() string { return rand.Text() + rand.Text() }
 // ErrNoGateway says that no gateway runs in this home.
 var ErrNoGateway = errors.New("no gateway runs in this home")
 
-// FindGateway returns the gateway that runs in a home, or ErrNoGateway.
+// FindGateway returns the running gateway of a home, or ErrNoGateway.
 func FindGateway(paths config.Paths) (Gateway, error) {
 	raw, err := os.ReadFile(gatewayFile(paths))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func FindGateway(paths config.Paths) (Gateway, error) {
 	return g, nil
 }
 
-// ProjectFile is the file of the working folder, trusted or not; empty if there is none.
+// ProjectFile returns the project file of the working folder, trusted or not; empty if there is none.
 func ProjectFile(cfg *config.Config) string {
 	if cfg.Project == nil {
 		return ""

@@ -9,10 +9,10 @@ import (
 	"collie/internal/tool"
 )
 
-// A home that cannot be written is refused before anything is started, with what to do.
+// If a home is not writable, Claim fails before anything is started, with a hint.
 func TestClaimOfAHomeThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	// Nobody makes folders there, whoever runs the test.
+	// Nobody can create folders there, not even root.
 	release, err := home.Claim(config.Paths{State: "/sys/collie"})
 	if err == nil {
 		release()

@@ -12,7 +12,7 @@ import (
 	"collie/internal/face/cli/home"
 )
 
-// A home has one gateway at a time, which others find while it runs.
+// A home has at most one gateway, which other processes find while it is running.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	paths := config.Paths{State: filepath.Join(t.TempDir(), "state")}
@@ -46,7 +46,7 @@ func TestClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
-	g.PID = 1 << 30 // a gateway that was killed leaves its file
+	g.PID = 1 << 30 // a gateway that was killed leaves its file behind
 	if err := home.Announce(paths, g); err != nil {
 		t.Fatal(err)
 	}

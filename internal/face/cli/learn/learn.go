@@ -1,4 +1,5 @@
-// Package learn starts servers to learn their tools, for the commands that add some and for those of the cache.
+// Package learn starts servers to learn their tools, for commands that add servers and for those about the
+// cache.
 package learn
 
 import (
@@ -27,7 +28,7 @@ import (
 // commands are the commands of this folder, all of one program.
 type commands struct{ *root.Program }
 
-// Result is what came of one server.
+// Result is the outcome for one server.
 type Result struct {
 	Name    string         `json:"name"`
 	OK      bool           `json:"ok"`
@@ -39,7 +40,7 @@ type Result struct {
 	hint    string
 }
 
-// All asks servers, parallel at once, and tells of each as it ends.
+// All asks servers for their lists, parallel at once, and prints each result.
 func All(ctx context.Context, shared *root.Program, b Learner, names []string, parallel int, timeout time.Duration) []Result {
 	p := commands{shared}
 
@@ -72,7 +73,7 @@ func All(ctx context.Context, shared *root.Program, b Learner, names []string, p
 	return results
 }
 
-// Learner fetches the lists of servers. One that starts them here is a rester too.
+// Learner fetches the lists of servers. If it starts servers for that, it is also a rester.
 type Learner interface {
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
 }
@@ -81,7 +82,7 @@ type rester interface {
 	Rest(ctx context.Context, name string)
 }
 
-// one fetches the lists of one server. One that was started here ends again; those of a
+// one fetches the lists of one server. If the server was started for that, it is stopped again; servers of a
 // running gateway have other clients.
 func one(ctx context.Context, b Learner, name string, timeout time.Duration) Result {
 	begun := time.Now()
@@ -103,7 +104,7 @@ func one(ctx context.Context, b Learner, name string, timeout time.Duration) Res
 	return r
 }
 
-// uncached are the servers whose own settings switch the cache off.
+// uncached returns the servers whose entries disable the cache.
 func (p commands) uncached() []string {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -119,31 +120,31 @@ func (p commands) uncached() []string {
 	return out
 }
 
-// Seconds writes so many seconds as a duration, to the millisecond.
+// Seconds writes a number of seconds as a duration, to the millisecond.
 func Seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
 
-// This file ends the commands that add servers or clients: the tools of servers that nobody has
-// seen are learnt at once, so that the first session of a client waits for nothing.
+// Commands that add servers or clients end by learning the tools of servers that have no list yet, so that a
+// client's first session does not have to wait.
 
-// learnLimit bounds how long such a command takes for it; packages may have to be downloaded.
+// learnLimit is how long that may take; packages may have to be downloaded.
 const learnLimit = 90 * time.Second
 
-// NoWarmFlag adds the flag --no-warm to a command, which sets to.
+// NoWarmFlag adds the flag --no-warm, which sets *to.
 func NoWarmFlag(c *cobra.Command, to *bool) {
 	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to learn their tools now")
 }
 
-// Unseen learns the tools of all servers that have no list yet, by the running gateway where it
-// has these settings, else here. What cannot be learnt is told, and no error of the command that has
-// done its work.
+// Unseen learns the tools of all servers that have no list yet, through the running gateway if it has these
+// settings, else in this process. Failures are printed but are not an error of the command, whose own work is
+// done.
 func Unseen(ctx context.Context, shared *root.Program) {
 	p := commands{shared}
 
 	cfg, err := p.Load()
 	if err != nil || !cfg.Cache.Enabled {
-		return // what is wrong has been told
+		return // errors were printed already
 	}
 	names := p.unseen(ctx, cfg)
 	if len(names) == 0 {
@@ -175,7 +176,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 	}
 }
 
-// unseen are the servers that are on and have no list in the cache.
+// unseen returns the enabled servers that have no list in the cache.
 func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
 	uncached := p.uncached()
 	var out []string
@@ -189,10 +190,10 @@ func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
 	return out
 }
 
-// learnerFor is the running gateway, or servers opened here. end is to be called.
+// learnerFor returns the running gateway, or servers opened in this process. The caller calls end.
 func (p commands) learnerFor(ctx context.Context, cfg *config.Config) (l Learner, end func(), err error) {
 	if r, same, err := p.Gateway(ctx, cfg); err == nil {
-		r.Await = []string{} // wait for none
+		r.Await = []string{} // do not wait for servers
 		if same {
 			return r, r.Close, nil
 		}

@@ -10,19 +10,20 @@ import (
 	"sync"
 )
 
-// Catalog has the texts of one language. A nil Catalog is English and returns what it is given.
+// Catalog holds the translations into one language. A nil Catalog is English and returns every text
+// unchanged.
 type Catalog struct {
-	texts    map[string]string // English to this language
-	patterns func() []pattern  // texts with verbs, those with most letters first
+	texts    map[string]string // English text to translation
+	patterns func() []pattern  // texts with verbs, those with the most letters first
 }
 
-// pattern is a format as it is found in a finished text.
+// pattern recognizes a format in a finished text.
 type pattern struct {
-	parts       []string // what stands between the verbs
-	numbers     []bool   // which verbs show numbers
-	letters     int      // in parts
-	lines       bool     // it is more than one line, and what is filled in may be so too
-	translation string   // each verb is %s or %[n]s
+	parts       []string // the text between the verbs
+	numbers     []bool   // whether each verb shows a number
+	letters     int      // number of letters in parts
+	lines       bool     // the format, and so perhaps the values, has several lines
+	translation string   // with each verb as %s or %[n]s
 }
 
 //go:embed zh.po
@@ -30,8 +31,8 @@ var zh string
 
 var chinese = sync.OnceValue(func() *Catalog { return Parse(zh) })
 
-// Parse reads a catalog in the form of gettext's PO files: msgid and msgstr, each with one or more strings in quotes.
-// It panics where the text is not that, since catalogs are part of the program.
+// Parse parses a catalog in gettext's PO format: msgid and msgstr, each with one or more quoted strings. It
+// panics on an error, because catalogs are part of the program.
 func Parse(po string) *Catalog {
 	c := &Catalog{texts: map[string]string{}}
 	var id, str string
@@ -64,7 +65,7 @@ func Parse(po string) *Catalog {
 	return c
 }
 
-// makePatterns is done for the first sentence that is not in the catalog as it stands: most commands say none.
+// makePatterns runs for the first sentence that is not itself in the catalog; most commands print none.
 func (c *Catalog) makePatterns() []pattern {
 	var out []pattern
 	for english, translation := range c.texts {
@@ -75,14 +76,14 @@ func (c *Catalog) makePatterns() []pattern {
 	slices.SortFunc(out, func(a, b pattern) int {
 		return cmp.Or(
 			cmp.Compare(b.letters, a.letters),
-			cmp.Compare(len(b.translation), len(a.translation)), // of two that differ in a mark, the one that has it
+			cmp.Compare(len(b.translation), len(a.translation)), // if two differ only in a mark, the one with it comes first
 			strings.Compare(a.translation, b.translation),
 		)
 	})
 	return out
 }
 
-// Get is a text in this language, or as it is given where the catalog does not have it.
+// Get returns the translation of a text, or the text itself if there is none.
 func (c *Catalog) Get(english string) string {
 	if c == nil {
 		return english
@@ -93,9 +94,10 @@ func (c *Catalog) Get(english string) string {
 	return english
 }
 
-// Sentence translates a text whose verbs have been filled in: the format is found by what stands between its verbs, and
-// what was filled in is translated likewise, but for a word alone: that is a name, which has to be found and typed as it
-// is. What is not found is looked up in parts, as a semicolon or a colon divides them; a word before a colon is a name too.
+// Sentence translates a finished text whose format had verbs. It finds the format by the text between the
+// verbs, and translates the values too, except single words: those are names, which people must be able to
+// look up and type. If no format matches, it translates the parts between semicolons or colons; a word before
+// a colon counts as a name.
 func (c *Catalog) Sentence(english string) string {
 	if c == nil || english == "" {
 		return english
@@ -125,7 +127,7 @@ func (c *Catalog) Sentence(english string) string {
 	return english
 }
 
-// unlessName is Sentence for what may be the name of something, such as a server called memory.
+// unlessName is Sentence, but leaves a single word alone: it may be a name, such as a server called memory.
 func (c *Catalog) unlessName(english string) string {
 	if strings.Contains(english, " ") {
 		return c.Sentence(english)
@@ -133,7 +135,7 @@ func (c *Catalog) unlessName(english string) string {
 	return english
 }
 
-// newPattern makes a pattern of a format that has words enough to be told by.
+// newPattern returns the pattern of a format; ok is false if it has too few words to be recognized.
 func newPattern(english, translation string) (pattern, bool) {
 	var p pattern
 	var part strings.Builder
@@ -167,7 +169,7 @@ func newPattern(english, translation string) (pattern, bool) {
 	return p, len(p.parts) > 1 && p.letters >= 3
 }
 
-// match returns what stands in text where p has verbs.
+// match returns the parts of text at the places of p's verbs.
 func (p *pattern) match(text string) (values []string, ok bool) {
 	text, ok = strings.CutPrefix(text, p.parts[0])
 	if !ok {
@@ -186,7 +188,7 @@ func (p *pattern) match(text string) (values []string, ok bool) {
 			if !found {
 				return nil, false
 			}
-			if part == "" { // verbs side by side: the first has it all
+			if part == "" { // two verbs without text between them: the first gets everything
 				before, after = text, ""
 			}
 			values = append(values, before)
@@ -201,7 +203,7 @@ func (p *pattern) match(text string) (values []string, ok bool) {
 	return values, p.lines || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, "\n") })
 }
 
-// fill is the translation with values in the places of its verbs.
+// fill returns the translation with values in place of its verbs.
 func (p *pattern) fill(values []string) string {
 	var b strings.Builder
 	next := 0
@@ -231,7 +233,7 @@ func (p *pattern) fill(values []string) string {
 	return b.String()
 }
 
-// verbAt returns the verb of a format that text begins with, and its length; 0 where it begins with none.
+// verbAt returns the verb at the start of a format, and its length; 0 if there is none.
 func verbAt(text string) (verb string, n int) {
 	if text[0] != '%' {
 		return "", 0
@@ -247,5 +249,5 @@ func verbAt(text string) (verb string, n int) {
 	return "", 0
 }
 
-// Texts are the texts of the catalog by the English ones.
+// Texts returns all translations by English text.
 func (c *Catalog) Texts() map[string]string { return c.texts }

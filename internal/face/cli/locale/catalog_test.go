@@ -66,7 +66,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// What is not a catalog is a mistake of the program.
+// Invalid catalogs are errors in the program, so Parse panics.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	defer func() {

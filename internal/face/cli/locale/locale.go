@@ -1,9 +1,9 @@
-// Package locale says what commands tell people in the language of their terminal. Code is written in English: the
-// English text is the key under which the catalog of another language, such as zh.po, has its translation, and what
-// a catalog lacks is said in English.
+// Package locale translates the output of commands into the language of the terminal. The code contains
+// English texts. They are the keys under which a catalog, such as zh.po, has its translations; a text that is
+// missing there stays English.
 //
-// A process has one language, as it has one locale: [Use] sets it before the first command runs. What programs read
-// does not pass through here: JSON, the types of errors, logs, answers to MCP clients.
+// A process has one language, because it has one locale: [Use] sets it before the first command runs. Text
+// for programs is not translated: JSON, error types, logs, answers to MCP clients.
 package locale
 
 import (
@@ -13,14 +13,13 @@ import (
 	"sync/atomic"
 )
 
-// current is the language of this process; nil is English.
+// current is the catalog of this process; nil means English.
 var current atomic.Pointer[Catalog]
 
-// Use makes c the language of this process, nil English.
+// Use sets the language of this process; nil means English.
 func Use(c *Catalog) { current.Store(c) }
 
-// OfLocale is the catalog for a locale as LANG has it, such as zh_CN.UTF-8; nil, which is English, for one that has no
-// catalog.
+// OfLocale returns the catalog for a value of LANG such as zh_CN.UTF-8; nil (English) if there is none.
 func OfLocale(locale string) *Catalog {
 	if strings.HasPrefix(strings.ToLower(locale), "zh") {
 		return chinese()
@@ -31,10 +30,10 @@ func OfLocale(locale string) *Catalog {
 // English reports whether the language of this process is English.
 func English() bool { return current.Load() == nil }
 
-// T is a text in the language of this process.
+// T translates a text.
 func T(english string) string { return current.Load().Get(english) }
 
-// Sprintf is fmt.Sprintf with a format that is translated. Errors among args are translated too, as [Sentence] does it.
+// Sprintf is fmt.Sprintf with a translated format. Errors among args are translated too; see [Sentence].
 func Sprintf(format string, args ...any) string {
 	c := current.Load()
 	if c == nil {
@@ -48,16 +47,16 @@ func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(c.Get(format), args...)
 }
 
-// Fprintf writes what Sprintf makes of a format.
+// Fprintf writes what Sprintf returns.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return io.WriteString(w, Sprintf(format, args...))
 }
 
-// Sentence translates a finished English text, such as the message of an error that a package made which knows
-// nothing of languages.
+// Sentence translates a finished English text, such as the error message of a package that does not
+// translate.
 func Sentence(english string) string { return current.Load().Sentence(english) }
 
-// Count reads "1 server" or "2 servers". The catalog has it under "%d server".
+// Count returns "1 server" or "2 servers". Its key in the catalog is "%d server".
 func Count(n int, what string) string {
 	key := "%d " + what
 	if format := T(key); format != key {

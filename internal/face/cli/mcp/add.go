@@ -68,7 +68,7 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	if err != nil {
 		return err
 	}
-	// A project's server that nobody has trusted is not in the way of one's own.
+	// A server of a project that is not trusted does not block the name.
 	cfg.Servers = slices.DeleteFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Untrusted })
 	var names []string
 	for _, s := range servers {
@@ -105,7 +105,7 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	return nil
 }
 
-// alone is the only one of names, empty if there are several.
+// alone returns the only one of names, empty if there are several.
 func alone(names []string) string {
 	if len(names) == 1 {
 		return names[0]
@@ -113,8 +113,8 @@ func alone(names []string) string {
 	return ""
 }
 
-// newServers are what the command line describes, each with a name. base is the folder where
-// relative paths in entries will start.
+// newServers returns the servers that the command line describes, with their names. Relative paths in entries
+// will be resolved against base.
 func (p commands) newServers(args []string, f *addFlags, base string) ([]config.ServerEntry, error) {
 	if f.json == "" {
 		return f.fromFlags(args, base)
@@ -135,7 +135,7 @@ func (p commands) newServers(args []string, f *addFlags, base string) ([]config.
 		return nil, root.Usage("the JSON names %d servers; leave out %s", len(servers), args[0])
 	case len(args) == 1:
 		servers[0].Name = args[0]
-	case servers[0].Name == "": // a bare entry
+	case servers[0].Name == "": // a single entry without a name
 		if servers[0].Name = hostadmin.NameFor(servers[0].Raw); servers[0].Name == "" {
 			return nil, root.Usage("the entry has no name: collie mcp add NAME --json …")
 		}
@@ -143,7 +143,7 @@ func (p commands) newServers(args []string, f *addFlags, base string) ([]config.
 	return servers, nil
 }
 
-// readSnippet returns the JSON that a flag stands for, and what to call it in messages.
+// readSnippet returns the JSON that a flag's value stands for, and a name for it in messages.
 func (p commands) readSnippet(value string) (name string, text []byte, err error) {
 	file, isFile := strings.CutPrefix(value, "@")
 	switch {
@@ -161,8 +161,8 @@ func (p commands) readSnippet(value string) (name string, text []byte, err error
 	return "--json", []byte(value), nil
 }
 
-// checkServers shows what is wrong with new servers, and refuses those that could never
-// work. A variable that is not set now may be set where the gateway runs.
+// checkServers prints problems of new servers, and refuses those that can never work. A variable that is not
+// set here is only a warning: it may be set where the gateway runs.
 func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry) error {
 	with := *cfg
 	with.Servers = slices.Concat(slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {

@@ -11,10 +11,10 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// commandLine is what messages call an entry that flags describe.
+// commandLine is the name in messages for an entry given by flags.
 const commandLine = "the command line"
 
-// fromFlags is the server that NAME, the command and the flags describe.
+// fromFlags returns the server that NAME, the command and the flags describe.
 func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, error) {
 	if f.url == "" && len(args) == 2 && isAddress(args[1]) {
 		f.url, args = args[1], args[:1]
@@ -64,13 +64,13 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 	return config.Snippet(commandLine, base, text.Bytes())
 }
 
-// isAddress reports whether a word is a URL that a server can be at, which no command is.
+// isAddress reports whether a word is the URL of a server and so not a command.
 func isAddress(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
 	return ok && slices.Contains([]string{"http", "https", "unix"}, strings.ToLower(scheme))
 }
 
-// entry is a server as it is written into the settings.
+// entry is a server as written into the settings.
 type entry struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -81,8 +81,8 @@ type entry struct {
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// fromHere makes the path of a program absolute: on a command line it starts at the working
-// folder, in the settings at the folder of the file. A name that PATH finds stays.
+// fromHere makes the path of a program absolute, because a relative path starts at the working folder on a
+// command line but at the file's folder in the settings. A name to be looked up in PATH stays.
 func fromHere(command string) (string, error) {
 	if !strings.ContainsRune(command, '/') && !strings.ContainsRune(command, filepath.Separator) ||
 		strings.HasPrefix(command, "${") {
@@ -91,10 +91,10 @@ func fromHere(command string) (string, error) {
 	return filepath.Abs(command)
 }
 
-// pairs reads the values of a repeatable flag.
+// pairs parses the values of a repeatable flag.
 func pairs(flag string, values []string, sep, form string) (map[string]string, error) {
 	if values == nil {
-		return nil, nil //nolint:nilnil // nothing given, nothing written
+		return nil, nil //nolint:nilnil // nothing was given, so nothing is written
 	}
 	out := make(map[string]string, len(values))
 	for _, v := range values {

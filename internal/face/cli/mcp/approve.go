@@ -88,18 +88,18 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 	return err
 }
 
-// showChange prints what is different in a definition, field by field.
+// showChange prints how a definition has changed, field by field.
 func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 	var b strings.Builder
 	locale.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
 	var was, now map[string]json.RawMessage
-	_ = json.Unmarshal(ch.Was, &was) // what is not an object has no fields
+	_ = json.Unmarshal(ch.Was, &was) // a definition that is not an object has no fields
 	_ = json.Unmarshal(ch.Now, &now)
 	for _, field := range ch.Fields {
 		for _, l := range difference(legible(was[field]), legible(now[field])) {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
 		}
 	}
-	_, err := io.WriteString(p.Out, output.Harmless(b.String())) // what a person agrees to is all there is
+	_, err := io.WriteString(p.Out, output.Harmless(b.String())) // the person must see everything that is agreed to
 	return err
 }

@@ -11,8 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What a person is asked to agree to is shown whole: a definition cannot have the terminal hide a
-// part of it.
+// The person sees the whole change: a definition cannot make the terminal hide a part of it.
 func TestShowChangeIsHarmless(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -19,11 +19,11 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
-// browserTime is how long the system's opener may take to say that it cannot.
+// browserTime is how long the system's program for opening pages may take to report a failure.
 const browserTime = 3 * time.Second
 
-// openBrowser opens a page in the user's browser. address is one that was checked: the opener
-// takes anything. An error means that nobody will see the page.
+// openBrowser opens a page in the user's browser. address must be a checked URL, because the system's program
+// opens anything. An error means that nobody will see the page.
 func (p commands) openBrowser(_ context.Context, address string) error {
 	c := process.Command{Label: "browser", Env: p.Env.List()}
 	switch runtime.GOOS {
@@ -104,7 +104,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	return nil
 }
 
-// knownServer reads the settings and wants a server of that name in them.
+// knownServer reads the settings, and returns an error if there is no server with this name.
 func (p commands) knownServer(op, name string) (*config.Config, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -116,7 +116,7 @@ func (p commands) knownServer(op, name string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// showSignIn shows where to sign in. The address is whole on a line of its own, to be copied.
+// showSignIn prints where to sign in. The address is unbroken on its own line, so that it can be copied.
 func (p commands) showSignIn(address string, opened bool) {
 	what := locale.T("Open this page to sign in:")
 	if opened {
@@ -125,7 +125,7 @@ func (p commands) showSignIn(address string, opened bool) {
 	locale.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", what, output.Harmless(address))
 }
 
-// pasted asks for the address that the browser ended at.
+// pasted asks for the address at which the browser ended.
 func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (string, error) {
 	if problem != "" {
 		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
@@ -143,7 +143,8 @@ func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (s
 	}
 }
 
-// askClient asks for a client that a person has registered at the authorization server.
+// askClient asks for the id and secret of a client that the person has registered at the authorization
+// server.
 func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string) (id, secret string, err error) {
 	locale.Fprintf(p.Err, "The server does not register clients by itself. Register one there with the redirect URI\n"+
 		"  %s\n"+
@@ -153,8 +154,8 @@ func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string
 	return strings.TrimSpace(id), "", err
 }
 
-// tryAgain makes a running gateway use a new sign-in at once. It would at the next call that
-// finds the server waiting, too.
+// tryAgain makes a running gateway use a new sign-in at once. Otherwise it would do so at the next call to
+// the server.
 func (p commands) tryAgain(ctx context.Context, cfg *config.Config, name string) {
 	r, same, err := p.Gateway(ctx, cfg)
 	if err != nil {

@@ -10,21 +10,21 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// maxCompared bounds the work of comparing two texts: lines of one times lines of the other.
+// maxCompared bounds the work of comparing two texts: the product of their numbers of lines.
 const maxCompared = 1 << 22
 
 // shownAround is how many unchanged lines are shown before and after a changed one.
 const shownAround = 2
 
-// differenceLine is a line of either text, or of both: '-', '+' or ' '. One with the sign '…'
-// stands for lines of both that are left out.
+// differenceLine is one line of the output: sign is '-' for a line of the old text, '+' for one of the new, '
+// ' for both, and '…' for omitted lines of both.
 type differenceLine struct {
 	sign rune
 	text string
 }
 
-// difference shows how a text became another, line by line. Every line that only one of them
-// has is in it.
+// difference shows line by line how one text became another. It includes every line that only one of them
+// has.
 func difference(was, now []string) []differenceLine {
 	head := 0
 	for head < len(was) && head < len(now) && was[head] == now[head] {
@@ -46,13 +46,13 @@ func difference(was, now []string) []differenceLine {
 	return around(out)
 }
 
-// compared keeps as many lines as it can (the longest common subsequence), and none where that
-// would take too long.
+// compared keeps as many common lines as possible (the longest common subsequence), and none if the
+// computation would take too long.
 func compared(was, now []string) []differenceLine {
 	var out []differenceLine
 	i, j := 0, 0
 	if len(was)*len(now) <= maxCompared {
-		kept := make([][]int32, len(was)+1) // kept[i][j]: how many lines was[i:] and now[j:] share
+		kept := make([][]int32, len(was)+1) // kept[i][j]: number of lines that was[i:] and now[j:] have in common
 		for i := range kept {
 			kept[i] = make([]int32, len(now)+1)
 		}
@@ -86,7 +86,7 @@ func compared(was, now []string) []differenceLine {
 	return out
 }
 
-// around leaves out what both texts have, but for the lines next to a change.
+// around omits common lines, except those near a change.
 func around(lines []differenceLine) []differenceLine {
 	show := make([]bool, len(lines))
 	for i, l := range lines {
@@ -109,8 +109,8 @@ func around(lines []differenceLine) []differenceLine {
 	return out
 }
 
-// legible is the lines of a JSON text: those of a string as it is, of anything else laid out,
-// with the characters that escapes stand for.
+// legible splits a JSON text into readable lines: a string into its own lines, anything else indented, with
+// escapes decoded.
 func legible(raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
@@ -125,11 +125,11 @@ func legible(raw json.RawMessage) []string {
 	return strings.Split(text, "\n")
 }
 
-// jsonString finds the strings of a JSON text.
+// jsonString matches the strings in a JSON text.
 var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// unescaped writes a JSON string with as few escapes as it needs. One that escapes what is not
-// a character stays, or two of them would look alike.
+// unescaped rewrites a JSON string with as few escapes as possible. An escape that is not a valid character
+// stays, because different ones would otherwise look the same.
 func unescaped(s string) string {
 	var text string
 	if !strings.Contains(s, `\`) || json.Unmarshal([]byte(s), &text) != nil || strings.ContainsRune(text, utf8.RuneError) {

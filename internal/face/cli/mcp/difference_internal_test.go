@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A person sees the line that has changed, and reads Chinese that a server wrote in escapes.
+// A person sees the changed line, and can read Chinese that a server wrote in escapes.
 func TestShowChangeOfSchema(t *testing.T) {
 	t.Parallel()
 	was := `{"inputSchema":{"type":"object","properties":{"\u57ce\u5e02":{"type":"string","description":"\u57ce\u5e02\u540d"}},"required":["\u57ce\u5e02"]}}`
@@ -40,7 +40,7 @@ func TestShowChangeOfSchema(t *testing.T) {
 	}
 }
 
-// What is shown holds every line that only one text has, in order, and nothing that neither has.
+// The output has every line that only one text has, in order, and no others.
 func TestDifferenceShowsAll(t *testing.T) {
 	t.Parallel()
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 30)
@@ -61,9 +61,9 @@ func TestDifferenceShowsAll(t *testing.T) {
 
 func changes(l differenceLine) bool { return l.sign == '-' || l.sign == '+' }
 
-// follows reads one side of a difference along its text; a gap passes over lines of it.
+// follows matches one side of a difference with its text; a '…' line skips lines of the text.
 func follows(text []string, got []differenceLine, sign rune) (int, bool) {
-	at := map[int]bool{0: true} // how far the text may be
+	at := map[int]bool{0: true} // possible positions in the text
 	for _, l := range got {
 		next := map[int]bool{}
 		for i := range at {

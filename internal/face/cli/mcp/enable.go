@@ -33,7 +33,7 @@ func (p commands) enableCommand() *cobra.Command {
 	}
 }
 
-// someServers takes one name or more.
+// someServers requires at least one name.
 func someServers(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return root.Usage("which server? usage: %s", c.UseLine())
@@ -41,7 +41,7 @@ func someServers(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// turn switches servers on or off, all or none.
+// turn switches servers on or off: all of them or none.
 func (p commands) turn(ctx context.Context, names []string, on bool) error {
 	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("already disabled: %s\n")
 	if on {
@@ -90,7 +90,7 @@ func (p commands) turn(ctx context.Context, names []string, on bool) error {
 	return err
 }
 
-// switchedOff tells of each server whether its entry switches it off.
+// switchedOff returns, by server, whether its entry switches it off.
 func (p commands) switchedOff(cfg *config.Config) map[string]bool {
 	out := map[string]bool{}
 	specs, _ := serveradmin.Specs(cfg, p.Env)

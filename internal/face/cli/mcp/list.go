@@ -31,10 +31,10 @@ func (p commands) listCommand() *cobra.Command {
 	}
 }
 
-// serverRow is what is told of one server.
+// serverRow is the output for one server.
 type serverRow struct {
 	tool.ServerStatus
-	Since       time.Time `json:"since,omitzero"` // zero for a server that nobody started
+	Since       time.Time `json:"since,omitzero"` // zero for a server that was never started
 	Title       string    `json:"title,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Package     string    `json:"package,omitempty"`
@@ -55,7 +55,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
 		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.File, s.Line}
 		if st, ok := running[row.Name]; ok {
-			row.ServerStatus, row.Since = st, st.Since // what runs knows better than the cache
+			row.ServerStatus, row.Since = st, st.Since // the running gateway knows more than the cache
 		}
 		rows = append(rows, row)
 	}
@@ -85,7 +85,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 	return p.Table(serverTable(rows, time.Now(), output.TerminalWidth(p.Out)))
 }
 
-// tellMissing says of servers that nobody runs whether their programs are there.
+// tellMissing adds to servers that are not running whether their programs exist.
 func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 	for _, prog := range serveradmin.Programs(cfg, p.Env) {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
@@ -95,8 +95,7 @@ func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 	}
 }
 
-// statuses asks the running gateway; where none can be asked, why says so and the map is
-// nil.
+// statuses asks the running gateway. If none can be asked, the map is nil and why gives the reason.
 func (p commands) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
 	r, same, err := p.Gateway(ctx, cfg)
 	if err != nil {
@@ -123,8 +122,8 @@ type serverColumn struct {
 	of   func(*serverRow) string
 }
 
-// serverTable is the table of all servers, for a terminal of width columns; 0 means that there is none. A
-// column that would be empty is left out, and one that there is no room for.
+// serverTable returns the table of all servers for a terminal with width columns; 0 means no terminal. It
+// omits empty columns and those for which there is no room.
 func serverTable(rows []serverRow, now time.Time, width int) (head []string, cells [][]string) {
 	all := []serverColumn{
 		{"NAME", func(r *serverRow) string { return r.Name }},
@@ -154,14 +153,14 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 	return head, cells
 }
 
-// dispensable are the columns that a narrow terminal does without, the first one first. Why a
-// server does not run is more to a person than what it runs.
+// dispensable are the columns that are omitted on a narrow terminal, in this order. The reason why a server
+// does not run is more important than what it runs.
 var dispensable = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
 
-// minReason is what the last column of servers is to have before all others are shown.
+// minReason is the minimum width of the last column; other columns are omitted to reach it.
 const minReason = 40
 
-// roomFor leaves columns out until the others fit.
+// roomFor omits columns until the others fit.
 func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 	for _, name := range dispensable {
 		used := -len(output.Gap)
@@ -178,7 +177,7 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 		if width == 0 || used <= width {
 			break
 		}
-		last := all[len(all)-1].name // which is cut, not left out
+		last := all[len(all)-1].name // the last column is cut instead of omitted
 		all = slices.DeleteFunc(all, func(c serverColumn) bool { return c.name == name && name != last })
 	}
 	return all
@@ -186,7 +185,7 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 
 func shortText(s string) string { return output.Truncate(output.OneLine(s), 32) }
 
-// tools is how many tools are known, and how many of them have changed.
+// tools returns how many tools are known and how many of them have changed.
 func tools(r *serverRow) string {
 	if r.Freshness == tool.FreshNone {
 		return ""
@@ -197,7 +196,7 @@ func tools(r *serverRow) string {
 	return strconv.Itoa(r.Tools)
 }
 
-// freshness is where the list comes from and how old it is.
+// freshness returns where the list comes from and how old it is.
 func freshness(r *serverRow, now time.Time) string {
 	switch {
 	case r.Freshness == tool.FreshNone:
@@ -208,7 +207,7 @@ func freshness(r *serverRow, now time.Time) string {
 	return locale.Sprintf("%s, %s old", r.Freshness, output.Age(now.Sub(*r.Validated)))
 }
 
-// nextRetry is how long it takes until a server is tried again; one that starts is being tried.
+// nextRetry returns the time until a server is started again; empty if it is starting now.
 func nextRetry(r *serverRow, now time.Time) string {
 	if r.NextRetry == nil || r.State == tool.StateStarting {
 		return ""
@@ -216,7 +215,7 @@ func nextRetry(r *serverRow, now time.Time) string {
 	return locale.Sprintf("in %s", output.Age(max(0, r.NextRetry.Sub(now))))
 }
 
-// memory is a size as people read it.
+// memory returns a size for people.
 func memory(n uint64) string {
 	if n == 0 {
 		return ""
@@ -239,11 +238,11 @@ func reason(r *serverRow) string {
 	return r.Reason + ": " + locale.Sentence(r.Detail)
 }
 
-// untrusted is the reason of a project's server that nobody has looked at.
+// untrusted is the reason shown for a project's server that nobody has trusted.
 const untrusted = "untrusted"
 
-// since is when the server came into its state, as short as the day allows; a server that
-// was never started has been idle for ever.
+// since returns when the server entered its state, in a short form. It is empty for a server that was never
+// started.
 func since(r *serverRow, now time.Time) string {
 	if r.Since.IsZero() {
 		return "-"
@@ -255,7 +254,7 @@ func since(r *serverRow, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// details are all facts of one server.
+// details returns all facts about one server.
 func details(r *serverRow) [][]string {
 	var out [][]string
 	add := func(name, value string) {

@@ -43,7 +43,7 @@ idle   idle     -                 -              no_entry        -         -    
 	}
 }
 
-// On a narrow terminal a person still sees who does not run, and why.
+// On a narrow terminal a person still sees which server does not run, and why.
 func TestServerTableNarrow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 28, 18, 0, 0, 0, time.UTC)

@@ -37,7 +37,7 @@ func (p commands) logsCommand() *cobra.Command {
 		ValidArgsFunction: p.CompleteServers,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.since != "" && !c.Flags().Changed("lines") {
-				f.Last = 0 // a time was asked for, not a number
+				f.Last = 0 // a time was given, so the number of lines does not apply
 			}
 			return p.logs(c.Context(), args[0], &f)
 		},
@@ -76,7 +76,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 		defer r.Close()
 		err = p.showLog(r.Logs(ctx, name, f.LogFilter), now)
 		if tool.KindOf(err) == tool.Unknown {
-			return root.UnknownServer("mcp logs", name, root.ServerNames(cfg)) // which may be in the settings of the gateway alone
+			return root.UnknownServer("mcp logs", name, root.ServerNames(cfg)) // it may be in the settings of the running gateway only
 		}
 		return err
 	}
@@ -87,7 +87,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 	return p.showLog(lines, now)
 }
 
-// logFile reads the log file of a server, which may have gone from the settings.
+// logFile reads the log file of a server; the server may have been removed from the settings.
 func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, f tool.LogFilter, why string) (iter.Seq2[tool.LogLine, error], error) {
 	known := slices.Contains(root.ServerNames(cfg), name)
 	path := serveradmin.ServerLog(cfg.Paths, name)
@@ -104,7 +104,8 @@ func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, 
 	return serveradmin.TailServerLog(ctx, cfg.Paths, name, f), nil
 }
 
-// showLog writes lines as they come. Without --json they are for people, who may read them in a pager.
+// showLog prints lines as they come. Without --json they are made harmless, because people may read them in a
+// pager.
 func (p commands) showLog(lines iter.Seq2[tool.LogLine, error], now time.Time) error {
 	for l, err := range lines {
 		if err != nil {
@@ -123,7 +124,7 @@ func (p commands) showLog(lines iter.Seq2[tool.LogLine, error], now time.Time) e
 	return nil
 }
 
-// logTime is a moment as short as the day allows.
+// logTime returns a time in a short form: without the date if it is today.
 func logTime(t, now time.Time) string {
 	t = t.In(now.Location())
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {

@@ -11,7 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// A log is for people, also by way of a pager: what a server writes steers no terminal. Programs have --json.
+// A log is for people, also through a pager, so text from a server cannot control the terminal. Programs use
+// --json.
 func TestLogsAreHarmlessInAPipe(t *testing.T) {
 	t.Parallel()
 	const evil = "\x1b]52;c;cm0gLXJm\x07 \x1b[31mred\u009b0m \u202etxt\ttab"

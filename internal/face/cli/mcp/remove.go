@@ -100,7 +100,7 @@ func (p commands) rename(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// wrongName is why a server cannot have a name; empty if it can.
+// wrongName returns why a server cannot have a name; empty if it can.
 func (p commands) wrongName(cfg *config.Config, from, to string) string {
 	with := *cfg
 	with.Servers = slices.Clone(cfg.Servers)
@@ -123,10 +123,10 @@ func (p commands) wrongName(cfg *config.Config, from, to string) string {
 	return ""
 }
 
-// ruleName is the rule of a finding about a server's name.
+// ruleName is the id of the rule for names of servers.
 const ruleName = "R-CV-2"
 
-// mentions are the settings of profiles that name a server.
+// mentions returns the settings of profiles that name a server.
 func mentions(cfg *config.Config, name string) []string {
 	var out []string
 	is := func(s string) bool {

@@ -37,7 +37,7 @@ func (p commands) refreshCommand() *cobra.Command {
 	}
 }
 
-// atLeastOne wants one or more names.
+// atLeastOne requires one or more names.
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -47,8 +47,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// eachServer does something to servers, one after the other, and prints what state they are in
-// then. running says that it makes sense in a running gateway only.
+// eachServer applies do to servers, one after the other, and prints their states after it. running says that
+// this is useful only in a running gateway.
 func (p commands) eachServer(ctx context.Context, names []string, verb string, running bool, do func(root.Backend, context.Context, string) (tool.ServerStatus, error)) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -78,7 +78,7 @@ func (p commands) eachServer(ctx context.Context, names []string, verb string, r
 		st, err := do(b, ctx, name)
 		stop()
 		if err != nil {
-			if len(names) > 1 { // of one it is what the command ends with
+			if len(names) > 1 { // with one server the command itself returns the error
 				p.Warn("%v", err)
 			}
 			if first == nil {

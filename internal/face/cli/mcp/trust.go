@@ -72,13 +72,13 @@ func (p commands) trust(ctx context.Context, args []string, f *trustFlags) error
 		}
 	case project == nil:
 		return root.Usage("%v", err)
-	case err != nil: // what was decided cannot be read, and must not be overwritten
+	case err != nil: // the stored decisions cannot be read and must not be overwritten
 		return &tool.Error{Op: opTrust, Kind: tool.Invalid, Message: err.Error()}
 	}
 	return p.askTrust(ctx, cfg, project, f.yes)
 }
 
-// projectDir is the folder of a project that may be named by its file as well.
+// projectDir returns the folder of a project, given the folder or its settings file.
 func projectDir(path string) string {
 	clean := filepath.Clean(path)
 	for _, tail := range []string{config.ProjectFile, filepath.Dir(config.ProjectFile)} {
@@ -151,7 +151,7 @@ func asTrustFailure(file string, err error) error {
 	return &tool.Error{Op: opTrust, Kind: tool.Invalid, Subject: file, Message: "the decision was not written", Err: err}
 }
 
-// ownNames are the names of the servers that are not the project's.
+// ownNames returns the names of servers that do not come from the project.
 func ownNames(cfg *config.Config, project *config.Project) []string {
 	var out []string
 	for _, s := range cfg.Servers {
@@ -162,7 +162,7 @@ func ownNames(cfg *config.Config, project *config.Project) []string {
 	return out
 }
 
-// projectText is all of it, cut nowhere: what does not fit on a line must not hide.
+// projectText describes the project in full: long lines are not cut, so that nothing can be hidden in them.
 func projectText(project *config.Project, servers []entryadmin.ProjectServer) string {
 	var b strings.Builder
 	say := func(format string, args ...any) {
@@ -191,7 +191,7 @@ func projectText(project *config.Project, servers []entryadmin.ProjectServer) st
 	return b.String()
 }
 
-// agreed asks for a yes, unless --yes has said it.
+// agreed asks for a yes, unless --yes was given.
 func (p commands) agreed(ctx context.Context, project *config.Project, yes bool) error {
 	if yes {
 		return nil

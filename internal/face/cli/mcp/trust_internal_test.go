@@ -22,7 +22,7 @@ func TestProjectDir(t *testing.T) {
 	}
 }
 
-// A file cannot hide what it starts from the person who is to trust it.
+// A project's file cannot hide what it starts from the person who decides.
 func TestProjectTextHidesNothing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat(" x", 500)

@@ -61,7 +61,7 @@ func (p commands) validate(files []string, strict bool) error {
 	return nil
 }
 
-// Findings is all that is wrong with the settings, in the order of the files.
+// Findings returns everything that is wrong with the settings, in the order of the files.
 func Findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.Finding {
 	found := append([]config.Finding{}, cfg.Warnings...)
 	if wrong != nil {
@@ -71,7 +71,7 @@ func Findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.
 	return inOrder(cfg, append(found, ofServers...))
 }
 
-// inOrder sorts findings by their places, a project's last.
+// inOrder sorts findings by place, those of a project last.
 func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 	file := func(f config.Finding) int {
 		if i := slices.Index(cfg.Files, f.File); i >= 0 {
@@ -85,8 +85,8 @@ func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 	return found
 }
 
-// missing are warnings about programs and folders that are not there now. They may be on the
-// machine, or at the time, at which the servers start.
+// missing returns warnings about programs and folders that do not exist now. They may exist where, or when,
+// the servers start.
 func missing(cfg *config.Config, env config.Env) []config.Finding {
 	var out []config.Finding
 	for _, prog := range serveradmin.Programs(cfg, env) {

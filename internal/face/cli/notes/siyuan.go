@@ -1,4 +1,4 @@
-// Package notes has the commands about notes: siyuan and vault.
+// Package notes has the commands siyuan and vault.
 package notes
 
 import (
@@ -37,8 +37,8 @@ func SiYuanCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// withNotes opens the SiYuan source here, without any server, for a command that manages it, and
-// closes it when do has returned. An error says why there is none.
+// withNotes opens the SiYuan source in this process, without other servers, passes it to do, and closes it.
+// The error says why there is no source.
 func (p commands) withNotes(ctx context.Context, do func(a *app.App, notes *notesadmin.Notes) error) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -52,7 +52,7 @@ func (p commands) withNotes(ctx context.Context, do func(a *app.App, notes *note
 		return err
 	}
 	if p.LogLevel == "" && !p.Debug {
-		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
+		log = slog.New(slog.DiscardHandler) // the command itself reports errors
 	}
 	p.Notes = true
 	a, err := p.Join(ctx, cfg, log, root.OpenOptions{Servers: []string{}, Brief: true})
@@ -68,7 +68,7 @@ func (p commands) withNotes(ctx context.Context, do func(a *app.App, notes *note
 	return do(a, notes)
 }
 
-// workspaceChanged puts on record what a person has changed in the workspace.
+// workspaceChanged records a change that a person made in the workspace.
 func (p commands) workspaceChanged(ctx context.Context, a *app.App, command string, detail map[string]any) {
 	raw, err := json.Marshal(detail)
 	if err == nil {

@@ -14,7 +14,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
-// carryFlags say whether what the side that is left has decided goes to the other one.
+// carryFlags answer the question whether notes are carried over, when a person switches between vault and
+// SiYuan.
 type carryFlags struct{ yes, no bool }
 
 func (f *carryFlags) add(c *cobra.Command) {
@@ -23,14 +24,14 @@ func (f *carryFlags) add(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("carry", "no-carry")
 }
 
-// The sides as people read them.
+// The names of the two sides for people.
 const (
 	sideVault  = "the vault"
 	sideSiYuan = "SiYuan"
 )
 
-// carryToKernel offers to carry over what the vault has and a kernel lacks. Whatever comes of it,
-// the connection is saved.
+// carryToKernel offers to carry notes over that the vault has and a kernel lacks. The connection is already
+// saved, whatever the outcome.
 func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newKernel, f carryFlags) {
 	if f.no {
 		return
@@ -53,7 +54,7 @@ func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newK
 	}
 }
 
-// documents is how many the vault holds; 0 where that is not known.
+// documents returns the number of documents in the vault; 0 if it is unknown.
 func documents(ctx context.Context, cfg *config.Config) int {
 	v := app.OpenVault(cfg, nil)
 	defer v.Close()
@@ -64,7 +65,7 @@ func documents(ctx context.Context, cfg *config.Config) int {
 	return info.Documents
 }
 
-// carryToVault is carryToKernel the other way, for the kernel of a saved connection.
+// carryToVault is carryToKernel in the other direction, from the kernel of a saved connection.
 func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name string, f carryFlags) {
 	if f.no || !cfg.Vault.Enabled {
 		return
@@ -84,7 +85,7 @@ func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name str
 	p.carryOver(ctx, cfg, c, f, sideSiYuan, sideVault)
 }
 
-// carryOver asks if need be, carries, and says what came of it.
+// carryOver asks if necessary, carries the notes over, and prints the outcome.
 func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadmin.Carry, f carryFlags, from, to string) {
 	from, to = locale.T(from), locale.T(to)
 	if c.Empty() {
@@ -115,7 +116,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 	p.carryRest(c, true, to)
 }
 
-// carryRest says what was not carried.
+// carryRest prints what was not carried over.
 func (p commands) carryRest(c *notesadmin.Carry, say bool, to string) {
 	if say && len(c.Kept) > 0 {
 		p.Note("%s has its own and keeps it: %s", to, output.OneLine(strings.Join(c.Kept, ", ")))
@@ -125,7 +126,7 @@ func (p commands) carryRest(c *notesadmin.Carry, say bool, to string) {
 	}
 }
 
-// carriedText names what there is to carry.
+// carriedText describes what there is to carry over.
 func carriedText(c *notesadmin.Carry) string {
 	var parts []string
 	for i, l := range c.Levels {
@@ -146,5 +147,5 @@ func carriedText(c *notesadmin.Carry) string {
 	return output.OneLine(strings.Join(parts, ", "))
 }
 
-// capital begins a sentence with a text.
+// capital returns text with an upper-case first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -87,7 +87,7 @@ func configJSON(cfg *notesadmin.ToolConfig, tools []notesadmin.SwitchedTool) map
 	}
 }
 
-// showConfigHead says where the config comes from, and what is odd about it.
+// showConfigHead prints where the tool config comes from and what is unusual about it.
 func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 	where := locale.T("defaults: the workspace has no tool config")
 	if cfg.Source != "" {

@@ -33,12 +33,12 @@ func (p commands) siyuanConnectionListCommand() *cobra.Command {
 	}
 }
 
-// connectionRow is what is shown of a connection.
+// connectionRow is the output for a connection.
 type connectionRow struct {
 	Name      string `json:"name"`
 	Current   bool   `json:"current"`
 	URL       string `json:"url"`
-	Token     string `json:"token"` // configured, empty, or what it stands for
+	Token     string `json:"token"` // "configured", empty, or the reference it consists of
 	Workspace string `json:"workspace,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func rowOf(c notesadmin.SavedKernel, current string) connectionRow {
 	return connectionRow{c.Name, c.Name == current, c.URL, c.TokenShown(), c.Workspace}
 }
 
-// currentOf is the name of the connection that is used where nothing else is said.
+// currentOf returns the name of the default connection.
 func currentOf(saved *notesadmin.SavedKernels) string {
 	if saved.Current == "" && len(saved.Connections) == 1 {
 		return saved.Connections[0].Name

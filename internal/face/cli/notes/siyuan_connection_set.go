@@ -18,14 +18,14 @@ import (
 	"collie/internal/tool"
 )
 
-// newKernel is what a command line says of a kernel that is to be saved.
+// newKernel is a connection to be saved, as the command line describes it.
 type newKernel struct {
 	name, url, token, tokenEnv string
 	tokenStdin, untested       bool
 	tokenGiven                 bool
 }
 
-// tokenFlags are the ways to give a token to a command that saves it.
+// tokenFlags adds the flags that give a token.
 func (n *newKernel) tokenFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&n.url, "url", "", "the `URL` of the kernel, such as "+notesadmin.ProposedKernel)
@@ -36,8 +36,8 @@ func (n *newKernel) tokenFlags(c *cobra.Command) {
 	c.MarkFlagsMutuallyExclusive("token", "token-env", "token-stdin")
 }
 
-// readToken finds the token that the flags mean; form is what the settings are to say where that
-// is not a secret.
+// readToken returns the token that the flags give. form is the text for the settings, if it is not a secret
+// to be stored.
 func (n *newKernel) readToken(p commands, c *cobra.Command) (form string, err error) {
 	n.tokenGiven = c.Flag("token").Changed || c.Flag("token-env").Changed || n.tokenStdin
 	switch {
@@ -115,7 +115,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if err != nil {
 		return err
 	}
-	if there && n.url == "" && facts != nil && !facts.ReadOnly { // nobody has said that it is another one now
+	if there && n.url == "" && facts != nil && !facts.ReadOnly { // an unchanged address is assumed to mean the same kernel
 		if err := (notesadmin.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	return p.connectionSaved(ctx, "siyuan connection set", n.name, file, facts)
 }
 
-// wouldBe is the address and token of a connection as it will be.
+// wouldBe returns address and token of the connection as it will be saved.
 func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel, there bool) (address, token string, err error) {
 	address, token = n.url, n.token
 	if !there || address != "" && n.tokenGiven {
@@ -161,7 +161,7 @@ func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel,
 	now, err := app.SavedChoice(ctx, cfg, p.Env, n.name)
 	if err != nil {
 		if n.tokenGiven || n.untested {
-			return "", "", nil // what is wrong may be what is being mended; it is saved without a test
+			return "", "", nil // the person may be correcting just that error: save without a test
 		}
 		return "", "", err
 	}
@@ -171,11 +171,11 @@ func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel,
 	return output.First(address, now.URL), token, nil
 }
 
-// tryToSave asks the kernel that is to be saved. A wrong token is an error; that nobody answers is
-// only told.
+// tryToSave tests the kernel to be saved. A wrong token is an error; a kernel that does not answer only
+// causes a note.
 func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token string) (*notesadmin.KernelFacts, error) {
 	if n.untested || address == "" {
-		return nil, nil //nolint:nilnil // nobody was asked
+		return nil, nil //nolint:nilnil // no test was made
 	}
 	facts, err := notesadmin.TryKernel(ctx, address, token, nil)
 	e, ok := errors.AsType[*tool.Error](err)
@@ -185,14 +185,14 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 		return &facts, nil
 	case ok && e.Kind == tool.Unavailable && e.Code == notesadmin.KernelUnreachable:
 		p.Note("not tested: %s; collie siyuan connection test %s does it later", locale.Sentence(e.Message), n.name)
-		return nil, nil //nolint:nilnil // nobody answered
+		return nil, nil //nolint:nilnil // the kernel did not answer
 	case ok:
 		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", unsaved(e, address))
 	}
 	return nil, err
 }
 
-// unsaved is what to do about a kernel at an address that cannot be saved.
+// unsaved returns a hint for a kernel that cannot be saved.
 func unsaved(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:

@@ -68,7 +68,7 @@ func (p commands) showNotesChecks(d *notesadmin.Report) error {
 	return err
 }
 
-// checkOffer looks at what a running gateway offers of the tools.
+// checkOffer checks which of the tools a running gateway offers.
 func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesadmin.Report) notesadmin.Check {
 	c := notesadmin.Check{Name: "gateway", Status: notesadmin.NotChecked}
 	if _, err := home.FindGateway(cfg.Paths); errors.Is(err, home.ErrNoGateway) {
@@ -80,7 +80,7 @@ func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesad
 		return c.Failed("gateway_not_running", err)
 	}
 	defer r.Close()
-	r.Await = []string{} // wait for none
+	r.Await = []string{} // do not wait for servers
 	tools, err := r.Tools(ctx, "")
 	if err != nil {
 		return c.Failed("tools_list_failed", err)

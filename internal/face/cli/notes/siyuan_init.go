@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// defaultConnection is what a connection is called that nobody names.
+// defaultConnection is the name of a connection if none is given.
 const defaultConnection = "default"
 
 func (p commands) siyuanInitCommand() *cobra.Command {
@@ -57,7 +57,7 @@ func (p commands) siyuanInitCommand() *cobra.Command {
 	return c
 }
 
-// siyuanInit saves what the command line says.
+// siyuanInit saves the connection that the command line describes.
 func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool, carry carryFlags) error {
 	ctx := c.Context()
 	n.name = output.First(n.name, defaultConnection)
@@ -96,7 +96,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	return p.initialize(ctx, cfg, n, form, facts, carry)
 }
 
-// initialize saves a connection that is complete and makes it the current one.
+// initialize saves a complete connection and makes it the current one.
 func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *notesadmin.KernelFacts, carry carryFlags) error {
 	const op = "siyuan init"
 	saved, _ := app.Connections(cfg, p.Env)
@@ -131,7 +131,7 @@ func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKern
 	return nil
 }
 
-// errLeft is the error of a person who answers no more.
+// errLeft returns the error if the person stops answering.
 func errLeft() error {
 	return &tool.Error{Op: "siyuan init", Kind: tool.Unconfirmed, Message: "left, nothing was saved"}
 }

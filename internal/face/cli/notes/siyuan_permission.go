@@ -23,7 +23,7 @@ func (p commands) siyuanPermissionCommand() *cobra.Command {
 	)
 }
 
-// levelsHelp says what the levels are.
+// levelsHelp explains the levels.
 const levelsHelp = "Levels: none hides a notebook from every tool, r allows reading, rw also writing, rwd also\n" +
 	"deleting. A notebook that no file lists has r. Levels are stored in the workspace: in Collie's\n" +
 	"own file and in that of the SiYuan plugin; where both list a notebook, the lower level counts."

@@ -15,14 +15,13 @@ import (
 	"collie/internal/tool"
 )
 
-// secretPrefix stands before the name of a connection in the name of the secret that is its
-// token.
+// secretPrefix plus the name of a connection is the name of the secret with its token.
 const secretPrefix = "siyuan_"
 
-// tokenForm is how the settings write a token that is kept as a secret.
+// tokenForm returns the reference to a connection's secret token for the settings.
 func tokenForm(connection string) string { return "${secret:" + secretPrefix + connection + "}" }
 
-// checkConnectionName says why a connection cannot be called so.
+// checkConnectionName returns why a connection cannot have this name.
 func checkConnectionName(name string) error {
 	if err := secretadmin.CheckName(secretPrefix + name); name == "" || err != nil {
 		return root.Usage("the name of the connection is %q, expected letters, digits and symbols other than spaces and { } $ #", name)
@@ -30,7 +29,7 @@ func checkConnectionName(name string) error {
 	return nil
 }
 
-// keepToken keeps a token as the secret of a connection and returns what the settings say of it.
+// keepToken stores a token as the secret of a connection and returns the reference for the settings.
 func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection, token string) (form string, err error) {
 	if token == "" {
 		return "", nil
@@ -48,7 +47,7 @@ func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection,
 	return tokenForm(connection), nil
 }
 
-// forgetToken drops the secret of a connection, if its token is one.
+// forgetToken deletes the secret of a connection, if its token is one.
 func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c notesadmin.SavedKernel) {
 	if c.TokenShown() != tokenForm(c.Name) {
 		return
@@ -62,12 +61,12 @@ func (p commands) forgetToken(ctx context.Context, cfg *config.Config, c notesad
 	}
 }
 
-// connectionFields are what is to be written of a connection: a text, or nil to take the member
-// out. Members that are not here stay as they are.
+// connectionFields are fields to write to a connection: a text, or nil to remove the field. Other fields
+// stay.
 type connectionFields map[string]*string
 
-// saveConnection writes a connection into the settings, comments kept, and makes it the current
-// one if that is wanted.
+// saveConnection writes a connection into the settings, preserving comments, and makes it the current one if
+// current is set.
 func (p commands) saveConnection(ctx context.Context, cfg *config.Config, op, name string, fields connectionFields, current bool) (file string, err error) {
 	file = root.SettingsFile(cfg)
 	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
@@ -102,20 +101,20 @@ func unsetting(path string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		out, err := change(text)
 		if err != nil && !found {
-			return text, nil // it is not there
+			return text, nil // the setting does not exist
 		}
 		return out, err
 	}
 }
 
-// connectionPath is a JSON pointer: a name may have dots in it.
+// connectionPath returns a JSON pointer, because names may contain dots.
 func connectionPath(name string, field ...string) string {
 	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	return strings.Join(append([]string{"/siyuan/connections", escaped}, field...), "/")
 }
 
-// ownConnection is a saved connection that a command may change. One of an older program's file
-// is not ours to change.
+// ownConnection returns a saved connection that a command may change. One in another program's file may not
+// be changed.
 func ownConnection(op, name string, saved *notesadmin.SavedKernels) (notesadmin.SavedKernel, error) {
 	c, ok := saved.Get(name)
 	switch {
@@ -137,7 +136,7 @@ func ownConnection(op, name string, saved *notesadmin.SavedKernels) (notesadmin.
 	return c, nil
 }
 
-// connectionSaved tells people, and the record, of a connection that was written.
+// connectionSaved prints and records that a connection was saved.
 func (p commands) connectionSaved(ctx context.Context, command, name, file string, facts *notesadmin.KernelFacts) error {
 	var err error
 	if p.JSON {
@@ -163,7 +162,7 @@ func (p commands) connectionSaved(ctx context.Context, command, name, file strin
 	return nil
 }
 
-// savedMember is a text as a field of a connection; an empty one takes the field out.
+// savedMember returns a text as a field of a connection; an empty text removes the field.
 func savedMember(text string) *string {
 	if text == "" {
 		return nil
@@ -171,7 +170,7 @@ func savedMember(text string) *string {
 	return &text
 }
 
-// kernelLine is what is told of a kernel that answered.
+// kernelLine describes a kernel that answered.
 func kernelLine(address string, facts *notesadmin.KernelFacts) string {
 	if facts.ReadOnly {
 		return locale.Sprintf("✓ SiYuan %s at %s: read-only, %s; its workspace is not recorded, since the kernel does not report one", facts.Version, address, locale.Count(facts.Notebooks, "notebook"))

@@ -54,7 +54,7 @@ func (p commands) siyuanTelemetryShow(ctx context.Context) error {
 	return e.Encode(payload)
 }
 
-// whereTelemetryGoes says what becomes of the report.
+// whereTelemetryGoes describes what happens to the report.
 func whereTelemetryGoes(cfg *config.Config, due, now time.Time) string {
 	switch t := cfg.Telemetry; {
 	case !cfg.Analytics.Enabled:

@@ -68,7 +68,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 	})
 }
 
-// shown are the targets of a write for people.
+// shown returns the targets of a write for people.
 func shown(w *notesadmin.Write) []string {
 	out := w.Targets
 	if len(w.Names) > 0 {
@@ -94,7 +94,7 @@ func undoable(w *notesadmin.Write) string {
 	case w.State == notesadmin.WriteUndone:
 		return "done"
 	case w.NoUndo != "":
-		why, _, _ := strings.Cut(w.NoUndo, ", ") // what to do about it is told by id
+		why, _, _ := strings.Cut(w.NoUndo, ", ") // only the reason; what to do about it is shown for a single write
 		return locale.Sprintf("no: %s", output.Cut(why))
 	}
 	return locale.T("no")
@@ -107,7 +107,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 			return err
 		}
 		if !w.CanUndo() {
-			return notes.Restore(ctx, w) // says why not
+			return notes.Restore(ctx, w) // its error says why it cannot be undone
 		}
 		since, err := notes.ChangedSince(ctx, w)
 		if err != nil {
@@ -133,9 +133,9 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 	})
 }
 
-// revert restores what a write has changed, or makes the call that is its opposite.
+// revert restores what a write has changed, or makes the opposite call.
 func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Notes, w *notesadmin.Write) error {
-	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has said yes to just this
+	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has confirmed exactly this
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Note
 	return notes.Undone(w)
 }
 
-// undoText shows what would be put back.
+// undoText describes what would be restored.
 func undoText(w *notesadmin.Write, since []string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
@@ -185,7 +185,7 @@ func undoText(w *notesadmin.Write, since []string) string {
 	return b.String()
 }
 
-// excerpt is the first lines of a text.
+// excerpt returns the first lines of a text.
 func excerpt(text string) []string {
 	const most = 6
 	lines := strings.Split(strings.TrimSpace(text), "\n")

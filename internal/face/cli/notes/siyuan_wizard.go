@@ -15,9 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// askKernel asks for a name, an address and a token until a kernel answers to them, or the person
-// wants them saved as they are; facts are nil then. The error for a person who answers no more is
-// io.EOF.
+// askKernel asks for a name, an address and a token until a kernel answers, or until the person wants to save
+// them anyway; facts are nil in that case. If the person stops answering, the error is io.EOF.
 func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*notesadmin.KernelFacts, error) {
 	saved, _ := app.Connections(cfg, p.Env)
 	if err := p.askName(ctx, &saved, n); err != nil {
@@ -55,7 +54,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 	}
 }
 
-// askName asks what to call the connection. One that is there is replaced only after a yes.
+// askName asks for the name of the connection. An existing one is replaced only after a yes.
 func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n *newKernel) error {
 	for given := n.name; ; given = "" {
 		var err error
@@ -92,8 +91,8 @@ func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel)
 	}
 }
 
-// askAgain says what went wrong and asks how to go on: u is another address, t another token, r
-// the same again, s saves it all the same.
+// askAgain prints what went wrong and asks how to go on: u for another address, t for another token, r to
+// retry, s to save anyway.
 func (p commands) askAgain(ctx context.Context, address string, failed error) (rune, error) {
 	usual, message, hint := 'u', failed.Error(), ""
 	if e, ok := errors.AsType[*tool.Error](failed); ok {

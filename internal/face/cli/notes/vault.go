@@ -33,32 +33,31 @@ func VaultCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// withVault hands do the vault of the settings, for looking at it, and closes it when do has
-// returned. Nothing is made or changed.
+// withVault passes the vault of the settings, read-only, to do and then closes it.
 func (p commands) withVault(do func(v *vaultadmin.Vault, cfg *config.Config) error) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	v := app.OpenVault(cfg, slog.New(slog.DiscardHandler)) // the command itself says what went wrong
+	v := app.OpenVault(cfg, slog.New(slog.DiscardHandler)) // the command itself reports errors
 	defer v.Close()
 	return do(v, cfg)
 }
 
-// noVaultYet tells people of a vault that nobody has used.
+// noVaultYet tells people that the vault was never used.
 func (p commands) noVaultYet(v *vaultadmin.Vault) {
 	p.Note("there is no vault yet; the first use creates it: %s", v.Path())
 }
 
-// aboutVault gives the vault the commands for notes that "siyuan" has: somebody without a SiYuan does
-// not look for them there. Where the notes are in a SiYuan they refuse, since the name would mislead.
+// aboutVault adds to "vault" the commands for notes that "siyuan" has, because people without a SiYuan do not
+// look there. If the notes are in a SiYuan, these commands refuse to run, because their name would mislead.
 func (p commands) aboutVault(commands ...*cobra.Command) []*cobra.Command {
 	for _, c := range commands {
 		p.aboutVault(c.Commands()...)
 		c.Example = strings.ReplaceAll(c.Example, "collie siyuan ", "collie vault ")
 		for _, name := range root.KernelFlagNames {
 			if c.Flags().Lookup(name) != nil {
-				_ = c.Flags().MarkHidden(name) // it is there
+				_ = c.Flags().MarkHidden(name) // the flag exists
 			}
 		}
 		run := c.RunE
@@ -72,7 +71,7 @@ func (p commands) aboutVault(commands ...*cobra.Command) []*cobra.Command {
 	return commands
 }
 
-// notInVault is why a command about the vault says nothing about one's notes; nil if it does.
+// notInVault returns an error if the notes are not in the vault.
 func (p commands) notInVault(c *cobra.Command) error {
 	cfg, err := p.Load()
 	if err != nil {

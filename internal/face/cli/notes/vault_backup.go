@@ -49,7 +49,7 @@ func (p commands) vaultBackup(ctx context.Context, to string) error {
 	})
 }
 
-// backupFile is where a backup goes that a person wants at a place, absolute.
+// backupFile returns the absolute path of the backup file for the place that the person gave.
 func backupFile(to string, now time.Time) (string, error) {
 	name := "vault-" + now.Format("20060102-150405") + ".db"
 	if to == "" {

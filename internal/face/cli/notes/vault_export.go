@@ -14,7 +14,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// vaultExportFlags say what an export is to be.
+// vaultExportFlags are the flags of vault export.
 type vaultExportFlags struct {
 	siyuan            string
 	overwrite, allIDs bool

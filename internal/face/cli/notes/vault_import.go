@@ -16,13 +16,14 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// wholeMemory is the memory that a command aims to stay below, in bytes, which has all pages of a vault before it.
+// wholeMemory is the memory limit, in bytes, for a command that holds all pages of a vault in memory.
 const wholeMemory = 1 << 30
 
-// wholePercent is how much such a command lets its memory grow between collections, which is less than a gateway does.
+// wholePercent is the garbage collector's target for such a command (GOGC); it is lower than that of a
+// gateway.
 const wholePercent = 75
 
-// vaultImportFlags say how a folder is imported.
+// vaultImportFlags are the flags of vault import.
 type vaultImportFlags struct {
 	notebook, movedFrom string
 	theirs, copied, dry bool
@@ -71,7 +72,8 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		return err
 	}
 	defer end()
-	// What is known of all pages stays in memory: under the limit of a gateway the collector would run without end.
+	// Data about all pages stays in memory: with the limit of a gateway the garbage collector would run all
+	// the time.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
 	defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 	b := p.NewBar("importing")
@@ -94,10 +96,10 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
 }
 
-// vaultToFill opens the vault. Where nothing is to be written an empty one stands for a vault that is not there. The caller calls
+// vaultToFill opens the vault. With dry set and no vault, it uses an empty temporary one. The caller calls
 // end.
 func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *vaultadmin.Vault, end func(), err error) {
-	quiet := slog.New(slog.DiscardHandler) // the command itself says what went wrong
+	quiet := slog.New(slog.DiscardHandler) // the command itself reports errors
 	if v = app.OpenVaultToFill(cfg, p.Env, quiet); !dry || v.Exists() {
 		return v, func() { p.closeVault(v) }, nil
 	}
@@ -109,8 +111,8 @@ func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *vaultadmin.Vault
 	empty.Vault.File = filepath.Join(tmp, "vault.db")
 	v = app.OpenVaultToFill(&empty, p.Env, quiet)
 	return v, func() {
-		p.closeVault(v)       // an open file cannot be removed everywhere
-		_ = os.RemoveAll(tmp) // nothing of worth is in it
+		p.closeVault(v)       // some systems cannot remove an open file
+		_ = os.RemoveAll(tmp) // it holds nothing of value
 	}, nil
 }
 
@@ -120,7 +122,7 @@ func (p commands) closeVault(v *vaultadmin.Vault) {
 	}
 }
 
-// showImport tells what became of the files of a folder.
+// showImport prints what happened to the files of a folder.
 func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry bool) error {
 	if r.From != "" && !p.JSON {
 		p.Note("recognised as the folder imported from %s, which no longer exists", r.From)
@@ -138,7 +140,7 @@ func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry b
 	return p.showFolder(what, file, dir, r)
 }
 
-// worthTelling are the states that people are shown file by file, and what they mean.
+// worthTelling maps the outcomes that are printed file by file to their explanations.
 var worthTelling = map[string]string{
 	string(vaultadmin.FileRemoved):     "removed here: it stays so; --theirs brings it back",
 	string(vaultadmin.FileGone):        "not in the folder any more: the document stays",
@@ -146,7 +148,7 @@ var worthTelling = map[string]string{
 	string(vaultadmin.FileMoved):       "it was moved in the folder",
 }
 
-// showStates shows the files that need a word.
+// showStates prints the files that need an explanation.
 func (p commands) showStates(r *vaultadmin.FolderReport) error {
 	var rows [][]string
 	more := 0

@@ -23,11 +23,11 @@ func (p commands) vaultInfoCommand() *cobra.Command {
 	}
 }
 
-// vaultFacts are what is told of a vault.
+// vaultFacts is the output about a vault.
 type vaultFacts struct {
 	Exists bool `json:"exists"`
-	InUse  bool `json:"inUse"` // by the tools for notes
-	// Instead is why it is not.
+	InUse  bool `json:"inUse"` // the tools for notes use it
+	// Instead is the reason if they do not.
 	Instead string `json:"instead,omitempty"`
 	vaultadmin.Info
 }

@@ -13,17 +13,17 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// maxProblemRows is how many problems are shown to people; programs get all.
+// maxProblemRows is the number of problems shown to people; --json shows all.
 const maxProblemRows = 100
 
 // done reports whether anything was done.
 func done(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
 
-// reportText counts what was brought in or out.
+// reportText describes how much was imported or exported.
 func reportText(r *vaultadmin.FolderReport) string {
 	text := fmt.Sprintf("%s, %s, %s, %s", locale.Count(r.Notebooks, "notebook"), locale.Count(r.Documents, "document"), locale.Count(r.Blocks, "block"), locale.Count(r.Files, "file"))
 	counts := stateCounts(r)
-	if counts[string(vaultadmin.FileAdded)] == len(r.States) { // nothing of it was there before
+	if counts[string(vaultadmin.FileAdded)] == len(r.States) { // everything is new
 		return text
 	}
 	if r.Documents == 0 && r.Files == 0 {
@@ -36,7 +36,7 @@ func reportText(r *vaultadmin.FolderReport) string {
 	return text + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// stateCounts counts the files of an import by what became of them.
+// stateCounts counts the files of an import by outcome.
 func stateCounts(r *vaultadmin.FolderReport) map[string]int {
 	counts := map[string]int{}
 	for _, f := range r.States {
@@ -45,14 +45,14 @@ func stateCounts(r *vaultadmin.FolderReport) map[string]int {
 	return counts
 }
 
-// folderDetail is what the record says of an import or export.
+// folderDetail returns the detail of the audit record for an import or export.
 func folderDetail(v *vaultadmin.Vault, place string, r *vaultadmin.FolderReport) map[string]any {
 	return map[string]any{
 		"file": v.Path(), "place": place, "notebooks": r.Notebooks, "documents": r.Documents, "files": r.Files, "problems": len(r.Problems),
 	}
 }
 
-// showFolder tells what came of an import or export. The error is that of a part.
+// showFolder prints the outcome of an import or export. It returns an error if only a part succeeded.
 func (p commands) showFolder(what, file, place string, r *vaultadmin.FolderReport) error {
 	var err error
 	if p.JSON {

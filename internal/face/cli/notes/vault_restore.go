@@ -92,7 +92,8 @@ func (p commands) vaultSalvage(ctx context.Context, dir string) error {
 		if err != nil {
 			return err
 		}
-		// All that is found stays in memory, files too: under the limit of a gateway the collector would run without end.
+		// Everything found stays in memory, files too: with the limit of a gateway the garbage collector
+		// would run all the time.
 		size := int64(0)
 		if info, err := os.Stat(v.Path()); err == nil {
 			size = info.Size()

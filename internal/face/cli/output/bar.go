@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// bar shows on a terminal how far work of many small parts is, in a line that changes; elsewhere,
-// and with --json, nothing. It is safe for concurrent use. close takes the line away.
+// bar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
+// without a terminal or with --json. It is safe for concurrent use. Close removes the line.
 type bar struct {
 	p      *Output
 	verb   string
@@ -21,16 +21,16 @@ type bar struct {
 
 const (
 	barWidth = 24
-	// barPause is how often at most the line changes.
+	// barPause is the minimum time between two changes of the line.
 	barPause = 50 * time.Millisecond
 )
 
-// NewBar makes a bar for work that verb names. It shows on a terminal only, and not where JSON is wanted.
+// NewBar returns a bar for work that verb names.
 func (o *Output) NewBar(verb string) *bar {
 	return &bar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
 }
 
-// Show says that done of total are done, the last of them name, which may be empty.
+// Show shows that done of total parts are done, name being the last one; name may be empty.
 func (b *bar) Show(done, total int, name string) {
 	if !b.screen {
 		return
@@ -43,7 +43,7 @@ func (b *bar) Show(done, total int, name string) {
 	}
 }
 
-// barLine is the line for a terminal of a width.
+// barLine returns the line for a terminal of this width.
 func barLine(verb string, done, total int, name string, width int) string {
 	if width < 20 {
 		width = 79

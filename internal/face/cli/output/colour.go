@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// style is how a word stands out at a terminal.
+// style is a way to highlight a word on a terminal.
 type style string
 
 const (
@@ -16,13 +16,13 @@ const (
 	bold       style = "1"
 )
 
-// colours reports whether what is written to w may have colours: a terminal has them, unless the
-// person says otherwise (no-color.org).
+// colours reports whether output to w may have colours: it may on a terminal, unless the person disables them
+// (no-color.org).
 func (o *Output) colours(w io.Writer) bool {
 	return IsTerminal(w) && o.Env.Get("NO_COLOR") == "" && o.Env.Get("TERM") != "dumb"
 }
 
-// Painter makes words stand out, where colours are wanted.
+// Painter highlights words if it is true.
 type Painter bool
 
 func (c Painter) paint(s style, text string) string {
@@ -32,7 +32,7 @@ func (c Painter) paint(s style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// Mark is a mark before a line, or a word that says how something ended, in its colour.
+// Mark returns text, a mark at the start of a line or a word for an outcome, in its colour.
 func (c Painter) Mark(text string) string { return c.paint(styleOf(text), text) }
 
 func styleOf(word string) style {
@@ -47,7 +47,7 @@ func styleOf(word string) style {
 	return plainStyle
 }
 
-// Marked is text, of which each line may begin with a mark, in colours.
+// Marked returns text with the marks at the starts of its lines in their colours.
 func (c Painter) Marked(text string) string {
 	if !c {
 		return text
@@ -61,5 +61,5 @@ func (c Painter) Marked(text string) string {
 	return strings.Join(lines, "")
 }
 
-// Painter is that of a stream.
+// Painter returns the Painter for a stream.
 func (o *Output) Painter(w io.Writer) Painter { return Painter(o.colours(w)) }

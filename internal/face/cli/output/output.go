@@ -1,4 +1,4 @@
-// Package output writes what commands say: tables, prose, colours, progress and JSON.
+// Package output writes the output of commands: tables, prose, colours, progress and JSON.
 package output
 
 import (
@@ -11,21 +11,21 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// Output is where a command writes, and how.
+// Output says where and how a command writes.
 type Output struct {
 	Out  io.Writer
-	Err  io.Writer // for what is not a result
+	Err  io.Writer // for everything except results
 	Env  config.Env
 	JSON bool // --json
 }
 
-// WriteJSON prints JSON that others made, as it is.
+// WriteJSON prints JSON unchanged.
 func (o *Output) WriteJSON(raw json.RawMessage) error {
 	_, err := o.Out.Write(append(bytes.TrimRight(raw, "\n"), '\n'))
 	return err
 }
 
-// Dim makes a text less important on a terminal that has colours.
+// Dim makes a text less prominent on a terminal with colours.
 func (o *Output) Dim(text string) string {
 	if _, plain := o.Env.Lookup("NO_COLOR"); plain || !IsTerminal(o.Out) || o.Env.Get("TERM") == "dumb" {
 		return text
@@ -33,7 +33,7 @@ func (o *Output) Dim(text string) string {
 	return "\x1b[2m" + text + "\x1b[0m"
 }
 
-// Safe is text as w may show it: a terminal must not obey what a server says.
+// Safe returns text in a form that is safe to show on w: a terminal must not obey a server's text.
 func (o *Output) Safe(w any, text string) string {
 	if IsTerminal(w) {
 		return Harmless(text)
@@ -41,7 +41,7 @@ func (o *Output) Safe(w any, text string) string {
 	return text
 }
 
-// First is the first of the values that is not empty, or "".
+// First returns the first value that is not empty, or "".
 func First(values ...string) string {
 	for _, v := range values {
 		if v != "" {
@@ -51,17 +51,17 @@ func First(values ...string) string {
 	return ""
 }
 
-// Note tells people something on stderr.
+// Note prints a message for people on stderr.
 func (o *Output) Note(format string, args ...any) {
 	fmt.Fprintln(o.Err, "collie: "+locale.Sprintf(format, args...))
 }
 
-// Warn tells people of something that went wrong and did not end the command.
+// Warn prints a warning about something that failed without ending the command.
 func (o *Output) Warn(format string, args ...any) {
 	fmt.Fprintln(o.Err, locale.T("collie: warning: ")+locale.Sprintf(format, args...))
 }
 
-// PrintJSON writes one line.
+// PrintJSON prints v as JSON on one line.
 func (o *Output) PrintJSON(v any) error {
 	e := json.NewEncoder(o.Out)
 	e.SetEscapeHTML(false)

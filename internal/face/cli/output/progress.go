@@ -10,8 +10,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// progress tells how far work with several things is: on a terminal a line that changes, else a
-// line for each that ends; with --json nothing. It is safe for concurrent use. close ends it.
+// progress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
+// each finished item; nothing with --json. It is safe for concurrent use. Close ends it.
 type progress struct {
 	p      *Output
 	total  int
@@ -25,7 +25,7 @@ type progress struct {
 	over  int
 }
 
-// NewProgress makes a line that tells how many of total are done. It shows on a terminal only, and not where JSON is wanted.
+// NewProgress returns a progress for total items.
 func (o *Output) NewProgress(total int) *progress {
 	s := &progress{p: o, total: total, screen: IsTerminal(o.Err) && !o.JSON, ended: make(chan struct{}), began: time.Now()}
 	if s.screen {
@@ -34,7 +34,7 @@ func (o *Output) NewProgress(total int) *progress {
 	return s
 }
 
-// run shows that time goes on.
+// run redraws the line as time passes.
 func (s *progress) run() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -57,7 +57,7 @@ func (s *progress) Begin(name string) {
 	s.draw()
 }
 
-// End says what came of a thing.
+// End shows the result of an item.
 func (s *progress) End(name, result string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *progress) draw() {
 	_, _ = io.WriteString(s.p.Err, "\r\x1b[K"+Truncate(OneLine(text), width))
 }
 
-// Close takes the line away.
+// Close removes the line.
 func (s *progress) Close() {
 	close(s.ended)
 	s.done.Wait()

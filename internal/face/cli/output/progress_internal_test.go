@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Without a terminal each end is a line on stderr; a program that reads JSON gets none.
+// Without a terminal each finished item is a line on stderr; with --json there is none.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

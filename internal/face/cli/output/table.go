@@ -12,29 +12,27 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// columns measures text as terminals show it: a Chinese character takes two columns. What
-// the environment says of ambiguous characters is left out, so that a table looks the same
-// everywhere.
+// columns measures text as terminals show it: a Chinese character takes two columns. It ignores the
+// environment's setting for ambiguous characters, so that a table looks the same everywhere.
 var columns = &runewidth.Condition{}
 
-// Width is how many columns a text takes.
+// Width returns how many columns a text takes.
 func Width(text string) int { return columns.StringWidth(text) }
 
-// Truncate cuts a text to a number of columns; what is cut ends with a sign that it is.
+// Truncate cuts a text to a number of columns and marks the cut with "…".
 func Truncate(text string, width int) string { return columns.Truncate(text, width, "…") }
 
-// minLast is what a table leaves of its last column on a narrow terminal.
+// minLast is the minimum width of the last column on a narrow terminal.
 const minLast = 16
 
-// Table writes rows under a head to stdout, in aligned columns. Line breaks in a cell
-// become spaces. Where the terminal is too narrow the widest columns are cut, the last one too.
-// A head of nil writes rows alone, each of which begins with what it is called. What columns and rows are called is
-// translated.
+// Table writes rows under a head to stdout in aligned columns. Line breaks in cells become spaces. If the
+// terminal is too narrow, the widest columns are cut, the last one too. If head is nil, the first cell of
+// each row is its title. Titles of columns and rows are translated.
 func (o *Output) Table(head []string, rows [][]string) error {
 	return o.lay(layout{}, head, rows)
 }
 
-// TableWhole is a table whose last column goes on below itself where it is too long.
+// TableWhole is Table, but wraps the last column instead of cutting it.
 func (o *Output) TableWhole(head []string, rows [][]string) error {
 	return o.lay(layout{whole: true}, head, rows)
 }
@@ -46,18 +44,18 @@ func (o *Output) lay(l layout, head []string, rows [][]string) error {
 	return err
 }
 
-// LayOut returns the text of a table without colours. A width of 0 cuts nothing.
+// LayOut returns the text of a table without colours. width 0 means that nothing is cut.
 func LayOut(head []string, rows [][]string, width int) string {
 	return layout{width: width, kept: handled(head)}.text(head, rows)
 }
 
-// layout is how a table is written.
+// layout says how to format a table.
 type layout struct {
 	Painter
 	width int  // of the terminal; 0 cuts nothing
-	whole bool // the last column is broken into lines, not cut
+	whole bool // wrap the last column instead of cutting it
 	kept  []bool
-	// labels says that the first column is what the rows are called, which is translated.
+	// labels says that the first column holds the rows' titles, which are translated.
 	labels bool
 }
 
@@ -93,21 +91,21 @@ func (l layout) text(head []string, rows [][]string) string {
 	return b.String()
 }
 
-// Gap stands between the columns of a table.
+// Gap separates the columns of a table.
 const Gap = "  "
 
-// minColumn is what is left of a column where a table does not fit, leastColumn where it is that or
-// a part of what another command takes.
+// minColumn is the width to which a column may be cut. leastColumn is that for a column whose cells are input
+// for another command, or part of it.
 const (
 	minColumn   = 8
 	leastColumn = 4
 )
 
-// handles are the heads of columns whose cells another command takes, or that lose what is sought in them at their end, as
-// a time does. Cut, they are of no use.
+// handles are the titles of columns that should not be cut, because their cells are input for another
+// command, or because the end of the text matters, as in a time.
 var handles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
-// handled says of each column whether its head is that of a handle.
+// handled returns for each column whether its title is one of handles.
 func handled(head []string) []bool {
 	out := make([]bool, len(head))
 	for j, title := range head {
@@ -116,8 +114,8 @@ func handled(head []string) []bool {
 	return out
 }
 
-// narrow makes the widest of all columns but the last narrower until the last has some place too. The
-// columns that are kept give way once no other can.
+// narrow makes the widest columns narrower until the last one has some room. Columns marked in kept are cut
+// only if nothing else is left to cut.
 func narrow(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {
 		return
@@ -127,8 +125,8 @@ func narrow(widths []int, width int, kept []bool) {
 	}
 }
 
-// shrink is narrow down to a least width of columns, and of the last one. It is false where that is
-// not enough.
+// shrink is narrow with minimum widths for the columns and for the last one. It returns false if that is not
+// enough.
 func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 	first, last := widths[:len(widths)-1], widths[len(widths)-1]
 	for {
@@ -147,12 +145,12 @@ func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 		if widest < 0 || first[widest] <= least {
 			return false
 		}
-		first[widest]-- // the widest gives way until another is as wide
+		first[widest]-- // cut the widest column until another one is as wide
 	}
 }
 
-// Rows returns what writes rows as they come, each as a line in columns of these widths or narrower ones. head names the
-// columns, and is not written.
+// Rows returns a function that writes rows as they come, in columns of at most these widths. head names the
+// columns but is not written.
 func (o *Output) Rows(head []string, widths []int) (line func(row []string) string) {
 	return layout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}.rows(head, widths)
 }
@@ -171,13 +169,13 @@ func (l layout) rows(head []string, widths []int) (line func(row []string) strin
 	}
 }
 
-// row is one row in columns of these widths.
+// row formats one row in columns of these widths.
 func (l layout) row(row []string, widths []int, head bool) string {
 	var b strings.Builder
 	used := 0
 	for j, cell := range row {
 		if widths[j] == 0 {
-			continue // a column without a word
+			continue // an empty column
 		}
 		left := max(l.width-used, min(minColumn, widths[j]))
 		switch {
@@ -203,7 +201,7 @@ func (l layout) row(row []string, widths []int, head bool) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// OneLine makes a cell of any text: one line, and nothing that a terminal would obey.
+// OneLine returns a text for a table cell: on one line, without characters that a terminal would obey.
 func OneLine(s string) string {
 	if !strings.ContainsFunc(s, IsControl) {
 		return s
@@ -211,8 +209,8 @@ func OneLine(s string) string {
 	return Harmless(strings.Join(strings.Fields(s), " "))
 }
 
-// Harmless shows control characters instead of having a terminal obey them: what a server
-// says must not be able to rewrite the screen. Line breaks and tabs stay.
+// Harmless replaces control characters by visible ones, because a server's text must not be able to rewrite
+// the screen. Line breaks and tabs stay.
 func Harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if IsControl(r) && r != '\n' && r != '\t' {
@@ -222,8 +220,7 @@ func Harmless(s string) string {
 	}, s)
 }
 
-// IsControl covers the control characters of ASCII and Latin-1, and those that turn the
-// direction of text.
+// IsControl reports whether r is a control character of ASCII or Latin-1, or changes the direction of text.
 func IsControl(r rune) bool {
 	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
@@ -234,7 +231,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// TerminalWidth is the width of the terminal that w is, 0 if it is none.
+// TerminalWidth returns the width of the terminal w, 0 if w is not a terminal.
 func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// BinarySize is a number of bytes as people read it.
+// BinarySize writes a number of bytes for people, in units of 1,024.
 func BinarySize(n int64) string {
 	switch {
 	case n >= 1<<20:
@@ -19,12 +19,12 @@ func BinarySize(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// Ago reads "40s ago".
+// Ago returns a text such as "40s ago".
 func Ago(t, now time.Time) string {
 	return locale.Sprintf("%s ago", max(now.Sub(t), 0).Truncate(time.Second))
 }
 
-// ShellQuote makes one word of a shell's command line.
+// ShellQuote quotes s as one word of a shell command line.
 func ShellQuote(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,@%+", r))
@@ -34,7 +34,7 @@ func ShellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Age is a duration in its largest unit.
+// Age writes a duration in its largest unit.
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -47,10 +47,10 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
-// longest is how many columns a value takes at most.
+// longest is the maximum width of a value, in columns.
 const longest = 120
 
-// Cut is a text in one line that is not too long.
+// Cut returns a text on one line of limited width.
 func Cut(text string) string { return Truncate(OneLine(text), longest) }
 
 // DecimalSize writes a number of bytes in units of 1,000.
@@ -64,7 +64,7 @@ func DecimalSize(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// FirstLine is the first line of a text that is not empty.
+// FirstLine returns the first non-empty line of a text.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return line

@@ -7,9 +7,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// wrapped breaks text into lines of at most width columns, between words or between characters
-// that take two columns, which stand for words themselves. A longer word has a line of its own.
-// A width of 0 breaks nothing.
+// wrapped breaks text into lines of at most width columns, between words or between characters that take two
+// columns, such as Chinese ones. A longer word gets its own line. width 0 means no breaks.
 func wrapped(text string, width int) []string {
 	if width <= 0 || Width(text) <= width {
 		return []string{text}
@@ -28,8 +27,8 @@ func wrapped(text string, width int) []string {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// pieces are the parts of a line that stay whole: words with the spaces behind them, and single
-// wide characters with the marks that follow them.
+// pieces splits a line into parts that are not broken: words with their trailing spaces, and single wide
+// characters with combining marks.
 func pieces(text string) []string {
 	var out []string
 	begin, space, wide := 0, false, false
@@ -45,8 +44,7 @@ func pieces(text string) []string {
 	return append(out, text[begin:])
 }
 
-// Paragraphs is prose in lines of at most width columns. Lines that begin with a space, and
-// those of lists, stay as they are.
+// Paragraphs wraps prose at width columns. Indented lines and list items stay unchanged.
 func Paragraphs(text string, width int) string {
 	if width <= 0 {
 		return text

@@ -52,7 +52,7 @@ func TestHanging(t *testing.T) {
 	}
 }
 
-// A table fits its terminal, whatever is in it: columns give way, the last one is cut or broken.
+// A table fits its terminal whatever it contains: columns are cut, the last one is cut or wrapped.
 func TestTablesFit(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{strings.Repeat("a", 60), strings.Repeat("思", 30), strings.Repeat("word ", 30)}, {"b", "c", "d"}}
@@ -69,7 +69,7 @@ func TestTablesFit(t *testing.T) {
 	}
 }
 
-// What another command takes is whole, whatever else a row holds.
+// Cells that are input for other commands are not cut.
 func TestHandlesAreWhole(t *testing.T) {
 	t.Parallel()
 	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
@@ -94,7 +94,7 @@ func TestHandlesAreWhole(t *testing.T) {
 	}
 }
 
-// Rows that are written as they come fit too, and have whole times.
+// Rows that are written as they come fit too, and their times are not cut.
 func TestRowsKeepTimes(t *testing.T) {
 	t.Parallel()
 	row := []string{"11-22 11:44:16", "call.result", "direct", "search.query_sql", "refused", "1004.5", strings.Repeat("m", 60)}

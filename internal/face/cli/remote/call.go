@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Call sends c to the gateway as a dialogue: one JSON value a line both ways, so that c's
-// Caller can be told and asked while the call runs. The gateway sets origin and principal.
+// Call sends c to the gateway as a dialogue, one JSON value per line in both directions, so that c's Caller
+// can be notified and asked while the call runs. The gateway sets origin and principal.
 func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,8 +30,8 @@ func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) 
 	}
 	req.Header.Set("Authorization", "Bearer "+r.Gateway.Control)
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	req.Header.Set("Expect", "100-continue")      // a refusal must not wait for the end of what we say
-	go func() { _, _ = say.Write(callLine(c)) }() // ends when it is read, or with the pipe
+	req.Header.Set("Expect", "100-continue")      // the gateway can refuse before we have sent everything
+	go func() { _, _ = say.Write(callLine(c)) }() // ends when the request was read, or with the pipe
 	resp, err := r.client.Do(req)
 	if err != nil {
 		return tool.Result{}, r.cut(ctx, err)
@@ -47,10 +47,10 @@ func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) 
 	return r.converse(ctx, json.NewDecoder(resp.Body), say, c.Caller, c.Trace)
 }
 
-// callLine is the first line of a dialogue. The arguments keep their bytes.
+// callLine returns the first line of a dialogue. The arguments keep their bytes.
 func callLine(c tool.Request) []byte {
 	name, _ := json.Marshal(c.Name)       // a string always encodes
-	profile, _ := json.Marshal(c.Profile) // the same
+	profile, _ := json.Marshal(c.Profile) // likewise
 	line := slices.Concat([]byte(`{"name":`), name, []byte(`,"profile":`), profile, []byte(`,"args":`), c.Args)
 	if c.Caller != nil {
 		line = slices.Concat(line, []byte(`,"capabilities":`), c.Caller.Capabilities())
@@ -67,7 +67,7 @@ func callLine(c tool.Request) []byte {
 	return append(line, "}\n"...)
 }
 
-// line is one line of the gateway's side.
+// line is one line from the gateway.
 type line struct {
 	Notify *message        `json:"notify"`
 	Ask    *message        `json:"ask"`
@@ -81,7 +81,7 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// converse reads the gateway's side until the last line, and answers.
+// converse reads the gateway's lines until the last one, and answers questions.
 func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, caller tool.Caller, trace tool.Trace) (tool.Result, error) {
 	for {
 		var raw json.RawMessage
@@ -104,7 +104,7 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 		case got.Notify != nil && caller != nil:
 			caller.Notify(ctx, got.Notify.Method, got.Notify.Params)
 		case got.Ask != nil && caller != nil:
-			// Its answer may take a while; notices and the end of the call do not wait for it.
+			// An answer may take a while; notifications and the end of the call do not wait for it.
 			go replyTo(ctx, out, caller, *got.Ask)
 		case got.Notify == nil && got.Ask == nil:
 			return tool.Result{}, Refused(http.StatusOK, raw)
@@ -112,7 +112,7 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 	}
 }
 
-// cut is the error of a call whose answer did not come: it may have taken effect.
+// cut returns the error for a call whose answer was lost: it may have taken effect.
 func (r *Client) cut(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &tool.Error{Op: "call", Kind: tool.Canceled, OutcomeUnknown: true, Err: cause}
@@ -124,7 +124,7 @@ func (r *Client) cut(ctx context.Context, err error) error {
 	return err
 }
 
-// replyTo puts a question to the caller and sends the answer. It ends with ctx at the latest.
+// replyTo asks the caller a question and sends the answer. It ends with ctx at the latest.
 func replyTo(ctx context.Context, out io.Writer, caller tool.Caller, ask message) {
 	result, err := caller.Ask(ctx, ask.Method, ask.Params)
 	field := "result"
@@ -135,11 +135,10 @@ func replyTo(ctx context.Context, out io.Writer, caller tool.Caller, ask message
 		}
 		field, result = "error", e.Raw
 	}
-	_, _ = locale.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // a call that is over needs no answer
+	_, _ = locale.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // an error means that the call is over and needs no answer
 }
 
-// CodeInternal and codeMethod are JSON-RPC's codes for a failure and for a method that is
-// not there.
+// codeInternal and codeMethod are the JSON-RPC codes for an internal error and for an unknown method.
 const (
 	CodeInternal = -32603
 	CodeMethod   = -32601

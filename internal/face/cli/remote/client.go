@@ -1,4 +1,4 @@
-// Package remote asks the running gateway of a home over its own API.
+// Package remote is the client for the API of a home's running gateway.
 package remote
 
 import (
@@ -23,14 +23,15 @@ import (
 	"collie/internal/tool"
 )
 
-// Client is the running gateway of this home, asked over /api/v1 with its control key.
+// Client talks to the running gateway of this home over /api/v1, with its control key.
 type Client struct {
 	Gateway home.Gateway
 	Await   []string
 	client  *http.Client
 }
 
-// New makes a client of a gateway. Lists wait for the start of the servers; cfg says whose certificates are trusted.
+// New returns a client for a gateway. Lists wait until servers have started; nil means all servers. cfg says
+// which certificates to trust.
 func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	t := &http.Transport{
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
@@ -39,7 +40,7 @@ func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	return &Client{Gateway: g, Await: servers, client: &http.Client{Transport: t}}
 }
 
-// Roots trusts the gateway's own certificate too, which is often signed by itself.
+// Roots returns the trusted certificates, including the gateway's own, which is often self-signed.
 func Roots(cfg *config.Config) *x509.CertPool {
 	if cfg.HTTP.TLSCert == "" {
 		return nil
@@ -54,7 +55,7 @@ func Roots(cfg *config.Config) *x509.CertPool {
 	return pool
 }
 
-// aliveTime is how long a gateway may take to say that it is there.
+// aliveTime is how long a gateway may take to answer Alive.
 const aliveTime = 2 * time.Second
 
 // HTTP is the client that trusts the certificate of the gateway.
@@ -76,7 +77,7 @@ func (r *Client) Alive(ctx context.Context) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// Tools are those that the profile offers.
+// Tools returns the tools of a profile.
 func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
 	raw, err := r.Do(ctx, http.MethodGet, "/tools?"+r.query(profile), nil)
 	if err != nil {
@@ -87,18 +88,18 @@ func (r *Client) Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	return got.Tools, err
 }
 
-// Rebalance has the gateway choose the views of servers anew.
+// Rebalance makes the gateway choose the views of servers anew.
 func (r *Client) Rebalance(ctx context.Context) error {
 	_, err := r.Do(ctx, http.MethodPost, "/tools/rebalance", nil)
 	return err
 }
 
-// List is the list of a kind that the profile offers, as MCP has it.
+// List returns the MCP list of a kind for a profile.
 func (r *Client) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
 	return r.Do(ctx, http.MethodGet, "/lists/"+url.PathEscape(string(kind))+"?"+r.query(profile), nil)
 }
 
-// query names the profile, and the servers whose start is to be waited for.
+// query names the profile, and the servers to wait for.
 func (r *Client) query(profile string) string {
 	q := url.Values{"profile": {profile}, "await": r.Await}
 	if r.Await == nil {
@@ -107,7 +108,7 @@ func (r *Client) query(profile string) string {
 	return q.Encode()
 }
 
-// Servers are the MCP servers and how they are.
+// Servers returns the MCP servers with their states.
 func (r *Client) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
 	raw, err := r.Do(ctx, http.MethodGet, "/mcp/servers", nil)
 	if err != nil {
@@ -118,11 +119,10 @@ func (r *Client) Servers(ctx context.Context) ([]tool.ServerStatus, error) {
 	return got.Servers, err
 }
 
-// Close gives up the connections.
+// Close closes idle connections.
 func (r *Client) Close() { r.client.CloseIdleConnections() }
 
-// Do sends one request and returns the body of the answer. An answer that reports an error
-// becomes one.
+// Do sends one request and returns the body of the answer. An answer that reports an error becomes an error.
 func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json.RawMessage, error) {
 	resp, err := r.send(ctx, method, path, body)
 	if err != nil {
@@ -155,7 +155,7 @@ func (r *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	return resp, nil
 }
 
-// lost is the error for a gateway that was there a moment ago.
+// lost returns the error for a gateway that has gone away.
 func (r *Client) lost(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -176,7 +176,7 @@ func (r *Client) decode(raw []byte, into any) error {
 	return nil
 }
 
-// Refused turns the body of an error back into the error that it says.
+// Refused converts the body of an error answer to the error it describes.
 func Refused(status int, body []byte) error {
 	var got struct {
 		Protocol json.RawMessage `json:"protocolError"`
@@ -212,8 +212,8 @@ func Refused(status int, body []byte) error {
 	}
 }
 
-// factsOf are all members of an error, byte for byte. Those that have a field of their own win
-// when it is written again.
+// factsOf returns all members of an error, byte for byte. When the error is written again, members with a
+// field of their own take precedence.
 func factsOf(body []byte) map[string]any {
 	out := map[string]any{}
 	rawjson.EachMember(json.RawMessage(gjson.GetBytes(body, "error").Raw), func(name string, _, value json.RawMessage) { out[name] = value })

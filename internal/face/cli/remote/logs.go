@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Logs yields the lines of a server's log that f wants, oldest first, and with f.Follow what
-// comes, until ctx ends or the gateway stops. An error ends the sequence.
+// Logs yields the lines of a server's log that f selects, oldest first. With f.Follow it goes on until ctx
+// ends or the gateway stops. An error ends the sequence.
 func (r *Client) Logs(ctx context.Context, name string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return func(yield func(tool.LogLine, error) bool) {
 		err := r.logs(ctx, name, f, func(line tool.LogLine) bool { return yield(line, nil) })
@@ -62,7 +62,7 @@ func logQuery(f tool.LogFilter) string {
 	return q.Encode()
 }
 
-// followLogs reads the events of the log route: one line of data each, named or not.
+// followLogs reads the events of the log route; each has one line of data.
 func (r *Client) followLogs(ctx context.Context, path string, line func(tool.LogLine) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,7 +83,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 	for {
 		text, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // the gateway stops
+			return nil // the gateway is stopping
 		}
 		if err != nil {
 			return r.lost(ctx, err)

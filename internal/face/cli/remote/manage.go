@@ -9,16 +9,16 @@ import (
 	"collie/internal/tool"
 )
 
-// Reread has the gateway read its settings. What comes of it stands in its file.
+// Reread makes the gateway read its settings. Its file then shows the result.
 func (r *Client) Reread(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
-	_, _ = r.Do(ctx, http.MethodPost, "/settings/reread", []byte("{}")) // one that does not is another one
+	_, _ = r.Do(ctx, http.MethodPost, "/settings/reread", []byte("{}")) // if it fails, the gateway keeps other settings, which its file shows
 }
 
-// This file is what a running gateway does to its tool cache when asked to.
+// Operations of a running gateway on its tool cache.
 
-// ClearCache forgets servers, all if none is named, and returns whose entries there were.
+// ClearCache deletes the entries of servers, or all if none is named, and returns whose there were.
 func (r *Client) ClearCache(ctx context.Context, names []string) ([]string, error) {
 	body, err := json.Marshal(map[string][]string{"servers": append([]string{}, names...)})
 	if err != nil {
@@ -33,25 +33,25 @@ func (r *Client) ClearCache(ctx context.Context, names []string) ([]string, erro
 	return got.Removed, err
 }
 
-// FlushCache has the gateway write what it has not yet written, and returns why that failed.
+// FlushCache makes the gateway write pending changes of the cache.
 func (r *Client) FlushCache(ctx context.Context) error {
 	_, err := r.Do(ctx, http.MethodPost, "/toolcache/flush", []byte("{}"))
 	return err
 }
 
-// This file is what a running gateway does to its servers when asked to.
+// Operations of a running gateway on its servers.
 
-// Restart stops a server and starts it.
+// Restart stops a server and starts it again.
 func (r *Client) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "restart")
 }
 
-// Refresh asks a server for its lists.
+// Refresh makes a server send its lists.
 func (r *Client) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "refresh")
 }
 
-// Start starts a server that does not run.
+// Start starts a server that is not running.
 func (r *Client) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return r.act(ctx, name, "start")
 }
@@ -66,7 +66,7 @@ func (r *Client) act(ctx context.Context, name, verb string) (tool.ServerStatus,
 	return got.Server, err
 }
 
-// Changes are the definitions that differ from what was approved, by tool.
+// Changes returns the definitions that differ from the approved ones, by tool.
 func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error) {
 	raw, err := r.Do(ctx, http.MethodGet, serverPath(name)+"/changes", nil)
 	if err != nil {
@@ -79,7 +79,8 @@ func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.Defi
 	return got.Changes, err
 }
 
-// Approve takes the definitions of tools as they are now, of all where none is named, and says how many.
+// Approve approves the present definitions of tools, or of all if none is named, and returns how many there
+// were.
 func (r *Client) Approve(ctx context.Context, name string, tools []string) (int, error) {
 	body, err := json.Marshal(map[string][]string{"tools": tools})
 	if err != nil {

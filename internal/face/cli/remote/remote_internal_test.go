@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// gateway serves a source behind a real pipeline and the real API, and returns the way to it.
+// gateway serves a source behind a real pipeline and the real API, and returns a client for it.
 func gateway(t *testing.T, src tool.Source) *Client {
 	t.Helper()
 	url, key := webtest.Serve(t, src)
@@ -106,7 +106,7 @@ func TestRemoteErrors(t *testing.T) {
 	}
 }
 
-// scripted answers what it is asked and keeps what it is told.
+// scripted is a caller that answers questions and records notifications.
 type scripted struct {
 	mu   sync.Mutex
 	told []string
@@ -214,8 +214,8 @@ func TestRemoteThatGoesAway(t *testing.T) {
 	}
 }
 
-// A refusal before the call is read must not wait for the end of what the caller says,
-// since the caller waits for the answer.
+// A refusal before the call was read must not wait for the rest of the request, because the caller is waiting
+// for the answer.
 func TestRemoteThatRefuses(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"collie/internal/units"
 )
 
-// Moment reads a point in time as people write it.
+// Moment parses a point in time as people write it.
 func Moment(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -31,7 +31,7 @@ func Moment(flag, s string, now time.Time) (time.Time, error) {
 	return time.Time{}, Usage("%s is %q, expected a time such as 10m, 15:04, 2026-01-31 or %s", flag, s, now.Format(time.RFC3339))
 }
 
-// OneOf refuses the value of a flag that is none of the words; an empty one stands for the default.
+// OneOf returns an error if the value of a flag is not one of words; empty means the default.
 func OneOf(flag, value string, words []string) error {
 	for _, w := range words {
 		if value == "" || value == w {
@@ -41,8 +41,7 @@ func OneOf(flag, value string, words []string) error {
 	return Usage("%s is %q, expected one of %v%s", flag, value, words, DidYouMean(value, words))
 }
 
-// KnownProfile refuses the name of a profile that nobody has set up: the catalog would show
-// nothing.
+// KnownProfile returns an error if no profile has this name, for which the catalog would show nothing.
 func KnownProfile(cfg *config.Config, name string) error {
 	known := app.KnownProfiles(cfg)
 	if name == "" || slices.Contains(known, name) {
@@ -51,7 +50,7 @@ func KnownProfile(cfg *config.Config, name string) error {
 	return Usage("there is no profile %q%s\n  profiles: %s", name, DidYouMean(name, known), strings.Join(known, ", "))
 }
 
-// DidYouMean is a question to end an error with, empty if no known name is near.
+// DidYouMean returns a question to end an error with; empty if no known name is similar.
 func DidYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return locale.Sprintf("; did you mean %s?", near)
@@ -59,7 +58,7 @@ func DidYouMean(name string, known []string) string {
 	return ""
 }
 
-// DidYouMeanHint is a hint with the nearest name, empty if none is near.
+// DidYouMeanHint returns a hint with the most similar name; empty if none is similar.
 func DidYouMeanHint(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return "did you mean " + near + "?"

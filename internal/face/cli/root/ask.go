@@ -19,8 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Agree asks the person at the terminal for a yes. A no, and the lack of a terminal, are errors
-// of kind Unconfirmed.
+// Agree asks the person at the terminal for a yes. A "no", or the lack of a terminal, is an error of kind
+// Unconfirmed.
 func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 	if !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
 		return false, &tool.Error{
@@ -30,7 +30,7 @@ func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(p.Err, "%s [y/N] ", locale.T(question))
 	answer, err := NewLines(p.In).Next(ctx)
 	switch {
-	case errors.Is(err, io.EOF): // Ctrl-D, which means no
+	case errors.Is(err, io.EOF): // Ctrl-D means no
 		fmt.Fprintln(p.Err)
 	case err != nil:
 		return false, err
@@ -40,19 +40,18 @@ func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}
 }
 
-// Lines reads a stream line by line for those who may give up waiting. Its goroutine starts
-// with the first question and ends with the stream, or with the process: a read of a
-// terminal cannot be interrupted.
+// Lines reads a stream line by line, for callers that may stop waiting. Its goroutine starts with the first
+// Next and ends with the stream or the process, because a read from a terminal cannot be interrupted.
 type Lines struct {
 	start sync.Once
 	r     io.Reader
 	Ch    chan string
 }
 
-// NewLines reads lines from r, the first when it is asked for.
+// NewLines returns Lines of r; nothing is read before the first Next.
 func NewLines(r io.Reader) *Lines { return &Lines{r: r, Ch: make(chan string)} }
 
-// Next returns a line without its end. The error is io.EOF, or ctx's.
+// Next returns the next line without its end. The error is io.EOF or that of ctx.
 func (l *Lines) Next(ctx context.Context) (string, error) {
 	l.start.Do(func() {
 		go func() {
@@ -74,7 +73,7 @@ func (l *Lines) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// Agrees reports whether an answer is a yes; everything else is a no.
+// Agrees reports whether an answer means yes; everything else means no.
 func Agrees(answer string) bool {
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes", "是", "好":
@@ -83,12 +82,12 @@ func Agrees(answer string) bool {
 	return false
 }
 
-// AsksHere reports whether a person is there to be asked.
+// AsksHere reports whether a person can be asked at this terminal.
 func (p *Program) AsksHere() bool {
 	return !p.JSON && output.IsTerminal(p.In) && output.IsTerminal(p.Err)
 }
 
-// Yes asks a person; an empty line is the usual answer.
+// Yes asks a person a yes/no question; an empty line means usual.
 func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, error) {
 	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual]
 	for {
@@ -108,7 +107,7 @@ func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, e
 	}
 }
 
-// Truth reads yes or no; ok is false where the line is neither.
+// Truth parses yes or no; ok is false if the line is neither.
 func Truth(line string) (yes, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes", "true", "是", "好":
@@ -119,9 +118,8 @@ func Truth(line string) (yes, ok bool) {
 	return false, false
 }
 
-// askInput asks the person at this terminal for what ${input:id} stands for, as VS Code does.
-// It is the last place that is asked, and false where there is no terminal or nothing
-// was said. A password is not shown while it is typed.
+// askInput asks the person at this terminal for the value of ${input:id}, as VS Code does. It is the last
+// resort; ok is false if there is no terminal or no answer. A password is not shown while it is typed.
 func (p *Program) askInput(in config.Input) (string, bool) {
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
 		return "", false
@@ -139,7 +137,7 @@ func (p *Program) askInput(in config.Input) (string, bool) {
 	return inputAnswer(in, line)
 }
 
-// inputQuestion is what the person reads.
+// inputQuestion returns the question for the person.
 func inputQuestion(in config.Input) string {
 	var b strings.Builder
 	about := in.ID
@@ -153,7 +151,7 @@ func inputQuestion(in config.Input) string {
 	return b.String()
 }
 
-// inputAnswer is what a line says: of several options one, or its number.
+// inputAnswer returns the value that a line means: with options, one of them or its number.
 func inputAnswer(in config.Input, line string) (string, bool) {
 	said := strings.TrimSpace(line)
 	if len(in.Options) == 0 || slices.Contains(in.Options, said) {

@@ -17,34 +17,33 @@ import (
 	"collie/internal/tool"
 )
 
-// Backend is where a command gets its answers: a running gateway of this home, or parts
-// opened here. It is safe for concurrent use. Close ends it.
+// Backend runs what a command needs: a running gateway of this home, or parts opened in this process. It is
+// safe for concurrent use. The caller calls Close.
 type Backend interface {
-	// Tools is what is on offer, as a profile sees it, those that are off included. It
-	// waits until the servers that the backend was opened for have started.
+	// Tools returns what a profile sees, including tools that are off. It waits until the servers that the
+	// backend was opened for have started.
 	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	// List returns the MCP result of a list, byte for byte as clients see it.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
-	// Rebalance has the views of servers chosen anew where that is automatic.
+	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance(ctx context.Context) error
 	Servers(ctx context.Context) ([]tool.ServerStatus, error)
-	// Restart, Refresh and Start do what they say to a server and return its state then.
+	// Restart, Refresh and Start return the state of the server after the operation.
 	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
 	Start(ctx context.Context, name string) (tool.ServerStatus, error)
-	// Changes are the tool definitions of a server that wait for approval, which Approve gives.
+	// Changes returns the tool definitions of a server that wait for approval. Approve approves them.
 	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
 	Approve(ctx context.Context, name string, tools []string) (int, error)
-	// Call sends c through the pipeline, as the person at this terminal.
+	// Call runs c through the pipeline, as the person at this terminal.
 	Call(ctx context.Context, c tool.Request) (tool.Result, error)
-	// FlushCache writes what the tool cache has not yet written, and returns why that failed.
+	// FlushCache writes pending changes of the tool cache.
 	FlushCache(ctx context.Context) error
 	Close()
 }
 
-// Backend finds the running gateway of this home, if it has the same settings and the same
-// version; else it joins the parts here and starts servers: all if servers is nil, none if
-// it is empty.
+// Backend returns the running gateway of this home if it has the same settings and version. Otherwise it
+// opens the parts in this process and starts servers: all if servers is nil, none if it is empty.
 func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -61,15 +60,15 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
 				return r, nil
 			}
-			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL) //nolint:sloglint // the text that commands show
+			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL) //nolint:sloglint // the message that commands show
 		case err == nil:
-			log.Info(p.OtherGateway(&g, cfg)) //nolint:sloglint // the text that commands show
+			log.Info(p.OtherGateway(&g, cfg)) //nolint:sloglint // the message that commands show
 		case !errors.Is(err, home.ErrNoGateway):
 			log.Warn("gateway.json not read", "error", err)
 		}
 	}
 	if p.LogLevel == "" && !p.Debug {
-		log = slog.New(slog.DiscardHandler) // the command itself says what went wrong
+		log = slog.New(slog.DiscardHandler) // the command itself reports errors
 	}
 	a, err := p.Join(ctx, cfg, log, OpenOptions{Servers: servers, Brief: true})
 	if err != nil {
@@ -79,19 +78,19 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 	return &Local{program: p, App: a, servers: servers}, nil
 }
 
-// LocalFlag lets a command do without a running gateway.
+// LocalFlag adds the flag that makes a command ignore a running gateway.
 func (p *Program) LocalFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.Local, "local", false, "start the servers here even if a gateway is running")
 }
 
-// Local is the parts opened in this process.
+// Local is a Backend with the parts opened in this process.
 type Local struct {
 	program *Program
 	App     *app.App
 	servers []string
 }
 
-// Tools are those that the profile offers, once the servers of the command have started.
+// Tools returns the tools of a profile, once the command's servers have started.
 func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) {
 	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
 		return nil, err
@@ -99,10 +98,10 @@ func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) 
 	return l.App.Tools(profile), nil
 }
 
-// Rebalance drops what was chosen.
+// Rebalance drops the chosen views.
 func (l *Local) Rebalance(context.Context) error { return l.App.Rebalance() }
 
-// List is the list of a kind that the profile offers, once the servers of the command have started.
+// List returns the list of a kind for a profile, once the command's servers have started.
 func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error) {
 	if err := l.App.Servers.Await(ctx, l.servers); err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func (l *Local) List(ctx context.Context, kind tool.ListKind, profile string) (j
 	return raw, nil
 }
 
-// Servers are the MCP servers and how they are.
+// Servers returns the MCP servers with their states.
 func (l *Local) Servers(context.Context) ([]tool.ServerStatus, error) {
 	return l.App.Servers.List(), nil
 }
@@ -121,44 +120,45 @@ func (l *Local) Restart(ctx context.Context, name string) (tool.ServerStatus, er
 	return l.App.Servers.Restart(ctx, name)
 }
 
-// Refresh asks a server for its lists.
+// Refresh makes a server send its lists.
 func (l *Local) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return l.App.Servers.Refresh(ctx, name)
 }
 
-// Start starts a server that does not run.
+// Start starts a server that is not running.
 func (l *Local) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return l.App.Servers.Start(ctx, name)
 }
 
-// Changes are the definitions that differ from what was approved, by tool.
+// Changes returns the definitions that differ from the approved ones, by tool.
 func (l *Local) Changes(_ context.Context, name string) (map[string]tool.DefinitionChange, error) {
 	return l.App.Servers.Changes(name)
 }
 
-// Approve takes the definitions of tools as they are now, of all where none is named, and says how many.
+// Approve approves the present definitions of tools, or of all if none is named, and returns how many there
+// were.
 func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, error) {
 	return l.App.Servers.Approve(ctx, name, tools)
 }
 
-// Call sends a call through the pipeline.
+// Call runs a call through the pipeline.
 func (l *Local) Call(ctx context.Context, c tool.Request) (tool.Result, error) {
 	return l.App.Pipeline.Do(ctx, c)
 }
 
-// FlushCache writes what the tool cache has gathered.
+// FlushCache writes pending changes of the tool cache.
 func (l *Local) FlushCache(ctx context.Context) error { return l.App.ToolCache.Flush(ctx) }
 
 // Rest stops a server that was started here.
 func (l *Local) Rest(ctx context.Context, name string) { _, _ = l.App.Servers.Stop(ctx, name) }
 
-// Close stops the app and what it has started.
+// Close closes the app and everything it has started.
 func (l *Local) Close() { l.program.Stop(l.App) }
 
-// startingNote is how long a start may take before something is said.
+// startingNote is how long a start may take before a note is printed.
 const startingNote = time.Second
 
-// WhileStarting tells who is starting if it takes a while, until stop is called.
+// WhileStarting prints which servers are starting if that takes a while, until stop is called.
 func (p *Program) WhileStarting(ctx context.Context, b Backend) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

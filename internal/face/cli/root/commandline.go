@@ -12,18 +12,17 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// asCall finds the beginning of a call as models write it.
+// asCall matches the beginning of a call in the notation for models.
 var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
 
-// asArgument finds the next argument of one, up to its value.
+// asArgument matches the next argument of such a call, up to its value.
 var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 
-// asPage finds the address of a help page.
+// asPage matches the URI of a help page.
 var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
-// InCommands writes the calls in a text of ours as a person types them:
-// fs(action="ls", path="/") becomes collie fs ls --path /. What it does not
-// understand stays.
+// InCommands rewrites the calls in one of our own texts as a person types them: fs(action="ls", path="/")
+// becomes collie fs ls --path /. What it does not understand stays.
 func InCommands(text string) string {
 	var b strings.Builder
 	for {
@@ -51,7 +50,7 @@ func InCommands(text string) string {
 	})
 }
 
-// command is a call as a command line; rest is the text behind its bracket.
+// command returns a call as a command line; rest is the text after its closing bracket.
 func command(name, action, arguments string) (line, rest string, ok bool) {
 	if _, ours := app.NotesTool(name); !ours {
 		return "", "", false
@@ -79,7 +78,7 @@ func command(name, action, arguments string) (line, rest string, ok bool) {
 	return "", "", false
 }
 
-// argument reads a value: JSON, or what stands up to a comma or bracket.
+// argument parses a value: JSON, or text up to a comma or bracket.
 func argument(text string) (v gjson.Result, rest string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage

@@ -27,7 +27,7 @@ func TestInCommands(t *testing.T) {
 	}
 }
 
-// Whatever a text says, what is not a call stays, and the work ends.
+// In any text, what is not a call stays unchanged, and InCommands returns.
 func FuzzInCommands(f *testing.F) {
 	f.Add(`fs(action="ls", path="/") x`)
 	f.Add(`fs(action="ls", path="/`)

@@ -9,7 +9,7 @@ import (
 	"collie/internal/app"
 )
 
-// CompleteServers completes the first argument with the servers of the settings.
+// CompleteServers completes the first argument with the names of servers in the settings.
 func (p *Program) CompleteServers(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	if len(args) > 0 {
@@ -26,11 +26,11 @@ func (p *Program) CompleteServers(_ *cobra.Command, args []string, typed string)
 func CompleteWith(c *cobra.Command, flag string, words ...string) {
 	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
-		panic("cli: " + err.Error()) // no such flag
+		panic("cli: " + err.Error()) // the flag does not exist
 	}
 }
 
-// CompleteConnections offers the names of the connections that are saved.
+// CompleteConnections completes with the names of saved connections.
 func (p *Program) CompleteConnections(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	cfg, _, err := p.Settings()
 	if err != nil {

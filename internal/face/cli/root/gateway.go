@@ -11,9 +11,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Gateway finds the gateway that runs in this home, for commands that are about it. The
-// error is for a home in which none answers, or one of another version. same says that it
-// has the settings of this command; the caller closes r.
+// Gateway returns a client for the gateway that is running in this home, for commands about it. It is an
+// error if none answers, or one of another version. same reports whether it has the settings of this command.
+// The caller closes r.
 func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, same bool, err error) {
 	none := &tool.Error{
 		Op: "ask the gateway", Kind: tool.Unavailable,
@@ -37,9 +37,9 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 	return r, same, nil
 }
 
-// FindGateway finds the gateway that runs in this home; same says that it has these settings, and
-// this version. One that reads its settings where cfg came from and has not seen the newest is told
-// to read them: else a command that follows a change would start servers of its own.
+// FindGateway finds the gateway that is running in this home. same reports whether it has these settings and
+// this version. If it reads the same files as cfg but has older content, it is told to read them again;
+// otherwise a command after a change would start servers of its own.
 func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, same bool, err error) {
 	g, err = home.FindGateway(cfg.Paths)
 	if err != nil || g.Version != p.Version {
@@ -56,15 +56,14 @@ func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.G
 	return g, g.Digest == cfg.Digest(), nil
 }
 
-// readsAlike reports whether a gateway reads its settings where cfg was read.
+// readsAlike reports whether a gateway reads the same settings files as cfg.
 func (p *Program) readsAlike(g *home.Gateway, cfg *config.Config) bool {
 	o := p.Options()
 	named, err := o.Named()
 	return err == nil && slices.Equal(named, g.Settings) && home.ProjectFile(cfg) == g.Project
 }
 
-// OtherGateway says of a gateway that has not the settings of this command how they differ, and
-// what to do.
+// OtherGateway says how the settings of a gateway differ from those of this command, and what to do.
 func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
 		return locale.Sprintf("%s; restart it", p.otherVersion(g))
@@ -83,15 +82,15 @@ func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	return locale.Sprintf("%suse them with%s", who, AsFlags(g.Settings))
 }
 
-// TellOther says that a gateway runs in this home whose settings are not these, if one does: what
-// is missing here may be there.
+// TellOther prints a note if a gateway with other settings is running in this home: what is missing here may
+// exist there.
 func (p *Program) TellOther(ctx context.Context, cfg *config.Config) {
 	if g, same, err := p.FindGateway(ctx, cfg); err == nil && !same {
 		p.Note("%s", p.OtherGateway(&g, cfg))
 	}
 }
 
-// TellOtherUnnamed is tellOther where nobody has asked for settings of a certain file.
+// TellOtherUnnamed is TellOther, if no settings files were named.
 func (p *Program) TellOtherUnnamed(ctx context.Context) {
 	o := p.Options()
 	if named, err := o.Named(); err != nil || named != nil || p.Local {

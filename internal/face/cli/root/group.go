@@ -9,8 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Group is a command that only holds others: alone it shows its help, and a name that it
-// does not have is a mistake and no help page.
+// Group returns a command that only groups others. Without arguments it shows its help; an unknown name is an
+// error instead of a help page.
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -31,7 +31,7 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// Named takes exactly the arguments that a command's usage line names.
+// Named accepts exactly the arguments that a command's usage line names.
 func Named(args ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {
 		switch {
@@ -44,7 +44,7 @@ func Named(args ...string) cobra.PositionalArgs {
 	}
 }
 
-// UnknownServer is the error for a server that the settings do not have.
+// UnknownServer returns the error for a server that is not in the settings.
 func UnknownServer(op, name string, known []string) error {
 	e := &tool.Error{
 		Op: op, Kind: tool.Unknown, Subject: name,

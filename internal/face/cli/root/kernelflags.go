@@ -7,22 +7,22 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// KernelFlags lets a command talk to another SiYuan kernel than the usual one.
+// KernelFlags adds the flags that select a SiYuan kernel other than the usual one.
 func (p *Program) KernelFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&p.Kernel.Connection, "connection", "", "use the saved SiYuan connection `NAME`")
 	flags.StringVar(&p.Kernel.URL, "url", "", "use the SiYuan kernel at `URL`")
 	flags.StringVar(&p.Kernel.Token, "token", "", "its `TOKEN`; goes with --url, and others can read it on a command line")
 	if err := c.RegisterFlagCompletionFunc("connection", p.CompleteConnections); err != nil {
-		panic("cli: " + err.Error()) // no such flag
+		panic("cli: " + err.Error()) // the flag does not exist
 	}
 }
 
-// KernelFlagNames are the flags of [Program.KernelFlags]. A tool of a server may have arguments of
-// these names, so that behind such a tool they are its own.
+// KernelFlagNames are the flags of [Program.KernelFlags]. A server's tool may have arguments with these
+// names; after such a tool the flags are its own.
 var KernelFlagNames = []string{"connection", "url", "token"}
 
-// AboutKernel tells what a person should know of how the kernel was chosen.
+// AboutKernel prints warnings about how the kernel was chosen.
 func (p *Program) AboutKernel(a *app.App) {
 	if !p.Notes && p.Kernel == (app.KernelFlags{}) {
 		return

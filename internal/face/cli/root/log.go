@@ -13,11 +13,11 @@ import (
 
 const defaultLogLevel = "warn"
 
-// Logger writes to stderr what the user asked to see.
+// Logger returns a logger to stderr, at the level that the user chose.
 func (p *Program) Logger() (*slog.Logger, error) { return p.loggerTo(p.Err, defaultLogLevel) }
 
-// GatewayLogger is the logger of the commands that stay: it writes to file, else to the file
-// of the settings, else to stderr, at the level of the settings. --log-level wins.
+// GatewayLogger returns the logger of commands that keep running. It writes to file, or else to the file in
+// the settings, or else to stderr, at the level of the settings. --log-level takes precedence.
 func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, error) {
 	to := cfg.Log
 	if to.File = output.First(file, to.File); to.File == "" {
@@ -34,7 +34,7 @@ func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
-	return log.With("pid", os.Getpid()), nil // several processes may write it
+	return log.With("pid", os.Getpid()), nil // several processes may write to the same file
 }
 
 func (p *Program) loggerTo(w io.Writer, usual string) (*slog.Logger, error) {

@@ -11,10 +11,10 @@ import (
 	"collie/internal/process"
 )
 
-// StopTime bounds the stop of the servers; what is left after it is killed.
+// StopTime is how long servers may take to stop before they are killed.
 const StopTime = 12 * time.Second
 
-// Principal is the user of the operating system.
+// Principal returns the name of the operating system's user.
 func Principal() string {
 	u, err := user.Current()
 	if err != nil {
@@ -27,11 +27,11 @@ func Principal() string {
 type OpenOptions struct {
 	Servers  []string // nil: all
 	Sweep    bool
-	Brief    bool // see [app.Options], as the next one
+	Brief    bool // see [app.Options], also for the next field
 	Computes func()
 }
 
-// Open reads the settings and joins the parts.
+// Open reads the settings and opens the parts.
 func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
 	return p.Join(ctx, cfg, log, o)
 }
 
-// Join joins the parts.
+// Join opens the parts.
 func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger, o OpenOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
 		Version: p.Version, Self: Self(), ReaperArgs: []string{process.ReaperCommand}, Servers: o.Servers, Sweep: o.Sweep, Brief: o.Brief, Computes: o.Computes, Calls: p.Calls,
@@ -52,7 +52,7 @@ func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger
 	})
 }
 
-// Stop stops everything.
+// Stop closes the app.
 func (p *Program) Stop(a *app.App) {
 	ctx, cancel := context.WithTimeout(context.Background(), StopTime)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package root is what all commands share: the program that runs, its settings and its log, how a command
-// finds the running gateway or does the work alone, how it asks a person, and how it ends.
+// Package root has what all commands share: the running program, its settings and its log; how a command
+// finds the running gateway or works without one; how it asks a person; and how it ends.
 package root
 
 import (
@@ -19,7 +19,7 @@ import (
 	"collie/internal/face/cli/output"
 )
 
-// Program is what the commands of one run share.
+// Program is the state that all commands of one run share.
 type Program struct {
 	output.Output
 	Version string
@@ -29,23 +29,23 @@ type Program struct {
 	Files    []string
 	LogLevel string
 	Debug    bool // --debug
-	Local    bool // --local: no running gateway is asked
+	Local    bool // --local: do not use a running gateway
 
 	Kernel  app.KernelFlags // --connection, --url and --token
 	Notes   bool            // the command is about a SiYuan tool
 	WorkDir string          // see [app.Options]; set for the tool "file" only
 
-	TTY func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil opens the real one
+	TTY func() (io.ReadWriteCloser, error) // opens the terminal for confirm; nil means the real one
 
 	Calls bool // the command calls an action
 
-	SaveTo string // --save: the file for pictures of a result
+	SaveTo string // --save: the file for images in a result
 
-	Expanded     bool     // "call" was put before the command line
+	Expanded     bool     // "call" was inserted into the command line
 	CommandNames []string // for suggestions
 }
 
-// Root is the command that the others hang from, with the flags of all of them.
+// Root returns the root command with the flags that all commands have.
 func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use: "collie", Version: p.Version,
@@ -77,7 +77,7 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	return root
 }
 
-// jsonFlag is --json. Programs read English, whatever the language of the terminal is.
+// jsonFlag is --json. It sets the language to English, which programs expect.
 type jsonFlag struct{ on *bool }
 
 func (f *jsonFlag) String() string { return strconv.FormatBool(f.on != nil && *f.on) }
@@ -90,14 +90,13 @@ func (f *jsonFlag) Set(s string) (err error) {
 	return err
 }
 
-// elsewhere are flags that other programs have for what one of ours does.
+// elsewhere maps flags of ours to the names that other programs use for them.
 var elsewhere = map[string][]string{
 	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
 	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},
 }
 
-// wrongFlag is the mistake of a flag that a command does not have, or not so, with the one that was
-// probably meant.
+// wrongFlag returns the usage error for an unknown or misused flag, with the flag that was probably meant.
 func wrongFlag(c *cobra.Command, err error) error {
 	near := ""
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -113,8 +112,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return Usage("%v%s; see %s --help", err, near, c.CommandPath())
 }
 
-// wordsAreUsage makes too many words on a command line, and flags that do not go together, a mistake
-// of usage, as a wrong flag is.
+// wordsAreUsage makes surplus arguments, and flags that exclude each other, usage errors.
 func wordsAreUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -133,18 +131,18 @@ func wordsAreUsage(c *cobra.Command) {
 	}
 }
 
-// UsageError is a mistake in the command line.
-type UsageError struct{ message string }
+// usageError is an error in the command line.
+type usageError struct{ message string }
 
-func (e *UsageError) Error() string { return e.message }
+func (e *usageError) Error() string { return e.message }
 
-// Usage makes a [UsageError].
-func Usage(format string, args ...any) error { return &UsageError{locale.Sprintf(format, args...)} }
+// Usage returns a [usageError].
+func Usage(format string, args ...any) error { return &usageError{locale.Sprintf(format, args...)} }
 
-// AsUsage makes a [UsageError] of a mistake in the words of a command line; other errors stay what they are.
+// AsUsage makes a [usageError] of a mistake in the words of a command line; other errors stay what they are.
 func AsUsage(err error) error {
 	if mistake, ok := errors.AsType[*arguments.Error](err); ok {
-		return &UsageError{mistake.Error()}
+		return &usageError{mistake.Error()}
 	}
 	return err
 }
@@ -161,7 +159,7 @@ func (p *Program) Load() (*config.Config, error) {
 	return cfg, nil
 }
 
-// fitHelp has the help of commands keep to the width of the terminal, and speak its language.
+// fitHelp makes the help of commands fit the terminal's width and language.
 func (p *Program) fitHelp(root *cobra.Command) {
 	width := p.ProseWidth()
 	if width == 0 && locale.English() {
@@ -175,6 +173,6 @@ func (p *Program) fitHelp(root *cobra.Command) {
 		show(c, args)
 		c.SetOut(p.Out)
 		page := translateHelp(b.String())
-		_, _ = io.WriteString(p.Out, output.Hanging(page, output.TerminalWidth(p.Out))) // nobody can be told
+		_, _ = io.WriteString(p.Out, output.Hanging(page, output.TerminalWidth(p.Out))) // if that fails, nobody can be told
 	})
 }

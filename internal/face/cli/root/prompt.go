@@ -14,14 +14,14 @@ import (
 	"collie/internal/face/cli/output"
 )
 
-// Prompt asks the person at this terminal and returns the line they type, which is not shown if
-// it is hidden. It reads no byte more than that, so that questions of both kinds can follow each
-// other. The error is io.EOF at the end of the input, or ctx's.
+// Prompt asks the person at this terminal and returns the typed line. If hidden is set, the line is not
+// shown. Prompt reads not a byte beyond the line, so that visible and hidden questions can be mixed. The
+// error is io.EOF at the end of the input, or that of ctx.
 func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (string, error) {
 	read := ReadLine
 	if f, ok := p.In.(*os.File); ok && hidden && output.IsTerminal(p.In) {
 		fd := int(f.Fd())
-		state, err := term.MakeRaw(fd) // before the question, for those who type fast
+		state, err := term.MakeRaw(fd) // before the question, in case somebody types fast
 		if err != nil {
 			return "", err
 		}
@@ -37,14 +37,14 @@ func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (str
 		err  error
 	}
 	answer := make(chan said, 1)
-	go func() { // a read of a terminal cannot be interrupted: it ends with a line, or the process
+	go func() { // a read from a terminal cannot be interrupted: this ends with a line or the process
 		text, err := read(p.In)
 		answer <- said{text, err}
 	}()
 	select {
 	case s := <-answer:
 		if errors.Is(s.err, io.EOF) && !hidden && output.IsTerminal(p.In) {
-			fmt.Fprintln(p.Err) // Ctrl-D ends no line
+			fmt.Fprintln(p.Err) // Ctrl-D does not end the line on the screen
 		}
 		return s.text, s.err
 	case <-ctx.Done():
@@ -52,8 +52,8 @@ func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (str
 	}
 }
 
-// readHidden reads a line of a raw terminal, which shows nothing. Backspace and Ctrl-U work;
-// Ctrl-C is [context.Canceled] and Ctrl-D io.EOF.
+// readHidden reads a line from a raw terminal without showing it. It supports Backspace and Ctrl-U; Ctrl-C
+// returns [context.Canceled], Ctrl-D io.EOF.
 func readHidden(r io.Reader) (string, error) {
 	var line []byte
 	one := make([]byte, 1)
@@ -96,7 +96,7 @@ func ReadLine(r io.Reader) (string, error) {
 	}
 }
 
-// PromptOr is prompt with an answer for those who type none.
+// PromptOr is Prompt with a default answer for an empty line.
 func (p *Program) PromptOr(ctx context.Context, question, usual string) (string, error) {
 	text, err := p.Prompt(ctx, fmt.Sprintf("%s [%s]: ", locale.T(question), output.OneLine(usual)), false)
 	return output.First(strings.TrimSpace(text), usual), err

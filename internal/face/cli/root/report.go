@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// WhatHelps is whatWas with what to do about it.
+// WhatHelps is WhatWas with the error's hint.
 func WhatHelps(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Hint != "" {
 		return WhatWas(err) + locale.T("; ") + locale.Sentence(e.Hint)
@@ -23,7 +23,7 @@ func WhatHelps(err error) string {
 	return WhatWas(err)
 }
 
-// WhatWas is what was wrong, without what was being done.
+// WhatWas returns what was wrong, without the operation.
 func WhatWas(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Message != "" {
 		return locale.Sentence(e.Message)
@@ -38,19 +38,18 @@ const (
 	ExitUnreachable = 3
 	ExitDenied      = 4
 	ExitUnconfirmed = 5
-	ExitPartial     = 6 // some of several
+	ExitPartial     = 6 // only a part succeeded
 )
 
-// ExitError ends the program with a code, after everything has been said.
+// ExitError ends the program with an exit code; everything has been printed already.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// Exit ends the program with a code. Whoever returns it has said everything.
+// Exit returns an [ExitError]. The caller has printed everything.
 func Exit(code int) error { return &ExitError{code} }
 
-// Report shows an error and returns its exit code. With --json it goes to stdout, for the
-// program that reads it.
+// Report prints an error and returns its exit code. With --json the error goes to stdout, for programs.
 func (p *Program) Report(err error) int {
 	if e, ok := errors.AsType[*ExitError](err); ok {
 		return e.Code
@@ -102,8 +101,8 @@ func (p *Program) Report(err error) int {
 	return code
 }
 
-// inLanguage is an error with its texts in the language of the terminal. Those of packages that know of no language are
-// in the catalog too, where people meet them often.
+// inLanguage translates the texts of an error. Texts of packages that do not translate are in the catalog
+// too, if people see them often.
 func inLanguage(e *tool.Error) *tool.Error {
 	out := *e
 	out.Op, out.Message, out.Hint = locale.T(e.Op), locale.Sentence(e.Message), locale.Sentence(e.Hint)
@@ -113,10 +112,10 @@ func inLanguage(e *tool.Error) *tool.Error {
 	return &out
 }
 
-// diskFull is the kind of an error of a disk without room.
+// diskFull is the kind of error for a full disk.
 const diskFull tool.ErrorKind = "disk_full"
 
-// ofSystem makes an error for people of one that says no more than that the system lets nobody write or read somewhere.
+// ofSystem adds a message for people to an error that only says that the system denies access to a file.
 func ofSystem(err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
 	if _, told := errors.AsType[*tool.Error](err); !ok || told || IsUsage(err) || IsConfig(err) {
@@ -134,7 +133,7 @@ func ofSystem(err error) error {
 	return out
 }
 
-// inOneLine is an error whose message says what its fields say, as one that says it once.
+// inOneLine returns an error without its fields if its message says the same.
 func inOneLine(e *tool.Error) *tool.Error {
 	other := func(f tool.Field) bool { return f.Message != e.Message }
 	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, other) {
@@ -154,13 +153,13 @@ func inOneLine(e *tool.Error) *tool.Error {
 	return &out
 }
 
-// IsUsage reports whether the command line is wrong.
+// IsUsage reports whether the error is about the command line.
 func IsUsage(err error) bool {
-	_, ok := errors.AsType[*UsageError](err)
+	_, ok := errors.AsType[*usageError](err)
 	return ok
 }
 
-// IsConfig reports whether the settings are wrong.
+// IsConfig reports whether the error is about the settings.
 func IsConfig(err error) bool {
 	_, ok := errors.AsType[*config.Error](err)
 	return ok
@@ -182,7 +181,7 @@ func exitOf(kind tool.ErrorKind) int {
 	return ExitFailed
 }
 
-// SecretError says what to do about secrets that cannot be reached.
+// SecretError says what to do if secrets cannot be accessed.
 func SecretError(op, name string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

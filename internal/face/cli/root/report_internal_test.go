@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What is wrong is said once, as the flag that a person typed.
+// An error is printed once, with the flag that the person typed.
 func TestReportSaysItOnce(t *testing.T) {
 	t.Parallel()
 	const missing = `required argument "path" (string) is missing; none are given`
@@ -49,7 +49,7 @@ func TestReportSaysItOnce(t *testing.T) {
 	}
 }
 
-// A folder that must not be written is not a fault of ours: the error names it and the way out.
+// A folder without write permission is not an internal error: the message names it and what to do.
 func TestReportOfTheSystem(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"collie/internal/process"
 )
 
-// StdioArgs make this program serve as it was called now: the client has neither our flags
-// nor, often, our environment.
+// StdioArgs returns the arguments with which a client starts this program with the present settings, since
+// the client has neither our flags nor, often, our environment.
 func (p *Program) StdioArgs(profile string) ([]string, error) {
 	args := []string{"stdio"}
 	home, files := output.First(p.Home, p.Env.Get("COLLIE_HOME")), p.Files
@@ -39,8 +39,8 @@ func (p *Program) StdioArgs(profile string) ([]string, error) {
 	return args, nil
 }
 
-// Path is the one under which a client should start this program: the one that PATH
-// finds, if it leads here, since that outlives an update.
+// Path returns the path under which a client should start this program: the one in PATH, if that is this
+// program, because it survives an update.
 func (p *Program) Path() string {
 	if found, ok := p.inPath(); ok {
 		return found
@@ -48,7 +48,7 @@ func (p *Program) Path() string {
 	return Self()
 }
 
-// inPath is where PATH finds this program, if it does.
+// inPath returns where PATH has this program; ok is false if it does not.
 func (p *Program) inPath() (found string, ok bool) {
 	found, err := process.Resolve("collie", p.Env.List(), "")
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Program) inPath() (found string, ok bool) {
 	return found, err == nil && target == Self()
 }
 
-// AsFlags is --config for each file, as one types it here.
+// AsFlags returns --config for each file, as a person types it in this folder.
 func AsFlags(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
@@ -67,10 +67,11 @@ func AsFlags(files []string) string {
 	return b.String()
 }
 
-// Typed is a command of this program as one types it in this folder, with the same home and settings.
+// Typed returns a command of this program as a person types it in this folder, with the same home and
+// settings.
 func (p *Program) Typed(command string) string { return p.TypedWith(command, p.Files) }
 
-// TypedWith is typed with other settings files.
+// TypedWith is Typed with other settings files.
 func (p *Program) TypedWith(command string, files []string) string {
 	name := "collie"
 	if _, ok := p.inPath(); !ok && Self() != "" {
@@ -85,7 +86,7 @@ func (p *Program) TypedWith(command string, files []string) string {
 	return name + " " + command + AsFlags(files)
 }
 
-// nearby is a path as one types it in the working folder: relative where it lies in there.
+// nearby returns a path as a person types it: relative if it is below the working folder.
 func nearby(path string) string {
 	here, err := filepath.Abs(".")
 	if err != nil {
@@ -97,7 +98,7 @@ func nearby(path string) string {
 	return path
 }
 
-// ShortPath writes ~ for the home folder.
+// ShortPath replaces the home folder by ~.
 func ShortPath(path string, env config.Env) string {
 	home := env.First("HOME", "USERPROFILE")
 	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
@@ -106,7 +107,7 @@ func ShortPath(path string, env config.Env) string {
 	return path
 }
 
-// Self is the absolute path of this program, empty if it is not known.
+// Self returns the absolute path of this program; empty if it is unknown.
 func Self() string {
 	path, err := os.Executable()
 	if err != nil {

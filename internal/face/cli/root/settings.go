@@ -16,23 +16,23 @@ import (
 	"collie/internal/tool"
 )
 
-// TrustHint is what a person can do about servers in the settings file of a project.
+// TrustHint returns what a person can do about servers in a project's settings file.
 func TrustHint(file string) string {
 	return locale.Sprintf("collie mcp trust %s shows what the project starts, and asks", filepath.Dir(filepath.Dir(file)))
 }
 
-// Options say where the settings are: a project's file in the working folder counts as well.
+// Options says where the settings are, including a project file in the working folder.
 func (p *Program) Options() config.Options {
 	o := config.Options{Files: p.Files, Home: p.Home, Env: p.Env}
-	if dir, err := os.Getwd(); err == nil { // else there is no such folder any more
+	if dir, err := os.Getwd(); err == nil { // an error means that the folder was removed
 		o.Project = dir
 	}
 	return o
 }
 
-// Settings reads the settings for commands that change or judge them: what is wrong in the
-// files is returned beside what could be read, so that a mistake in one place does not keep
-// a person from repairing it with a command.
+// Settings reads the settings for commands that change or check them. It returns errors in the files together
+// with what could be read, so that an error in one place does not keep a person from repairing it with a
+// command.
 func (p *Program) Settings() (cfg *config.Config, wrong *config.Error, err error) {
 	cfg, err = p.Load()
 	if bad, ok := errors.AsType[*config.Error](err); ok {
@@ -41,8 +41,8 @@ func (p *Program) Settings() (cfg *config.Config, wrong *config.Error, err error
 	return cfg, nil, err
 }
 
-// SettingsFile is the file that commands write to: the last one that is read, or the one
-// that would be.
+// SettingsFile returns the file that commands write to: the last one that is read, or the one that would be
+// read.
 func SettingsFile(cfg *config.Config) string {
 	if n := len(cfg.Files); n > 0 {
 		return cfg.Files[n-1]
@@ -50,9 +50,9 @@ func SettingsFile(cfg *config.Config) string {
 	return cfg.Paths.ConfigFile
 }
 
-// Changed puts a change of the settings on record and tells what a running gateway makes of it:
-// servers and profiles it takes up while it runs. It has done so when changed returns, so that the
-// next command finds it with the new settings.
+// Changed records a change of the settings and prints what a running gateway does with it: it applies changes
+// of servers and profiles at once. When Changed returns, the gateway has done so, so that the next command
+// finds the new settings in effect.
 func (p *Program) Changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	p.OnRecord(ctx, cfg, command, detail)
 	now, wrong, err := p.Settings()
@@ -63,7 +63,7 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 	setting, _ := detail["setting"].(string)
 	names, _ := config.SplitPath(setting)
 	switch {
-	case err != nil: // none runs
+	case err != nil: // no gateway is running
 	case wrong != nil && p.readsAlike(&g, now):
 		p.Warn("the settings have errors, so the running gateway (pid %d) keeps the ones it has; collie mcp validate shows them", g.PID)
 	case !same:
@@ -78,7 +78,7 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 // reloaded are the sections, and the single settings, that a running gateway takes up.
 var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
 
-// OnRecord puts a change on record that has been made: what goes wrong is only a warning.
+// OnRecord records a change that was made. If that fails, it only prints a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	raw, err := json.Marshal(detail)
 	if err == nil {
@@ -91,15 +91,15 @@ func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command stri
 	}
 }
 
-// Recorder returns what puts changes on record that others make for a command, as [Program.OnRecord] does.
+// Recorder returns a function that records changes as [Program.OnRecord] does.
 func (p *Program) Recorder(cfg *config.Config) func(ctx context.Context, command string, detail map[string]any) {
 	return func(ctx context.Context, command string, detail map[string]any) {
 		p.OnRecord(ctx, cfg, command, detail)
 	}
 }
 
-// NotWritten is the error for a settings file that could not be changed. What is wrong with
-// the new text is told as it is.
+// NotWritten returns the error for a settings file that could not be changed. An error in the new text is
+// returned unchanged.
 func NotWritten(op, file string, err error) error {
 	if IsConfig(err) {
 		return err
@@ -107,8 +107,8 @@ func NotWritten(op, file string, err error) error {
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: file, Message: "the file was not changed", Err: err}
 }
 
-// OwnServer finds a server that a command is to change. One of a project that nobody has
-// trusted is left alone: the person has not seen what it would start.
+// OwnServer returns a server that a command may change. A server of an untrusted project is refused, because
+// the person has not seen what it would start.
 func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) {
 	i := slices.Index(ServerNames(cfg), name)
 	if i < 0 {
@@ -124,7 +124,7 @@ func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) 
 	return s, nil
 }
 
-// Shadowed warns if a name is still defined in another file, which counts now.
+// Shadowed warns if another file still defines a server with this name, which is then used.
 func (p *Program) Shadowed(name string) {
 	now, _, err := p.Settings()
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Program) Shadowed(name string) {
 	}
 }
 
-// ServerNames are the servers of the settings, in their order.
+// ServerNames returns the names of the servers in the settings, in order.
 func ServerNames(cfg *config.Config) []string {
 	out := make([]string, len(cfg.Servers))
 	for i, s := range cfg.Servers {
@@ -144,7 +144,7 @@ func ServerNames(cfg *config.Config) []string {
 	return out
 }
 
-// unreadable makes a mistake of the user out of settings that cannot be read at all.
+// unreadable returns a usage error if the settings cannot be read at all.
 func unreadable(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return Usage("read settings %s: %v; check --config, --home and COLLIE_CONFIG", e.Path, e.Err)

@@ -9,7 +9,7 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// translate has the help of root and of all below it speak the language of the terminal.
+// translate translates the help of root and all its subcommands.
 func translate(root *cobra.Command) {
 	if locale.English() {
 		return
@@ -31,7 +31,7 @@ func translateTree(c *cobra.Command) {
 	}
 }
 
-// translateHelp is a page of help with its headings in the language of the terminal.
+// translateHelp translates the headings of a help page.
 func translateHelp(page string) string {
 	lines := strings.Split(page, "\n")
 	for i, line := range lines {

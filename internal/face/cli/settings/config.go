@@ -1,4 +1,4 @@
-// Package settings has the commands about the settings and the secrets that stand in them.
+// Package settings has the commands about settings, secrets and tokens.
 package settings
 
 import (
@@ -97,7 +97,7 @@ func (p commands) configGet(path string) error {
 	return err
 }
 
-// unknownSetting is the mistake of a path that leads nowhere. err may know a near name.
+// unknownSetting returns the error for a path that is not a setting. err may name a similar one.
 func unknownSetting(path string, cfg *config.Config, err error) error {
 	near := root.DidYouMean(path, settingPaths(cfg))
 	if _, known, ok := strings.Cut(err.Error(), "; did you mean "); ok && near == "" {
@@ -144,10 +144,10 @@ func (p commands) configPath(all bool) error {
 		[]string{"data", d.Data}, []string{"audit", cfg.Audit.Dir}, []string{"tool cache", cfg.Cache.File}))
 }
 
-// setting is one value that holds no others, or a list.
+// setting is one value that is not an object.
 type setting struct{ path, value string }
 
-// leaves lists the settings in an object in the order of their paths.
+// leaves returns the settings in an object, sorted by path.
 func leaves(raw json.RawMessage) []setting {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -162,7 +162,7 @@ func leaves(raw json.RawMessage) []setting {
 	return out
 }
 
-// settingPaths are the paths of all settings.
+// settingPaths returns the paths of all settings.
 func settingPaths(cfg *config.Config) []string {
 	var out []string
 	for _, s := range leaves(cfg.JSON()) {

@@ -92,8 +92,8 @@ func (p commands) configUnset(ctx context.Context, path string) error {
 	return nil
 }
 
-// fileOf is the file in which a setting is to be written: for a field of a server, the one that
-// defines the server.
+// fileOf returns the file in which to write a setting: for a field of a server, the file that defines the
+// server.
 func fileOf(op, path string, cfg *config.Config) (string, error) {
 	names, err := config.SplitPath(path)
 	if err != nil {
@@ -110,16 +110,16 @@ func isServerPath(names []string) bool {
 	return len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers")
 }
 
-// unknownField refuses a text in which a server has a field that nobody knows at path. What a
-// server's fields are is not known to the settings themselves.
+// unknownField returns an error if path is an unknown field of a server in text. Package config does not know
+// the fields of servers.
 func (p commands) unknownField(cfg *config.Config, file, path string, text []byte) error {
 	names, err := config.SplitPath(path)
 	if err != nil || !isServerPath(names) || len(names) < 3 {
-		return nil //nolint:nilerr // whoever sets the path says that it is wrong
+		return nil //nolint:nilerr // the function that sets the path reports that error
 	}
 	servers, err := config.Snippet(file, filepath.Dir(file), text)
 	if err != nil {
-		return nil //nolint:nilerr // what is wrong with the whole text is told when it is written
+		return nil //nolint:nilerr // errors in the whole text are reported when it is written
 	}
 	with := *cfg
 	with.Servers = slices.DeleteFunc(servers, func(s config.ServerEntry) bool { return s.Name != names[1] })

@@ -92,11 +92,11 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 	return nil
 }
 
-// maxSecret bounds what is read of stdin.
+// maxSecret is the maximum number of bytes read from stdin.
 const maxSecret = 1 << 20
 
-// readSecret reads a value where nobody sees it: never from the command line, which everybody
-// on the machine can read and the shell remembers.
+// readSecret reads a value so that nobody can see it: never from the command line, which other users can read
+// and the shell stores.
 func (p commands) readSecret(name string) (string, error) {
 	var raw []byte
 	var err error

@@ -90,18 +90,23 @@ func (p commands) tokenAdd(ctx context.Context, t tokens.Token, scopes []string)
 		return err
 	}
 	p.OnRecord(ctx, cfg, "token add", map[string]any{"name": t.Name, "profile": t.Profile, "scopes": t.Scopes})
-	return p.showSecret(t.Name, secret)
+	if err := p.showSecret(t.Name, secret); err != nil || p.JSON {
+		return err
+	}
+	if t.May(tokens.Tools) {
+		p.Note("token %s, not shown again: a client sends it as Authorization: Bearer … to the /mcp of collie serve; collie connect CLIENT --http sets both up", t.Name)
+	} else {
+		p.Note("this is the token %s; it is not shown again", t.Name)
+	}
+	return nil
 }
 
-// showSecret prints a secret alone, so that it can be piped.
+// showSecret prints only the secret, so that it can be piped.
 func (p commands) showSecret(name, secret string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"name": name, "token": secret})
 	}
 	_, err := fmt.Fprintln(p.Out, secret)
-	if output.IsTerminal(p.Out) {
-		p.Note("this is the token %s; it is not shown again", name)
-	}
 	return err
 }
 
@@ -115,7 +120,11 @@ func (p commands) tokenRotate(ctx context.Context, name string) error {
 		return err
 	}
 	p.OnRecord(ctx, cfg, "token rotate", map[string]any{"name": name})
-	return p.showSecret(name, secret)
+	err = p.showSecret(name, secret)
+	if err == nil && output.IsTerminal(p.Out) {
+		p.Note("this is the token %s; it is not shown again", name)
+	}
+	return err
 }
 
 func (p commands) tokenRevoke(ctx context.Context, name string) error {
@@ -134,7 +143,7 @@ func (p commands) tokenRevoke(ctx context.Context, name string) error {
 	return err
 }
 
-// shownToken is a token as --json has it.
+// shownToken is a token in the output of --json.
 type shownToken struct {
 	Name                string         `json:"name"`
 	Profile             string         `json:"profile,omitempty"`
@@ -181,7 +190,7 @@ func (p commands) completeTokens(_ *cobra.Command, args []string, typed string) 
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	list, _ := tokens.Read(tokens.Path(cfg.Paths.State)) // completion tells no errors
+	list, _ := tokens.Read(tokens.Path(cfg.Paths.State)) // completion reports no errors
 	for _, t := range list {
 		if strings.HasPrefix(t.Name, typed) {
 			names = append(names, t.Name)

@@ -1,8 +1,10 @@
-// Package tokens keeps the named tokens of a home: who may come in over HTTP beside the first token, to see what,
-// and to do what. They lie in <state>/tokens.json, which has a digest of each secret and never a secret itself.
+// Package tokens keeps the named tokens of a home: who may come in over HTTP, besides the holder of the main
+// token, what they see, and what they may do. The tokens are in <state>/tokens.json, which holds a digest of
+// each secret and never the secret itself.
 //
-// Commands change the file with [Add], [Revoke] and [Rotate]; a gateway follows it with [Watch]. A file that cannot
-// be read whole is an error of all of them: nobody comes in by it until it is mended.
+// Commands change the file with [Add], [Revoke] and [Rotate]; a gateway follows it with [Watch]. If the file
+// cannot be read completely, all of them return an error, and no named token is accepted until it is
+// repaired.
 package tokens
 
 import (
@@ -30,14 +32,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Scope is what a token opens.
+// Scope is what a token gives access to.
 type Scope string
 
 // The scopes.
 const (
 	Tools   Scope = "tools"   // MCP, and the API of tools and calls
 	Chat    Scope = "chat"    // chats with agents
-	Approve Scope = "approve" // answers to what the gate asks, but for calls of the token itself
+	Approve Scope = "approve" // answering the gate's questions, except about calls of the token itself
 )
 
 // allScopes are all scopes.
@@ -46,30 +48,31 @@ func allScopes() []Scope { return []Scope{Tools, Chat, Approve} }
 // Token is one named token, without its secret.
 type Token struct {
 	Name string `json:"name"`
-	// SHA256 is the digest of the secret, in hex.
+	// SHA256 is the digest of the secret in hex.
 	SHA256 string `json:"sha256"`
-	// Profile is the only profile that the token may use; empty lets it choose any.
+	// Profile is the only profile that the token may use; empty allows any.
 	Profile string  `json:"profile,omitempty"`
 	Scopes  []Scope `json:"scopes"`
-	// ElicitationConfirms is http.elicitationConfirms for this token; nil goes by the settings.
+	// ElicitationConfirms overrides http.elicitationConfirms for this token; nil means as in the settings.
 	ElicitationConfirms *bool `json:"elicitationConfirms,omitempty"`
-	// Client and File say for which client connect has made the token, and the file it wrote; empty for others.
+	// Client and File name the client for which connect has made the token and the file it wrote; empty for
+	// other tokens.
 	Client string `json:"client,omitempty"`
 	File   string `json:"file,omitempty"`
-	// Made is when the secret was made.
+	// Made is when the present secret was made.
 	Made time.Time `json:"made"`
 }
 
 // May reports whether the token has a scope.
 func (t *Token) May(s Scope) bool { return slices.Contains(t.Scopes, s) }
 
-// Digest is SHA256 as bytes. It is for a token that [Read] gave.
+// Digest returns SHA256 as bytes. t must come from [Read], which has checked it.
 func (t *Token) Digest() (sum [sha256.Size]byte) {
-	_, _ = hex.Decode(sum[:], []byte(t.SHA256)) // checked when the file was read
+	_, _ = hex.Decode(sum[:], []byte(t.SHA256)) // cannot fail: it was checked when the file was read
 	return sum
 }
 
-// file is what the file holds.
+// file is the content of the file.
 type file struct {
 	Version int     `json:"version"`
 	Tokens  []Token `json:"tokens"`
@@ -77,16 +80,16 @@ type file struct {
 
 const (
 	version = 1
-	// most bounds the tokens of a home: each request is held against all of them.
+	// most is the maximum number of tokens in a home: each request is compared with all of them.
 	most    = 256
 	maxFile = 1 << 20 // bytes
 )
 
-// Path is the file of a home whose state folder is dir.
+// Path returns the path of the file, dir being the state folder.
 func Path(dir string) string { return filepath.Join(dir, "tokens.json") }
 
-// Read returns the tokens in the file at path, by name; none where there is no file. What is wrong with it is a
-// [*tool.Error]: Denied where others may read or write it, Invalid where it does not say what a file of this version does.
+// Read returns the tokens in the file at path, sorted by name; none if there is no file. The error is a
+// [*tool.Error]: Denied if others can read or write the file, Invalid if its content is not valid.
 func Read(path string) ([]Token, error) {
 	raw, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +102,7 @@ func Read(path string) ([]Token, error) {
 }
 
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // opening a pipe would wait for ever
+	info, err := os.Stat(path) // opening a pipe would block
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -187,7 +190,7 @@ var (
 	digestForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
-// fault says what is wrong with a token of the file; empty if nothing is.
+// fault returns what is wrong with a token in the file; empty if nothing is.
 func (t *Token) fault() string {
 	switch {
 	case !nameForm.MatchString(t.Name):
@@ -205,8 +208,8 @@ func (t *Token) fault() string {
 	return ""
 }
 
-// Add keeps a token with a new secret, and returns the secret, which is nowhere else. SHA256 and Made are filled in. A
-// name that is taken is an error of kind Exists, a token that does not fit one of kind Invalid.
+// Add stores a token with a new secret and returns the secret, which is stored nowhere. SHA256 and Made are
+// filled in. The error is of kind Exists if the name is taken, and Invalid if the token is not valid.
 func Add(ctx context.Context, path string, t Token) (secret string, err error) {
 	secret, t.SHA256 = newSecret()
 	t.Made = time.Now().UTC().Truncate(time.Second)
@@ -234,7 +237,7 @@ func Add(ctx context.Context, path string, t Token) (secret string, err error) {
 	return secret, nil
 }
 
-// Rotate gives a token a new secret, which it returns; the old one opens nothing from then on.
+// Rotate gives a token a new secret and returns it. The old secret is no longer accepted.
 func Rotate(ctx context.Context, path, name string) (secret string, err error) {
 	err = change(ctx, path, "token rotate", name, func(list []Token, i int) []Token {
 		secret, list[i].SHA256 = newSecret()
@@ -247,12 +250,12 @@ func Rotate(ctx context.Context, path, name string) (secret string, err error) {
 	return secret, nil
 }
 
-// Revoke ends a token.
+// Revoke removes a token.
 func Revoke(ctx context.Context, path, name string) error {
 	return change(ctx, path, "token revoke", name, func(list []Token, i int) []Token { return slices.Delete(list, i, i+1) })
 }
 
-// change has edit change the token of a name.
+// change applies edit to the token with this name.
 func change(ctx context.Context, path, op, name string, edit func(list []Token, i int) []Token) error {
 	return update(ctx, path, func(list []Token) ([]Token, error) {
 		if i := slices.IndexFunc(list, named(name)); i >= 0 {
@@ -275,7 +278,7 @@ func change(ctx context.Context, path, op, name string, edit func(list []Token, 
 
 func named(name string) func(Token) bool { return func(t Token) bool { return t.Name == name } }
 
-// update changes the file under its lock. One that is damaged stays as it is.
+// update changes the file while holding its lock. A damaged file is not changed.
 func update(ctx context.Context, path string, edit func([]Token) ([]Token, error)) error {
 	if _, err := readFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -297,11 +300,11 @@ func update(ctx context.Context, path string, edit func([]Token) ([]Token, error
 	})
 }
 
-// secretBytes is how much chance a secret has.
+// secretBytes is the number of random bytes in a secret.
 const secretBytes = 32
 
-// newSecret returns a secret and its digest. It begins with a word, so that people and programs that look for leaked secrets know
-// it, and never with a dash.
+// newSecret returns a secret and its digest. A secret starts with a fixed word, so that people and secret
+// scanners recognize it, and never with a dash.
 func newSecret() (secret, digest string) {
 	raw := make([]byte, secretBytes)
 	_, _ = rand.Read(raw) // never fails
@@ -310,7 +313,7 @@ func newSecret() (secret, digest string) {
 	return secret, hex.EncodeToString(sum[:])
 }
 
-// ScopeList is the scopes of a token as people read them.
+// ScopeList returns the scopes of a token as text for people.
 func (t *Token) ScopeList() string {
 	words := make([]string, len(t.Scopes))
 	for i, s := range t.Scopes {

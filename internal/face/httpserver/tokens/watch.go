@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// poll is how often the file is looked at where the system tells nothing of its changes.
+	// poll is how often the file is checked if the system sends no notices.
 	poll = 400 * time.Millisecond
-	// seldom is how often it is where the system tells of all.
+	// seldom is how often it is checked if the system reports all changes.
 	seldom = 30 * time.Second
 )
 
-// Watch calls f with what the file at path says, or why it cannot be read, whenever it has changed, until ctx ends. f is
-// called from within, never twice at once. A change counts at the latest half a second after it was made. The folder of the file
-// has to be there.
+// Watch calls f with the content of the file at path, or the error of reading it, whenever it has changed,
+// until ctx ends. It calls f on its own goroutine, one call at a time, at most half a second after a change.
+// The folder of the file must exist.
 func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, error)) {
 	events, failures, every := follow(ctx, path, log)
 	look := time.NewTicker(every)
 	defer look.Stop()
-	before, _ := os.Stat(path) // nil where there is none
+	before, _ := os.Stat(path) // nil if there is no file
 	f(Read(path))
 	for {
 		select {
@@ -40,7 +40,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 			}
 		case e, ok := <-events:
 			switch {
-			case !ok: // the system gave up
+			case !ok: // the system stopped sending notices
 				events = nil
 				look.Reset(poll)
 			case filepath.Base(e.Name) != filepath.Base(path):
@@ -58,7 +58,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 	}
 }
 
-// follow asks for notices of the folder of a file, until ctx ends.
+// follow subscribes to notices about the folder of a file, until ctx ends.
 func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify.Event, <-chan error, time.Duration) {
 	dir := filepath.Dir(path)
 	if !atomicfile.Noticed(dir) {
@@ -67,7 +67,7 @@ func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
 		if err = w.Add(dir); err != nil {
-			_ = w.Close() // it follows nothing
+			_ = w.Close() // it is not in use
 		}
 	}
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"collie/internal/mcp"
 )
 
-// asks are the questions of gateways that the client has not answered. Each gateway counts
-// its questions from the same number on, so those of all but the first get ids of ours.
+// asks are the questions from gateways that the client has not answered yet. Every gateway numbers its
+// questions from the same start, so those of all gateways but the first get new ids.
 type asks struct {
 	mu   sync.Mutex
-	open map[mcp.ID]int // by the id that the client knows: the generation it is of
+	open map[mcp.ID]int // by the id for the client; the value is the gateway's generation
 }
 
 const askPrefix = `"collie-`
 
-// outside is the id that the client knows a question by.
+// outside returns the id that the client gets for a question.
 func outside(generation int, id mcp.ID) mcp.ID {
 	if generation <= 1 {
 		return id
@@ -25,7 +25,7 @@ func outside(generation int, id mcp.ID) mcp.ID {
 	return mcp.ID(mcp.Quote("collie-" + strconv.Itoa(generation) + "-" + string(id)))
 }
 
-// inside takes the id of an outside question apart.
+// inside converts such an id back to the gateway's id.
 func inside(id mcp.ID) mcp.ID {
 	text, ok := mcp.Text([]byte(id))
 	if !ok || !strings.HasPrefix(string(id), askPrefix) {
@@ -35,7 +35,7 @@ func inside(id mcp.ID) mcp.ID {
 	return mcp.ID(rest)
 }
 
-// asked notes a question and returns it as the client gets it.
+// asked records a question and returns the message for the client.
 func (a *asks) asked(generation int, m *mcp.Message) []byte {
 	id := outside(generation, m.ID)
 	a.mu.Lock()
@@ -47,8 +47,7 @@ func (a *asks) asked(generation int, m *mcp.Message) []byte {
 	return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(id)})
 }
 
-// cancelled forgets a question that the gateway takes back and returns the notification as
-// the client gets it.
+// cancelled forgets a question that the gateway cancels, and returns the notification for the client.
 func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
 	was := mcp.ID(mcp.Get(m.Params, "requestId"))
 	id := outside(generation, was)
@@ -62,8 +61,8 @@ func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
 	return mcp.Edit(m.Raw, mcp.Field{Key: "params", Value: params})
 }
 
-// answered returns the client's answer as the gateway that asked gets it. ok is false for a
-// question that nobody has, or has any more.
+// answered returns the client's answer in the form for the gateway that asked. ok is false if the question is
+// unknown or no longer open.
 func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	a.mu.Lock()
 	generation, ok = a.open[m.ID]
@@ -75,8 +74,8 @@ func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	return m.Raw, generation, ok
 }
 
-// before takes back the questions of all gateways before a generation. It returns the
-// notifications that tell the client so.
+// before cancels the questions of all gateways before a generation, and returns the notifications for the
+// client.
 func (a *asks) before(generation int) (notices [][]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

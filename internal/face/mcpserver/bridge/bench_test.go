@@ -17,8 +17,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// BenchmarkCall measures one call after another through the bridge and, in turn with it,
-// over HTTP without it. "ratio" is the median through the bridge by the other.
+// BenchmarkCall alternates calls through the bridge and calls over HTTP without it. "ratio" is the median of
+// the former divided by that of the latter.
 func BenchmarkCall(b *testing.B) {
 	g := newGateway(b, "one")
 	through, direct := pipes(b, g), dial(b, g)
@@ -41,7 +41,7 @@ func BenchmarkCall(b *testing.B) {
 	b.ReportMetric(median[0]/median[1], "ratio")
 }
 
-// BenchmarkManyAtOnce keeps calls in flight through one bridge.
+// BenchmarkManyAtOnce measures concurrent calls through one bridge.
 func BenchmarkManyAtOnce(b *testing.B) {
 	for _, n := range []int{16, 128} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

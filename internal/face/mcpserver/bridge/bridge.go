@@ -1,19 +1,17 @@
-// Package bridge carries what one MCP client says on its pipes to a gateway that runs
-// already, and back, so that several clients of one home share the servers of one gateway.
+// Package bridge carries the messages of an MCP client on stdio to a gateway that is already running, and
+// back, so that several clients of one home share the servers of one gateway.
 //
 //	client ── lines ── Serve ──┬── HTTP ── the gateway of this home (collie serve)
 //	                           └── Opened: a gateway in this process, when that one has gone
 //
-// Messages pass as the bytes they came in. Each request is an HTTP exchange of its own, so
-// that none waits for another, and the answer goes to the client as it arrives. Of a legacy
-// client the bridge keeps what makes its session: initialize, the log level, and the
-// resources it listens to. When the gateway goes away it looks for another one, opens one in
-// this process if none comes back, and sets the session up there anew; the client sees that
-// lists may have changed, and an error for those of its requests that may have been carried
-// out. Requests that only read are asked again.
+// Messages keep their bytes. Each request is an HTTP exchange of its own, so that none waits for another, and
+// the client gets an answer as soon as it arrives. For a legacy client the bridge remembers what makes up its
+// session: initialize, the log level, and the subscribed resources. If the gateway goes away, the bridge
+// looks for another one, or opens one in this process if none comes back, and restores the session there. The
+// client is told that lists may have changed. A request that may have been executed gets an error; one that
+// only reads is sent again.
 //
-// Where a gateway is, and how one is opened, is the caller's to know: see [Options]. The
-// entry point is [Serve].
+// The caller knows where a gateway is and how to open one; see [Options]. The entry point is [Serve].
 package bridge
 
 import (
@@ -28,11 +26,11 @@ import (
 	"collie/internal/mcp"
 )
 
-// Gateway is where a running gateway is.
+// Gateway says how to reach a running gateway.
 type Gateway struct {
-	// URL of its MCP endpoint, query included.
+	// URL is that of its MCP endpoint, including the query.
 	URL string
-	// Key is the bearer token for it. A gateway that starts anew has a new one.
+	// Key is its bearer token, which changes when the gateway restarts.
 	Key string
 	// TLS is used for https; nil means the system's settings.
 	TLS *tls.Config
@@ -42,38 +40,37 @@ type Gateway struct {
 type Opened struct {
 	// Serve answers the client behind s until its input or ctx ends. It is called once.
 	Serve func(ctx context.Context, s mcp.Stream) error
-	// Close ends the gateway, after Serve has returned.
+	// Close closes the gateway after Serve has returned.
 	Close func()
 }
 
-// Options say where else a client can be served. Find and Open are required, and are called
-// by one goroutine at a time.
+// Options say where else the client can be served. Find and Open are required; calls of them do not overlap.
 type Options struct {
-	// Find returns the gateway that runs and answers now. An error means that there is
-	// none yet; one that is ErrOther in its chain, that waiting for one makes no sense.
+	// Find returns the gateway that is running and answering now. An error means that there is none yet, or,
+	// if it matches ErrOther, that it is useless to wait for one.
 	Find func(ctx context.Context) (Gateway, error)
 	// Open opens a gateway in this process.
 	Open func(ctx context.Context) (Opened, error)
-	// LossWait is how long a gateway that went away is waited for; default 3 s.
+	// LossWait is how long to wait for a gateway that went away; default 3 s.
 	LossWait time.Duration
-	// Drain is how long requests may take to finish once the input has ended; default 10 s.
+	// Drain is how long requests may go on after the input has ended; default 10 s.
 	Drain time.Duration
-	// Stall is how long the client may leave unread what is written to it; default 1 min.
+	// Stall is how long the client may read nothing of what is written to it; default 1 min.
 	Stall time.Duration
 	// Logger is told when the gateway changes (warn); nil discards.
 	Logger *slog.Logger
 }
 
-// ErrOther says that the gateway which runs is not for this client.
+// ErrOther says that the running gateway is not for this client.
 var ErrOther = errors.New("the gateway of this home is another one")
 
-// errEnded is why requests end when nothing is left of the bridge.
+// errEnded is the cause for requests that end because the bridge does.
 var errEnded = errors.New("the client's connection was closed")
 
-// Serve carries the messages of one client to the gateway at g until in ends or ctx does.
-// close is called to end a read that waits; nil does nothing. The end of the input is not
-// an error; a client that does not read for too long is one, with [mcp.ErrNotReading] in its chain.
-// Serve waits for what it started, but for a write that nothing can end.
+// Serve carries the messages of one client to the gateway g until in or ctx ends. close must end a waiting
+// read; nil does nothing. The end of the input is not an error. If the client does not read for too long, the
+// error has [mcp.ErrNotReading] in its chain. Serve waits for all its goroutines, except one in a write that
+// nothing can end.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error, g Gateway, opts Options) error {
 	opts.LossWait = cmp.Or(max(opts.LossWait, 0), 3*time.Second)
 	opts.Drain = cmp.Or(max(opts.Drain, 0), 10*time.Second)
@@ -84,7 +81,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 	lines := mcp.NewLines(in, nil, 0, close)
 	stop := context.AfterFunc(ctx, func() {
 		r.end(context.Cause(ctx))
-		_ = lines.Close() // the read says what came of it
+		_ = lines.Close() // the error of read says what happened
 	})
 	defer stop()
 	defer context.AfterFunc(r.deaf, func() { _ = lines.Close() })()
@@ -102,7 +99,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 	return err
 }
 
-// read takes the client's messages in until there are no more.
+// read handles the client's messages until there are no more.
 func (r *relay) read(lines *mcp.Lines) error {
 	for {
 		m, err := lines.Read()
@@ -123,11 +120,10 @@ func (r *relay) read(lines *mcp.Lines) error {
 	}
 }
 
-// parting bounds the good-bye to a gateway, and what is done once nothing is waited for.
+// parting bounds leaving a gateway, and waiting for goroutines that nobody needs any more.
 const parting = 2 * time.Second
 
-// drain ends the relay: what only listens at once, other requests when they are answered or
-// time is up.
+// drain ends the relay: subscriptions at once, other requests when they are answered or the time is up.
 func (r *relay) drain() {
 	r.stopListening()
 	finished := make(chan struct{})
@@ -144,7 +140,7 @@ func (r *relay) drain() {
 		case <-finished:
 			waits = false
 		case <-limit.C:
-			waits = r.out.Busy() // the client has not read yet what is there
+			waits = r.out.Busy() // the client has not read everything yet
 			limit.Reset(readWait)
 		case <-r.life.Done():
 			waits = false
@@ -165,5 +161,5 @@ func (r *relay) drain() {
 	r.out.Close()
 }
 
-// readWait is how often a client that reads slowly is looked at, once its input has ended.
+// readWait is how often to check whether a slow client has read everything after its input has ended.
 const readWait = time.Second

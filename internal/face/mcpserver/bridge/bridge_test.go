@@ -19,7 +19,7 @@ import (
 	"collie/test/await"
 )
 
-// dialogue is what clients of all kinds say, right and wrong, and the ids that are answered.
+// dialogue are messages that clients of all kinds send, valid and invalid, with the ids of the answers.
 var dialogue = []string{
 	`{"jsonrpc":"2.0","id":"early","method":"ping"}`,
 	`{"jsonrpc":"2.0","id":"too early","method":"tools/list"}`,
@@ -61,7 +61,7 @@ var dialogue = []string{
 	"\uFEFF" + `{"jsonrpc":"2.0","id":"end","method":"tools/list"}`,
 }
 
-// A client sees the same bytes through the bridge as from a gateway on its own pipes.
+// A client gets the same bytes through the bridge as from a gateway on its own pipes.
 func TestSameAsAlone(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -81,7 +81,7 @@ func TestSameAsAlone(t *testing.T) {
 				got[fmt.Sprint("line ", n)] = c.hears(`"error"`)
 			}
 			if line == ready {
-				await.Moment(10 * time.Millisecond) // nothing answers it
+				await.Moment(10 * time.Millisecond) // this message gets no answer
 			}
 		}
 		return got
@@ -98,7 +98,7 @@ func TestSameAsAlone(t *testing.T) {
 	}
 }
 
-// Requests do not wait for each other, and none keeps its connection from the next.
+// Requests do not wait for each other, and none keeps its connection from being reused.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -121,7 +121,7 @@ func TestManyAtOnce(t *testing.T) {
 	letGo(t, c, g, hanging)
 }
 
-// Of more requests than a session may have in flight the rest is refused: each is answered once.
+// Requests beyond the limit of a session are refused: each gets exactly one answer.
 func TestMoreThanMayRun(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -141,7 +141,7 @@ func TestMoreThanMayRun(t *testing.T) {
 	letGo(t, c, g, hanging)
 }
 
-// hang makes calls that last until they are taken back.
+// hang makes calls that last until they are cancelled.
 func hang(c *client, count int) {
 	c.tb.Helper()
 	for n := range count {
@@ -149,7 +149,7 @@ func hang(c *client, count int) {
 	}
 }
 
-// letGo takes the calls that hang back, which are not answered.
+// letGo cancels the hanging calls, which then get no answer.
 func letGo(tb testing.TB, c *client, g *gateway, count int) {
 	tb.Helper()
 	for n := range count {
@@ -159,8 +159,7 @@ func letGo(tb testing.TB, c *client, g *gateway, count int) {
 	c.quiet(`"id":"h`)
 }
 
-// A request that the client takes back ends at the source and is not answered; its id can
-// be used again.
+// A cancelled request ends at the source and gets no answer; its id can be used again.
 func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
@@ -174,7 +173,7 @@ func TestTakenBack(t *testing.T) {
 			} else {
 				more = "," + meta
 			}
-			for _, wait := range []time.Duration{0, 100 * time.Millisecond} { // as JSON, and once it is a stream
+			for _, wait := range []time.Duration{0, 100 * time.Millisecond} { // cancelled at once, and after its answer became a stream
 				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__hang","arguments":{}%s}}`, more)
 				await.Until(t, "the call runs", func() bool { return g.running.Load() == 1 })
 				await.Moment(wait)
@@ -189,7 +188,7 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// A source asks the client, which answers, in both eras.
+// A source asks the client and gets its answer, in both eras.
 func TestAskedBack(t *testing.T) {
 	t.Parallel()
 	c := new(home).start(t, newGateway(t, "one"))
@@ -219,7 +218,7 @@ func firstKey(obj []byte) string {
 	return text[:strings.Index(text, ":")]
 }
 
-// What belongs to no request arrives too: changes, updates and logs.
+// Messages outside of requests arrive too: changes, updates and logs.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -238,7 +237,7 @@ func TestTold(t *testing.T) {
 		tell(g)
 		c.hears(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`)
 	}
-	// The connections are lost, the gateway is not: the stream goes on behind the last event.
+	// Connections are lost but the gateway is not: the stream continues after its last event.
 	g.web.CloseClientConnections()
 	tell(g)
 	c.hears("notifications/message")
@@ -247,7 +246,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// An answer that is on its way when the connection is lost arrives over another one.
+// An answer whose connection is lost on the way arrives over another one.
 func TestAnswerIsResumed(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -260,7 +259,7 @@ func TestAnswerIsResumed(t *testing.T) {
 	c := new(home).start(t, g)
 	c.greet()
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{},"_meta":{"progressToken":"p"}}}`)
-	c.hears("notifications/progress") // so the answer is a stream, and the bridge has an id of it
+	c.hears("notifications/progress") // makes the answer a stream, of which the bridge has an event id
 	g.web.CloseClientConnections()
 	close(release)
 	if line := c.hears(`"id":1,`); !strings.Contains(line, "late") {
@@ -268,7 +267,7 @@ func TestAnswerIsResumed(t *testing.T) {
 	}
 }
 
-// Messages of many megabytes pass both ways.
+// Messages of many megabytes pass in both directions.
 func TestBig(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -289,7 +288,7 @@ func TestBig(t *testing.T) {
 	c.hears(`"id":9,"error"`, "too large")
 }
 
-// The end of the input waits for answers, and ends the session.
+// After the end of the input the bridge waits for answers, then ends the session.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -314,7 +313,7 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
-// A client that does not read its answers does not keep others waiting, and loses nothing.
+// A client that does not read its answers loses none and does not delay other clients.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -336,7 +335,7 @@ func TestSlowReader(t *testing.T) {
 	for n := range 50 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, n+1))
 	}
-	await.Moment(50 * time.Millisecond) // all answers wait for the reader
+	await.Moment(50 * time.Millisecond) // until all answers wait for the reader
 	_ = write.Close()
 	text, err := io.ReadAll(read)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxTries bounds how often a request is taken to a gateway.
+	// maxTries is how often a request is sent to a gateway at most.
 	maxTries = 4
-	// tellTime bounds the delivery of a message that is not answered.
+	// tellTime bounds the delivery of a message that gets no answer.
 	tellTime = 10 * time.Second
 )
 
-// carry takes a request to a gateway and its response to f.reply. Where a gateway goes away,
-// a request that was not carried out, or may be made twice, goes to the next one.
+// carry sends a request to a gateway and passes its response to f.reply. If a gateway goes away, a request
+// that was not executed or may be repeated is sent to the next one.
 func (r *relay) carry(f *request) error {
 	if err := r.session.await(f); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (r *relay) carry(f *request) error {
 		}
 		r.missed(a, err)
 		if f.acked.Load() > acked {
-			tries = 0 // it was heard for a while
+			tries = 0 // the subscription worked for a while
 			pause(f.ctx, firstLook)
 		}
 		if lost.sent && !f.repeatable() || tries == maxTries {
@@ -51,7 +51,7 @@ func (r *relay) carry(f *request) error {
 	}
 }
 
-// outcome words what the client is told of a request that a gateway took along.
+// outcome returns the error for the client if a gateway went away with the request.
 func outcome(f *request, lost *lostError) error {
 	e := &tool.Error{
 		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
@@ -65,8 +65,8 @@ func outcome(f *request, lost *lostError) error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: e.Error() + "; " + e.Hint, Data: e.Payload()}
 }
 
-// listener is what hears for a request that listens. It goes on at the next gateway as if
-// nothing had happened: the client sees one acknowledgement.
+// listener returns the function that receives the messages of a subscription. After a change of gateway it
+// hides the second acknowledgement, so that the client sees a single subscription.
 func (f *request) listener(r *relay) func(int, []byte) {
 	return func(generation int, raw []byte) {
 		m, err := mcp.Parse(raw)

@@ -15,7 +15,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// answerer is a gateway that answers every request the same way.
+// answerer is a gateway that gives every request the same answer.
 type answerer struct {
 	status int
 	kind   string
@@ -39,7 +39,7 @@ func (a *answerer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// talk sends input through a bridge to a and returns what came back.
+// talk sends input through a bridge to a and returns the output.
 func talk(t *testing.T, a *answerer, input string) []string {
 	t.Helper()
 	web := httptest.NewServer(a)
@@ -62,8 +62,8 @@ func talk(t *testing.T, a *answerer, input string) []string {
 	return strings.Split(text, "\n")
 }
 
-// FuzzClient lets a client say anything: what comes back is messages, and each request has
-// one response at most.
+// FuzzClient: whatever a client sends, the output consists of messages, and each request gets at most one
+// response.
 func FuzzClient(f *testing.F) {
 	for _, line := range dialogue {
 		f.Add(hello + "\n" + line + "\n")
@@ -84,7 +84,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// FuzzGateway lets a gateway answer anything: a request gets one response, on one line.
+// FuzzGateway: whatever a gateway answers, a request gets one response on one line.
 func FuzzGateway(f *testing.F) {
 	for _, body := range []string{
 		``, `{`, `{"jsonrpc":"2.0","id":1,"result":{}}`, "{\"jsonrpc\":\"2.0\",\n\"id\":1,\r\n\"result\":{}}",

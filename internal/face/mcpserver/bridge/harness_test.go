@@ -27,20 +27,20 @@ import (
 	"collie/test/await"
 )
 
-// limit bounds what should happen soon: five times what the slowest test, of messages with many
-// megabytes, was seen to take under the race detector on a busy machine.
+// limit bounds what should happen soon: five times the duration of the slowest test under the race detector
+// on a busy machine.
 const limit = await.Limit
 
-// gateway is a gateway over HTTP, real but for the source behind it.
+// gateway is a real gateway over HTTP with a fake source.
 type gateway struct {
 	fake    *tooltest.Fake
 	face    *mcpserver.Server
-	running atomic.Int32 // calls of hang
+	running atomic.Int32 // running calls of the tool hang
 	serves  atomic.Pointer[mcp.HTTPServer]
 	web     *httptest.Server
 	key     string
-	end     func() // ends all of it
-	stop    func() // what Options.Stopping waits for
+	end     func() // closes everything
+	stop    func() // closes Options.Stopping
 
 	mu   sync.Mutex
 	seen []string // method and session of each HTTP request
@@ -61,7 +61,7 @@ func newFake() *tooltest.Fake {
 	return fake
 }
 
-// newGateway starts a gateway whose tool who answers name.
+// newGateway starts a gateway whose tool "who" answers name.
 func newGateway(tb testing.TB, name string) *gateway {
 	tb.Helper()
 	g := &gateway{fake: newFake(), key: "key of " + name}
@@ -100,7 +100,7 @@ func newGateway(tb testing.TB, name string) *gateway {
 	return g
 }
 
-// open makes a handler without sessions.
+// open creates a handler without sessions.
 func (g *gateway) open() {
 	g.serves.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
 		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream)}
@@ -120,7 +120,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
 	g.handler().ServeHTTP(w, r)
 }
 
-// count is how many HTTP requests of a method came in.
+// count returns the number of HTTP requests with a method.
 func (g *gateway) count(method string) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +132,7 @@ func (g *gateway) count(method string) (n int) {
 	return n
 }
 
-// crash lets the gateway vanish from the network.
+// crash makes the gateway unreachable.
 func (g *gateway) crash() {
 	g.stop()
 	_ = g.web.Listener.Close()
@@ -143,11 +143,11 @@ func (g *gateway) at() bridge.Gateway {
 	return bridge.Gateway{URL: g.web.URL + "/mcp?profile=p", Key: g.key}
 }
 
-// home is where the bridge of a test looks for gateways.
+// home is where a test's bridge looks for gateways.
 type home struct {
 	mu     sync.Mutex
 	found  *gateway
-	err    error // instead of a gateway
+	err    error // returned instead of a gateway
 	here   *gateway
 	opened int
 	closed int
@@ -159,7 +159,7 @@ func (h *home) set(g *gateway, err error) {
 	h.found, h.err = g, err
 }
 
-// opens says what is opened instead of finding a gateway.
+// opens sets the gateway to open if none is found.
 func (h *home) opens(g *gateway) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,7 +195,7 @@ func (h *home) open(context.Context) (bridge.Opened, error) {
 	}, nil
 }
 
-// client is a client on the pipes of a bridge. It sees lines.
+// client is a client at the other end of a bridge's pipes. It sees lines.
 type client struct {
 	tb     testing.TB
 	in     *io.PipeWriter
@@ -204,7 +204,7 @@ type client struct {
 	cancel context.CancelFunc
 }
 
-// start runs a bridge to g for a client.
+// start runs a bridge from a client to g.
 func (h *home) start(tb testing.TB, g *gateway) *client {
 	tb.Helper()
 	h.set(g, nil)
@@ -221,7 +221,7 @@ func startAt(tb testing.TB, at bridge.Gateway, opts bridge.Options) *client {
 	})
 }
 
-// run lets serve serve a client.
+// run runs serve with a client.
 func run(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out io.Writer) error) *client {
 	tb.Helper()
 	in, write := io.Pipe()
@@ -254,7 +254,7 @@ func run(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out i
 		case <-time.After(limit):
 			tb.Error("the bridge does not end")
 		}
-		for range c.lines { // let the reader end
+		for range c.lines { // until the reader ends
 		}
 	})
 	return c
@@ -270,7 +270,7 @@ func (c *client) say(format string, args ...any) {
 	}
 }
 
-// hears waits for a line that has all the words, and drops those before it.
+// hears waits for a line with all the words and drops the lines before it.
 func (c *client) hears(words ...string) string {
 	c.tb.Helper()
 	timeout := time.After(limit)
@@ -295,8 +295,8 @@ next:
 	}
 }
 
-// hearsAll waits until there was a line with each of the beginnings, in those that have come
-// before as well, and returns all lines.
+// hearsAll waits until there was a line with each of the beginnings, in before or later, and returns all
+// lines.
 func (c *client) hearsAll(before []string, beginnings ...string) (all []string) {
 	c.tb.Helper()
 	begins := func(line string) func(string) bool {
@@ -320,7 +320,7 @@ func (c *client) hearsAll(before []string, beginnings ...string) (all []string) 
 	return all
 }
 
-// quiet fails if a line with the word is among those that have come.
+// quiet fails if any line received so far has the word.
 func (c *client) quiet(word string) {
 	c.tb.Helper()
 	for {

@@ -9,15 +9,15 @@ import (
 	"collie/internal/mcp"
 )
 
-// streamLink is the way to a gateway in this process, and the stream that the gateway reads
-// the client from.
+// streamLink is the link to a gateway in this process. It is also the stream from which that gateway reads
+// the client's messages.
 type streamLink struct {
 	opened Opened
-	heard  func(raw []byte) // takes what belongs to no request
+	heard  func(raw []byte) // receives messages outside of requests
 	ctx    context.Context
 	end    context.CancelFunc
 	in     chan mcp.Message
-	eof    chan struct{} // closed when the client has nothing more to say
+	eof    chan struct{} // closed when the client's input has ended
 	served chan struct{} // closed when the gateway has ended
 	stop   sync.Once
 
@@ -28,7 +28,7 @@ type streamLink struct {
 type waiter struct {
 	f          *request
 	generation int
-	done       chan error // has room for one
+	done       chan error // capacity 1
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	_ mcp.Stream = (*streamLink)(nil)
 )
 
-// newStreamLink begins to serve the client at o.
+// newStreamLink starts to serve the client by o.
 func newStreamLink(o Opened, heard func(raw []byte)) *streamLink {
 	l := &streamLink{
 		opened: o, heard: heard, in: make(chan mcp.Message), eof: make(chan struct{}), served: make(chan struct{}),
@@ -45,7 +45,7 @@ func newStreamLink(o Opened, heard func(raw []byte)) *streamLink {
 	l.ctx, l.end = context.WithCancel(context.Background())
 	go func() { // ends with close
 		defer close(l.served)
-		_ = o.Serve(l.ctx, l) // the stream has no errors of its own
+		_ = o.Serve(l.ctx, l) // the stream itself causes no errors
 	}()
 	return l
 }
@@ -60,7 +60,7 @@ func (l *streamLink) Read() (mcp.Message, error) {
 	}
 }
 
-// Write takes a message of the gateway to whom it is for.
+// Write passes a message from the gateway to the request it belongs to, or to heard.
 func (l *streamLink) Write(raw []byte) error {
 	m, err := mcp.Parse(raw)
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *streamLink) claim(id mcp.ID) *waiter {
 
 var errStopped = errors.New("the gateway in this process has ended")
 
-// put gives the gateway a message.
+// put queues a message for the gateway.
 func (l *streamLink) put(ctx context.Context, m mcp.Message) error {
 	select {
 	case l.in <- m:
@@ -131,7 +131,7 @@ func (l *streamLink) ask(f *request, generation int) error {
 	case <-f.ctx.Done():
 	}
 	if l.claim(f.m.ID) == nil {
-		return <-w.done // it was being delivered
+		return <-w.done // an answer was already being delivered
 	}
 	if f.ctx.Err() != nil {
 		return context.Cause(f.ctx)
@@ -139,7 +139,7 @@ func (l *streamLink) ask(f *request, generation int) error {
 	return errStopped
 }
 
-// tell passes a message on.
+// tell passes a message to the gateway.
 func (l *streamLink) tell(ctx context.Context, raw []byte, _ *request) error {
 	m, err := mcp.Parse(raw)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *streamLink) tell(ctx context.Context, raw []byte, _ *request) error {
 	return l.put(ctx, m)
 }
 
-// listen has nothing to do: what the gateway sends comes without.
+// listen does nothing: the gateway sends its messages without being asked.
 func (l *streamLink) listen(context.Context, func(raw []byte)) error { return nil }
 
 func (l *streamLink) close(context.Context) {
@@ -158,5 +158,5 @@ func (l *streamLink) close(context.Context) {
 	l.opened.Close()
 }
 
-// is reports false: no other process has this gateway.
+// is returns false: no gateway of another process is the one in this process.
 func (l *streamLink) is(Gateway) bool { return false }

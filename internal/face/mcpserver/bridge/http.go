@@ -19,15 +19,16 @@ import (
 
 const (
 	dialTime = 5 * time.Second
-	// idleConns is how many connections wait for the next requests: as many as a busy client
-	// has in flight, since to connect costs more than a call.
+	// idleConns is how many idle connections are kept: as many as a busy client has requests in flight,
+	// because connecting costs more than a call.
 	idleConns = 256
-	// idleTime is less than what a gateway allows, so that a request does not meet a
-	// connection that is being closed.
+	// idleTime is shorter than the gateway's limit, so that a request does not hit a connection that the
+	// gateway is closing.
 	idleTime = 90 * time.Second
-	// maxAnswer bounds an answer: what a gateway takes of a server, and what it puts around.
+	// maxAnswer is the maximum size of an answer: the largest message from a server plus what the gateway
+	// adds.
 	maxAnswer = mcp.DefaultMaxFrame + 64<<10
-	// maxRefusal is how much is read of an answer that is an HTTP error.
+	// maxRefusal is how many bytes of an HTTP error's body are read.
 	maxRefusal = 1 << 20
 )
 
@@ -40,19 +41,19 @@ const (
 	headerLastEvent = "Last-Event-Id"
 )
 
-// HeaderStream names the client's pipe to the gateway. Clients of one user share a key there, and a modern one has
-// no session to be known by; the gateway believes the header of a bridge alone.
+// HeaderStream identifies the client's pipe to the gateway. Clients of one user share a key, and a modern
+// client has no session. The gateway accepts this header only from a bridge.
 const HeaderStream = "Collie-Stream"
 
-// httpLink is the way to a gateway in another process.
+// httpLink is the link to a gateway in another process.
 type httpLink struct {
 	gateway Gateway
 	url     *url.URL
 	wire    *http.Transport
-	err     error        // the URL is wrong
-	gone    atomic.Bool  // the gateway does not know us, or our session, any more
-	common  http.Header  // of every POST; read only
-	session atomic.Value // http.Header of a POST in the legacy session; read only
+	err     error        // set if the URL is invalid
+	gone    atomic.Bool  // the gateway no longer knows our key or session
+	common  http.Header  // for every POST; read-only
+	session atomic.Value // http.Header for POSTs in the legacy session; read-only
 }
 
 func newHTTPLink(g Gateway, stream string) *httpLink {
@@ -79,13 +80,13 @@ func (l *httpLink) is(g Gateway) bool {
 	return !l.gone.Load() && l.gateway.URL == g.URL && l.gateway.Key == g.Key
 }
 
-// legacy returns the header of the session's requests, nil if there is no session.
+// legacy returns the header for requests of the session, nil if there is none.
 func (l *httpLink) legacy() http.Header {
 	h, _ := l.session.Load().(http.Header)
 	return h
 }
 
-// header returns the header of a request. It must not be changed.
+// header returns the header for a request. It must not be changed.
 func (l *httpLink) header(f *request) http.Header {
 	switch {
 	case f.greets():
@@ -111,7 +112,7 @@ func (l *httpLink) header(f *request) http.Header {
 	return h
 }
 
-// send makes one HTTP exchange. The error is a [*lostError].
+// send makes one HTTP request. The error is a [*lostError].
 func (l *httpLink) send(ctx context.Context, method string, h http.Header, body []byte) (*http.Response, error) {
 	if l.err != nil {
 		return nil, &lostError{err: l.err}
@@ -125,7 +126,7 @@ func (l *httpLink) send(ctx context.Context, method string, h http.Header, body 
 		req.ContentLength = int64(len(body))
 		req.Body = newPayload(body, &sent)
 		req.GetBody = func() (io.ReadCloser, error) {
-			sent.Store(false) // net/http asks again only when nothing had left
+			sent.Store(false) // net/http retries only if nothing was sent
 			return newPayload(body, &sent), nil
 		}
 	}
@@ -136,13 +137,13 @@ func (l *httpLink) send(ctx context.Context, method string, h http.Header, body 
 	return resp, nil
 }
 
-// unwritten reports whether the request never left as a whole, which is nothing to a gateway.
+// unwritten reports whether the request was not sent completely, so that the gateway ignores it.
 func unwritten(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "write" || op.Op == "readfrom")
 }
 
-// payload is a request body that tells when it begins to leave.
+// payload is a request body that records when it begins to be sent.
 type payload struct {
 	bytes.Reader
 	sent *atomic.Bool
@@ -169,11 +170,11 @@ func (p *payload) WriteTo(w io.Writer) (int64, error) {
 // Close does nothing.
 func (p *payload) Close() error { return nil }
 
-// tell posts a message that is not answered.
+// tell posts a message that gets no answer.
 func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 	h := l.legacy()
 	switch {
-	case about != nil && (about.modern || h == nil): // whose exchange is closed instead
+	case about != nil && (about.modern || h == nil): // such a request is cancelled by closing its HTTP exchange
 		return nil
 	case h == nil:
 		h = l.modernNotice(raw)
@@ -189,7 +190,7 @@ func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 	return nil
 }
 
-// modernNotice returns the header of a notification of a client that opens no session.
+// modernNotice returns the header for a notification of a client without a session.
 func (l *httpLink) modernNotice(raw []byte) http.Header {
 	h := l.common.Clone()
 	h[headerVersion] = []string{mcp.ModernVersions[0]}
@@ -197,8 +198,8 @@ func (l *httpLink) modernNotice(raw []byte) http.Header {
 	return h
 }
 
-// refused is the error of a status that says that the gateway does not know us any more, or
-// nil. The request was not carried out.
+// refused returns an error if the status means that the gateway no longer knows us, else nil. The request was
+// not executed.
 func (l *httpLink) refused(resp *http.Response) error {
 	if !goneStatus(resp.StatusCode) {
 		return nil
@@ -207,7 +208,7 @@ func (l *httpLink) refused(resp *http.Response) error {
 	return &lostError{err: fmt.Errorf("http status %s", resp.Status)}
 }
 
-// goneStatus reports whether a status says that the gateway does not know us, or the session.
+// goneStatus reports whether a status means that the gateway does not know our key or session.
 func goneStatus(code int) bool {
 	return code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusNotFound
 }
@@ -222,7 +223,7 @@ func (l *httpLink) close(ctx context.Context) {
 	l.wire.CloseIdleConnections()
 }
 
-// discard reads a little of a body, so that its connection can serve again, and closes it.
+// discard reads a little of a body, so that the connection can be reused, and closes it.
 func discard(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, 64<<10)
 	_ = body.Close()

@@ -38,7 +38,7 @@ func (l *httpLink) ask(f *request, generation int) error {
 	}
 }
 
-// answer takes the response out of a JSON body.
+// answer passes on the response in a JSON body.
 func (l *httpLink) answer(f *request, resp *http.Response) error {
 	raw, err := readAll(resp)
 	if err != nil {
@@ -50,8 +50,8 @@ func (l *httpLink) answer(f *request, resp *http.Response) error {
 	return f.answered(raw)
 }
 
-// answered hands the response on. One that ends a subscription comes from a gateway that
-// stops: the subscription goes on at the next one.
+// answered passes on the response. The response to a subscription means that the gateway is stopping, so the
+// subscription moves to the next gateway instead.
 func (f *request) answered(raw []byte) error {
 	if f.listens() && f.acked.Load() > 0 {
 		return &lostError{sent: true, err: errors.New("the gateway stops")}
@@ -60,7 +60,7 @@ func (f *request) answered(raw []byte) error {
 	return nil
 }
 
-// readAll reads a body: into memory of just its length where the gateway told it.
+// readAll reads a body; if the gateway gave its length, the buffer has exactly that size.
 func readAll(resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
 	n := resp.ContentLength
@@ -84,7 +84,7 @@ func readAll(resp *http.Response) ([]byte, error) {
 	return raw, nil
 }
 
-// adopt keeps the session that the answer to initialize opens.
+// adopt stores the session that the answer to initialize opens.
 func (l *httpLink) adopt(session string, raw []byte) {
 	m, err := mcp.Parse(raw)
 	if err != nil || m.Result == nil || session == "" {
@@ -96,7 +96,7 @@ func (l *httpLink) adopt(session string, raw []byte) {
 	l.session.Store(h)
 }
 
-// refusal hands on what a gateway answered with an HTTP error.
+// refusal passes on what a gateway answered with an HTTP error status.
 func (l *httpLink) refusal(f *request, resp *http.Response) error {
 	defer discard(resp.Body)
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
@@ -109,14 +109,14 @@ func (l *httpLink) refusal(f *request, resp *http.Response) error {
 		return &mcp.Error{Code: mcp.CodeInternal, Message: fmt.Sprintf("the gateway answered http status %s: %.200q", resp.Status, raw)}
 	case m.ID == f.m.ID:
 		f.reply(raw)
-	default: // it did not come to reading the id
+	default: // the gateway refused before it read the id
 		f.reply(mcp.AppendError(nil, f.m.ID, m.Error))
 	}
 	return nil
 }
 
-// follow reads the stream of events that answers a request. One that breaks is gone on with
-// where the gateway can.
+// follow reads the event stream that answers a request. If the stream breaks and the gateway supports it,
+// follow reconnects and continues.
 func (l *httpLink) follow(f *request, generation int, resp *http.Response) error {
 	last := ""
 	for {
@@ -139,7 +139,7 @@ func (l *httpLink) follow(f *request, generation int, resp *http.Response) error
 	}
 }
 
-// follow hands on the events of a stream. done says that the response was among them.
+// follow passes on the events of a stream. done reports that the response was among them.
 func follow(f *request, generation int, events *mcp.EventReader) (done bool, err error) {
 	for {
 		raw, err := events.Next()
@@ -152,7 +152,7 @@ func follow(f *request, generation int, events *mcp.EventReader) (done bool, err
 		switch {
 		case err != nil:
 			return done, ignoreAfter(done, err)
-		case done: // the end of the body, so that its connection serves again
+		case done: // read to the end, so that the connection can be reused
 		case f.isResponse(raw):
 			if err := f.answered(raw); err != nil {
 				return true, err
@@ -171,12 +171,12 @@ func ignoreAfter(done bool, err error) error {
 	return err
 }
 
-// isCutResponse is isResponse for the beginning of a message.
+// isCutResponse is isResponse for the beginning of a message that was too long.
 func (f *request) isCutResponse(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"jsonrpc":"2.0","id":`+string(f.m.ID)+`,"result"`))
 }
 
-// resume goes on with a stream behind the event last.
+// resume reopens a stream after the event last.
 func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, error) {
 	session := l.legacy()
 	h := http.Header{}
@@ -196,12 +196,12 @@ func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, err
 	case resp.StatusCode == http.StatusOK && isStream(resp):
 		return resp, nil
 	}
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // for people
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // for people to read
 	_ = resp.Body.Close()
 	return nil, &streamError{resp.StatusCode, mcp.GetString(json.RawMessage(raw), "error", "message")}
 }
 
-// streamError says that a gateway has no such stream.
+// streamError says that a gateway does not have this stream any more.
 type streamError struct {
 	status  int
 	message string
@@ -218,7 +218,7 @@ func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
 		resp, err := l.resume(ctx, last)
 		if refused, ok := errors.AsType[*streamError](err); ok {
 			if !goneStatus(refused.status) {
-				return nil // a gateway without such a stream
+				return nil // the gateway has no such stream
 			}
 			l.gone.Store(true)
 			err = &lostError{err: refused}
@@ -235,7 +235,7 @@ func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
 			if raw, err = events.Next(); err == nil {
 				heard(raw)
 			} else if _, ok := errors.AsType[*mcp.FrameError](err); ok {
-				err = nil // a notification that nobody could take
+				err = nil // a notification was too long; go on
 			}
 		}
 		_ = resp.Body.Close()
@@ -244,6 +244,6 @@ func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
 	}
 }
 
-// listenAgain is the wait before a stream that broke off is gone on with: less than gateways
-// ask for, since this one is on the same machine.
+// listenAgain is the wait before a broken stream is reopened. It is shorter than gateways ask for, because
+// this one is on the same machine.
 const listenAgain = 50 * time.Millisecond

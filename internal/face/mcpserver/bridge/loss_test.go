@@ -19,7 +19,7 @@ func serveAt(ctx context.Context, in *io.PipeReader, out io.Writer, g *gateway, 
 	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond})
 }
 
-// ends are the ways a client goes on after its gateway has gone.
+// ends are the ways in which a client can go on after its gateway has gone.
 var ends = map[string]func(h *home, next *gateway){
 	"another comes back": func(h *home, next *gateway) { h.set(next, nil) },
 	"none comes back":    func(h *home, next *gateway) { h.opens(next); h.set(nil, nil) },
@@ -29,7 +29,7 @@ var ends = map[string]func(h *home, next *gateway){
 	},
 }
 
-// eachEnd runs a test for each of them. lose lets the first gateway go.
+// eachEnd runs a test for each of them. lose ends the first gateway.
 func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two *gateway, lose func())) {
 	t.Helper()
 	for name, end := range ends {
@@ -46,8 +46,8 @@ func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two 
 	}
 }
 
-// A legacy session goes on elsewhere with all that the client has set up. It is told that
-// lists may have changed; what was in flight fails or is asked again.
+// A legacy session is restored at another gateway, with everything the client has set up. The client is told
+// that lists may have changed. Requests in flight fail or are sent again.
 func TestSessionGoesOn(t *testing.T) {
 	t.Parallel()
 	eachEnd(t, func(t *testing.T, h *home, c *client, one, two *gateway, lose func()) {
@@ -91,7 +91,7 @@ func TestSessionGoesOn(t *testing.T) {
 		two.fake.Report(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error","n":1}`)})
 		c.hears("notifications/message", `"n":1`)
 
-		// A question of the new gateway has an id of its own; an answer to the old one is lost.
+		// A question of the new gateway has a new id; an answer to the old gateway is dropped.
 		c.say(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
 		m, err := mcp.Parse([]byte(c.hears(`"elicitation/create"`)))
 		if err != nil || m.ID == "1" {
@@ -113,7 +113,7 @@ func TestSessionGoesOn(t *testing.T) {
 	})
 }
 
-// Requests that only read are asked again, those that come while there is no gateway wait.
+// Requests that only read are sent again; those that arrive while there is no gateway wait.
 func TestReadsAreAskedAgain(t *testing.T) {
 	t.Parallel()
 	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
@@ -128,7 +128,7 @@ func TestReadsAreAskedAgain(t *testing.T) {
 	})
 }
 
-// A client that has not begun yet begins elsewhere.
+// A client that has not sent initialize yet starts at the next gateway.
 func TestBeginsElsewhere(t *testing.T) {
 	t.Parallel()
 	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
@@ -139,7 +139,7 @@ func TestBeginsElsewhere(t *testing.T) {
 	})
 }
 
-// A modern client that listens goes on listening, and sees no second acknowledgement.
+// A modern client's subscription goes on without a second acknowledgement.
 func TestListeningGoesOn(t *testing.T) {
 	t.Parallel()
 	eachEnd(t, func(t *testing.T, _ *home, c *client, one, two *gateway, lose func()) {
@@ -159,7 +159,7 @@ func TestListeningGoesOn(t *testing.T) {
 	})
 }
 
-// A session that only the gateway has forgotten is opened anew there.
+// If only the session is lost, it is opened again at the same gateway.
 func TestSessionForgotten(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -177,8 +177,7 @@ func TestSessionForgotten(t *testing.T) {
 	await.Until(t, "the subscription is there again", func() bool { return len(g.fake.Subscribed()) == 1 })
 }
 
-// Without a gateway, and with nothing to open, requests fail and say why. The bridge goes on
-// looking with the next request.
+// Without any gateway, requests fail and the error says why. The next request makes the bridge look again.
 func TestNoGatewayAtAll(t *testing.T) {
 	t.Parallel()
 	one, two := newGateway(t, "one"), newGateway(t, "two")
@@ -194,7 +193,7 @@ func TestNoGatewayAtAll(t *testing.T) {
 	c.hears(`"id":2,`, `"who":"two"`)
 }
 
-// The end of the context ends everything soon, whatever is in flight.
+// When ctx ends, everything ends soon, whatever is in flight.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")

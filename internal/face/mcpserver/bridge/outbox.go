@@ -8,31 +8,30 @@ import (
 	"collie/internal/mcp"
 )
 
-// message is a message of the client that is not a request.
+// message is a message from the client that is not a request.
 type message struct {
 	raw        []byte
-	generation int      // the gateway it is for; 0 for whichever there is
-	about      *request // the request it takes back, nil for other messages
+	generation int      // the gateway it is for; 0 means the present one
+	about      *request // the request that it cancels, nil for other messages
 }
 
-// maxBox bounds the messages that wait for a gateway, in bytes. A client that sends more waits
-// itself: the delivery of each has an end.
+// maxBox bounds the bytes of messages that wait for a gateway. Beyond that reading from the client waits,
+// which is safe because every delivery has a time limit.
 const maxBox = 16 << 20
 
-// outbox keeps such messages in order, so that the client's input is not held up by a
-// gateway that is slow to take them.
+// outbox queues such messages in order, so that a slow gateway does not block reading from the client.
 type outbox struct {
 	mu     sync.Mutex
 	queue  []message
-	bytes  int           // of those that wait, or are being delivered
-	less   chan struct{} // closed when they get fewer; nil where nobody waits for it
+	bytes  int           // size of messages waiting or being delivered
+	less   chan struct{} // closed when bytes decreases; nil if nobody waits for that
 	closed bool
-	more   chan struct{} // has one token when there is something to look at
+	more   chan struct{} // signals that there is something to do; capacity 1
 }
 
 func newOutbox() *outbox { return &outbox{more: make(chan struct{}, 1)} }
 
-// put takes a message in, when there is room or ctx has ended.
+// put adds a message once there is room or ctx has ended.
 func (o *outbox) put(ctx context.Context, p message) {
 	o.mu.Lock()
 	for o.bytes > maxBox && ctx.Err() == nil {
@@ -53,7 +52,7 @@ func (o *outbox) put(ctx context.Context, p message) {
 	o.wake()
 }
 
-// done notes that a message was delivered, or given up.
+// done records that a message was delivered or given up.
 func (o *outbox) done(p message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -64,7 +63,7 @@ func (o *outbox) done(p message) {
 	}
 }
 
-// close lets the sender end when it has sent what there is.
+// close makes the sender end after the queued messages.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true
@@ -79,7 +78,7 @@ func (o *outbox) wake() {
 	}
 }
 
-// next waits for what was put in; ok is false when nothing more will be.
+// next waits for messages; ok is false when no more will come.
 func (o *outbox) next(ctx context.Context) (messages []message, ok bool) {
 	for {
 		o.mu.Lock()
@@ -100,8 +99,7 @@ func (o *outbox) next(ctx context.Context) (messages []message, ok bool) {
 	}
 }
 
-// send brings to the gateway what the client says without waiting for an answer. Where there
-// is no gateway there is nobody to be told.
+// send delivers the queued messages to the gateway. If there is no gateway, they are dropped.
 func (r *relay) send() {
 	defer close(r.sent)
 	for {
@@ -112,7 +110,7 @@ func (r *relay) send() {
 		for _, p := range messages {
 			r.deliver(p)
 			r.box.done(p)
-			if p.about != nil { // the notification first: it names the reason
+			if p.about != nil { // the notification goes first, because it holds the reason
 				p.about.cancel(errTakenBack)
 			}
 		}
@@ -139,15 +137,15 @@ func (r *relay) deliver(p message) {
 	}
 }
 
-// output writes messages to the client. A client that does not read holds its writers, and with
-// them the exchanges that bring more.
+// output writes messages to the client. While the client does not read, writers block, and with them the
+// exchanges that bring more messages.
 type output struct {
 	*mcp.Output
 	log *slog.Logger
 }
 
-// line writes one message and does not keep or change raw. That it could not is known by the
-// end of the relay.
+// line writes one message; it does not keep or change raw. A failure needs no further handling: it ends the
+// relay.
 func (o output) line(raw []byte) {
 	if err := o.Write(raw); err != nil {
 		o.log.Debug("message not written", "error", err)

@@ -13,7 +13,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// relay is one client and the way to its gateway.
+// relay carries the messages of one client.
 type relay struct {
 	opts    Options
 	log     *slog.Logger
@@ -21,24 +21,24 @@ type relay struct {
 	deaf    context.Context // ends when nothing can be written to the client any more
 	life    context.Context
 	end     context.CancelCauseFunc
-	flying  sync.WaitGroup // the client's requests
+	flying  sync.WaitGroup // requests of the client in flight
 	wg      sync.WaitGroup // all goroutines
 	box     *outbox
-	sent    chan struct{} // closed when the outbox has been sent
-	slots   chan struct{} // one for each request that flies
+	sent    chan struct{} // closed when the outbox is empty and closed
+	slots   chan struct{} // one value for each request in flight
 	session session
-	stream  string // names the client's pipe to every gateway
+	stream  string // identifies the client's pipe to every gateway
 	asks    asks
 	route   route
 
-	modern atomic.Bool // the client has made a request that needs no session
+	modern atomic.Bool // the client has sent a request that needs no session
 
 	mu       sync.Mutex
 	requests map[mcp.ID]*request
 }
 
-// maxTaken bounds the client's requests that are not answered yet: more than a gateway runs at
-// once, so that a client which reads never meets it.
+// maxTaken bounds the client's unanswered requests. It is above the number that a gateway runs at once, so
+// that a client that reads never hits it.
 const maxTaken = 1024
 
 func newRelay(out io.Writer, opts Options) *relay {
@@ -63,13 +63,13 @@ func (r *relay) begin(g Gateway) {
 	r.wg.Go(r.send)
 }
 
-// request takes a request of the client in and carries it out beside the others.
+// request handles a request of the client on its own goroutine.
 func (r *relay) request(m mcp.Message) {
 	f := newRequest(r.life, m)
 	if f.modern {
 		r.modern.Store(true)
 	}
-	if m.Method == "ping" && !f.modern && !r.session.begun() { // allowed before there is a session
+	if m.Method == "ping" && !f.modern && !r.session.begun() { // a ping is allowed before there is a session
 		f.cancel(nil)
 		r.out.line(mcp.AppendResult(nil, m.ID, json.RawMessage("{}")))
 		return
@@ -93,7 +93,7 @@ func (r *relay) request(m mcp.Message) {
 	})
 }
 
-// admit notes a request down, or says why it cannot be taken to a gateway.
+// admit registers a request, or returns why it is refused.
 func (r *relay) admit(f *request) *mcp.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +111,7 @@ func (r *relay) admit(f *request) *mcp.Error {
 	return nil
 }
 
-// carryOut sees a request to its response.
+// carryOut handles a request until its response.
 func (r *relay) carryOut(f *request) {
 	defer f.cancel(nil)
 	f.reply = func(raw []byte) { r.finish(f, raw) }
@@ -121,7 +121,7 @@ func (r *relay) carryOut(f *request) {
 	}
 	var err error
 	if f.m.Method != "ping" {
-		err = r.out.Room(f.ctx) // while answers wait for a client that reads slowly, no more are fetched
+		err = r.out.Room(f.ctx) // wait while too many answers are waiting for a slow client
 	}
 	if err == nil {
 		err = r.carry(f)
@@ -134,12 +134,12 @@ func (r *relay) carryOut(f *request) {
 	}
 }
 
-// finish gives the client the response to a request, unless it took the request back.
+// finish gives the client the response to a request, unless the client has cancelled it.
 func (r *relay) finish(f *request, raw []byte) {
 	r.mu.Lock()
 	waits := r.requests[f.m.ID] == f
 	if waits {
-		delete(r.requests, f.m.ID) // before the response, after which the client may use the id again
+		delete(r.requests, f.m.ID) // before the response, because the client may reuse the id after that
 	}
 	r.mu.Unlock()
 	if !waits {
@@ -149,7 +149,7 @@ func (r *relay) finish(f *request, raw []byte) {
 	r.out.line(raw)
 }
 
-// errorObject is the JSON-RPC error object for err.
+// errorObject returns err as a JSON-RPC error object.
 func errorObject(err error) json.RawMessage {
 	if e, ok := errors.AsType[mcp.RawError](err); ok {
 		return e.Object()
@@ -157,7 +157,7 @@ func errorObject(err error) json.RawMessage {
 	return (&mcp.Error{Code: mcp.CodeInternal, Message: err.Error()}).Object()
 }
 
-// heard passes on what a gateway sends of its own accord.
+// heard passes on a gateway's message outside of requests.
 func (r *relay) heard(generation int, raw []byte) {
 	m, err := mcp.Parse(raw)
 	switch {
@@ -174,14 +174,14 @@ func (r *relay) heard(generation int, raw []byte) {
 	}
 }
 
-// answered takes the client's answer to a question of a gateway.
+// answered passes on the client's answer to a question of a gateway.
 func (r *relay) answered(m mcp.Message) {
 	if raw, generation, ok := r.asks.answered(&m); ok {
 		r.box.put(r.life, message{raw: raw, generation: generation})
 	}
 }
 
-// notified takes a notification of the client.
+// notified handles a notification of the client.
 func (r *relay) notified(m mcp.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
@@ -195,13 +195,13 @@ func (r *relay) notified(m mcp.Message) {
 	}
 }
 
-// cancel ends a request that the client does not want any more. Over HTTP a modern request
-// is taken back by closing its exchange, a legacy one by a notification.
+// cancel ends a request that the client cancels. Over HTTP a modern request is cancelled by closing its
+// exchange, a legacy one by a notification.
 func (r *relay) cancel(m mcp.Message) {
 	id := mcp.ID(mcp.Get(m.Params, "requestId"))
 	r.mu.Lock()
 	f := r.requests[id]
-	if f == nil || f.greets() { // initialize cannot be taken back
+	if f == nil || f.greets() { // initialize cannot be cancelled
 		r.mu.Unlock()
 		return
 	}
@@ -210,7 +210,7 @@ func (r *relay) cancel(m mcp.Message) {
 	r.box.put(r.life, message{raw: m.Raw, about: f})
 }
 
-// stopListening ends the requests that last as long as the client does.
+// stopListening ends all subscriptions.
 func (r *relay) stopListening() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

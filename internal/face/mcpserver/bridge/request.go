@@ -13,18 +13,18 @@ import (
 type request struct {
 	m       mcp.Message
 	modern  bool
-	ctx     context.Context //nolint:containedctx // the request's own, which the client can end
+	ctx     context.Context //nolint:containedctx // the request's own context, which ends when the client cancels it
 	cancel  context.CancelCauseFunc
-	waitFor <-chan struct{} // the handshake that has to be over before, nil for none
+	waitFor <-chan struct{} // the handshake that has to end first; nil if none
 
-	// reply takes the response, and heard what comes before it. Neither keeps raw.
+	// reply receives the response, heard the messages before it. Neither keeps raw.
 	reply func(raw []byte)
 	heard func(generation int, raw []byte)
-	// acked counts the acknowledgements of a request that listens.
+	// acked counts the acknowledgements of a subscription.
 	acked atomic.Int32
 }
 
-// errTakenBack is the cause of a context that the client ended.
+// errTakenBack is the cause if the client cancelled the request.
 var errTakenBack = errors.New("the client took the request back")
 
 func newRequest(life context.Context, m mcp.Message) *request {
@@ -33,7 +33,7 @@ func newRequest(life context.Context, m mcp.Message) *request {
 	return f
 }
 
-// isModern reports whether a request is of the modern era, as a gateway decides it.
+// isModern reports whether a request is of the modern era, by the same rule as in a gateway.
 func isModern(m *mcp.Message) bool {
 	return m.Method == "server/discover" || m.Params != nil && mcp.Get(m.Params, "_meta", mcp.MetaVersion) != nil
 }
@@ -41,10 +41,10 @@ func isModern(m *mcp.Message) bool {
 // greets reports whether the request opens a legacy session.
 func (f *request) greets() bool { return !f.modern && f.m.Method == "initialize" }
 
-// listens reports whether the request lasts as long as the client does.
+// listens reports whether the request is a subscription, which lasts as long as the client.
 func (f *request) listens() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
-// repeatable reports whether the request may be made twice: it asks, and does nothing.
+// repeatable reports whether the request only reads, so that it may be sent twice.
 func (f *request) repeatable() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",
@@ -55,8 +55,7 @@ func (f *request) repeatable() bool {
 	return false
 }
 
-// isResponse reports whether raw is the response to the request. Those of our own gateways
-// need no reading.
+// isResponse reports whether raw is the response to the request.
 func (f *request) isResponse(raw []byte) bool {
 	if rest, ok := bytes.CutPrefix(raw, []byte(`{"jsonrpc":"2.0","id":`)); ok {
 		if rest, ok = bytes.CutPrefix(rest, []byte(f.m.ID)); ok {

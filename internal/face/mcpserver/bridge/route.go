@@ -9,38 +9,37 @@ import (
 	"collie/internal/tool"
 )
 
-// A link is a way to one gateway. It is safe for concurrent use.
+// A link connects to one gateway. It is safe for concurrent use.
 type link interface {
-	// ask takes a request there and its response to f.reply, and returns once that is done,
-	// or the request has been taken back. What comes before goes to f.heard as of generation. A [*lostError] says that there is no answer from
-	// there, any other error is the answer.
+	// ask sends a request and passes its response to f.reply. It returns when that is done or the request was
+	// cancelled. Messages before the response go to f.heard with generation. A [*lostError] means that the
+	// gateway gave no answer; any other error is the answer.
 	ask(f *request, generation int) error
-	// tell takes a message there that is not answered. about is the request that it takes
-	// back, nil for other messages.
+	// tell sends a message that gets no answer. about is the request that it cancels, nil for other messages.
 	tell(ctx context.Context, raw []byte, about *request) error
-	// listen brings what the gateway sends beside the answers to heard, until ctx ends. It
-	// returns a [*lostError] when the gateway cannot be reached.
+	// listen passes the gateway's messages outside of requests to heard, until ctx ends. It returns a
+	// [*lostError] if the gateway cannot be reached.
 	listen(ctx context.Context, heard func(raw []byte)) error
 	// close ends the session there.
 	close(ctx context.Context)
-	// is reports whether the link leads to g and the session there still exists.
+	// is reports whether the link connects to g and the session there still exists.
 	is(g Gateway) bool
 }
 
-// lostError says that a gateway is out of reach.
+// lostError says that a gateway cannot be reached.
 type lostError struct {
-	sent bool // the request may have been carried out
+	sent bool // the request may have been executed
 	err  error
 }
 
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// attachment is a gateway and the client's session there.
+// attachment is a gateway with the client's session there.
 type attachment struct {
 	link       link
-	generation int             // how many there were, this one included
-	life       context.Context //nolint:containedctx // of what listens to it
+	generation int             // number of attachments so far, this one included
+	life       context.Context //nolint:containedctx // context for listening to the gateway
 	end        context.CancelFunc
 	listening  sync.Once
 }
@@ -51,16 +50,16 @@ func newAttachment(life context.Context, l link, generation int) *attachment {
 	return a
 }
 
-// route says which gateway the client is attached to. The zero value needs changed.
+// route holds the gateway that the client is attached to. changed must be set before use.
 type route struct {
 	mu       sync.Mutex
 	up       *attachment // nil while there is none
-	last     *attachment // up, or what it was
+	last     *attachment // the present or the previous attachment
 	looking  bool
-	failures int // how often looking came to nothing
+	failures int // number of failed searches
 	err      error
 	closed   bool
-	changed  chan struct{} // closed and replaced with each change of up and failures
+	changed  chan struct{} // closed and replaced when up or failures changes
 }
 
 func (w *route) now() *attachment {
@@ -74,7 +73,7 @@ func (w *route) tellAll() {
 	w.changed = make(chan struct{})
 }
 
-// to makes a the route. It reports false when the route is closed.
+// to sets the attachment. It returns false if the route is closed.
 func (w *route) to(a *attachment) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +89,7 @@ func (w *route) to(a *attachment) bool {
 	return true
 }
 
-// fail says that there is no way.
+// fail records a failed search.
 func (w *route) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +98,7 @@ func (w *route) fail(err error) {
 	w.tellAll()
 }
 
-// close ends the route and returns what there was.
+// close closes the route and returns the present attachment.
 func (w *route) close() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +108,7 @@ func (w *route) close() *attachment {
 	return a
 }
 
-// attached waits for a gateway.
+// attached waits until there is a gateway.
 func (r *relay) attached(ctx context.Context) (*attachment, error) {
 	w := &r.route
 	failures := -1
@@ -122,7 +121,7 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 		look := up == nil && !failed && !w.looking && !w.closed
 		if look {
 			w.looking = true
-			r.wg.Add(1) // the caller is counted too, so nobody waits for zero yet
+			r.wg.Add(1) // safe: the caller is counted in wg, so nobody is past Wait yet
 		}
 		closed := w.closed
 		w.mu.Unlock()
@@ -150,7 +149,7 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 	}
 }
 
-// missed notes that a could not be reached, if err says so, and looks for another gateway.
+// missed starts to look for another gateway if err says that a could not be reached.
 func (r *relay) missed(a *attachment, err error) {
 	if _, lost := errors.AsType[*lostError](err); !lost {
 		return
@@ -173,13 +172,13 @@ func (r *relay) missed(a *attachment, err error) {
 	}
 }
 
-// How often a gateway that went away is looked for.
+// How often to look for a gateway that went away.
 const (
 	firstLook = 20 * time.Millisecond
 	lastLook  = time.Second
 )
 
-// look finds the client another gateway, or opens one in this process.
+// look finds another gateway for the client, or opens one in this process.
 func (r *relay) look() {
 	limit := time.NewTimer(r.opts.LossWait)
 	defer limit.Stop()
@@ -208,7 +207,7 @@ func (r *relay) look() {
 	}
 }
 
-// attach goes on with a gateway that was found.
+// attach attaches the client to a gateway that was found.
 func (r *relay) attach(g Gateway) bool {
 	r.route.mu.Lock()
 	last := r.route.last
@@ -225,7 +224,7 @@ func (r *relay) attach(g Gateway) bool {
 	return true
 }
 
-// openHere goes on with a gateway in this process.
+// openHere attaches the client to a gateway in this process.
 func (r *relay) openHere() {
 	here, err := r.opts.Open(r.life)
 	if err != nil {
@@ -246,7 +245,7 @@ func (r *relay) openHere() {
 // restoreTime bounds the handshake with a gateway.
 const restoreTime = 10 * time.Second
 
-// move sets the client's session up at a and makes a its gateway.
+// move restores the client's session at a and makes a the present attachment.
 func (r *relay) move(a *attachment) error {
 	ctx, cancel := context.WithTimeout(r.life, restoreTime)
 	defer cancel()
@@ -266,7 +265,7 @@ func (r *relay) move(a *attachment) error {
 	return nil
 }
 
-// hear listens to what a gateway sends beside its answers, once there is a session.
+// hear listens to a gateway's messages outside of requests, once there is a session.
 func (r *relay) hear(a *attachment) {
 	if !r.session.open() {
 		return
@@ -288,7 +287,7 @@ func (r *relay) hear(a *attachment) {
 	})
 }
 
-// leave ends the session of a, for a gateway that may have gone.
+// leave ends the session of a; the gateway may already be gone.
 func (a *attachment) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()

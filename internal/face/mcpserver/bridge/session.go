@@ -12,17 +12,17 @@ import (
 	"collie/internal/mcp"
 )
 
-// session is what a legacy client has set up, to be set up again at another gateway.
+// session is the state that a legacy client has set up, to restore it at another gateway.
 type session struct {
 	mu      sync.Mutex
-	opening chan struct{} // closed when the client's initialize is over; nil before it
-	hello   []byte        // the client's initialize, once it went well
-	ready   []byte        // its notifications/initialized
-	level   []byte        // its last logging/setLevel
+	opening chan struct{} // closed when initialize is over; nil before the client has sent it
+	hello   []byte        // the client's initialize request, if it succeeded
+	ready   []byte        // the client's notifications/initialized
+	level   []byte        // the client's last logging/setLevel request
 	uris    map[string][]byte
 }
 
-// admit decides whether a legacy request can be made now, and what it has to wait for.
+// admit decides whether a legacy request is allowed now, and sets what it has to wait for.
 func (s *session) admit(f *request) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func sendInitialize() *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "send initialize first, or a request of protocol version " + mcp.ModernVersions[0]}
 }
 
-// await holds a request until the session is open.
+// await makes a request wait until the session is open.
 func (s *session) await(f *request) error {
 	if f.waitFor == nil {
 		return nil
@@ -61,7 +61,7 @@ func (s *session) await(f *request) error {
 	return nil
 }
 
-// greeted ends the wait for initialize. One that failed may be sent again.
+// greeted ends the wait for initialize. If initialize failed, it may be sent again.
 func (s *session) greeted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *session) greeted() {
 // begun reports whether the client has sent initialize.
 func (s *session) begun() bool { return s.opened() != nil }
 
-// opened returns what is closed once initialize is over; nil before it.
+// opened returns a channel that is closed when initialize is over; nil before the client has sent it.
 func (s *session) opened() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *session) initialized(raw []byte) {
 	s.ready = raw
 }
 
-// learn keeps what a request has set up, if its response says that it has.
+// learn stores what a request has set up, if its response says that it succeeded.
 func (s *session) learn(f *request, response []byte) {
 	if f.modern {
 		return
@@ -125,7 +125,7 @@ func (s *session) learn(f *request, response []byte) {
 	}
 }
 
-// restore sets the session up at another gateway, behind the client's back.
+// restore sets up the session at another gateway; the client does not notice.
 func (r *relay) restore(ctx context.Context, a *attachment) error {
 	s := &r.session
 	s.mu.Lock()
@@ -158,7 +158,7 @@ func (r *relay) restore(ctx context.Context, a *attachment) error {
 	return nil
 }
 
-// repeat makes a request of the client again, under an id that the client does not use.
+// repeat sends a request of the client again, with an id that the client does not use.
 func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) error {
 	m, err := mcp.Parse(mcp.Edit(raw, mcp.Field{Key: "id", Value: mcp.Quote("collie-again-" + strconv.Itoa(n))}))
 	if err != nil {

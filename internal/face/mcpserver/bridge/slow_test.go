@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// A client that reads nothing is given up, and whoever started the bridge is told why. Until
-// then no more is fetched for it than what was on its way.
+// A client that reads nothing is given up, and Serve returns the reason. Until then no more answers are
+// fetched for it.
 func TestClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")

@@ -1,5 +1,4 @@
-// Package webtest serves the API that commands ask a running gateway by, over real HTTP and a real pipeline, for the
-// tests of those who ask.
+// Package webtest serves the API of a gateway over real HTTP with a real pipeline, for tests of its clients.
 package webtest
 
 import (
@@ -17,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Serve serves what a source offers, and a server git that is ready, until the test ends. It returns the URL and
+// Serve serves a source, and a server named git that is ready, until the test ends. It returns the URL and
 // the control key.
 func Serve(tb testing.TB, src tool.Source) (url, key string) {
 	tb.Helper()
@@ -44,7 +43,7 @@ func Serve(tb testing.TB, src tool.Source) (url, key string) {
 	return srv.URL, "key"
 }
 
-// started is servers that have all started.
+// started is a list of servers that have all started.
 type started struct{ web.Servers }
 
 func (started) List() []tool.ServerStatus {

@@ -8,8 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestUnder: for every level of the workspace and of the ceiling, listed or not, the lower one counts, in all that a
-// snapshot says.
+// TestUnder: for every level and every ceiling, listed or not, everything in the snapshot goes by the lower of the
+// two.
 func TestUnder(t *testing.T) {
 	t.Parallel()
 	levels := []access.Level{access.None, access.Read, access.Write, access.Delete}

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Known says which actions there are and which are on by default: tool, action, on. Order does
-// not matter.
+// Known says which actions exist and which are on by default, as tool → action → on. Order does not matter.
 type Known map[string]map[string]bool
 
 // The formats of a tool config.
@@ -19,53 +18,49 @@ const (
 
 // Config is the tool config of a workspace in its canonical form. It is immutable.
 type Config struct {
-	// On says what is on: tool, action. What is not there is off.
+	// On has the actions that are on, by tool and action. A missing action is off.
 	On map[string]map[string]bool
-	// ToolOn says which tools are on as a whole. A tool without an action that is on is off.
+	// ToolOn has the tools that are on as a whole. A tool whose actions are all off is off.
 	ToolOn map[string]bool
 	// UploadMB is file.uploadLargeFileThresholdMB, 1 to 1024, default 10.
 	UploadMB int
-	// UserRules, one rule a line; Memory is the agent's own text, MemoryAt when it was written.
+	// UserRules are the user's rules, one a line. Memory is the agent's own text, MemoryAt when it was written.
 	UserRules, Memory string
 	MemoryAt          time.Time
-	// Strict is writeSafety.strictMode as the file has it; nil where the file says nothing.
+	// Strict is writeSafety.strictMode; nil if the file does not set it.
 	Strict *bool
-	// SoftErrors and Slim are errorReporting.softRecoverableErrors (false) and
-	// debug.slimResponses (true).
+	// SoftErrors is errorReporting.softRecoverableErrors (default false), Slim is debug.slimResponses (default true).
 	SoftErrors, Slim bool
-	// ReadOnly is readOnlyTools: only actions that read are to be offered. It changes
-	// neither On nor ToolOn.
+	// ReadOnly is readOnlyTools: only actions that read are offered. On and ToolOn do not reflect it.
 	ReadOnly bool
-	// Source is the file that this came from, empty for the defaults. Format is "nested",
-	// "category" or "flat".
+	// Source is the file that was read, empty for the defaults. Format is "nested", "category" or "flat".
 	Source, Format string
-	// Findings are what in the file was not understood and has no effect, one line each.
+	// Findings are the parts of the file that were not understood and have no effect, one line each.
 	Findings []string
-	// Stale says since when the files could not be read; zero means that this is current.
-	// Unreadable says that there is no good copy either: all writes are off.
+	// Stale is the time since which the files could not be read; zero means that this config is current. Unreadable
+	// means that there is no earlier good copy either, so all writes are off.
 	Stale      time.Time
 	Unreadable bool
-	// Problem says why the files cannot be read; nil if they can.
+	// Problem is the error of reading the files; nil if they could be read.
 	Problem error
 
-	// old says that the file is of an older format, or has old names of actions.
+	// old says that the file has an older format or old names of actions.
 	old bool
 }
 
-// Enabled reports whether an action is on, and its tool.
+// Enabled reports whether an action and its tool are on.
 func (c *Config) Enabled(tool, action string) bool { return c.ToolOn[tool] && c.On[tool][action] }
 
-// Old reports whether the file is of an older format or has old names of actions, so that
-// [Switches.Migrate] would write it anew.
+// Old reports whether the file has an older format or old names of actions, which [Switches.Migrate] would convert.
 func (c *Config) Old() bool { return c.old }
 
-// sameSwitches reports whether the same is offered.
+// sameSwitches reports whether both configs offer the same actions.
 func (c *Config) sameSwitches(d *Config) bool {
 	return c.ReadOnly == d.ReadOnly && maps.Equal(c.ToolOn, d.ToolOn) &&
 		maps.EqualFunc(c.On, d.On, func(a, b map[string]bool) bool { return maps.Equal(a, b) })
 }
 
-// defaults is the config of a workspace that has no file.
+// defaults returns the config of a workspace without a file.
 func (k Known) defaults() *Config {
 	c := &Config{
 		On: make(map[string]map[string]bool, len(k)), ToolOn: make(map[string]bool, len(k)),
@@ -79,7 +74,7 @@ func (k Known) defaults() *Config {
 	return c
 }
 
-// closeEmpty turns off the tools that have no action that is on.
+// closeEmpty turns off tools whose actions are all off.
 func (c *Config) closeEmpty() {
 	for tool, actions := range c.On {
 		if !slices.Contains(slices.Collect(maps.Values(actions)), true) {

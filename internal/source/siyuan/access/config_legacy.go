@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// list reads ["list", "create"]: all actions of the tool are off but those. An item may be an
-// action of today, a former name, or a name of the flat time that belongs to the tool.
+// list reads ["list", "create"]: all other actions of the tool are off. An item may be a current name, a former name,
+// or a name of the flat format that belongs to this tool.
 func (p *parser) list(name string, items []any) {
 	p.clear(name)
 	for _, item := range items {
@@ -29,7 +29,7 @@ func (p *parser) list(name string, items []any) {
 		}
 		p.config.On[name][action] = true
 	}
-	p.config.ToolOn[name] = true // closeEmpty has the last word
+	p.config.ToolOn[name] = true // closeEmpty turns it off again if nothing is on
 }
 
 // clear turns all actions of a tool off.
@@ -39,9 +39,8 @@ func (p *parser) clear(name string) {
 	}
 }
 
-// flat reads {"list_notebooks": true}. A tool with at least one such name begins with all of its
-// actions off; of several names for one action one true is enough. In a nested file they do not
-// count.
+// flat reads {"list_notebooks": true}. If a tool has at least one such name, all its actions start as off. If several
+// names stand for one action, a single true turns it on. In a nested file such names do not count.
 func (p *parser) flat(nested bool) {
 	cleared := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
@@ -69,7 +68,7 @@ func (p *parser) flat(nested bool) {
 		if !cleared[t.tool] {
 			cleared[t.tool] = true
 			p.clear(t.tool)
-			p.config.ToolOn[t.tool] = true // closeEmpty has the last word
+			p.config.ToolOn[t.tool] = true // closeEmpty turns it off again if nothing is on
 		}
 		if _, known := actions[t.action]; known && on {
 			p.config.On[t.tool][t.action] = true

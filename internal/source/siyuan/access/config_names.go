@@ -1,9 +1,9 @@
 package access
 
-// The names that actions had before, for tool configs that were written then.
+// Former names of actions, which older tool configs use.
 
-// flatNames are the names of the time when every action was a tool of its own: old name, and
-// tool and action of today. Several may have become one action. An empty value has no successor.
+// flatNames maps names from when every action was a tool of its own to the current tool and action. Several names may
+// map to one action. An empty target means that the action is gone.
 var flatNames = map[string]target{
 	"list_notebooks":    {"notebook", "list"},
 	"create_notebook":   {"notebook", "create"},
@@ -126,10 +126,10 @@ var flatNames = map[string]target{
 	"get_boot_progress": {},
 }
 
-// target is an action of today.
+// target is a current action.
 type target struct{ tool, action string }
 
-// formerNames are names that actions had inside their tool: tool, old name, name of today.
+// formerNames maps former names of actions within their tool: tool → old name → current name.
 var formerNames = map[string]map[string]string{
 	"notebook": {"open": "set_open_state", "close": "set_open_state"},
 	"document": {
@@ -152,7 +152,7 @@ var formerNames = map[string]map[string]string{
 	"flashcard": {"skip_review_card": "review_card", "add_card": "create_card"},
 }
 
-// elsewhereNames are members of a tool config that are not tools of ours, and are right there.
+// elsewhereNames are valid members of a tool config that are not tools.
 var elsewhereNames = map[string]bool{
 	"extension": true, "feedback": true, "mcpApps": true, "userRulesText": true,
 	"agentSiyuanMemoryText": true, "agentSiyuanMemoryUpdatedAt": true,

@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// decodeConfig reads the text of a tool config; nil if it is JSON and no object, which counts as
-// no file. Numbers keep their digits.
+// decodeConfig parses a tool config. It returns nil for JSON that is not an object, which counts as no file. Numbers
+// keep their digits.
 func decodeConfig(raw []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -29,12 +29,12 @@ func decodeConfig(raw []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// parse reads a tool config of any of the three formats, on top of the defaults. It takes only
-// what it knows; the rest is a finding and changes nothing.
+// parse reads a tool config of any of the three formats, on top of the defaults. What it does not know becomes a
+// finding and has no effect.
 func (k Known) parse(raw map[string]any) *Config {
 	p := &parser{known: k, config: k.defaults(), raw: raw}
 	for name := range k {
-		p.config.ToolOn[name] = true // until it turns out that nothing is on
+		p.config.ToolOn[name] = true // closeEmpty turns it off again if nothing is on
 	}
 	p.config.Format = p.format()
 	p.switches()
@@ -44,7 +44,7 @@ func (k Known) parse(raw map[string]any) *Config {
 	return p.config
 }
 
-// parser is what one reading of a tool config has so far.
+// parser is the state of reading one tool config.
 type parser struct {
 	known  Known
 	raw    map[string]any
@@ -55,7 +55,7 @@ func (p *parser) note(format string, args ...any) {
 	p.config.Findings = append(p.config.Findings, fmt.Sprintf(format, args...))
 }
 
-// format tells the format: one object with actions makes it nested, whatever else is there.
+// format returns the format: a single object with actions makes it nested, whatever else there is.
 func (p *parser) format() string {
 	flat := false
 	for name, v := range p.raw {
@@ -80,11 +80,11 @@ func (p *parser) format() string {
 	return formatNested
 }
 
-// switches reads what is on.
+// switches reads which tools and actions are on.
 func (p *parser) switches() {
 	nested := p.config.Format == formatNested
 	p.config.old = !nested
-	// Names in a fixed order, so that the same file gives the same findings.
+	// In sorted order, so that the same file gives the same findings.
 	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
 		if _, known := p.known[name]; known {
 			p.tool(name, p.raw[name], nested)
@@ -96,7 +96,7 @@ func (p *parser) switches() {
 	p.compareRecent()
 }
 
-// tool reads the member of one tool.
+// tool reads one tool's member.
 func (p *parser) tool(name string, v any, nested bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -118,8 +118,8 @@ func (p *parser) tool(name string, v any, nested bool) {
 	}
 }
 
-// nested reads {"enabled": …, "actions": {…}}. Old names of one action are joined with or, and
-// the name of today wins over them.
+// nested reads {"enabled": …, "actions": {…}}. If several old names stand for one action, a single true turns it on;
+// the current name overrides them.
 func (p *parser) nested(name string, object map[string]any) {
 	if v, ok := object["enabled"]; ok {
 		if on, ok := v.(bool); ok {
@@ -162,7 +162,7 @@ func (p *parser) nested(name string, object map[string]any) {
 	}
 }
 
-// meant ends a finding about a name that nobody knows.
+// meant returns the end of a finding about an unknown name: the known name that is nearest.
 func meant(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return fmt.Sprintf("; did you mean %q?", near)
@@ -170,8 +170,7 @@ func meant(name string, known []string) string {
 	return ""
 }
 
-// compareRecent keeps an action off that came later and opens more to read, unless the file
-// names it.
+// compareRecent keeps this action off unless the file names it, since it was added later and opens more to reading.
 func (p *parser) compareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)
@@ -185,7 +184,7 @@ func (p *parser) compareRecent() {
 	}
 }
 
-// settings reads what is not a switch.
+// settings reads everything but switches.
 func (p *parser) settings() {
 	c := p.config
 	section := func(name string) map[string]any { object, _ := p.raw[name].(map[string]any); return object }
@@ -212,7 +211,7 @@ func (p *parser) settings() {
 	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
 }
 
-// megabytes reads the threshold: rounded down, 1 to 1024, and 10 for what is not a number.
+// megabytes reads the upload threshold, rounded down and limited to 1 to 1024; 10 if it is not a number.
 func (p *parser) megabytes(v any) int {
 	n, _ := v.(json.Number)
 	f, err := n.Float64()
@@ -232,7 +231,7 @@ func (p *parser) text(to *string, name string) {
 	*to = s
 }
 
-// flag reads a boolean and reports whether there was one.
+// flag reads a boolean and reports whether v is one.
 func (p *parser) flag(to *bool, name string, v any) bool {
 	b, ok := v.(bool)
 	switch {
@@ -244,8 +243,8 @@ func (p *parser) flag(to *bool, name string, v any) bool {
 	return ok
 }
 
-// canonical is raw in the form of today: every tool that is known has its object with what
-// is on, old names are gone, and what nobody knows stays as it is.
+// canonical returns raw in the current format: every known tool has its object with the actions that are on, old
+// names are replaced, and unknown members stay as they are.
 func (k Known) canonical(raw map[string]any) map[string]any {
 	c := k.parse(raw)
 	out := maps.Clone(raw)
@@ -282,7 +281,7 @@ func (k Known) canonical(raw map[string]any) map[string]any {
 	return out
 }
 
-// encodeConfig is the text of a tool config, for people too.
+// encodeConfig returns the text of a tool config, indented for people.
 func encodeConfig(raw map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

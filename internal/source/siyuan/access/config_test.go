@@ -13,14 +13,14 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// load reads a config as ours.
+// load reads text as our own config file.
 func load(t *testing.T, text string) *access.Config {
 	t.Helper()
 	w := newWorkspace(map[string]string{ownConfig: text})
 	return access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes}).Current(t.Context())
 }
 
-// enabled are the actions of a tool that are on, sorted; nil if the tool is off.
+// enabled returns the actions of a tool that are on, sorted; nil if the tool is off.
 func enabled(c *access.Config, tool string) []string {
 	var out []string
 	for _, action := range slices.Sorted(maps.Keys(known[tool])) {
@@ -31,7 +31,7 @@ func enabled(c *access.Config, tool string) []string {
 	return out
 }
 
-// differing are the tools whose actions are not those of the defaults, with what is on.
+// differing returns the tools whose actions differ from the defaults, with the actions that are on.
 func differing(c *access.Config) map[string]string {
 	defaults := access.NewSwitches(newWorkspace(nil).client(), access.SwitchesOptions{Known: known}).Last()
 	out := map[string]string{}
@@ -143,8 +143,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestCompareRecentStaysOff has a program whose defaults open the action: a file from before it
-// does not.
+// TestCompareRecentStaysOff: the action stays off for an older file, even in a program that has it on by default.
 func TestCompareRecentStaysOff(t *testing.T) {
 	t.Parallel()
 	open := access.Known{"timeline": {"list_nodes": true, "compare_recent": true}}
@@ -185,7 +184,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestNamesLeadSomewhere holds the tables of old names to the actions that there are.
+// TestNamesLeadSomewhere: every old name maps to an existing action.
 func TestNamesLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	out := map[string]bool{"system.changelog": true} // left out of the tools

@@ -1,6 +1,6 @@
 package access
 
-// FlatNames are the old flat names with "tool.action".
+// FlatNames returns the names of the flat format with "tool.action".
 func FlatNames() map[string]string {
 	out := map[string]string{}
 	for name, t := range flatNames {
@@ -9,7 +9,7 @@ func FlatNames() map[string]string {
 	return out
 }
 
-// FormerNames are the former names, "tool.old", with the name of today.
+// FormerNames returns the former names, as "tool.old", with the current name.
 func FormerNames() map[string]string {
 	out := map[string]string{}
 	for tool, names := range formerNames {

@@ -9,14 +9,13 @@ import (
 	"collie/internal/tool"
 )
 
-// The folders of the workspace that hold the files: the public plugin's and our own.
+// The folders of the workspace that hold the files: the public plugin's and ours.
 const (
 	pluginFolder = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	ownFolder    = "/data/storage/petal/collie/"
 )
 
-// readFile returns the content of a file of the workspace, without a byte order mark; nil where
-// there is no such file or nothing in it.
+// readFile returns the content of a workspace file without a byte order mark; nil if the file is missing or empty.
 func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error) {
 	raw, err := k.ReadFile(ctx, path)
 	if err != nil {
@@ -32,8 +31,8 @@ func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error
 	return raw, nil
 }
 
-// elsewhere reports whether the failure of a reading says nothing about the file that was read:
-// there is no kernel, it does not know us, or nobody waits any more.
+// elsewhere reports whether an error of reading says nothing about the file: there is no kernel, it refuses our
+// token, or the caller gave up.
 func elsewhere(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return true
@@ -46,14 +45,14 @@ func elsewhere(ctx context.Context, err error) bool {
 	}
 }
 
-// member is one member of a JSON object.
+// member is a member of a JSON object.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// members returns the members of an object in their order, those with the same name too; none
-// for any other value. raw must be valid JSON.
+// members returns the members of an object in order, duplicates included; none for any other value. raw must be valid
+// JSON.
 func members(raw []byte) []member {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -65,17 +64,16 @@ func members(raw []byte) []member {
 		name, ok := t.(string)
 		m := member{name: name}
 		if err != nil || !ok || d.Decode(&m.value) != nil {
-			return nil // not valid
+			return nil // not valid JSON
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// ConfigFiles are the tool configs of a workspace, in the order in which they win: our own and
-// the public plugin's.
+// ConfigFiles returns the tool configs of a workspace in order of precedence: ours, then the public plugin's.
 func ConfigFiles() []string { return []string{ownFolder + configFile, pluginFolder + configFile} }
 
-// LevelFiles are the files of levels of a workspace: our own and the public plugin's. Of two that
-// list a notebook the lower level counts.
+// LevelFiles returns the files of levels of a workspace: ours and the public plugin's. If both list a notebook, the
+// lower level counts.
 func LevelFiles() []string { return []string{ownFolder + levelsFile, pluginFolder + levelsFile} }

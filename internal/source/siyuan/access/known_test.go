@@ -6,7 +6,7 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// known are the actions of all tools, written down by hand; those with a minus are off by default.
+// known has the actions of all tools, written down by hand. A minus marks those that are off by default.
 var known = func() access.Known {
 	out := access.Known{}
 	for tool, actions := range map[string]string{
@@ -30,8 +30,7 @@ var known = func() access.Known {
 	return out
 }()
 
-// writes says which of them write, as far as a test needs it: all but those that sound like
-// reading.
+// writes reports whether an action writes, well enough for these tests: by its name.
 func writes(_, action string) bool {
 	for _, reads := range []string{"get", "list", "search", "ls", "tree", "read", "lookup", "render", "info", "fulltext", "query_sql", "dom", "shop"} {
 		if strings.HasPrefix(action, reads) {

@@ -8,26 +8,25 @@ import (
 	"collie/internal/tool"
 )
 
-// latest shares what a reading brings: one caller reads at a time, those who wait for it take
-// its outcome, errors included, and later ones take it while it is fresh. The zero value is not
-// usable; see newLatest.
+// latest shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
+// included, and later callers get it while it is fresh. Make it with newLatest.
 type latest[T any] struct {
 	turn chan struct{} // holds a token while nobody reads
 
 	mu           sync.Mutex
-	begun, ended uint64        // number of the last reading that began, and of the last that ended
-	ending       chan struct{} // closed when the reading that is under way ends; nil if none is
-	epoch        uint64        // raised by forget
+	begun, ended uint64        // numbers of the last reading begun and the last ended
+	ending       chan struct{} // closed when the current reading ends; nil if there is none
+	epoch        uint64        // incremented by forget
 	last         outcome[T]
 }
 
-// outcome is what a reading brought. Number 0 stands for none.
+// outcome is the result of a reading. Number 0 means that there is none.
 type outcome[T any] struct {
 	value  T
 	err    error
 	number uint64
 	epoch  uint64
-	at     time.Time // when it began
+	at     time.Time // when the reading began
 }
 
 func newLatest[T any]() *latest[T] {
@@ -36,10 +35,10 @@ func newLatest[T any]() *latest[T] {
 	return l
 }
 
-// get returns what read brings, or what it brought less than maxAge ago. With anew the reading
-// has begun after this call, and is shared only with those who waited for one as well.
+// get returns the result of read, or an earlier result that is younger than maxAge. With anew it returns only a
+// result whose reading began after this call.
 //
-// A reading that its caller gave up is nobody else's outcome: the next one in the line reads.
+// If the caller that reads gives up, its canceled reading is not shared: the next caller in line reads.
 func (l *latest[T]) get(
 	ctx context.Context, maxAge time.Duration, anew bool, read func(context.Context) (T, error),
 ) (T, error) {
@@ -54,7 +53,7 @@ func (l *latest[T]) get(
 			if o, ok = l.since(floor); !ok {
 				o, ok = l.run(ctx, read), true
 			}
-		case <-ended: // nil while nobody reads
+		case <-ended: // nil, and so never ready, while nobody reads
 			o, ok = l.since(floor)
 		case <-ctx.Done():
 			o.err, ok = &tool.Error{Op: "ask SiYuan", Kind: tool.Canceled, Err: context.Cause(ctx)}, true
@@ -63,8 +62,8 @@ func (l *latest[T]) get(
 	return o.value, o.err
 }
 
-// remembered returns an outcome that is fresh, else the number of a reading that is too old for
-// one who asks now.
+// remembered returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
+// this caller.
 func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,10 +73,10 @@ func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], f
 	if o := l.last; o.number > 0 && o.err == nil && o.epoch == l.epoch && time.Since(o.at) < maxAge {
 		return o, 0, true
 	}
-	return o, l.ended, false // one that is under way will do
+	return o, l.ended, false // a reading in progress will do
 }
 
-// left is for how long remembered returns what there is, with the same maxAge; 0 where it returns nothing.
+// left returns how long remembered will go on to return the current outcome with the same maxAge; 0 if it does not.
 func (l *latest[T]) left(maxAge time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +86,7 @@ func (l *latest[T]) left(maxAge time.Duration) time.Duration {
 	return 0
 }
 
-// since returns the last outcome if its reading is a later one than floor.
+// since returns the last outcome if its reading is later than floor.
 func (l *latest[T]) since(floor uint64) (o outcome[T], ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +96,7 @@ func (l *latest[T]) since(floor uint64) (o outcome[T], ok bool) {
 	return o, false
 }
 
-// run reads; the caller has the turn.
+// run reads. The caller holds the turn.
 func (l *latest[T]) run(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
 	l.mu.Lock()
 	l.begun++
@@ -118,7 +117,7 @@ func (l *latest[T]) run(ctx context.Context, read func(context.Context) (T, erro
 	return o
 }
 
-// forget makes every reading that has begun so far too old for those who ask from now on.
+// forget makes all readings that have begun so far too old for later callers.
 func (l *latest[T]) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Level is what may be done in a notebook. Levels are ordered: each allows what those before
-// it allow.
+// Level says what may be done in a notebook. Each level allows everything that lower levels allow.
 type Level uint8
 
 // The levels.
 const (
-	None   Level = iota // the notebook does not exist for callers
+	None   Level = iota // for callers the notebook does not exist
 	Read                // r
 	Write               // rw
 	Delete              // rwd
@@ -19,18 +18,18 @@ const (
 
 var levelNames = [...]string{"none", "r", "rw", "rwd"}
 
-// String is the level as files and people write it: none, r, rw or rwd.
+// String returns the level as it is written in files and commands: none, r, rw or rwd.
 func (l Level) String() string { return levelNames[l] }
 
-// MarshalText writes the level as [Level.String] does.
+// MarshalText encodes the level as [Level.String] does.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Verb is what a level allows beyond the one before it, as errors name it.
+// Verb returns what the level allows beyond the next lower one, for errors.
 func (l Level) Verb() string {
 	return [...]string{"nothing", "read", "write", "delete"}[l]
 }
 
-// ParseLevel reads a level that a person wrote.
+// ParseLevel parses a level that a person wrote.
 func ParseLevel(s string) (Level, error) {
 	for i, name := range levelNames {
 		if strings.EqualFold(strings.TrimSpace(s), name) {
@@ -40,8 +39,7 @@ func ParseLevel(s string) (Level, error) {
 	return None, fmt.Errorf("unknown level %q, expected none, r, rw or rwd", s)
 }
 
-// stored reads a level that stands in a file, old words included; whatever is written in any
-// other way is none.
+// stored parses a level in a file, including old words. Anything else means none.
 func stored(s string) Level {
 	switch s {
 	case "r", "readonly":

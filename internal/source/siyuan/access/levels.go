@@ -13,17 +13,16 @@ import (
 
 // LevelsOptions are the optional parts of [Levels].
 type LevelsOptions struct {
-	// Default is the level of a notebook that no file lists; the zero value is Read. There is no
-	// way to have none by default: a workspace that lists nothing can be read.
+	// Default is the level of a notebook that no file lists; the zero value means Read. None cannot be the default: a
+	// workspace without listed levels can be read.
 	Default Level
-	// MaxAge is how long a snapshot serves reads; default 1 s. KeepGood is how long the last
-	// good one does when the files cannot be read; default 10 minutes.
+	// MaxAge is how long a snapshot serves reads; default 1 s. KeepGood is how long the last good one is used if the
+	// files cannot be read; default 10 minutes.
 	MaxAge, KeepGood time.Duration
 }
 
-// Levels reads and writes the levels of one workspace: the public plugin's file and our own,
-// where the lower level counts if both list a notebook. It is safe for
-// concurrent use.
+// Levels reads and writes the levels of one workspace: the public plugin's file and ours. If both list a notebook,
+// the lower level counts. It is safe for concurrent use.
 type Levels struct {
 	kernel *kernel.Client
 	opts   LevelsOptions
@@ -32,11 +31,11 @@ type Levels struct {
 	setting chan struct{} // holds a token while nobody sets a level
 
 	mu     sync.Mutex
-	good   map[kernel.ID]Level // what the last good reading brought; nil before it
-	goodAt time.Time           // when that began
+	good   map[kernel.ID]Level // the last good reading; nil before it
+	goodAt time.Time           // when that reading began
 }
 
-// NewLevels returns the levels of the workspace behind k. Nothing is read before it is needed.
+// NewLevels returns the levels of the workspace behind k. It reads nothing yet.
 func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 	if opts.Default == None {
 		opts.Default = Read
@@ -52,13 +51,12 @@ func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 	return l
 }
 
-// Snapshot returns the levels as they are now; reads may get a snapshot that is up to MaxAge
-// old, writes get one read after this call began. When the files cannot be read: for writes an
-// error of kind LevelsUnknown, for reads the last good snapshot with every level at most Read,
-// if it is recent enough, else that error.
+// Snapshot returns the current levels. For a read it may be up to MaxAge old; for a write it was read after this call
+// began.
 //
-// Where the reason is not the files but that there is no kernel, or that it does not accept the
-// token, the error says that instead of LevelsUnknown; what is allowed is the same.
+// If the files cannot be read, writes get an error of kind LevelsUnknown. Reads get the last good snapshot, with
+// every level lowered to Read, if it is recent enough, else that error. If the reason is that no kernel answers, or
+// that it refuses the token, the error says that instead of LevelsUnknown.
 func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error) {
 	s, err := l.latest.get(ctx, l.opts.MaxAge, forWrite, l.read)
 	if err == nil {
@@ -75,11 +73,10 @@ func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error)
 	return nil, err
 }
 
-// Forget drops what is remembered, so that the next snapshot is read anew, its list of
-// notebooks too.
+// Forget drops what is remembered, so that the next snapshot, with its list of notebooks, is read anew.
 func (l *Levels) Forget() { l.latest.forget() }
 
-// read makes a snapshot of both files.
+// read reads both files into a snapshot.
 func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 	began := time.Now()
 	f, err := l.files(ctx)
@@ -93,8 +90,7 @@ func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 	return NewSnapshot(listed, l.opts.Default, l.kernel.Notebooks), nil
 }
 
-// lastGood is the last good reading with every level at most Read; nil if there is none that is
-// recent enough.
+// lastGood returns the last good reading with every level lowered to Read; nil if none is recent enough.
 func (l *Levels) lastGood() *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,13 +102,13 @@ func (l *Levels) lastGood() *Snapshot {
 	return s
 }
 
-// listings are what the two files list.
+// listings are the levels listed in the two files.
 type listings struct {
 	plugin, own map[kernel.ID]Level
 	text        []byte // of our file; nil if there is none
 }
 
-// files reads both files at once.
+// files reads both files in parallel.
 func (l *Levels) files(ctx context.Context) (listings, error) {
 	var f listings
 	g, gctx := errgroup.WithContext(ctx)
@@ -141,7 +137,7 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 	return f, nil
 }
 
-// unreadable is the error for levels that cannot be read, so that nobody knows what is allowed.
+// unreadable returns the error for levels that cannot be read, so that it is unknown what is allowed.
 func unreadable(path string, err error) *tool.Error {
 	return &tool.Error{
 		Op: "read levels", Kind: tool.LevelsUnknown, Subject: path, Err: err, RetryAfter: time.Second,

@@ -9,15 +9,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// levelsFile is the name of a file of levels in its folder: an object of notebook ids and
-// levels.
+// levelsFile is the name of a file of levels in its folder: a JSON object of levels by notebook id.
 const levelsFile = "notebookPermissions"
 
 var errNoJSON = errors.New("it is not valid JSON")
 
-// parseLevels reads a file of levels. What is not an object lists nothing, and a name that is not an id
-// is not a notebook's. A value that nobody knows is none, and of a notebook that is listed twice
-// the lower level counts, so that nothing odd allows more than was meant.
+// parseLevels parses a file of levels. JSON that is not an object lists nothing, and members whose name is not an id
+// are ignored. An unknown value means none, and of duplicates the lower level counts, so that a malformed file never
+// allows more than was meant.
 func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 	out := map[kernel.ID]Level{}
 	if raw == nil {
@@ -44,7 +43,7 @@ func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 	return out, nil
 }
 
-// lower merges what two files list: where both list a notebook the lower level counts.
+// lower merges the levels of two files; if both list a notebook, the lower level counts.
 func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(a)+len(b))
 	maps.Copy(out, a)
@@ -57,7 +56,7 @@ func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	return out
 }
 
-// capped is levels with none above limit.
+// capped returns levels, each lowered to limit.
 func capped(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(levels))
 	for id, l := range levels {
@@ -66,8 +65,8 @@ func capped(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
 	return out
 }
 
-// withLevel is the text of a file of levels with one notebook's changed. Other members keep
-// their order and the bytes of their values; layout does not matter to anybody.
+// withLevel returns the text of a file of levels with one notebook's level changed. Other members keep their order
+// and the bytes of their values; white space may change.
 func withLevel(raw []byte, notebook kernel.ID, level Level) []byte {
 	value := json.RawMessage(`"` + level.String() + `"`)
 	var out []member
@@ -90,7 +89,7 @@ func withLevel(raw []byte, notebook kernel.ID, level Level) []byte {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		name, _ := json.Marshal(m.name) // a string always encodes
+		name, _ := json.Marshal(m.name) // a string can always be encoded
 		b.WriteString("\n  " + string(name) + ": ")
 		b.Write(m.value)
 	}

@@ -9,17 +9,17 @@ import (
 	"collie/internal/tool"
 )
 
-// ErrHeld is in the chain of the error of [Levels.Set] where our file has the new level and the
-// plugin's file has a lower one, which counts.
+// ErrHeld is in the error chain of [Levels.Set] if the new level is in our file, but a lower one in the plugin's file
+// takes precedence.
 var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
 
-// Set writes the level of one notebook to our file: it reads the file again, changes one key,
-// writes, and reads back, one at a time. It returns the level that held before, with the
-// plugin's file and the default seen too.
+// Set writes the level of one notebook to our file: it reads the file again, changes one member, writes it and reads
+// it back. Calls run one at a time. It returns the effective level from before, with the plugin's file and the
+// default taken into account.
 //
-// An error that matches [ErrHeld] means that the level was written and does not count yet. Any
-// other error means that it was not written, or, for kind OutcomeUnknown, that nobody knows.
-// Where a file cannot be read nothing is written: the error is of kind LevelsUnknown.
+// An error that matches [ErrHeld] means that the level was written but is not in effect yet. An error of kind
+// OutcomeUnknown means that it may have been written; with any other error it was not. If a file cannot be read,
+// nothing is written and the kind is LevelsUnknown.
 func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old Level, err error) {
 	if err := settable(notebook, level); err != nil {
 		return None, err
@@ -36,7 +36,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 		return None, err
 	}
 	old = before.of(notebook, l.opts.Default)
-	defer l.Forget() // whatever becomes of the write
+	defer l.Forget() // whether the write succeeds or not
 	failed := l.kernel.WriteFile(ctx, ownFolder+levelsFile, withLevel(before.text, notebook, level))
 	if failed != nil && tool.KindOf(failed) != kernel.OutcomeUnknown {
 		return old, failed
@@ -56,7 +56,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	return old, nil
 }
 
-// of is the level that counts.
+// of returns the effective level of a notebook.
 func (f listings) of(notebook kernel.ID, fallback Level) Level {
 	if l, ok := lower(f.plugin, f.own)[notebook]; ok {
 		return l
@@ -83,8 +83,8 @@ func settable(notebook kernel.ID, level Level) error {
 	return nil
 }
 
-// notThere is the error for a level that was written and is not read back: something else
-// writes that file.
+// notThere returns the error for a level that cannot be read back after it was written, since another program writes
+// the file.
 func notThere(notebook kernel.ID, level Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),

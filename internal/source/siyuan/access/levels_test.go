@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-// lv is a file that lists notebook A.
+// lv returns a file that lists notebook A.
 func lv(level string) string { return fmt.Sprintf(`{%q: %q}`, nbA, level) }
 
 func TestSnapshotMerges(t *testing.T) {
@@ -99,8 +99,8 @@ func TestDefaultLevel(t *testing.T) {
 	}
 }
 
-// TestUnreadable has a row for each way in which a file cannot be read. The kind is that
-// of a write, and of a read without a good copy.
+// TestUnreadable has a row for each way in which reading a file can fail, with the error kind of a write, and of a
+// read without a good copy.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	const envelope = `{"code":%d,"msg":"…","data":null}`
@@ -221,7 +221,7 @@ func TestSnapshotAge(t *testing.T) {
 	})
 }
 
-// TestSingleFlight lets many ask at once, some of them before and some while a reading runs.
+// TestSingleFlight: many callers ask at once, before and during a reading.
 func TestSingleFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,8 +255,8 @@ func TestSingleFlight(t *testing.T) {
 	})
 }
 
-// TestSharedFailure lets those who wait share a failure, so that a kernel that is away is not
-// asked by each in turn, and lets nobody share the cancellation of another.
+// TestSharedFailure: callers that wait share a failure, so that they do not ask a dead kernel in turn. They do not
+// share the cancellation of another caller.
 func TestSharedFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -378,7 +378,7 @@ func TestSetFails(t *testing.T) {
 	}
 }
 
-// TestSetAnswerLost loses the answer of a write that took effect.
+// TestSetAnswerLost: a write takes effect but its answer is lost.
 func TestSetAnswerLost(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(nil)
@@ -394,7 +394,7 @@ func TestSetAnswerLost(t *testing.T) {
 	}
 }
 
-// TestSetOverwritten has another program write the same file in between.
+// TestSetOverwritten: another program writes the same file between write and read-back.
 func TestSetOverwritten(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(nil)
@@ -404,7 +404,7 @@ func TestSetOverwritten(t *testing.T) {
 	}
 }
 
-// TestParallel sets the levels of 50 notebooks while others look.
+// TestParallel: the levels of 50 notebooks are set while others read.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(nil)

@@ -66,15 +66,14 @@ func anyConfig() *rapid.Generator[map[string]any] {
 	})
 }
 
-// read loads a config as the plugin's.
+// read loads text as the plugin's config file.
 func read(text string) (*access.Config, *access.Switches, *workspace) {
 	w := newWorkspace(map[string]string{pluginConfig: text})
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes})
 	return s.Current(context.Background()), s, w
 }
 
-// TestMigrationKeepsTheSet migrates any config: what is on is the same, another time nothing is
-// left to do.
+// TestMigrationKeepsTheSet: migrating any config keeps what is on, and a second migration changes nothing.
 func TestMigrationKeepsTheSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -96,8 +95,8 @@ func TestMigrationKeepsTheSet(t *testing.T) {
 	})
 }
 
-// TestNothingOpensByItself says that what is off by default is on only if the file says so by
-// one of its names, and that a tool without actions is off.
+// TestNothingOpensByItself: what is off by default is on only if the file turns it on by one of its names, and a tool
+// without actions is off.
 func TestNothingOpensByItself(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,7 +108,7 @@ func TestNothingOpensByItself(t *testing.T) {
 	})
 }
 
-// fataler is what a test and a property have in common.
+// fataler is the common part of a test and a property.
 type fataler interface {
 	Fatalf(format string, args ...any)
 }
@@ -136,7 +135,7 @@ func checkNotWider(t fataler, text []byte) {
 	}
 }
 
-// names reports whether a text has one of the names of an action.
+// names reports whether a text contains one of the names of an action.
 func names(text []byte, tool, action string) bool {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -232,8 +231,7 @@ func FuzzLevels(f *testing.F) {
 	})
 }
 
-// oracle reads a level in the plainest way: the last value of a name, and none for all but the
-// five words.
+// oracle reads a level in the simplest way: the last value of a name, and none for all but the five words.
 func oracle(text []byte, id kernel.ID) (access.Level, bool) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &m) != nil {

@@ -42,9 +42,8 @@ var notFoundHints = map[What]string{
 	Card:     `flashcard(action="list_cards", scope="all") shows cards with their decks and ids`,
 }
 
-// NotFound is the error for a thing that does not exist, or that the caller must not know of:
-// the two are the same to the byte. subject is what the caller wrote, and all that the
-// hint depends on.
+// NotFound returns the error for a thing that does not exist, or that is hidden from the caller: the two errors are
+// equal byte for byte. subject is what the caller wrote, and the hint depends on nothing else.
 func NotFound(what What, subject string) *tool.Error {
 	hint := notFoundHints[what]
 	if other := mistaken(what, subject); other != "" {
@@ -56,8 +55,7 @@ func NotFound(what What, subject string) *tool.Error {
 	}
 }
 
-// mistaken says what the text of a subject looks like, where that is another thing than what was
-// asked for; it is empty where it looks right.
+// mistaken returns a hint if subject looks like another kind of thing than what was asked for; empty if not.
 func mistaken(what What, subject string) string {
 	switch what {
 	case Path:
@@ -70,7 +68,7 @@ func mistaken(what What, subject string) string {
 		}
 	case Notebook, Document, Block, Database:
 		switch {
-		case strings.Contains(subject, "/") && what == Document: // some actions find documents by paths too
+		case strings.Contains(subject, "/") && what == Document: // some actions also accept paths of documents
 			return `fs(action="read") reads by human paths such as /Notebook/Document`
 		case strings.Contains(subject, "/"):
 			return "an id is wanted here, and this is a path"
@@ -82,12 +80,11 @@ func mistaken(what What, subject string) string {
 	return ""
 }
 
-// heldByProfile is what can be done where a [Ceiling] is lower than what is needed.
+// heldByProfile is the hint for a [Ceiling] lower than the needed level.
 const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
 
-// denied is the error for a notebook whose level is too low. name is the notebook's, empty where
-// it is not known.
-func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
+// denied returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
+func denied(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
 	which := string(notebook)
 	if name != "" {
 		which = fmt.Sprintf("%q (%s)", name, notebook)
@@ -95,7 +92,7 @@ func denied(notebook kernel.ID, name string, have, need Level) *tool.Error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(notebook),
 		Message: fmt.Sprintf("notebook %s allows %s, this needs %s", which, have, need),
-		Hint:    fmt.Sprintf("a person can allow it: collie siyuan permission set %s %s", notebook, need),
+		Hint:    hint,
 		Facts: map[string]any{
 			"notebook": notebook, "current_permission": have.String(), "required_permission": need.Verb(),
 		},

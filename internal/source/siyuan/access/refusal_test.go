@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// TestNotFoundTellsOfMistakes: the hint goes by the text alone, so it tells nothing of what is there.
+// TestNotFoundTellsOfMistakes: the hint depends on the text alone, so it reveals nothing about what exists.
 func TestNotFoundTellsOfMistakes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -11,27 +11,25 @@ import (
 	"collie/internal/tool"
 )
 
-// Snapshot is the levels of all notebooks at one moment; one serves a whole call. It is safe
-// for concurrent use.
+// Snapshot has the levels of all notebooks at one moment. One snapshot serves a whole call. It is safe for concurrent
+// use.
 type Snapshot struct {
-	listed   map[kernel.ID]Level // what the files say
-	fallback Level               // of a notebook that no file lists
+	listed   map[kernel.ID]Level // from the files
+	fallback Level               // of notebooks that no file lists
 	list     func(context.Context) ([]kernel.Notebook, error)
-	ceiling  *Ceiling // that the levels are under; nil for none
+	ceiling  *Ceiling // the ceiling applied to the levels; nil for none
 
 	notebooks  *latest[[]kernel.Notebook]
 	staleSince time.Time
 }
 
-// NewSnapshot returns a snapshot of listed levels; a notebook that is not listed has the
-// fallback level. list returns all notebooks of the workspace and is called at most once with
-// success.
+// NewSnapshot returns a snapshot of listed levels; other notebooks have the level fallback. list returns all
+// notebooks of the workspace, and is not called again once it has succeeded.
 func NewSnapshot(listed map[kernel.ID]Level, fallback Level, list func(context.Context) ([]kernel.Notebook, error)) *Snapshot {
 	return &Snapshot{listed: listed, fallback: fallback, list: list, notebooks: newLatest[[]kernel.Notebook]()}
 }
 
-// Stale returns when the levels were read, if they could not be read since; the zero time means
-// that they are current.
+// Stale returns the time of the levels if they could not be read since; the zero time means that they are current.
 func (s *Snapshot) Stale() time.Time { return s.staleSince }
 
 // Of returns the level of a notebook.
@@ -42,12 +40,11 @@ func (s *Snapshot) Of(notebook kernel.ID) Level {
 	return s.fallback
 }
 
-// Readable reports whether a notebook may be read. What belongs to no notebook may not.
+// Readable reports whether a notebook may be read; false for the empty id.
 func (s *Snapshot) Readable(notebook kernel.ID) bool { return notebook != "" && s.Of(notebook) >= Read }
 
-// Check returns nil if a notebook has the level that is needed. Where it has none the error is
-// [NotFound] of what the caller named, the same as if it did not exist; else it is of
-// kind Denied. what and subject are as for [NotFound].
+// Check returns nil if a notebook has at least the level need. For a hidden notebook the error is [NotFound], as if
+// it did not exist; otherwise it has kind Denied. what and subject are as for [NotFound].
 func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject string) error {
 	have := s.Of(notebook)
 	switch {
@@ -56,14 +53,10 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	e := denied(notebook, s.known(notebook), have, need)
-	if s.Most(notebook) < need {
-		e.Hint = heldByProfile
-	}
-	return e
+	return denied(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
 }
 
-// known is the name of a notebook, if the notebooks have been read; a refusal asks for nothing.
+// known returns the name of a notebook if the notebooks have been read already: a refusal makes no request.
 func (s *Snapshot) known(notebook kernel.ID) string {
 	o, _, ok := s.notebooks.remembered(forever, false)
 	if !ok || o.err != nil {
@@ -77,8 +70,8 @@ func (s *Snapshot) known(notebook kernel.ID) string {
 	return ""
 }
 
-// All returns all notebooks of the workspace, those of level none included: never for a
-// caller's eyes. The slice belongs to the snapshot.
+// All returns all notebooks of the workspace, including those of level none, so it must not be shown to callers. The
+// slice belongs to the snapshot.
 func (s *Snapshot) All(ctx context.Context) ([]kernel.Notebook, error) {
 	return s.notebooks.get(ctx, forever, false, s.list)
 }
@@ -100,8 +93,8 @@ func (s *Snapshot) Visible(ctx context.Context) ([]kernel.Notebook, error) {
 	return out, nil
 }
 
-// Restricted reports whether anything has to be filtered: some notebook that is listed has level none, or
-// those that are not listed have.
+// Restricted reports whether results have to be filtered: some listed notebook, or all that are not listed, have
+// level none.
 func (s *Snapshot) Restricted(ctx context.Context) (bool, error) {
 	for _, l := range s.listed {
 		if l == None {
@@ -111,16 +104,16 @@ func (s *Snapshot) Restricted(ctx context.Context) (bool, error) {
 	return s.fallback == None, nil
 }
 
-// Everywhere returns nil if every notebook has the level, for what touches the whole
-// workspace. A hidden notebook is never named.
+// Everywhere returns nil if every notebook has the level need, for actions on the whole workspace. The error never
+// names a hidden notebook.
 func (s *Snapshot) Everywhere(ctx context.Context, need Level) error {
 	all, err := s.All(ctx)
 	if err != nil {
 		return err
 	}
 	low := []string{}
-	hidden := s.fallback == None // of notebooks that lsNotebooks leaves out
-	for _, l := range s.listed { // a hidden one that lsNotebooks leaves out counts too; others are gone
+	hidden := s.fallback == None // for notebooks that lsNotebooks leaves out
+	for _, l := range s.listed { // also counts hidden notebooks that lsNotebooks leaves out
 		hidden = hidden || l == None
 	}
 	for _, n := range all {

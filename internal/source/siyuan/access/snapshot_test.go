@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// snapshot has levels for notebooks of which the kernel lists some.
+// snapshot returns levels for notebooks, of which the kernel lists those in listed.
 func snapshot(levels map[kernel.ID]access.Level, listed ...kernel.ID) *access.Snapshot {
 	return access.NewSnapshot(levels, access.Read, func(context.Context) ([]kernel.Notebook, error) {
 		out := make([]kernel.Notebook, 0, 10) // with room, as an answer may have
@@ -106,7 +106,7 @@ func TestEverywhere(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsShared uses one snapshot from many goroutines; the race detector watches.
+// TestSnapshotIsShared uses one snapshot from many goroutines under the race detector.
 func TestSnapshotIsShared(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -133,7 +133,7 @@ func TestSnapshotIsShared(t *testing.T) {
 	}
 }
 
-// A refusal names the notebook where that costs nothing, and never asks for its name.
+// A refusal names the notebook if its name is known already, and never requests it.
 func TestDeniedNamesTheNotebook(t *testing.T) {
 	t.Parallel()
 	asked := 0

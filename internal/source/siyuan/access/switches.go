@@ -16,19 +16,19 @@ const configFile = "mcpToolsConfig"
 // SwitchesOptions are the optional parts of [Switches].
 type SwitchesOptions struct {
 	Known Known
-	// Writes says whether an action writes, for a config that cannot be read. Nil means
-	// that every one does.
+	// Writes reports whether an action writes; it is used for a config that cannot be read. Nil means that every
+	// action does.
 	Writes func(tool, action string) bool
-	// TTL is how long a config is good; default 30 s, negative reads each time. KeepGood is how
-	// long the last good one is kept; default 10 minutes.
+	// TTL is how long a config is valid; default 30 s, negative reads it each time. KeepGood is how long the last
+	// good one is kept; default 10 minutes.
 	TTL, KeepGood time.Duration
-	// Changed is called when what is on differs from before, before Current returns it to
-	// anybody. It must not block, and must not call Current.
+	// Changed is called when what is on has changed, before Current returns the new config to anybody. It must not
+	// block or call Current.
 	Changed func(*Config)
 }
 
-// Switches reads and writes the tool config of one workspace: our own file, which wins when it
-// is there, else the public plugin's. It is safe for concurrent use.
+// Switches reads and writes the tool config of one workspace: our own file if it exists, else the public plugin's. It
+// is safe for concurrent use.
 type Switches struct {
 	kernel *kernel.Client
 	opts   SwitchesOptions
@@ -37,14 +37,13 @@ type Switches struct {
 	editing chan struct{} // holds a token while nobody edits
 
 	mu     sync.Mutex
-	last   *Config   // what was returned last
-	good   *Config   // the last that was read; nil before that
+	last   *Config   // returned last
+	good   *Config   // last that was read; nil before that
 	goodAt time.Time // when its reading began
-	failed time.Time // since when readings fail; zero if the last one did not
+	failed time.Time // since when readings fail; zero if the last one succeeded
 }
 
-// NewSwitches returns the switches of the workspace behind k. Nothing is read before it is
-// needed.
+// NewSwitches returns the switches of the workspace behind k. It reads nothing yet.
 func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 	if opts.TTL == 0 {
 		opts.TTL = 30 * time.Second
@@ -63,19 +62,18 @@ func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 	return s
 }
 
-// Current returns the config, read anew if it is older than TTL, by one reader at a time. It
-// never fails: see Config.Stale and Config.Unreadable. A reading that failed is tried again by
-// the next call.
+// Current returns the config, read again if it is older than TTL; one caller reads at a time. It never fails: see
+// Config.Stale and Config.Unreadable. After a failed reading the next call tries again.
 func (s *Switches) Current(ctx context.Context) *Config {
 	c, err := s.latest.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
 		began := time.Now()
 		f, err := s.load(ctx)
 		if err != nil && ctx.Err() != nil {
-			return nil, err // says nothing about the files
+			return nil, err // not an error of the files
 		}
 		c, changed := s.settle(f.config(s.opts.Known), began, err)
 		if changed != nil && s.opts.Changed != nil {
-			s.opts.Changed(changed) // before anybody who waits for this reading goes on
+			s.opts.Changed(changed) // before callers that wait for this reading continue
 		}
 		return c, err
 	})
@@ -85,22 +83,22 @@ func (s *Switches) Current(ctx context.Context) *Config {
 	return c
 }
 
-// Left is how long the config that Current returned last is good, 0 where the next Current reads.
+// Left returns how long the config that Current returned last stays valid; 0 if the next Current reads.
 func (s *Switches) Left() time.Duration { return s.latest.left(s.opts.TTL) }
 
-// Last returns what Current returned last, the defaults before that. It asks nobody.
+// Last returns what Current returned last, or the defaults. It makes no request.
 func (s *Switches) Last() *Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-// Forget drops what is remembered, so that the next config is read anew. The last good one is
-// kept for when that fails.
+// Forget drops what is remembered, so that the next config is read anew. The last good one is kept in case that
+// fails.
 func (s *Switches) Forget() { s.latest.forget() }
 
-// settle takes the outcome of a reading: c, or why there is none. It returns what holds now, and
-// the same again if that offers something else than before.
+// settle stores the result of a reading: c, or err. It returns the config in effect, and returns it as changed too if
+// it offers something else than before.
 func (s *Switches) settle(c *Config, began time.Time, err error) (now, changed *Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,16 +117,16 @@ func (s *Switches) settle(c *Config, began time.Time, err error) (now, changed *
 	return c, changed
 }
 
-// failing is what holds for somebody who gave up waiting.
+// failing returns the config in effect for a caller that gave up waiting.
 func (s *Switches) failing(err error) *Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.withoutFile(err)
 }
 
-// withoutFile is what holds while the files cannot be read: the last good config, and once that
-// is too old the defaults with all writes off, and with everything off that the last good one
-// had off, so that a failure never opens anything.
+// withoutFile returns the config in effect while the files cannot be read: the last good one. Once that is too old,
+// it is the defaults with all writes off, and with everything off that the last good one had off, so that a failure
+// never turns anything on.
 func (s *Switches) withoutFile(err error) *Config {
 	since := s.failed
 	if since.IsZero() {
@@ -157,7 +155,7 @@ func (s *Switches) withoutFile(err error) *Config {
 	return c
 }
 
-// loaded is a tool config as it was read; the zero value stands for no file.
+// loaded is a tool config as it was read; the zero value means that there is no file.
 type loaded struct {
 	path string
 	text []byte
@@ -173,7 +171,7 @@ func (f loaded) config(known Known) *Config {
 	return c
 }
 
-// load reads our file, and where that is missing or no object the plugin's.
+// load reads our file or, if that is missing or not an object, the plugin's.
 func (s *Switches) load(ctx context.Context) (loaded, error) {
 	for _, folder := range []string{ownFolder, pluginFolder} {
 		path := folder + configFile

@@ -9,36 +9,35 @@ import (
 	"collie/internal/tool"
 )
 
-// Migration is what [Switches.Migrate] did.
+// Migration is the result of [Switches.Migrate].
 type Migration struct {
-	// From is the file that was read and Format its format; both are empty if there is no file.
+	// From is the file that was read and Format its format; both are empty if there is none.
 	From, Format string
-	// To is the file that was written, and Backup the copy of what was read; both are empty if
-	// there was nothing to do.
+	// To is the file that was written, and Backup the copy of the old one; both are empty if there was nothing to do.
 	To, Backup string
-	// Config is what holds now.
+	// Config is the config now in effect.
 	Config *Config
 }
 
-// Edit changes the raw config in canonical form and writes it to our own file, after a backup
-// copy where a file of an older format was migrated. What edit does not touch stays,
-// unknown names too; numbers in raw are [encoding/json.Number]. It returns what holds then.
+// Edit changes the raw config in canonical form and writes it to our own file. If it was of an older format, a backup
+// copy is made first. What edit does not change stays, unknown members too; numbers in raw are
+// [encoding/json.Number]. It returns the config then in effect.
 //
-// A file that cannot be read is never written over: the error is the kernel's, or of kind API
-// with the code config_corrupt. An error of edit is returned as it is.
+// A file that cannot be read is never overwritten: the error is the kernel's, or of kind API with the code
+// config_corrupt. An error of edit is returned unchanged.
 func (s *Switches) Edit(ctx context.Context, edit func(raw map[string]any) error) (*Config, error) {
 	m, err := s.rewrite(ctx, func(loaded) bool { return true }, edit)
 	return m.Config, err
 }
 
-// Migrate writes a config of an older format, or with old names of actions, to our own file in
-// canonical form, after a backup copy. It does nothing where there is no such config.
+// Migrate converts a config of an older format, or with old names of actions, to canonical form in our own file,
+// after a backup copy. Without such a config it does nothing.
 func (s *Switches) Migrate(ctx context.Context) (Migration, error) {
 	old := func(f loaded) bool { return f.config(s.opts.Known).old }
 	return s.rewrite(ctx, old, func(map[string]any) error { return nil })
 }
 
-// rewrite edits what is there if it is to be written. One at a time.
+// rewrite applies edit to the config if wanted returns true for it, one call at a time.
 func (s *Switches) rewrite(ctx context.Context, wanted func(loaded) bool, edit func(map[string]any) error) (Migration, error) {
 	select {
 	case <-s.editing:
@@ -76,15 +75,14 @@ func (s *Switches) rewrite(ctx context.Context, wanted func(loaded) bool, edit f
 	}
 	m.To = ownFolder + configFile
 	m.Config = s.Current(ctx)
-	if m.Config.Source != m.To || !m.Config.Stale.IsZero() { // it is there and cannot be read now
+	if m.Config.Source != m.To || !m.Config.Stale.IsZero() { // it exists but cannot be read now
 		raw, _ = decodeConfig(text)
 		m.Config = loaded{m.To, text, raw}.config(s.opts.Known)
 	}
 	return m, nil
 }
 
-// write writes our file and reads it back. What is remembered is dropped, whatever becomes of
-// it.
+// write writes our file and reads it back. What is remembered is dropped in any case.
 func (s *Switches) write(ctx context.Context, text []byte) error {
 	path := ownFolder + configFile
 	defer s.Forget()
@@ -105,14 +103,14 @@ func (s *Switches) write(ctx context.Context, text []byte) error {
 	return nil
 }
 
-// Listed reports whether a file lists a notebook, so that its level is somebody's decision.
+// Listed reports whether a file lists a notebook, that is, whether somebody has decided on its level.
 func (s *Snapshot) Listed(notebook kernel.ID) bool {
 	_, ok := s.listed[notebook]
 	return ok
 }
 
-// Raw reads the tool config anew and returns it in canonical form, for [Switches.Edit] of another
-// workspace; nil where no file holds one. The error is as that of Edit.
+// Raw reads the tool config anew and returns it in canonical form, for [Switches.Edit] of another workspace; nil if
+// no file has one. Errors are those of Edit.
 func (s *Switches) Raw(ctx context.Context) (map[string]any, error) {
 	f, err := s.load(ctx)
 	if err != nil || f.raw == nil {

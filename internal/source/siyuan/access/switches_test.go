@@ -117,7 +117,7 @@ func TestConfigSingleFlight(t *testing.T) {
 	})
 }
 
-// TestConfigUnreadable walks from a good copy to one that is too old.
+// TestConfigUnreadable: the last good copy is used until it is too old.
 func TestConfigUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(w *workspace){
@@ -194,8 +194,7 @@ func TestUnreadableWithoutKnowledge(t *testing.T) {
 	}
 }
 
-// TestConfigGivenUp has a caller who does not wait for the end of a reading: that opens nothing
-// for it, and tells nothing about the files.
+// TestConfigGivenUp: a caller that gives up waiting gets nothing turned on, and learns nothing about the files.
 func TestConfigGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

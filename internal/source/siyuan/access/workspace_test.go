@@ -14,7 +14,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// The files, where they are.
+// The paths of the files.
 const (
 	pluginLevels = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/notebookPermissions"
 	ownLevels    = "/data/storage/petal/collie/notebookPermissions"
@@ -29,9 +29,8 @@ const (
 	nbC = kernel.ID("20260101000000-ccccccc")
 )
 
-// workspace answers getFile, putFile and lsNotebooks as a kernel 3.7.3 was recorded to answer
-// them (files.jsonl, notebook.jsonl), over a transport without sockets, so that it works where
-// time is not real.
+// workspace answers getFile, putFile and lsNotebooks as recorded from a kernel 3.7.3 (files.jsonl, notebook.jsonl).
+// It needs no sockets, so it works in synctest bubbles.
 type workspace struct {
 	mu        sync.Mutex
 	files     map[string]string
@@ -49,7 +48,7 @@ func newWorkspace(files map[string]string) *workspace {
 	return &workspace{files: files, count: map[string]int{}, notebooks: []kernel.ID{nbA, nbB, nbC}}
 }
 
-// client asks the workspace, and never twice.
+// client returns a client of the workspace that does not retry.
 func (w *workspace) client() *kernel.Client {
 	return kernel.New("http://kernel.test", kernel.Options{Transport: w, Waits: []time.Duration{}})
 }
@@ -72,14 +71,14 @@ func (w *workspace) get(path string) string {
 	return w.files[path]
 }
 
-// failing lets requests fail as f says; nil lets none.
+// failing makes requests fail as f says; nil lets all succeed.
 func (w *workspace) failing(f func(endpoint, path string) (int, string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail = f
 }
 
-// asked returns how many requests there were to an endpoint since the last time.
+// asked returns how many requests an endpoint got since the last call.
 func (w *workspace) asked(endpoint string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,7 +174,7 @@ func (w *workspace) answer(out http.ResponseWriter, endpoint, path, content stri
 	}
 }
 
-// on lets requests to one endpoint, and one path unless that is empty, fail.
+// on returns a function for failing that fails one endpoint, for one path unless that is empty.
 func on(endpoint, path string, status int, body string) func(string, string) (int, string) {
 	return func(e, p string) (int, string) {
 		if e == "/api/file/"+endpoint && (path == "" || p == path) {
@@ -185,7 +184,7 @@ func on(endpoint, path string, status int, body string) func(string, string) (in
 	}
 }
 
-// contextOf is a context of the test that ends after d.
+// contextOf returns a context of the test that ends after d.
 func contextOf(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)

@@ -10,12 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Adapt replaces aliases and other spellings of names in args, a JSON object, and puts values of
-// an obvious wrong type right: "5" for 5, "true" for true, 5 for "5", one item for a list of one,
-// JSON in a string for what is to be an object or a list; within lists and objects too. A null
-// counts as not given, arguments of other actions included: some clients send all that a tool
-// declares. What it does not understand stays as it is, for the validation to name. The member
-// called except is left out; "" leaves out none. It reads args once, and what needs nothing comes back as it is.
+// Adapt corrects args, a JSON object, before validation. It replaces aliases and other spellings of names, and
+// converts values of an obviously wrong type, also within lists and objects: "5" to 5, "true" to true, 5 to "5", one
+// item to a list of one, and JSON in a string to the object or list that is expected. It drops null, since some
+// clients send null for every argument that a tool declares, also for those of other actions. What it does not
+// understand stays for the validation to report. The member named except is dropped too. If nothing needs a change,
+// it returns args itself.
 func (a *Action) Adapt(args json.RawMessage, except string) json.RawMessage {
 	given := args
 	if a.Spec.Adapt != nil {
@@ -26,12 +26,12 @@ func (a *Action) Adapt(args json.RawMessage, except string) json.RawMessage {
 	}
 	out, changed := a.fitted(given, except)
 	if (changed || !bytes.Equal(given, args)) && !gjson.ValidBytes(args) {
-		return args // what is not JSON must not become it
+		return args // invalid JSON must not become valid
 	}
 	return out
 }
 
-// withoutNulls is args, if it is an object, without what is null.
+// withoutNulls returns args without members that are null, if args is an object.
 func withoutNulls(args json.RawMessage) json.RawMessage {
 	root, o := gjson.ParseBytes(args), object{}
 	if !root.IsObject() {
@@ -46,14 +46,14 @@ func withoutNulls(args json.RawMessage) json.RawMessage {
 	return o.bytes()
 }
 
-// fitted is args with each name and value put right, and whether any was.
+// fitted returns args with each name and value corrected, and whether anything changed.
 func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessage, changed bool) {
 	root := gjson.ParseBytes(args)
 	if !root.IsObject() {
 		return args, false
 	}
 	o := object{buf: make([]byte, 0, len(args))}
-	var taken []string // names for which another one stood
+	var taken []string // names that were given under another name
 	root.ForEach(func(k, v gjson.Result) bool {
 		name, key := k.String(), k.Raw
 		if except != "" && name == except {
@@ -78,9 +78,9 @@ func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessag
 	return o.bytes(), changed
 }
 
-// meant is the argument that another name stands for: an alias, or the one argument whose name
-// differs in capitals, "_" and "-" only, as block_ids and blockIDs do. It is empty for the name
-// of an argument, and for what is none.
+// meant returns the argument that another name stands for: by an alias, or because the name differs from exactly one
+// argument only in case, "_" and "-", such as block_ids and blockIDs. It is empty for the exact name of an argument,
+// and for an unknown name.
 func (a *Action) meant(name string) string {
 	if to, ok := a.Aliases[name]; ok {
 		return to
@@ -103,12 +103,12 @@ func (a *Action) meant(name string) string {
 	return found
 }
 
-// letters is a name without what its spellings differ in.
+// letters returns a name in lower case without "_" and "-".
 func letters(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// find returns an argument, one that every action takes included.
+// find returns an argument of the action, including those that every action takes.
 func (a *Action) find(name string) *Param {
 	if p := a.Param(name); p != nil {
 		return p
@@ -122,7 +122,7 @@ func (a *Action) find(name string) *Param {
 	return nil
 }
 
-// fit is a value in the type that an argument has, as far as that is obvious.
+// fit converts a value to the type of its argument if it is obvious how.
 func fit(v gjson.Result, p *Param) json.RawMessage {
 	if p == nil {
 		return json.RawMessage(v.Raw)

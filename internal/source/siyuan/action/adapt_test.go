@@ -29,7 +29,7 @@ type sample struct {
 	Edits sampleEdits       `json:"edits" about:"one or several" list:"yes"`
 }
 
-// sampleEdits may be one object or a list of them.
+// sampleEdits may be one object or a list of objects.
 type sampleEdits struct{}
 
 func (sampleEdits) ArgSchema() string {
@@ -46,7 +46,7 @@ type sampleCell struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// echo is an action that returns its arguments as it got them.
+// echo returns an action whose result is its arguments.
 func echo() *action.Action {
 	return action.New(action.Spec{
 		Tool: "test", Name: "echo", Purpose: "Return the arguments", Class: action.Creates, Unguarded: "it is a test",
@@ -176,7 +176,7 @@ func TestWrongSpecsPanic(t *testing.T) {
 	}
 }
 
-// FuzzAdapt: what comes out is JSON if what went in was, and adapting it again changes nothing.
+// FuzzAdapt: valid JSON stays valid, and adapting twice is the same as once.
 func FuzzAdapt(f *testing.F) {
 	a := echo()
 	for _, seed := range []string{`{"id":"x"}`, `{"count":"5","ids":"[1]","more":"{}"}`, `{"block":1,"id":null}`, `{"a\u0000":{}}`, `{"id":"x","id":"y"}`} {

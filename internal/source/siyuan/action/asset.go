@@ -10,15 +10,15 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// An asset lies in a folder of all, and belongs to every notebook that uses it. As with databases
-// the lowest level counts: naming an asset in a note gives nobody more than they had.
+// All assets are in one folder, and an asset belongs to every notebook that uses it. As with databases the lowest
+// level counts: naming an asset in a note gives nobody more access than before.
 
-// VisibleAssets tells which of some assets, by their paths as documents write them, may be seen: all
-// of them unless some notebook may not be read. Then those that lie in the folder of a notebook that
-// may, and those that a document of one uses, unless something that may not be read uses or
-// mentions it too. What nobody is seen to use may be anybody's, and is not visible.
+// VisibleAssets returns a function that reports whether one of paths, as documents write them, may be seen. If every
+// notebook may be read, all may. Otherwise these may: assets in the folder of a readable notebook, and assets used by
+// a readable document, unless a hidden notebook uses or mentions them too. An asset without a known user may be
+// anybody's, so it is not visible.
 //
-// Closed notebooks cannot be asked.
+// Closed notebooks cannot be searched.
 func (r *Request) VisibleAssets(ctx context.Context, paths []string) (func(path string) bool, error) {
 	u, err := r.assetUsers(ctx, paths)
 	if err != nil {
@@ -27,9 +27,9 @@ func (r *Request) VisibleAssets(ctx context.Context, paths []string) (func(path 
 	return func(path string) bool { return u == nil || !u.hidden(path) && u.seen[path] }, nil
 }
 
-// LinkableAssets tells which of some assets a note may be made to show: those that are visible, those
-// that have been uploaded here, and those that nothing uses, if every notebook that may not be read
-// can be asked. What the blocks or documents but use does not count.
+// LinkableAssets returns a function that reports whether a note may link to one of paths: to a visible asset, to one
+// uploaded by this process, and to one that nothing uses, provided every hidden notebook can be searched. Uses in the
+// blocks or documents of but do not count.
 func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...kernel.ID) (func(path string) bool, error) {
 	u, err := r.assetUsers(ctx, paths, but...)
 	if err != nil {
@@ -46,13 +46,13 @@ func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...ker
 	}, nil
 }
 
-// uploaded reports whether an asset came by way of this program.
+// uploaded reports whether an asset was uploaded by this process.
 func (r *Request) uploaded(path string) bool {
 	return slices.ContainsFunc(AssetReadings(path), r.Workspace.Uploads().Has)
 }
 
-// unusedAssets are the assets that nothing uses; none while a hidden notebook is closed, whose
-// documents no index covers.
+// unusedAssets returns the assets that nothing uses. It returns none while a hidden notebook is closed, since no
+// index covers its documents.
 func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 	all, err := r.Levels.All(ctx)
 	if err != nil || slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && !r.Readable(n.ID) }) {
@@ -66,25 +66,25 @@ func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-// assetUsers is what is known of who uses assets.
+// assetUsers is what is known of the users of assets.
 type assetUsers struct {
-	seen map[string]bool // what may be read uses them
-	shut map[string]bool // what may not be read does
-	also *Naming         // what may not be read mentions them
+	seen map[string]bool // used in notebooks that may be read
+	shut map[string]bool // used in hidden notebooks
+	also *Naming         // mentioned in hidden notebooks
 }
 
 func (u *assetUsers) hidden(path string) bool {
 	return u.shut[path] || slices.ContainsFunc(AssetReadings(path), u.also.Has)
 }
 
-// assetUsers finds who uses some assets; nil where every notebook may be read.
+// assetUsers finds the users of assets; nil if every notebook may be read.
 func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.ID) (*assetUsers, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
 	}
 	u := &assetUsers{seen: map[string]bool{}, shut: map[string]bool{}}
-	names := map[string]string{} // of the assets, by how they may be written
+	names := map[string]string{} // assets by each form in which they may be written
 	for _, path := range paths {
 		for _, form := range AssetReadings(path) {
 			names[form] = path
@@ -113,8 +113,7 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 	return u, err
 }
 
-// namedWhereHidden looks for assets in the texts, the attributes and the databases of notebooks that
-// may not be read.
+// namedWhereHidden searches the texts, attributes and databases of hidden notebooks for assets.
 func (r *Request) namedWhereHidden(ctx context.Context, paths []string) (*Naming, error) {
 	named := NewNaming(paths)
 	if len(paths) == 0 {
@@ -140,9 +139,8 @@ func (r *Request) namedWhereHidden(ctx context.Context, paths []string) (*Naming
 	return named, r.Kernel.DatabaseTexts(ctx, databases, func(_ kernel.ID, text string) { named.Read(text) })
 }
 
-// AssetReadings are the paths that the address of an asset in a document may stand for: as it is
-// and decoded, with and without what looks like a query or a fragment, since a name may have those
-// characters.
+// AssetReadings returns the paths that an asset's address in a document may mean: as it is and decoded, with and
+// without what looks like a query or fragment, since a file name may contain those characters.
 func AssetReadings(address string) []string {
 	out := []string{address}
 	if i := strings.IndexAny(address, "?#"); i >= 0 {

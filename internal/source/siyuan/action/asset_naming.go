@@ -9,14 +9,14 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Naming finds which of some assets texts name, in whatever form. The work is that of the texts,
-// however many assets there are. It is not safe for concurrent use.
+// Naming finds which of a set of assets are named in texts, in any form. The time depends on the texts, not on the
+// number of assets. It is not safe for concurrent use.
 type Naming struct {
-	found   map[string]bool // by the path from assets/ on
-	lengths []int           // of those paths
+	found   map[string]bool // by path from assets/ on
+	lengths []int           // lengths of those paths
 }
 
-// NewNaming is a search for assets, by their paths below data/.
+// NewNaming returns a search for assets, given by their paths below data/.
 func NewNaming(assets []string) *Naming {
 	n := &Naming{found: map[string]bool{}}
 	for _, p := range assets {
@@ -32,7 +32,7 @@ func NewNaming(assets []string) *Naming {
 // Has reports whether a text that was read names an asset.
 func (n *Naming) Has(asset string) bool { return n.found[AssetTail(asset)] }
 
-// Read looks for the assets in a text as it is, and with its escapes decoded.
+// Read searches a text, as it is and with its escapes decoded.
 func (n *Naming) Read(text string) {
 	n.scan(text)
 	plain := html.UnescapeString(text)
@@ -43,7 +43,7 @@ func (n *Naming) Read(text string) {
 		return
 	}
 	n.scan(percentEncoded.ReplaceAllStringFunc(plain, func(e string) string {
-		b, _ := hex.DecodeString(e[1:]) // the pattern has two digits
+		b, _ := hex.DecodeString(e[1:]) // cannot fail: the pattern has two hexadecimal digits
 		return string(b)
 	}))
 }
@@ -68,10 +68,10 @@ func (n *Naming) scan(text string) {
 	}
 }
 
-// percentEncoded is one percent-encoded byte.
+// percentEncoded matches one percent-encoded byte.
 var percentEncoded = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
-// AssetTail is the path of an asset from its folder assets/ on, which is how documents write it.
+// AssetTail returns the path of an asset from its folder assets/ on, as documents write it.
 func AssetTail(path string) string {
 	if i := strings.Index("/"+path, "/assets/"); i >= 0 {
 		return path[i:]

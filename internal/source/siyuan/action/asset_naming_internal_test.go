@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever an asset is called, it is found in each form in which a document may write it.
+// An asset of any name is found in each form in which a document may write it.
 func TestNamingFindsAllForms(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,8 +13,9 @@ import (
 	"collie/internal/tool"
 )
 
-// decode reads the arguments of a call, those that every action takes into r.Meta and its own into r.args with defaults
-// for what is not given, in one walk. The schema has been checked by the pipeline; what it cannot say is checked here.
+// decode decodes the arguments in one pass: those that every action takes into r.Meta, the action's own into r.args,
+// with defaults for missing ones. The pipeline has validated them by the schema; decode checks what a schema cannot
+// express.
 func (r *Request) decode() (err error) {
 	a, raw := r.Action, bytes.TrimSpace(r.raw)
 	args, given := reflect.New(a.args), make([]bool, len(a.params))
@@ -52,7 +53,7 @@ func (a *Action) decodeParam(args reflect.Value, p *Param, value json.RawMessage
 	return a.decodeInto(args.Elem().FieldByIndex(p.index).Addr().Interface(), value, a.args.Name(), p.Name)
 }
 
-// decodeInto decodes one argument. Its error tells the place as if the whole struct had been decoded.
+// decodeInto decodes one argument. Its error names the place as if the whole struct had been decoded.
 func (a *Action) decodeInto(member any, value json.RawMessage, in, name string) error {
 	err := json.Unmarshal(value, member)
 	if err == nil {
@@ -66,7 +67,7 @@ func (a *Action) decodeInto(member any, value json.RawMessage, in, name string) 
 	return &tool.Error{Op: "read arguments of", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Err: err, Hint: a.Signature()}
 }
 
-// unique refuses items that are the same in the members that must differ.
+// unique refuses items that are equal in the members that must differ.
 func (r *Request) unique(p *Param, got gjson.Result) error {
 	if len(p.Unique) == 0 {
 		return nil
@@ -85,12 +86,12 @@ func (r *Request) unique(p *Param, got gjson.Result) error {
 	return nil
 }
 
-// escape makes a path of gjson out of a name.
+// escape turns a name into a path for gjson.
 func escape(name string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(name)
 }
 
-// Invalid is the error for an argument of this call that is wrong. It shows how the action is called.
+// Invalid returns the error for a wrong argument of this call. It shows how the action is called.
 func (r *Request) Invalid(param, message string) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Invalid, Subject: r.Action.Tool + "." + r.Action.Name, Message: param + " " + message,
@@ -98,7 +99,7 @@ func (r *Request) Invalid(param, message string) *tool.Error {
 	}
 }
 
-// Conflicting is the error for arguments of this call that do not go together.
+// Conflicting returns the error for arguments that cannot be used together.
 func (r *Request) Conflicting(message string, params ...string) *tool.Error {
 	e := &tool.Error{
 		Op: "call", Kind: tool.Conflicting, Subject: r.Action.Tool + "." + r.Action.Name, Message: message, Hint: r.Action.Signature(),

@@ -1,7 +1,7 @@
-// Package action says what an action of the SiYuan tools is. One [Action] value is the only
-// place that says it: its arguments, what it needs and touches, whether it is dangerous, what
-// comes back. The JSON Schema, the signature, help pages, command line flags, the check of
-// levels, the audit's class and the reference are all made of it.
+// Package action describes the actions of the SiYuan tools. One [Action] value holds everything about an action: its
+// arguments, the levels it needs, what it changes, whether it is dangerous, and what it returns. The JSON Schema, the
+// signature, help pages, command line flags, the check of levels, the audit's class and the reference are all derived
+// from it.
 //
 //	type readArgs struct {
 //		Path string `json:"path" about:"human path" req:"true"`
@@ -12,11 +12,10 @@
 //		Needs: []action.Need{…},
 //	}, func(ctx context.Context, r *action.Request, a readArgs) (any, error) { … })
 //
-// Running one goes: aliases and obvious types put right ([Action.Adapt]), arguments decoded and
-// held against what the schema cannot say, every target of every [Need] resolved and its level
-// checked, and only then the function. So a function may take for granted that it is allowed
-// to do to its targets what its Needs say, and to nothing else: what it meets besides, it has
-// to filter ([Request.Readable]).
+// A call goes through these steps: aliases and obvious types are corrected ([Action.Adapt]), arguments are decoded
+// and checked for what the schema cannot express, every target of every [Need] is resolved and its level checked, and
+// then the function runs. So the function may do to its targets what its Needs declare, and nothing else. Whatever
+// else it comes across it must filter ([Request.Readable]).
 //
-// What an action does to the kernel is the tool folders'; who may call it is the pipeline's.
+// The packages of the tools implement the actions; the pipeline decides who may call them.
 package action

@@ -6,22 +6,22 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The ways in which an argument stands in a list of tools, the tag "list" of a struct field.
-// Without one it stands there if the action needs it, or is common.
+// How an argument appears in a list of tools: the tag "list" of a struct field. Without the tag it appears if it is
+// required, or if its action is common.
 const (
 	listAlways = "yes"
 	listNever  = "no"
-	// listText is for what may be of any type: a text, which [Action.Adapt] takes for what it holds.
+	// listText lists an argument of any type as text; [Action.Adapt] converts the text back.
 	listText = "text"
-	// listJSON is for objects with members of any name, which closed schemas cannot say: a text
-	// that holds JSON.
+	// listJSON lists an object with members of any name as text that holds JSON, since closed schemas cannot describe
+	// it.
 	listJSON = "json"
 )
 
-// mostListed bounds the values of an argument that a list of tools names.
+// mostListed bounds the enum values of an argument in a list of tools.
 const mostListed = 4
 
-// lists reports whether an argument stands in a list of tools.
+// lists reports whether an argument appears in a list of tools.
 func (a *Action) lists(p *Param) bool {
 	switch p.list {
 	case listNever:
@@ -32,8 +32,8 @@ func (a *Action) lists(p *Param) bool {
 	return true
 }
 
-// Listed are the schemas of the arguments that stand in a list of tools, a JSON object. They say
-// types and few values: models read the list with every request.
+// Listed returns the schemas of the arguments that appear in a list of tools, as a JSON object. They are reduced to
+// types and few values, since models read the list with every request.
 func (a *Action) Listed() json.RawMessage {
 	o := object{}
 	for i := range a.params {
@@ -62,7 +62,7 @@ func (p *Param) listed() json.RawMessage {
 	return o.bytes()
 }
 
-// plain is of a schema what types it wants and which values. Of several forms it is the first.
+// plain reduces a schema to its types and values. Of several forms it takes the first.
 func plain(schema gjson.Result) json.RawMessage {
 	if forms := schema.Get("anyOf"); forms.Exists() {
 		return plain(forms.Array()[0])

@@ -1,7 +1,6 @@
 package action
 
-// The arguments that every action takes besides its own. Those of writing are for actions whose
-// class writes.
+// The arguments that every action takes besides its own. Some are only for actions whose class writes.
 type metaArgs struct {
 	Verbose bool `json:"verbose" about:"all fields of the result"`
 }
@@ -13,16 +12,16 @@ type writeArgs struct {
 	Expected     string `json:"expectedHash" about:"hash that validateOnly returned (strict mode)"`
 }
 
-// Meta are the values of those arguments in one call.
+// Meta has the values of those arguments in one call.
 type Meta struct {
 	Verbose      bool
 	IfMatch      string
 	RequestID    string
 	ValidateOnly bool
-	Expected     string // expectedHash
+	Expected     string // the argument expectedHash
 }
 
-// member is where the argument of a name is kept; nil if there is none.
+// member returns a pointer to the field of an argument; nil if there is none.
 func (m *Meta) member(name string) any {
 	switch name {
 	case "verbose":

@@ -8,48 +8,48 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Target is something that a call names, resolved to where it is.
+// Target is a thing that a call names, with its resolved place.
 type Target struct {
 	What     access.What
 	Subject  string    // what the caller wrote
-	ID       kernel.ID // of the block, document, database or notebook; empty for what has none
+	ID       kernel.ID // of the block, document, database or notebook; empty for other things
 	Notebook kernel.ID
-	Root     kernel.ID // of its document; empty for a notebook
+	Root     kernel.ID // id of its document; empty for a notebook
 	Path     string    // storage path of its document; "/" for a notebook
-	HPath    string    // human path in its notebook; may be empty where nobody needed it
-	Title    string    // of its document, or the notebook's name
-	// Also are further notebooks that must have the level: an asset may be used in several.
+	HPath    string    // human path within its notebook; may be empty if nobody needed it
+	Title    string    // of its document; the name of a notebook
+	// Also has further notebooks whose level is checked: an asset may be used in several.
 	Also []kernel.ID
 }
 
-// Need is a level that an action needs on some of what its arguments name.
+// Need is a level that an action needs on some of the things that its arguments name.
 type Need struct {
 	Level access.Level
-	// Of is what needs it, as help pages say it: "block id", "every notebook".
+	// Of says what the level is for, in help pages: "block id", "every notebook".
 	Of string
-	// Param is the argument that names it; empty where no single one does.
+	// Param is the argument that names the targets; empty if no single one does.
 	Param string
-	// Targets finds all of them. An argument that is not given has no targets. What is not
-	// there is [access.NotFound]. Nil means that every notebook needs the level.
+	// Targets returns the targets of a call, none if the argument is missing. A target that does not exist is an
+	// [access.NotFound] error. A nil Targets means that the level is needed on every notebook.
 	Targets func(ctx context.Context, r *Request) ([]Target, error)
 }
 
-// OnNotebook needs a level on the notebook whose id an argument has.
+// OnNotebook needs a level on the notebook whose id is in an argument.
 func OnNotebook(level access.Level, param string) Need {
 	return Need{Level: level, Of: "notebook " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		return r.notebooks(ctx, r.Strings(param))
 	}}
 }
 
-// OnBlock needs a level on the notebook of each block or document whose ids an argument has: a
-// string, or an array of strings.
+// OnBlock needs a level on the notebook of each block or document whose id is in an argument, a string or an array of
+// strings.
 func OnBlock(level access.Level, param string) Need {
 	return Need{Level: level, Of: "block " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		return r.blocks(ctx, access.Block, r.Strings(param))
 	}}
 }
 
-// OnDocument is [OnBlock] for an argument that means a document; a block in it does as well.
+// OnDocument is [OnBlock] for an argument that means a document; the id of a block in it works as well.
 func OnDocument(level access.Level, param string) Need {
 	n := OnBlock(level, param)
 	n.Of = "document " + param
@@ -59,24 +59,24 @@ func OnDocument(level access.Level, param string) Need {
 	return n
 }
 
-// OnMembers needs a level on the blocks whose ids stand in a member of the items of an array
-// argument: OnMembers(access.Write, "items", "id").
+// OnMembers needs a level on blocks whose ids are a member of the items of an array argument: OnMembers(access.Write,
+// "items", "id").
 func OnMembers(level access.Level, param, member string) Need {
 	return Need{Level: level, Of: "block " + param + "[]." + member, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		return r.blocks(ctx, access.Block, r.Strings(param+".#."+member))
 	}}
 }
 
-// Leaving needs rwd on those targets of from that are in another notebook than the one target of to: for the notebook
-// that they leave it is a removal. from and to are further Needs of the same action; Leaving stands before them, so
-// that a refusal names the level that is enough. of says what leaves: "documents".
+// Leaving needs rwd on the targets of from that are in another notebook than the single target of to: moving them
+// away is a removal for their notebook. from and to are other Needs of the same action; Leaving comes before them, so
+// that a refusal names the level that suffices. of says what leaves, such as "documents".
 func Leaving(of string, from, to Need) Need {
 	return Need{Level: access.Delete, Of: of + " that leave their notebook", Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		goal, err := to.Targets(ctx, r)
 		if err != nil || len(goal) == 0 {
 			return nil, err
 		}
-		if err := r.allowed(goal[0], access.Read); err != nil { // else its notebook would show in which error comes
+		if err := r.allowed(goal[0], access.Read); err != nil { // otherwise the choice of error would reveal a hidden notebook
 			return nil, err
 		}
 		moving, err := from.Targets(ctx, r)
@@ -87,11 +87,11 @@ func Leaving(of string, from, to Need) Need {
 	}}
 }
 
-// Everywhere needs a level on every notebook of the workspace, hidden ones included.
+// Everywhere needs a level on every notebook of the workspace, including hidden ones.
 func Everywhere(level access.Level) Need { return Need{Level: level, Of: "every notebook"} }
 
-// On needs a level on what a function finds; of says what that is, param which argument it
-// depends on, which may be none.
+// On needs a level on the targets that a function returns. of describes them; param is the argument that they depend
+// on, if any.
 func On(level access.Level, of, param string, targets func(ctx context.Context, r *Request) ([]Target, error)) Need {
 	return Need{Level: level, Of: of, Param: param, Targets: targets}
 }

@@ -12,12 +12,12 @@ import (
 	"collie/internal/tool"
 )
 
-// A database has no notebook of its own: blocks of any notebooks may show it, and whoever can
-// write a block can add one. So it belongs to all notebooks that show it, and the lowest of their
-// levels is that of the database: another block that shows it gives nobody more than they had.
+// A database has no notebook of its own: any block in any notebook may show it, and whoever can write a block can add
+// one that does. So it belongs to all notebooks that show it, and the lowest of their levels applies: showing it in
+// another block gives nobody more access than before.
 
-// DatabaseOwners are the places of the blocks that show a database, whatever their levels, and how
-// many blocks are said to show it: some may be gone, or in a closed notebook.
+// DatabaseOwners returns the places of the blocks that show a database, whatever their levels. candidates is how many
+// blocks the kernel names; some may be gone, or in a closed notebook.
 func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Target, candidates int, err error) {
 	type row struct {
 		ID       kernel.ID `json:"id"`
@@ -28,7 +28,7 @@ func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Tar
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err := r.Kernel.DatabaseBlocks(ctx, id) // after SQL, which flushes
+	ids, err := r.Kernel.DatabaseBlocks(ctx, id) // after the SQL query, which makes the kernel flush
 	if err != nil && tool.KindOf(err) != kernel.NotInKernel {
 		return nil, 0, err
 	}
@@ -49,7 +49,7 @@ func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Tar
 	return found, len(ids), nil
 }
 
-// LowestOwner is the one of some places whose notebook has the lowest level, nil of none.
+// LowestOwner returns the place whose notebook has the lowest level; nil if there are no places.
 func (r *Request) LowestOwner(owners []Target) *Target {
 	var lowest *Target
 	for i := range owners {
@@ -60,8 +60,8 @@ func (r *Request) LowestOwner(owners []Target) *Target {
 	return lowest
 }
 
-// Database finds a database as a target: at the place with the lowest level among those that show
-// it. One that a notebook shows which may not be read, or none at all, is [access.NotFound].
+// Database returns a database as a target, at the place with the lowest level of those that show it. If a hidden
+// notebook shows it, or nothing does, the error is [access.NotFound].
 func (r *Request) Database(ctx context.Context, id kernel.ID) (Target, error) {
 	if !id.Valid() {
 		return Target{}, access.NotFound(access.Database, string(id))
@@ -79,7 +79,7 @@ func (r *Request) Database(ctx context.Context, id kernel.ID) (Target, error) {
 	return t, nil
 }
 
-// HiddenDatabases are those that a block of a notebook shows which may not be read.
+// HiddenDatabases returns the databases that some block in a hidden notebook shows.
 func (r *Request) HiddenDatabases(ctx context.Context) (map[kernel.ID]bool, error) {
 	shown, err := r.shownDatabases(ctx)
 	maps.DeleteFunc(shown, func(_ kernel.ID, visible bool) bool { return visible })
@@ -89,14 +89,14 @@ func (r *Request) HiddenDatabases(ctx context.Context) (map[kernel.ID]bool, erro
 	return shown, err
 }
 
-// VisibleDatabases are those that only notebooks show which may be read, as the index has them.
+// VisibleDatabases returns the databases that only readable notebooks show, by the kernel's index.
 func (r *Request) VisibleDatabases(ctx context.Context) (map[kernel.ID]bool, error) {
 	shown, err := r.shownDatabases(ctx)
 	maps.DeleteFunc(shown, func(_ kernel.ID, visible bool) bool { return !visible })
 	return shown, err
 }
 
-// shownDatabases are all databases that blocks show, and whether all of these may be read.
+// shownDatabases returns all databases that blocks show, with true for those that only readable notebooks show.
 func (r *Request) shownDatabases(ctx context.Context) (map[kernel.ID]bool, error) {
 	type row struct {
 		Notebook kernel.ID `json:"box"`
@@ -121,7 +121,7 @@ func ShowsDatabase(text string, id kernel.ID) bool {
 	return strings.Contains(head, `data-type="NodeAttributeView"`) && strings.Contains(head, fmt.Sprintf(`data-av-id="%s"`, id))
 }
 
-// shownDatabase is the database that the first block of a DOM or of Markdown shows, as it is written there.
+// shownDatabase returns the database that the first block of a DOM or of Markdown shows, as it is written there.
 func shownDatabase(text string) kernel.ID {
 	head, _, _ := strings.Cut(text, ">")
 	_, after, _ := strings.Cut(head, `data-av-id="`)

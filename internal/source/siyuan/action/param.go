@@ -14,33 +14,33 @@ import (
 //
 //	json:"name"        its name; ",omitempty" has no meaning here
 //	about:"…"          what it is, in a few words
-//	req:"true"         it must be given
-//	default:"3"        what counts where it is not given, as JSON or as plain text
-//	enum:"a,b"         the values it may have; of an array, its items
-//	min:"0" max:"20"   bounds: of a number, of the length of a text, of the count of an array
+//	req:"true"         it is required
+//	default:"3"        value if it is missing, as JSON or as plain text
+//	enum:"a,b"         allowed values; of an array, of its items
+//	min:"0" max:"20"   bounds of a number, of the length of a text, of the count of an array
 //	unique:"true"      items of an array differ; unique:"rowID,columnID" in these members
-//	list:"yes"         it stands in a list of tools: "no", or as "text" or "json" text
+//	list:"yes"         it appears in a list of tools: "no", or as "text" or "json" text
 //
-// A field's type gives the JSON type: string kinds, bool, integers, floats, slices, maps with
-// string keys, structs, pointers to these for "not given", and [json.RawMessage] for anything.
-// A type with a method ArgSchema() string says its schema itself.
+// The field's type gives the JSON type: string kinds, bool, integers, floats, slices, maps with string keys, structs,
+// pointers to these for optional values, and [json.RawMessage] for anything. A type with a method ArgSchema() string
+// provides its own schema.
 type Param struct {
 	Name, About string
 	Required    bool
 	Default     json.RawMessage // nil if there is none
-	Type        string          // of JSON; empty is any
-	Items       string          // of an array
+	Type        string          // JSON type; empty means any
+	Items       string          // JSON type of an array's items
 	Enum        []string
-	Unique      []string // members of items that differ together; empty where Unique is off
+	Unique      []string // members whose combination must differ between items; empty if Unique is off
 	UniqueItems bool
-	index       []int // of its field, from the struct of arguments
+	index       []int // index path of its field in the struct of arguments
 	schema      json.RawMessage
-	basic       bool // the schema says no more of values than Type, Enum and bounds
+	basic       bool // Type, Enum and the bounds are all that the schema says of values
 	shape       *lateShape
 	list        string
 }
 
-// Schema is the JSON Schema of the argument.
+// Schema returns the JSON Schema of the argument.
 func (p *Param) Schema() json.RawMessage { return p.schema }
 
 type schemer interface{ ArgSchema() string }
@@ -90,12 +90,12 @@ func paramOf(name string, t reflect.Type, tags *tags) Param {
 	return p
 }
 
-// tags are those of a field. All are read in one go: a lookup of each would begin anew, for every field of a hundred
-// structs at each start.
+// tags are the tags of a field, all read in one pass: a look-up of each would start over, for every field of a
+// hundred structs at each start.
 type tags struct {
 	json, about, req, enum, unique, list string
-	value                                string // default
-	min, max                             string // empty where there is none
+	value                                string // the tag default
+	min, max                             string // empty if missing
 	hasValue                             bool
 }
 
@@ -140,7 +140,7 @@ func tagsOf(tag reflect.StructTag) (out tags) {
 	return out
 }
 
-// literal is a default as JSON.
+// literal returns a default as JSON.
 func literal(text, typ string) json.RawMessage {
 	if typ == "string" {
 		return Quote(text)
@@ -151,7 +151,7 @@ func literal(text, typ string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// fieldSchema is the schema of a type with what its tag says.
+// fieldSchema returns the schema of a type, extended by what the tags say.
 func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, typ, items string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -226,7 +226,7 @@ var (
 	schemerType = reflect.TypeFor[schemer]()
 )
 
-// schemerOf is a value of t that says its schema itself.
+// schemerOf returns a value of t if t provides its own schema.
 func schemerOf(t reflect.Type) (s schemer, ok bool) {
 	if t.PkgPath() == "" || !reflect.PointerTo(t).Implements(schemerType) {
 		return nil, false
@@ -235,7 +235,7 @@ func schemerOf(t reflect.Type) (s schemer, ok bool) {
 	return s, ok
 }
 
-// structSchema is the schema of an object with these members and no others.
+// structSchema returns the schema of an object with exactly these members.
 func structSchema(params ...[]Param) json.RawMessage {
 	size, required := 128, []string(nil)
 	for _, some := range params {
@@ -273,13 +273,13 @@ func structSchema(params ...[]Param) json.RawMessage {
 // object builds a JSON object whose members keep their order.
 type object struct{ buf []byte }
 
-// addText adds a member that is a text.
+// addText adds a string member.
 func (o *object) addText(key, value string) {
 	o.key(key)
 	o.buf = appendQuoted(o.buf, value)
 }
 
-// addTexts adds a member that is a list of texts.
+// addTexts adds a member that is a list of strings.
 func (o *object) addTexts(key string, values []string) {
 	o.key(key)
 	o.buf = append(o.buf, '[')
@@ -292,19 +292,19 @@ func (o *object) addTexts(key string, values []string) {
 	o.buf = append(o.buf, ']')
 }
 
-// addRaw adds a member.
+// addRaw adds a member that is JSON already.
 func (o *object) addRaw(key string, raw json.RawMessage) {
 	o.key(key)
 	o.buf = append(o.buf, raw...)
 }
 
-// key begins a member.
+// key writes the name of a member.
 func (o *object) key(key string) {
 	o.next()
 	o.buf = append(appendQuoted(o.buf, key), ':')
 }
 
-// addAll takes over all members of raw, an object that has some.
+// addAll adds all members of raw, an object that is not empty.
 func (o *object) addAll(raw json.RawMessage) {
 	o.next()
 	o.buf = append(o.buf, raw[1:len(raw)-1]...)
@@ -344,7 +344,7 @@ func (o *object) bytes() json.RawMessage {
 	return append(o.buf, '}')
 }
 
-// withAbout puts a description into a schema that has none of its own.
+// withAbout adds a description to a schema that has none.
 func withAbout(schema json.RawMessage, about string) json.RawMessage {
 	if about == "" {
 		return schema
@@ -355,10 +355,10 @@ func withAbout(schema json.RawMessage, about string) json.RawMessage {
 	return o.bytes()
 }
 
-// Quote is a text as JSON.
+// Quote returns a text as JSON.
 func Quote(s string) json.RawMessage { return appendQuoted(nil, s) }
 
-// appendQuoted appends a text as [json.Marshal] writes it. Most need no escapes.
+// appendQuoted appends a text as [json.Marshal] writes it, with a fast path for text without escapes.
 func appendQuoted(to []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {

@@ -12,9 +12,9 @@ import (
 	"collie/internal/tool"
 )
 
-// What several tools need for arguments, ids and errors.
+// Parts that several tools use for arguments, ids and errors.
 
-// Text is the first text at a path of the arguments, see [Request.Strings]; empty where there is none.
+// Text returns the first text at a path of the arguments (see [Request.Strings]); empty if there is none.
 func (r *Request) Text(path string) string {
 	for _, text := range r.Strings(path) {
 		return text
@@ -22,7 +22,7 @@ func (r *Request) Text(path string) string {
 	return ""
 }
 
-// Icon is an icon that an argument has, as the kernel stores it: the code points of an emoji.
+// Icon returns an icon given as an argument in the form that the kernel stores: the code points of an emoji.
 func (r *Request) Icon(param, text string) (string, error) {
 	code, err := kernel.Icon(text)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *Request) Icon(param, text string) (string, error) {
 	return code, nil
 }
 
-// VisibleIDs are the notebooks that may be read.
+// VisibleIDs returns the notebooks that may be read.
 func (r *Request) VisibleIDs(ctx context.Context) ([]kernel.ID, error) {
 	visible, err := r.Levels.Visible(ctx)
 	ids := make([]kernel.ID, len(visible))
@@ -41,7 +41,8 @@ func (r *Request) VisibleIDs(ctx context.Context) ([]kernel.ID, error) {
 	return ids, err
 }
 
-// SetArg is args with an argument, given as JSON. What is not an object stays as it is, for the validation to name.
+// SetArg returns args with one argument set to a JSON value. If args is not an object it stays as it is, for the
+// validation to report.
 func SetArg(args json.RawMessage, name, raw string) json.RawMessage {
 	out, err := sjson.SetRawBytes(args, name, []byte(raw))
 	if err != nil {
@@ -50,7 +51,8 @@ func SetArg(args json.RawMessage, name, raw string) json.RawMessage {
 	return out
 }
 
-// DropArgs is args without some arguments. What is not an object stays as it is, for the validation to name.
+// DropArgs returns args without some arguments. If args is not an object it stays as it is, for the validation to
+// report.
 func DropArgs(args json.RawMessage, names ...string) json.RawMessage {
 	for _, name := range names {
 		if out, err := sjson.DeleteBytes(args, name); err == nil {
@@ -60,7 +62,7 @@ func DropArgs(args json.RawMessage, names ...string) json.RawMessage {
 	return args
 }
 
-// Distinct is a list without what came before in it; never nil.
+// Distinct returns list without duplicates; never nil.
 func Distinct[T comparable](list []T) []T {
 	out, seen := make([]T, 0, len(list)), map[T]bool{}
 	for _, one := range list {
@@ -72,7 +74,7 @@ func Distinct[T comparable](list []T) []T {
 	return out
 }
 
-// Removed is an error that came after some things had been removed, and says which.
+// Removed adds to an error which things had been removed before it.
 func Removed[T any](err error, gone []T) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(gone) == 0 {

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The virtual files at the root of human paths.
+// Virtual files at the root of human paths.
 const (
 	AgentsFile    = "/AGENTS.md"     // the agent's own memory, which it may write
 	UserRulesFile = "/USER_RULES.md" // the user's rules
@@ -20,9 +20,9 @@ const (
 // virtual reports whether a normalised path is a virtual file.
 func virtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
 
-// NormalizePath brings a human path into the form "/notebook/document/child": without spaces
-// around it, with one "/" at its start and between its parts, and none at its end. An empty path,
-// and one with characters that no title has, is an error of kind invalid_path.
+// NormalizePath returns a human path in the form "/notebook/document/child": without surrounding spaces, with one "/"
+// at the start and between names, and none at the end. An empty path, or one with characters that no title can have,
+// is an error of kind invalid_path.
 func NormalizePath(path string) (string, error) {
 	trimmed := strings.TrimSpace(path)
 	if trimmed == "" {
@@ -34,8 +34,7 @@ func NormalizePath(path string) (string, error) {
 	return "/" + strings.Join(strings.FieldsFunc(trimmed, func(r rune) bool { return r == '/' }), "/"), nil
 }
 
-// splitPath returns the names that a normalised path is made of, with what is encoded in them
-// decoded; none for "/".
+// splitPath returns the decoded names of a normalised path; none for "/".
 func splitPath(path string) []string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 	for i, p := range parts {
@@ -44,7 +43,7 @@ func splitPath(path string) []string {
 	return parts
 }
 
-// joinPath is the path of names, encoded where that is needed: the opposite of [splitPath].
+// joinPath returns the path of names, encoded where needed: the reverse of [splitPath].
 func joinPath(names ...string) string {
 	var b strings.Builder
 	for _, n := range names {
@@ -56,9 +55,8 @@ func joinPath(names ...string) string {
 	return b.String()
 }
 
-// EncodeName writes a name of a notebook or document so that it can stand between the slashes of
-// a path: "/" becomes "%2F". A "%" is written as "%25" where it would be taken for an
-// encoded character, and nowhere else.
+// EncodeName encodes a name of a notebook or document for use in a path: "/" becomes "%2F". A "%" becomes "%25" only
+// where it would otherwise look like an encoded character.
 func EncodeName(name string) string {
 	if !strings.ContainsAny(name, "%/") {
 		return name
@@ -77,8 +75,7 @@ func EncodeName(name string) string {
 	return b.String()
 }
 
-// decodeName is the opposite of [EncodeName]. It leaves other percent signs alone: "100%" and
-// "%41" are names as they are.
+// decodeName reverses [EncodeName]. Other percent signs stay: "100%" and "%41" are plain names.
 func decodeName(part string) string {
 	if !strings.Contains(part, "%") {
 		return part
@@ -95,7 +92,7 @@ func decodeName(part string) string {
 	return b.String()
 }
 
-// encoded is the character that a text begins with in encoded form, 0 if it does not.
+// encoded returns the character that text begins with in encoded form; 0 if it does not.
 func encoded(text string) byte {
 	if len(text) < 3 || text[0] != '%' || text[1] != '2' {
 		return 0
@@ -109,7 +106,7 @@ func encoded(text string) byte {
 	return 0
 }
 
-// cutID cuts "#<id>" off the end of a name, which tells things of one name apart.
+// cutID removes "#<id>" from the end of a name. It distinguishes things of the same name.
 func cutID(name string) (rest string, id kernel.ID, ok bool) {
 	i := strings.LastIndexByte(name, '#')
 	if i < 0 || !kernel.ID(name[i+1:]).Valid() {
@@ -118,7 +115,7 @@ func cutID(name string) (rest string, id kernel.ID, ok bool) {
 	return name[:i], kernel.ID(name[i+1:]), true
 }
 
-// badPath is the error for a human path that means nothing here.
+// badPath returns the error for a malformed human path.
 func badPath(path, message string) *tool.Error {
 	return &tool.Error{
 		Op: "resolve", Kind: kernel.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
@@ -126,8 +123,7 @@ func badPath(path, message string) *tool.Error {
 	}
 }
 
-// ambiguousPath is the error for a path that several things have; candidates are paths that
-// only one has.
+// ambiguousPath returns the error for a path that several things have; candidates are unique paths of them.
 func ambiguousPath(path, what string, candidates []string) *tool.Error {
 	const most = 20
 	slices.Sort(candidates)

@@ -10,9 +10,9 @@ import (
 	"collie/internal/tool"
 )
 
-// missing is the error for a path that nothing has. Its hint says how far the path exists, and
-// what has a name like the one behind that. It goes by what may be read alone, so that a hidden
-// thing is told from none by nothing, and costs requests only where a call has failed.
+// missing returns the error for a path that does not exist. Its hint says which part of the path exists and which
+// name there is similar to the next part. It uses only what may be read, so it reveals nothing hidden. The requests
+// for it are made only after a failed call.
 func (r *Request) missing(ctx context.Context, path string) error {
 	e := access.NotFound(access.Path, path)
 	folder, like := r.near(ctx, path)
@@ -25,8 +25,8 @@ func (r *Request) missing(ctx context.Context, path string) error {
 	return e
 }
 
-// near is the deepest part of a path that exists, and the path of what is in there with a name
-// like the next one; empty if nothing is.
+// near returns the deepest existing part of a path, and the path of a thing in it whose name is like the next name;
+// empty if there is none.
 func (r *Request) near(ctx context.Context, path string) (folder, like string) {
 	visible, err := r.Levels.Visible(ctx)
 	names := splitPath(path)
@@ -59,7 +59,7 @@ func (r *Request) near(ctx context.Context, path string) (folder, like string) {
 	return folder, like
 }
 
-// nearest is the thing with the name that a name most likely stands for.
+// nearest returns the thing whose name is most similar to name.
 func nearest[T any](name string, of []T, named func(T) string) (int, bool) {
 	known := make([]string, len(of))
 	for i := range of {

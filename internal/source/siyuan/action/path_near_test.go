@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// TestMissingPathsAreHelped: who mistypes a path is told how far it exists and what is near, and
-// nothing of what is hidden.
+// TestMissingPathsAreHelped: the error for a mistyped path says how much of it exists and what is similar, and
+// nothing about hidden things.
 func TestMissingPathsAreHelped(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

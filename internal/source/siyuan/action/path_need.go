@@ -7,27 +7,27 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// PathKind is what a human path may be besides a document.
+// PathKind is what a human path may name besides a document.
 type PathKind uint8
 
 // The kinds.
 const (
-	PathRoot     PathKind = iota // "/": it has no target
-	PathNotebook                 // "/<notebook>": its target is the notebook
-	PathVirtual                  // a virtual file: it has no target
+	PathRoot     PathKind = iota // "/"; has no target
+	PathNotebook                 // "/<notebook>"; the target is the notebook
+	PathVirtual                  // a virtual file; has no target
 )
 
-// OnPath needs a level on the document whose human path an argument has, and on what else is
-// allowed: [Request.Target] is the document then, and there is none for the root and for virtual
-// files, which need no level. A path that is nothing, or that is hidden, is not found.
+// OnPath needs a level on the document whose human path is in an argument. also lists what else the path may name.
+// [Request.Target] returns the document or notebook; the root and virtual files have no target and need no level. A
+// path that does not exist, or is hidden, is not found.
 func OnPath(level access.Level, param string, also ...PathKind) Need {
 	return pathNeed(level, param, also, (*Request).resolve)
 }
 
-// OnNewPath needs a level on the place that a human path names, whether anything is there yet or
-// not: the parent, a document or a notebook, must be there. If a document has the path it is the
-// target. Else the target has no ID; its Notebook, HPath and Title say what is to come, its Root
-// is the document above it, empty at the top of a notebook.
+// OnNewPath needs a level on the place that a human path names, whether something exists there or not. Its parent, a
+// document or notebook, must exist. If a document has the path, it is the target. Otherwise the target has no ID: its
+// Notebook, HPath and Title describe what is to be created, and its Root is the document above it, empty at the top
+// of a notebook.
 func OnNewPath(level access.Level, param string, also ...PathKind) Need {
 	return pathNeed(level, param, also, (*Request).resolveNew)
 }

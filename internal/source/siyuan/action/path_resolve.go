@@ -14,18 +14,17 @@ import (
 	"collie/internal/tool"
 )
 
-// The kernel's limits of documents.
+// The kernel's limits for documents.
 const (
 	maxTitle = 512
 	maxDepth = 7
 )
 
-// Resolve finds the notebook or document that has a human path. One that is hidden is not found,
-// and several are an error of kind ambiguous_path. The level is for the caller to check.
+// Resolve returns the notebook or document that has a human path. A hidden one is not found; several with the same
+// path are an error of kind ambiguous_path. The caller checks the level.
 //
-// It costs one request for a known path beside the list of notebooks, which a call reads once;
-// the index is asked only for what the kernel does not know at once. Target.Path stays empty, see
-// [Request.Located].
+// A known path takes one request, besides the list of notebooks that each call reads once. The index is only asked if
+// the kernel's tree does not know the path. Target.Path stays empty; see [Request.Located].
 func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	normal, err := NormalizePath(path)
 	if err != nil {
@@ -37,7 +36,7 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	return r.resolve(ctx, normal, access.Read)
 }
 
-// Located returns t with its storage path, which costs a request where it is not known.
+// Located returns t with its storage path. It makes a request if the path is unknown.
 func (r *Request) Located(ctx context.Context, t Target) (Target, error) {
 	if t.Path != "" {
 		return t, nil
@@ -46,15 +45,15 @@ func (r *Request) Located(ctx context.Context, t Target) (Target, error) {
 	if err != nil {
 		return t, err
 	}
-	if notebook != t.Notebook { // moved just now, to where nobody has checked the level
+	if notebook != t.Notebook { // just moved to a notebook whose level was not checked
 		return t, access.NotFound(t.What, t.Subject)
 	}
 	t.Path = path
 	return r.remember(t), nil
 }
 
-// HumanPath is the path that callers use for what is at a human path of a notebook, "/" for the
-// notebook itself: with the notebook's name before it, and its id where two have that name.
+// HumanPath returns the path that callers use for the human path hpath of a notebook, "/" for the notebook itself:
+// the notebook's name comes first, with its id if two have that name.
 func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath string) (string, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -74,7 +73,7 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 	return path.String(), nil
 }
 
-// NotebookPath is the human path of a notebook among those that may be read.
+// NotebookPath returns the human path of a notebook among those that may be read.
 func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 	path := joinPath(n.Name)
 	same := 0
@@ -89,8 +88,8 @@ func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 	return path
 }
 
-// resolve finds the one thing that has a normalised path. Where several have it and only one of
-// them is in a notebook of the level, it is that one.
+// resolve returns the one thing with a normalised path. If there are several and only one is in a notebook with the
+// level, it returns that one.
 func (r *Request) resolve(ctx context.Context, path string, level access.Level) (Target, error) {
 	found, err := r.lookup(ctx, path)
 	if err != nil {
@@ -99,7 +98,7 @@ func (r *Request) resolve(ctx context.Context, path string, level access.Level) 
 	return r.one(ctx, path, found, level)
 }
 
-// one is the only target, or the error that says why there is no only one.
+// one returns the only target of found, or an error for none or several.
 func (r *Request) one(ctx context.Context, path string, found lookup, level access.Level) (Target, error) {
 	targets := found.documents
 	if found.notebooks != nil {
@@ -121,7 +120,7 @@ func (r *Request) one(ctx context.Context, path string, found lookup, level acce
 	return Target{}, ambiguousPath(path, "documents", r.paths(ctx, targets))
 }
 
-// ClosedNotebook is the error for a path into a notebook that is closed.
+// ClosedNotebook returns the error for a path into a closed notebook.
 func ClosedNotebook(path, name string) *tool.Error {
 	return &tool.Error{
 		Op: "resolve", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: path,
@@ -130,7 +129,7 @@ func ClosedNotebook(path, name string) *tool.Error {
 	}
 }
 
-// paths are paths that only one thing has.
+// paths returns unique paths of targets.
 func (r *Request) paths(ctx context.Context, targets []Target) []string {
 	out := make([]string, 0, len(targets))
 	for _, t := range targets {
@@ -148,13 +147,13 @@ func (r *Request) paths(ctx context.Context, targets []Target) []string {
 	return out
 }
 
-// lookup is what has a path.
+// lookup is the result of looking up a path.
 type lookup struct {
-	// notebooks are those of the path's only name. If there are any with more than one name in
-	// the path, that name stands for several notebooks.
+	// notebooks has the notebooks that a path of one name means. For a longer path it is set if the first name means
+	// several notebooks.
 	notebooks []Target
 	documents []Target
-	closed    string // the name of the notebook that was looked into, if it is closed
+	closed    string // name of the notebook, if it is closed
 }
 
 // lookup finds what has a normalised path among what may be read.
@@ -188,7 +187,7 @@ func (r *Request) lookup(ctx context.Context, path string) (lookup, error) {
 	return lookup{documents: documents}, err
 }
 
-// namedNotebooks are the notebooks of a name, or the one that name#id means.
+// namedNotebooks returns the notebooks of that name, or the one that name#id means.
 func namedNotebooks(visible []kernel.Notebook, name string) []kernel.Notebook {
 	var out []kernel.Notebook
 	for i := range visible {
@@ -208,8 +207,8 @@ func namedNotebooks(visible []kernel.Notebook, name string) []kernel.Notebook {
 	return out
 }
 
-// documents finds the documents that have a human path in notebooks: at once in the kernel's
-// tree, else in its index, checked against the tree.
+// documents returns the documents with a human path in notebooks: from the kernel's tree, else from its index,
+// verified in the tree.
 func (r *Request) documents(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
 	found, err := r.inTree(ctx, subject, notebooks, names)
 	if err != nil || len(found) > 0 {
@@ -227,7 +226,7 @@ func (r *Request) documents(ctx context.Context, subject string, notebooks []ker
 	return r.inIndex(ctx, subject, notebooks, names)
 }
 
-// inTree asks the kernel's tree of documents, each notebook in parallel.
+// inTree asks the kernel's tree of documents for all notebooks in parallel.
 func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
 	hpath := "/" + strings.Join(names, "/")
 	found := make([][]kernel.ID, len(notebooks))
@@ -246,7 +245,7 @@ func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel
 	for i, ids := range found {
 		for _, id := range ids {
 			if id == notebooks[i].ID || !id.Valid() || slices.ContainsFunc(out, func(t Target) bool { return t.ID == id }) {
-				continue // the hidden document of a notebook, or a second row
+				continue // a notebook's hidden document, or a duplicate
 			}
 			out = append(out, Target{
 				What: access.Document, Subject: subject, ID: id, Notebook: notebooks[i].ID, Root: id, HPath: hpath, Title: names[len(names)-1],
@@ -256,7 +255,7 @@ func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel
 	return out, nil
 }
 
-// inIndex asks the index, which may know what the tree has not loaded, and may be behind.
+// inIndex asks the index, which may know what the tree has not loaded, but may be out of date.
 func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
 	if len(notebooks) == 0 {
 		return nil, nil
@@ -269,7 +268,7 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
 		kernel.QuoteIDs(boxes)+") AND hpath = "+kernel.Quote(hpath)+" LIMIT 100")
 	if withoutSQL(err) {
-		return nil, nil // the tree has been asked
+		return nil, nil // the tree was asked already
 	}
 	if err != nil {
 		return nil, err
@@ -281,7 +280,7 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 		}
 		notebook, path, err := r.Kernel.PathByID(ctx, w.ID)
 		if err != nil || notebook != w.Box {
-			continue // gone or elsewhere since
+			continue // deleted or moved since
 		}
 		if now, err := r.Kernel.HPathByID(ctx, w.ID); err != nil || now != hpath {
 			continue
@@ -293,7 +292,7 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	return out, nil
 }
 
-// resolveNew is resolve for a path that something is to get.
+// resolveNew is resolve for a path where something is to be created.
 func (r *Request) resolveNew(ctx context.Context, path string, level access.Level) (Target, error) {
 	found, err := r.lookup(ctx, path)
 	if err != nil {
@@ -310,7 +309,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 		return Target{}, badPath(path, "has one name only, and no notebook is called that")
 	case trimmed == "", trimmed == ".", trimmed == "..":
 		return Target{}, badPath(path, "ends in a title that SiYuan does not allow")
-	case trimmed != title: // as SiYuan does
+	case trimmed != title: // SiYuan would trim it
 		return r.resolveNew(ctx, above+"/"+EncodeName(trimmed), level)
 	case strings.Contains(title, "/"):
 		return Target{}, badPath(path, "ends in a title with a slash, which SiYuan does not allow")

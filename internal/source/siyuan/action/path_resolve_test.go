@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// probe is an action that tells what its path was resolved to.
+// probe returns an action that returns what its path was resolved to.
 func probe(need action.Need) *action.Action {
 	type args struct {
 		Path string `json:"path" about:"a path" req:"true"`

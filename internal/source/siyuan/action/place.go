@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Place finds where a block or document is. One that does not exist is [access.NotFound]. What
-// was found is remembered for the rest of the call. The level is for the caller to check.
+// Place returns where a block or document is. If it does not exist, the error is [access.NotFound]. Results are
+// remembered for the rest of the call. The caller checks the level.
 func (r *Request) Place(ctx context.Context, what access.What, id string) (Target, error) {
 	found, err := r.blocks(ctx, what, []string{id})
 	if err != nil {
@@ -20,7 +20,7 @@ func (r *Request) Place(ctx context.Context, what access.What, id string) (Targe
 	return found[0], nil
 }
 
-// Places finds many blocks at once, with few requests. Those that do not exist are left out.
+// Places finds many blocks with few requests. Blocks that do not exist are left out.
 func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Target, error) {
 	out, missing := r.known(ids)
 	if len(missing) > 1 {
@@ -28,7 +28,7 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
 				kernel.QuoteIDs(chunk)+") LIMIT 1000")
 			if withoutSQL(err) {
-				break // they are asked for one by one
+				break // asked for one by one below
 			}
 			if err != nil {
 				return nil, err
@@ -41,7 +41,7 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 		}
 		_, missing = r.known(missing)
 	}
-	for _, id := range missing { // one, or what the index does not have yet
+	for _, id := range missing { // a single one, or blocks that are not in the index yet
 		t, err := r.place(ctx, id)
 		switch {
 		case err == nil:
@@ -53,13 +53,13 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 	return out, nil
 }
 
-// withoutSQL reports whether a kernel refuses SQL because it runs read-only.
+// withoutSQL reports whether a kernel refused SQL because it runs read-only.
 func withoutSQL(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Code == kernel.CodeReadOnly
 }
 
-// row is a block as SQL has it.
+// row is a block in a result of SQL.
 type row struct {
 	ID    kernel.ID `json:"id"`
 	Root  kernel.ID `json:"root_id"`
@@ -79,7 +79,7 @@ func (w *row) target() Target {
 	return t
 }
 
-// known are the places that are remembered, and the ids of the others.
+// known returns the places that are remembered, and the ids of the others.
 func (r *Request) known(ids []kernel.ID) (found map[kernel.ID]Target, missing []kernel.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	if err != nil {
 		e, ok := errors.AsType[*tool.Error](err)
-		if ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1) { // other codes say nothing of the id
+		if ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1) { // with other codes the answer is not about the id
 			return Target{}, access.NotFound(access.Block, string(id))
 		}
 		return Target{}, err
@@ -118,7 +118,7 @@ func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
 	return r.remember(t), nil
 }
 
-// blocks resolves ids in order; the first that does not exist is an error.
+// blocks resolves ids in order. It fails for the first that does not exist.
 func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([]Target, error) {
 	typed := make([]kernel.ID, len(ids))
 	for i, id := range ids {
@@ -131,7 +131,7 @@ func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([
 	var out []Target
 	for i, id := range typed {
 		t, ok := found[id]
-		if !ok || !r.Readable(t.Notebook) { // in the caller's word for it, or the two would differ
+		if !ok || !r.Readable(t.Notebook) { // in the caller's words for both, so that hidden and missing are the same
 			return nil, access.NotFound(what, ids[i])
 		}
 		out = append(out, t)
@@ -139,7 +139,7 @@ func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([
 	return out, nil
 }
 
-// notebooks resolves notebook ids; those that do not exist are errors.
+// notebooks resolves notebook ids. It fails for the first that does not exist.
 func (r *Request) notebooks(ctx context.Context, ids []string) ([]Target, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -159,7 +159,7 @@ func (r *Request) notebooks(ctx context.Context, ids []string) ([]Target, error)
 	return out, nil
 }
 
-// NotebookTarget is a notebook as a target.
+// NotebookTarget returns a notebook as a target.
 func NotebookTarget(n *kernel.Notebook) Target {
 	return Target{What: access.Notebook, Subject: string(n.ID), ID: n.ID, Notebook: n.ID, Path: "/", HPath: "/", Title: n.Name}
 }

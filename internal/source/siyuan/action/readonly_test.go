@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// TestReadOnlyKernel: a kernel that runs read-only refuses SQL too, which must not keep anybody
-// from reading, nor make what does not exist look like something else.
+// TestReadOnlyKernel: a read-only kernel refuses SQL too. Reading works all the same, and what does not exist still
+// gives the same error.
 func TestReadOnlyKernel(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -19,22 +19,22 @@ type Env struct {
 	Kernel *kernel.Client
 	Levels *access.Snapshot
 	Config *access.Config
-	// Workspace is what lasts longer than one call.
+	// Workspace holds what outlives one call.
 	Workspace Workspace
 	Call      *tool.Call
 	Log       *slog.Logger // nil discards
 }
 
-// Request is one run of an action: what it may use, and what it leaves behind beside its
-// result. Its methods are safe for concurrent use.
+// Request is one run of an action: what it may use, and what it reports besides its result. Its methods are safe for
+// concurrent use.
 type Request struct {
 	Env
 	Action *Action
 	Meta   Meta
 
-	raw  json.RawMessage // the arguments
-	args any             // the same in the action's own struct
-	bad  error           // what is wrong with them, for Check
+	raw  json.RawMessage // the arguments as JSON
+	args any             // the arguments as the action's struct
+	bad  error           // error of decoding them, which Check returns
 
 	mu        sync.Mutex
 	targets   [][]Target // of each Need, in order
@@ -43,35 +43,34 @@ type Request struct {
 	filtered  int
 }
 
-// Workspace is what the source keeps for all calls: it gives actions what is more than the
-// kernel.
+// Workspace is what the source shares between calls and gives to actions besides the kernel.
 type Workspace interface {
-	// SetLevel writes a notebook's level and returns the one before.
+	// SetLevel writes a notebook's level and returns the old one.
 	SetLevel(ctx context.Context, notebook kernel.ID, level access.Level) (old access.Level, err error)
 	// EditConfig changes the tool config.
 	EditConfig(ctx context.Context, edit func(raw map[string]any) error) (*access.Config, error)
-	// NewNotebookLevel is the level that new notebooks get.
+	// NewNotebookLevel returns the level for new notebooks.
 	NewNotebookLevel() access.Level
-	// LocalFiles are the rules for files of this machine.
+	// LocalFiles returns the rules for files on this machine.
 	LocalFiles() LocalFiles
-	// Uploads are the assets that have been uploaded.
+	// Uploads returns the record of uploaded assets.
 	Uploads() *Uploads
-	// Tools are all tools; what is on is in a Request's Config.
+	// Tools returns all tools; a Request's Config says which are on.
 	Tools() []Tool
-	// Version is that of this program; Connection names the connection in use.
+	// Version returns the version of this program; Connection the name of the connection in use.
 	Version() string
 	Connection() string
-	// WriteMode is how much writes are guarded: off, auto or strict.
+	// WriteMode returns how strictly writes are guarded: off, auto or strict.
 	WriteMode() string
-	// Coins are the mascot's.
+	// Coins returns the mascot's coins.
 	Coins() Coins
 }
 
-// LocalFiles says which files of this machine actions may touch.
+// LocalFiles says which files on this machine actions may read and write.
 type LocalFiles struct {
-	// Allowed is false where the caller is not on this machine, or nothing is configured.
+	// Allowed is false if the caller is not on this machine, or if nothing is configured.
 	Allowed bool
-	// Why says why not, for an error.
+	// Why is the reason for false, for an error.
 	Why string
 	// Roots are the folders that may be read and written, absolute and without symbolic links.
 	Roots []string
@@ -79,16 +78,14 @@ type LocalFiles struct {
 	MaxUpload int64
 }
 
-// Coins is the mascot's purse. It is safe for concurrent use.
+// Coins is the mascot's balance. It is safe for concurrent use.
 type Coins interface {
 	Balance(ctx context.Context) (balance, earned int64, err error)
-	// Spend takes cost from the balance, for the item of a name. Too little is an error of kind
-	// Conflicting.
+	// Spend takes cost from the balance for an item. If the balance is too low, the error has kind Conflicting.
 	Spend(ctx context.Context, item string, cost int64) (balance, earned int64, err error)
 }
 
-// NewRequest returns a run of a with arguments that have been through [Action.Adapt] and fit
-// its schema.
+// NewRequest returns a run of a. The arguments have passed [Action.Adapt] and match its schema.
 func NewRequest(a *Action, env Env, args json.RawMessage) *Request {
 	out := &Request{Env: env, Action: a, raw: args, places: map[kernel.ID]Target{}, targets: make([][]Target, len(a.Needs))}
 	if out.Log == nil {
@@ -98,15 +95,15 @@ func NewRequest(a *Action, env Env, args json.RawMessage) *Request {
 	return out
 }
 
-// Args are the arguments as JSON.
+// Args returns the arguments as JSON.
 func (r *Request) Args() json.RawMessage { return r.raw }
 
-// Strings returns the texts at a path of the arguments: of one, of an array, of a member of the
-// items of an array ("items.#.id"). Empty ones are left out.
+// Strings returns the texts at a path of the arguments: one text, the items of an array, or a member of each item
+// ("items.#.id"). Empty ones are left out.
 func (r *Request) Strings(path string) []string {
 	v := gjson.GetBytes(r.raw, path)
 	var out []string
-	for _, one := range v.Array() { // a single value is an array of one
+	for _, one := range v.Array() { // a single value counts as an array of one
 		if s := one.String(); s != "" {
 			out = append(out, s)
 		}
@@ -120,7 +117,7 @@ func (r *Request) Given(param string) bool {
 	return v.Exists() && v.Type != gjson.Null
 }
 
-// Targets are what the argument of a Need names, in its order, each of them allowed.
+// Targets returns the checked targets that the argument of a Need names, in the argument's order.
 func (r *Request) Targets(param string) []Target {
 	for i, n := range r.Action.Needs {
 		if n.Param == param && r.targets[i] != nil {
@@ -130,11 +127,11 @@ func (r *Request) Targets(param string) []Target {
 	return nil
 }
 
-// Target is the one thing that an argument names. It panics if there is none: only an argument
-// that must be given, and that a Need is about, may be asked for.
+// Target returns the one thing that an argument names. It panics if there is none, so it is only for a required
+// argument that has a Need.
 func (r *Request) Target(param string) Target { return r.Targets(param)[0] }
 
-// Written are the targets that the action changes: those that must have level rw or rwd.
+// Written returns the targets that the action may change: those with a needed level of rw or rwd.
 func (r *Request) Written() []Target {
 	var out []Target
 	for i, n := range r.Action.Needs {
@@ -150,7 +147,7 @@ func (r *Request) Written() []Target {
 	return out
 }
 
-// AllTargets are the targets of all Needs, in order, each once.
+// AllTargets returns the targets of all Needs in order, without duplicates.
 func (r *Request) AllTargets() []Target {
 	var out []Target
 	for _, list := range r.targets {
@@ -163,11 +160,11 @@ func (r *Request) AllTargets() []Target {
 	return out
 }
 
-// Readable reports whether a notebook may be read; what has no notebook may not.
+// Readable reports whether a notebook may be read; false for the empty id.
 func (r *Request) Readable(notebook kernel.ID) bool { return r.Levels.Readable(notebook) }
 
-// Filtered notes that n things were left out because they may not be read. The result says so
-// without saying what they were.
+// Filtered records that n things were left out because they are hidden. The result tells the number, not what they
+// were.
 func (r *Request) Filtered(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

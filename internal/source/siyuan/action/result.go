@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Page is a part of a list. Extras of an action are embedded beside it.
+// Page is a part of a list. An action embeds its further members beside it.
 type Page[T any] struct {
 	Data []T `json:"data" about:"what is on this page"`
 	Pages
@@ -26,7 +26,7 @@ type Pages struct {
 	HasNextPage bool `json:"hasNextPage" about:"whether there is another page"`
 }
 
-// Paged cuts a page out of all; one beyond the end is the last one. page begins with 1.
+// Paged returns one page of all; page counts from 1, and one beyond the end means the last.
 func Paged[T any](all []T, page, size int) Page[T] {
 	size = max(size, 1)
 	count := max(1, (len(all)+size-1)/size)
@@ -39,28 +39,28 @@ func Paged[T any](all []T, page, size int) Page[T] {
 	return Page[T]{data, Pages{len(all), page, size, count, page < count}}
 }
 
-// refresh is something the interface shall show again after a write.
+// refresh is a part of SiYuan's interface to reload after a write.
 type refresh struct {
 	Type string    `json:"type"`
 	ID   kernel.ID `json:"id,omitempty"`
 }
 
-// The refreshes of what SiYuan shows. Each runs once, after the action has succeeded; a failure is not a failure
-// of the action.
+// Requests to reload parts of SiYuan's interface. Each is sent once, after the action has succeeded; if it fails, the
+// action still succeeds.
 
-// RefreshDocument shows a document again.
+// RefreshDocument reloads a document.
 func (r *Request) RefreshDocument(id kernel.ID) { r.refresh(refresh{"reloadProtyle", id}) }
 
-// RefreshDatabase shows a database again.
+// RefreshDatabase reloads a database.
 func (r *Request) RefreshDatabase(id kernel.ID) { r.refresh(refresh{"reloadAttributeView", id}) }
 
-// RefreshTree shows the tree of documents again.
+// RefreshTree reloads the tree of documents.
 func (r *Request) RefreshTree() { r.refresh(refresh{Type: "reloadFiletree"}) }
 
-// RefreshIcons shows the icons again.
+// RefreshIcons reloads the icons.
 func (r *Request) RefreshIcons() { r.refresh(refresh{Type: "reloadIcon"}) }
 
-// RefreshTags shows the tags again.
+// RefreshTags reloads the tags.
 func (r *Request) RefreshTags() { r.refresh(refresh{Type: "reloadTag"}) }
 
 func (r *Request) refresh(f refresh) {
@@ -72,7 +72,7 @@ func (r *Request) refresh(f refresh) {
 	r.refreshes = append(r.refreshes, f)
 }
 
-// finish refreshes the interface and adds what the call left behind to its result.
+// finish sends the refreshes and adds what the call recorded to its result.
 func (r *Request) finish(ctx context.Context, raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw
@@ -123,7 +123,7 @@ func (r *Request) reload(ctx context.Context, f refresh) error {
 	return r.Kernel.ReloadTree(ctx)
 }
 
-// with sets a member of an object. One that is not there yet is put at the end without looking through all others.
+// with sets a member of an object. A new one is appended without searching the others.
 func with(raw json.RawMessage, name string, value any) json.RawMessage {
 	member, err := Encode(value)
 	if err != nil {

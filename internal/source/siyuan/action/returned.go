@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Returned are the members of the action's result in their order there, as the tags of [Spec.Result] describe them. Of a
-// struct that comes again in the result only the verbose members are repeated: the others are in the same form. It is
-// safe for concurrent use.
+// Returned returns the members of the action's result in order, described by the tags of [Spec.Result]. If a struct
+// occurs again in the result, only its verbose members are repeated, since the others are the same. It is safe for
+// concurrent use.
 func (a *Action) Returned() []Field { return a.returned() }
 
 func returnedBy(spec *Spec) []Field {
@@ -18,13 +18,13 @@ func returnedBy(spec *Spec) []Field {
 	return d.fields
 }
 
-// description is made of the types of a result.
+// description collects the members of a result's types.
 type description struct {
 	fields []Field
 	seen   map[reflect.Type]bool
 }
 
-// value adds the members of what a value of type t is as JSON, each before what is in it.
+// value adds the members of a value of type t in JSON, each before its own members.
 func (d *description) value(t reflect.Type, prefix string) {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -55,7 +55,7 @@ func (d *description) member(f reflect.StructField, prefix string, again bool) {
 	if field.About != "" && (field.Verbose || !again) {
 		d.fields = append(d.fields, field)
 	}
-	if !again && !field.Verbose { // else what is in it goes with it
+	if !again && !field.Verbose { // otherwise it is left out together with its members
 		d.value(f.Type, prefix+name+".")
 	}
 }

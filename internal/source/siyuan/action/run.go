@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Check refuses arguments that cannot be read, resolves every target of every Need and checks its level. It writes
-// nothing.
+// Check refuses arguments that could not be decoded, resolves every target of every Need and checks its level. It
+// writes nothing.
 func (r *Request) Check(ctx context.Context) error {
 	if r.bad != nil {
 		return r.bad
@@ -41,8 +41,7 @@ func (r *Request) Check(ctx context.Context) error {
 	return nil
 }
 
-// CheckAgain is [Request.Check] for a call that has waited: what its targets are and where may be
-// different now.
+// CheckAgain repeats [Request.Check] for a call that has waited, since its targets may have changed or moved.
 func (r *Request) CheckAgain(ctx context.Context) error {
 	r.mu.Lock()
 	r.places = map[kernel.ID]Target{}
@@ -51,7 +50,7 @@ func (r *Request) CheckAgain(ctx context.Context) error {
 	return r.Check(ctx)
 }
 
-// allowed checks a level on everything a target stands for.
+// allowed checks a level on all notebooks of a target.
 func (r *Request) allowed(t Target, need access.Level) error {
 	for _, notebook := range append([]kernel.ID{t.Notebook}, t.Also...) {
 		if err := r.Levels.Check(notebook, need, t.What, t.Subject); err != nil {
@@ -61,8 +60,8 @@ func (r *Request) allowed(t Target, need access.Level) error {
 	return nil
 }
 
-// Run runs the action, whose targets have been checked, and returns its result as JSON with
-// what the call left behind: what was filtered, and how the interface took the refresh.
+// Run runs the action and returns its result as JSON, extended by what the call recorded: what was filtered, and
+// whether the refreshes succeeded. The targets must have been checked.
 func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
 	value, err := r.Action.run(ctx, r, r.args)
 	if err != nil {
@@ -75,8 +74,8 @@ func (r *Request) Run(ctx context.Context) (json.RawMessage, error) {
 	return r.finish(ctx, raw), nil
 }
 
-// Encode is v as JSON in which <, > and & stand as they are: Markdown is full of them, and each
-// escape costs a reader tokens.
+// Encode returns v as JSON without escaping <, > and &: Markdown has many of them, and each escape costs a model
+// tokens.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -87,7 +86,7 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Needed is the highest level that the action needs anywhere.
+// Needed returns the highest level that the action needs.
 func (a *Action) Needed() access.Level {
 	levels := []access.Level{access.None}
 	for _, n := range a.Needs {

@@ -7,15 +7,14 @@ import (
 	"sync"
 )
 
-// metaParams are the arguments beside an action's own: of those that read, and of those that
-// write.
+// metaParams are the arguments besides an action's own, for actions that read and for those that write.
 var metaParams = sync.OnceValue(func() (out struct{ reads, writes []Param }) {
 	out.reads = paramsOf(reflect.TypeFor[metaArgs]())
 	out.writes = append(paramsOf(reflect.TypeFor[metaArgs]()), paramsOf(reflect.TypeFor[writeArgs]())...)
 	return out
 })
 
-// metaOf are the arguments beside an action's own. They are not to be changed.
+// metaOf returns the arguments besides an action's own. The caller must not change them.
 func metaOf(a *Action) []Param {
 	if a.Class.Writes() {
 		return metaParams().writes
@@ -23,27 +22,27 @@ func metaOf(a *Action) []Param {
 	return metaParams().reads
 }
 
-// schemaOf is the input schema: the action's own arguments, then those that all take.
+// schemaOf returns the input schema: the action's own arguments, then those that all actions take.
 func schemaOf(a *Action) json.RawMessage {
 	return structSchema(a.params, metaOf(a))
 }
 
-// Schema is the JSON Schema of the arguments. Names that it does not know are refused.
+// Schema returns the JSON Schema of the arguments. Unknown names are refused.
 func (a *Action) Schema() json.RawMessage { return a.schema }
 
-// Signature is one line that shows how the action is called: what must be given, then what may
-// be, with defaults.
+// Signature returns one line that shows how to call the action: required arguments, then optional ones with their
+// defaults.
 //
 //	read(path, blockStart=0, blockLimit=50, tokenBudget=2000, includeBlockIds=false)
 func (a *Action) Signature() string {
 	return a.signature(func(*Param) bool { return true })
 }
 
-// mostOptional bounds the optional arguments that a short signature names.
+// mostOptional bounds the optional arguments in a short signature.
 const mostOptional = 3
 
-// Short is the signature for a list of tools: with those arguments alone that the list declares,
-// and … for the others. Beside required ones, many optional ones are left out.
+// Short returns the signature for a list of tools. It has only arguments that the list declares, with … for the
+// others. If there are required arguments, only few optional ones are named.
 func (a *Action) Short() string {
 	required, optional := 0, 0
 	for i := range a.params {

@@ -8,18 +8,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape is what the schema of an argument says of the types of values: its own, and those of what
-// is within. A nil one says nothing.
+// shape is what a schema says about the types of a value and its parts. A nil shape says nothing.
 type shape struct {
 	typ      string
-	items    *shape            // of a list
-	members  map[string]*shape // of an object
+	items    *shape            // for items of a list
+	members  map[string]*shape // for members of an object
 	required map[string]bool
-	more     *shape   // of members that have no name of their own
-	forms    []*shape // of what may be an object or a list
+	more     *shape   // for members without a shape of their own
+	forms    []*shape // alternatives, for what may be an object or a list
 }
 
-// lateShape is the shape of a schema, which is made when a value has to fit. Most actions are never called.
+// lateShape builds the shape of a schema when a value has to fit it, since most actions are never called.
 type lateShape struct {
 	schema json.RawMessage
 	once   sync.Once
@@ -33,7 +32,7 @@ func (l *lateShape) get() *shape {
 
 func shapeOf(schema gjson.Result) *shape {
 	s := &shape{typ: schema.Get("type").String()}
-	if strings.Contains(s.typ, `"null"`) { // a list of types: null is a value like others
+	if strings.Contains(s.typ, `"null"`) { // null is a normal value here
 		s.typ = ""
 	}
 	for _, form := range schema.Get("anyOf").Array() {
@@ -58,7 +57,7 @@ func shapeOf(schema gjson.Result) *shape {
 	return s
 }
 
-// fit is a value in this shape, as far as that is obvious. What fits is returned as it is written.
+// fit converts a value to this shape if it is obvious how. A value that fits keeps its bytes.
 func (s *shape) fit(v gjson.Result) json.RawMessage {
 	if s == nil {
 		return json.RawMessage(v.Raw)
@@ -75,7 +74,7 @@ func (s *shape) fit(v gjson.Result) json.RawMessage {
 	return fitType(v, s.typ)
 }
 
-// form fits a value into the form that it has.
+// form converts a value to the alternative whose form it has.
 func (s *shape) form(v gjson.Result) json.RawMessage {
 	if inner, ok := written(v); ok && (inner.IsObject() || inner.IsArray()) {
 		v = inner
@@ -137,7 +136,7 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 			of = own
 		}
 		if member.Type == gjson.Null && of != nil && of.typ != "" && !s.required[name] {
-			changed = true // as if it were not given
+			changed = true // dropped, as if it were missing
 			return true
 		}
 		fitted := of.fit(member)
@@ -151,8 +150,8 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 	return o.bytes()
 }
 
-// meant is the one member whose name differs from another in capitals, "_" and "-" only; empty for
-// the name of a member, and for what is none.
+// meant returns the one member whose name differs from name only in case, "_" and "-"; empty if name is itself a
+// member, or unknown.
 func (s *shape) meant(name string) string {
 	if _, ok := s.members[name]; ok {
 		return ""
@@ -170,7 +169,7 @@ func (s *shape) meant(name string) string {
 	return found
 }
 
-// written is the JSON that a text holds.
+// written returns the JSON that a string contains.
 func written(v gjson.Result) (inner gjson.Result, ok bool) {
 	if v.Type != gjson.String || !gjson.Valid(v.String()) {
 		return gjson.Result{}, false
@@ -180,7 +179,7 @@ func written(v gjson.Result) (inner gjson.Result, ok bool) {
 	return inner, true
 }
 
-// Fit is a value in the type that the argument has, as far as that is obvious.
+// Fit converts a value to the type of the argument if it is obvious how.
 func (p *Param) Fit(raw json.RawMessage) json.RawMessage {
 	if !gjson.ValidBytes(raw) {
 		return raw

@@ -10,88 +10,82 @@ import (
 	"collie/internal/tool"
 )
 
-// Class says what an action does to the user's data, and what a guarded write of it is held
-// against.
+// Class says what an action does to the user's data, and so what a guarded write is checked against.
 type Class string
 
 // The classes.
 const (
 	Reads     Class = "read"
-	External  Class = "external"  // has an effect, but none on the notes: export, notify, sync
-	Creates   Class = "create"    // adds, and changes nothing that is there
+	External  Class = "external"  // has an effect, but not on the notes: export, notify, sync
+	Creates   Class = "create"    // adds something and changes nothing that exists
 	State     Class = "state"     // changes or removes its targets
-	Structure Class = "structure" // changes their order or place
-	Manifest  Class = "manifest"  // changes a set of things that is found while it runs
+	Structure Class = "structure" // changes order or place of its targets
+	Manifest  Class = "manifest"  // changes a set of things that it finds while it runs
 	Source    Class = "source"    // takes in a local file
 )
 
 // Writes reports whether an action of this class changes the notes.
 func (c Class) Writes() bool { return c != Reads && c != External }
 
-// Field is one member of a result. Name is a path from the top: "data[].id".
+// Field is one member of a result. Name is its path from the top: "data[].id".
 type Field struct {
 	Name, About string
-	// Verbose members are left out unless the caller asks with verbose:true.
+	// Verbose members are left out unless the caller asks for them with verbose:true.
 	Verbose bool
 }
 
-// Spec says what an action is.
+// Spec describes an action.
 type Spec struct {
 	Tool, Name string
-	Purpose    string // what it is for, in one sentence without a full stop
-	Guide      string // what else a caller should know; may be empty where there is nothing
-	Common     bool   // its signature and arguments stand in the grouped view
+	Purpose    string // what it is for: one sentence without a full stop
+	Guide      string // what else a caller should know; may be empty
+	Common     bool   // the grouped view shows its signature and arguments
 	Off        bool   // off by default
-	Dangerous  bool   // a person confirms it
-	DirectOnly bool   // only a person at a terminal may call it
-	// DangerousWith is the argument with which a person confirms it; empty if there is none.
+	Dangerous  bool   // needs a person's confirmation
+	DirectOnly bool   // only for a person at a terminal
+	// DangerousWith is the argument by which a person confirms the call; empty if there is none.
 	DangerousWith string
 	Class         Class
-	// Risk is the declared risk; empty means low for what reads, medium for what writes, high
-	// for what is dangerous.
+	// Risk is the declared risk; empty means low for a read, medium for a write, high for a dangerous action.
 	Risk tool.Risk
-	// Needs are the levels that every target must have before anything is done. An action that
-	// needs none says why in Unguarded.
+	// Needs are the levels that all targets must have before anything is done. An action without Needs says why in
+	// Unguarded.
 	Needs     []Need
 	Unguarded string
-	Endpoints []string // that it may use, without "/api/"
-	// Aliases of arguments: other names for them. Positional are the arguments that a
-	// command line may give without their names.
+	Endpoints []string // endpoints that it may use, without "/api/"
+	// Aliases maps other names to arguments. Positional are the arguments that a command line may give without their
+	// names.
 	Aliases    map[string]string
 	Positional []string
-	// Result is a value of the type that is returned. Its fields say in tags what they are: about:"…", and verbose:"yes"
-	// for what is left out unless the caller asks. Where the kernel's own answer is returned it is a struct that
-	// describes that.
+	// Result is a value of the returned type. Its fields have the tags about:"…", which describes the field, and
+	// verbose:"yes" for fields that are left out unless the caller asks. If the kernel's own answer is returned,
+	// Result is a struct that describes that.
 	Result  any
 	Example string // arguments as JSON, without "action"
-	// Adapt changes the arguments before anything else, for aliases that are more than another
-	// name; nil where there is none. It returns args itself where nothing has to be changed.
+	// Adapt changes the arguments before anything else, for aliases that are more than another name; may be nil. If
+	// it changes nothing it returns args itself.
 	Adapt func(args json.RawMessage) json.RawMessage
-	// Effect says what would become of the targets, for the question a person is asked; nil
-	// takes Purpose.
+	// Effect says what would happen to the targets, for the question that a person is asked; nil uses Purpose.
 	Effect func(r *Request) string
-	// Saves says what is kept of the targets before they change, so that a person can put it
-	// back.
+	// Saves says what is saved of the targets before they change, so that a person can restore it.
 	Saves Saves
-	// Inverse returns the call that takes this one back, made before it runs, for what no kept
-	// block can bring back; nil where there is none. A nil result is a call that cannot be taken
-	// back.
+	// Inverse returns the call that undoes this one, for what saved blocks cannot restore; may be nil. It runs before
+	// the call. A nil result means that the call cannot be undone.
 	Inverse func(ctx context.Context, r *Request) (*Inverse, error)
 }
 
-// Saves is what is kept of the targets of a write.
+// Saves says what is saved of the targets of a write.
 type Saves string
 
-// The kinds of keeping. The zero value keeps nothing.
+// The zero value saves nothing.
 const (
 	SavesBlocks Saves = "blocks" // their text, attributes and place
-	SavesTrees  Saves = "trees"  // of documents, all those below them as well
-	// SavesRemoved is SavesBlocks for blocks that will be gone, and with them the containers that
-	// hold nothing else.
+	SavesTrees  Saves = "trees"  // for documents, all those below them as well
+	// SavesRemoved is SavesBlocks for blocks that will be removed, with containers that become empty by that.
 	SavesRemoved Saves = "removed"
 )
 
-// Inverse is the call that takes another one back.
+// Inverse is the call that undoes another one.
 type Inverse struct {
 	Tool   string          `json:"tool"`
 	Action string          `json:"action"`
@@ -105,15 +99,15 @@ type Action struct {
 	schema json.RawMessage
 	args   reflect.Type
 
-	// Made at the first use: most commands never ask.
+	// Computed at the first use, since most commands never need it.
 	returned func() []Field
 	verbose  func() *Members
 	run      func(ctx context.Context, r *Request, args any) (any, error)
 }
 
-// New returns an action of spec whose arguments are an A, a struct with the tags of [Param]. It
-// panics if spec contradicts itself: that is a mistake of the programmer. There are a hundred of
-// them, so what each A has compiled for itself is kept to the call of run.
+// New returns an action whose arguments are decoded into an A, a struct with the tags of [Param]. It panics if spec
+// contradicts itself, which is a programming error. The generic part is only the call of run: each A gets its own
+// compiled code, and there are a hundred of them.
 func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, error)) *Action {
 	return made(spec, reflect.TypeFor[A](), func(ctx context.Context, r *Request, args any) (any, error) {
 		return run(ctx, r, *args.(*A))
@@ -134,7 +128,7 @@ func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request
 	return a
 }
 
-// None are the arguments of an action that takes none.
+// None is the argument type of an action without arguments.
 type None struct{}
 
 func riskOf(s *Spec) tool.Risk {
@@ -147,7 +141,7 @@ func riskOf(s *Spec) tool.Risk {
 	return tool.RiskLow
 }
 
-// check finds what contradicts itself.
+// check returns an error if the spec contradicts itself.
 func (a *Action) check() error {
 	for alias, to := range a.Aliases {
 		if a.Param(to) == nil {
@@ -176,10 +170,10 @@ func (a *Action) check() error {
 	return nil
 }
 
-// Params are the arguments in order, without those that every action takes.
+// Params returns the arguments in order, without those that every action takes.
 func (a *Action) Params() []Param { return a.params }
 
-// Param returns an argument by its name, nil if there is none.
+// Param returns an argument by name, nil if there is none.
 func (a *Action) Param(name string) *Param {
 	if i := a.index(name); i >= 0 {
 		return &a.params[i]
@@ -187,7 +181,7 @@ func (a *Action) Param(name string) *Param {
 	return nil
 }
 
-// index is the place of an argument in params, -1 if there is none.
+// index returns the index of an argument in params, -1 if there is none.
 func (a *Action) index(name string) int {
 	for i := range a.params {
 		if a.params[i].Name == name {

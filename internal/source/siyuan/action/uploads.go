@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// mostUploads is how many uploads are remembered; the oldest go first.
+// mostUploads bounds the remembered uploads; the oldest are forgotten first.
 const mostUploads = 4096
 
-// Uploads remembers which assets have been uploaded in this process, since a new asset belongs to
-// nobody until a note shows it. The zero value is empty. It is safe for concurrent use.
+// Uploads remembers which assets this process has uploaded, since a new asset belongs to nobody until a note shows
+// it. The zero value is empty. It is safe for concurrent use.
 type Uploads struct {
 	mu    sync.Mutex
 	paths []string
 }
 
-// Add notes an asset by its path as documents write it.
+// Add records an asset, by its path as documents write it.
 func (u *Uploads) Add(path string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

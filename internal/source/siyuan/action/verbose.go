@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Members says which members of a value are left out of a result unless the caller asks for all. A nil one leaves out
-// nothing, here or below.
+// Members says which members of a value are left out of a result unless the caller asks for all. Nil leaves out
+// nothing at any depth.
 type Members struct {
 	out    bool
-	byName map[string]*Members // of an object
-	items  *Members            // of a list
+	byName map[string]*Members // for members of an object
+	items  *Members            // for items of a list
 }
 
-// Verbose are the members of the action's result that only verbose:true shows, by the tags of [Spec.Result]. It is safe
-// for concurrent use.
+// Verbose returns the members of the action's result that only verbose:true shows, by the tags of [Spec.Result]. It
+// is safe for concurrent use.
 func (a *Action) Verbose() *Members { return a.verbose() }
 
 // Out reports whether the value itself is left out.
 func (m *Members) Out() bool { return m != nil && m.out }
 
-// Member is what is left out of the member of a name.
+// Member returns the Members for a member of an object.
 func (m *Members) Member(name []byte) *Members {
 	if m == nil {
 		return nil
@@ -28,7 +28,7 @@ func (m *Members) Member(name []byte) *Members {
 	return m.byName[string(name)]
 }
 
-// Items is what is left out of each item.
+// Items returns the Members for the items of a list.
 func (m *Members) Items() *Members {
 	if m == nil {
 		return nil
@@ -46,7 +46,7 @@ func verboseOf(result any) *Members {
 	return m.pruned(pruned)
 }
 
-// membersOf is what is left out of a value of type t. A type that holds itself leads back to what seen has of it.
+// membersOf returns the Members for a type. A recursive type refers back to its entry in seen.
 func membersOf(t reflect.Type, seen map[reflect.Type]*Members) *Members {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -90,7 +90,7 @@ func (m *Members) addFields(t reflect.Type, seen map[reflect.Type]*Members) {
 	}
 }
 
-// pruned is m without what leads to nothing that is left out, so that whoever follows it can stop there.
+// pruned returns m without branches that leave out nothing, so that whoever follows it can stop early.
 func (m *Members) pruned(done map[*Members]bool) *Members {
 	if m == nil || !m.leads(map[*Members]bool{}) {
 		return nil

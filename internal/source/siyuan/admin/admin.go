@@ -1,5 +1,5 @@
-// Package admin is what people do with the notes that the tools work in: levels of notebooks, switches of tools,
-// writes that are taken back, the checks of the doctor, and what is carried from one place of notes to another.
+// Package admin is what people do with the notes behind the tools: set levels of notebooks, switch tools, undo
+// writes, run the doctor's checks, and carry settings from one place of notes to another.
 package admin
 
 import (
@@ -12,22 +12,21 @@ import (
 	"collie/internal/tool"
 )
 
-// Notes is what people manage of the notes that a source offers: the levels of notebooks, the tool config of
-// the workspace, and the writes that can be taken back. It is safe for concurrent use and needs no Close.
+// Notes manages the notes that a source offers: the levels of notebooks, the workspace's tool config, and the writes
+// that can be undone. It is safe for concurrent use and needs no Close.
 type Notes struct {
 	source *siyuan.Source
 	writes *safety.Coordinator
 	verify func(context.Context, *kernel.Client) error
 }
 
-// New is what people manage of source, whose writes are kept by writes. verify, unless it is nil, holds the
-// kernel against the workspace that was recorded, before anything is read or changed.
+// New returns the management of source, whose writes are saved by writes. If verify is not nil, it checks before each
+// use that the kernel still has the recorded workspace.
 func New(source *siyuan.Source, writes *safety.Coordinator, verify func(context.Context, *kernel.Client) error) *Notes {
 	return &Notes{source, writes, verify}
 }
 
-// managed is the source, for what people do with it. The kernel has been held against the
-// workspace that was recorded: nothing is to be changed in another one.
+// managed returns the source after verifying the workspace: nothing may be changed in a different one.
 func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {
 	if n.verify != nil {
 		if err := n.verify(ctx, n.source.Kernel()); err != nil {
@@ -37,14 +36,14 @@ func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {
 	return n.source, nil
 }
 
-// VerifyWorkspace holds the kernel against the workspace that was recorded, nil where none was.
+// VerifyWorkspace returns a function that checks that the kernel has the recorded workspace; nil if none is recorded.
 func VerifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) error {
 	if c.Workspace == "" {
 		return nil
 	}
 	return func(ctx context.Context, k *kernel.Client) error {
-		// Without the token first, which a kernel on this machine does not need for it: another
-		// program that has got the port shall not see it.
+		// First without the token, which a kernel on this machine does not need for this request: if another program
+		// has taken the port, it must not see the token.
 		plain := kernel.New(c.URL, kernel.Options{})
 		defer plain.Close()
 		info, err := plain.WorkspaceInfo(ctx)
@@ -52,7 +51,7 @@ func VerifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) 
 			info, err = k.WorkspaceInfo(ctx)
 		}
 		if readOnly(err) {
-			return nil // it says nothing of its workspace, and gets nothing to write
+			return nil // without knowing its workspace, nothing is written to it
 		}
 		if err != nil {
 			return err

@@ -12,29 +12,28 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Carry takes what a person has decided about notes from the vault to a SiYuan or the other way:
-// levels of notebooks, switches of tools, the person's rules and the agent's memory. What is
-// decided there already stays. Notes themselves are not moved. It is not safe for concurrent use.
-// Close ends it.
+// Carry copies what a person has decided about notes from the vault to a SiYuan, or the reverse: levels of notebooks,
+// switches of tools, the user's rules and the agent's memory. What the other side has already decided stays. Notes
+// are not copied. It is not safe for concurrent use. Close ends it.
 type Carry struct {
-	// Levels are those that the other side has not decided.
+	// Levels has the levels that the other side has not decided.
 	Levels []CarriedLevel `json:"levels"`
-	// Switches, Rules and Memory say which of them there are to be carried.
+	// Switches, Rules and Memory say which of them are to be copied.
 	Switches bool `json:"switches"`
 	Rules    bool `json:"rules"`
 	Memory   bool `json:"memory"`
-	// Kept names what both sides have decided differently, where that of the other side stays.
+	// Kept names what the other side has decided differently, which stays.
 	Kept []string `json:"kept"`
-	// Missing are the notebooks with a level of their own that the other side does not have.
+	// Missing are notebooks with a level that do not exist on the other side.
 	Missing []string `json:"missing"`
 
 	to     *siyuan.Source
-	absent bool           // the side that it goes to is not made yet
-	config map[string]any // of the side that is left
+	absent bool           // the other side does not exist yet
+	config map[string]any // of the side that is copied from
 	close  []func()
 }
 
-// CarriedLevel is the level of one notebook, by its name and id on the side it goes to.
+// CarriedLevel is the level of one notebook, by its name and id on the other side.
 type CarriedLevel struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
@@ -43,28 +42,28 @@ type CarriedLevel struct {
 	level access.Level
 }
 
-// Empty reports whether there is nothing to carry.
+// Empty reports whether there is nothing to copy.
 func (c *Carry) Empty() bool { return len(c.Levels) == 0 && !c.Switches && !c.Rules && !c.Memory }
 
 // CarrySide is one of the two sides: a kernel, or the vault.
 type CarrySide struct {
 	Kernel *kernel.Client
 	Level  access.Level // of notebooks that no file lists
-	// Absent is true for a vault that is not made yet: it lacks everything, and looking at its notebooks would make it.
+	// Absent says that the vault does not exist yet: it has nothing, and listing its notebooks would create it.
 	Absent bool
-	// Close, unless it is nil, ends what is behind the kernel.
+	// Close, if not nil, closes what is behind the kernel.
 	Close func()
 }
 
-// KernelSide is a SiYuan at an address.
+// KernelSide returns a SiYuan at an address.
 func KernelSide(address, token string) CarrySide {
 	return CarrySide{
 		Kernel: kernel.New(address, kernel.Options{Token: token, ReadTimeout: tryTime, Waits: []time.Duration{}}), Level: access.Read,
 	}
 }
 
-// Compare looks at what one side has and the other lacks. Nothing is changed before Do, which may make a vault that
-// is not there. Both sides are closed with the Carry, and at once on an error.
+// Compare finds what one side has and the other lacks. It changes nothing; Do does, and may create a vault that does
+// not exist. The Carry closes both sides; if Compare fails, they are closed at once.
 func Compare(ctx context.Context, from, to CarrySide) (*Carry, error) {
 	c := &Carry{absent: to.Absent}
 	source := c.side(from)
@@ -83,7 +82,7 @@ func (c *Carry) side(of CarrySide) *siyuan.Source {
 	return s
 }
 
-// compare fills what there is to carry. On an error the Carry is closed.
+// compare fills in what there is to copy. If it fails, the Carry is closed.
 func (c *Carry) compare(ctx context.Context, from *siyuan.Source) error {
 	err := c.compareLevels(ctx, from)
 	if err == nil {
@@ -133,8 +132,7 @@ func (c *Carry) compareLevels(ctx context.Context, from *siyuan.Source) error {
 	return nil
 }
 
-// counterpart is the notebook with the same id, else the only one with the same name; nil if there
-// is none.
+// counterpart returns the notebook with the same id, else the only one with the same name; nil if there is none.
 func counterpart(all []kernel.Notebook, n kernel.Notebook) *kernel.Notebook {
 	var named []*kernel.Notebook
 	for i := range all {
@@ -151,7 +149,7 @@ func counterpart(all []kernel.Notebook, n kernel.Notebook) *kernel.Notebook {
 	return named[0]
 }
 
-// The members of a tool config that are texts.
+// The text members of a tool config.
 const (
 	rulesMember    = "userRulesText"
 	memoryMember   = "agentSiyuanMemoryText"
@@ -191,15 +189,14 @@ func (c *Carry) compareConfigs(ctx context.Context, from *siyuan.Source) error {
 	return nil
 }
 
-// sameSwitches reports whether two configs offer the same and treat results and writes alike.
+// sameSwitches reports whether two configs offer the same actions and treat results and writes alike.
 func sameSwitches(a, b *access.Config) bool {
 	strict := func(c *access.Config) bool { return c.Strict != nil && *c.Strict }
 	return maps.Equal(a.ToolOn, b.ToolOn) && maps.EqualFunc(a.On, b.On, maps.Equal[map[string]bool, map[string]bool]) &&
 		strict(a) == strict(b) && a.SoftErrors == b.SoftErrors && a.Slim == b.Slim && a.ReadOnly == b.ReadOnly && a.UploadMB == b.UploadMB
 }
 
-// Do carries everything. What was written before an error stays, and another try goes on with the
-// rest.
+// Do copies everything. After an error, what was written stays, and another call continues with the rest.
 func (c *Carry) Do(ctx context.Context) error {
 	for _, l := range c.Levels {
 		if _, err := c.to.Levels().Set(ctx, kernel.ID(l.ID), l.level); err != nil {
@@ -226,7 +223,7 @@ func (c *Carry) Do(ctx context.Context) error {
 	return err
 }
 
-// Close ends the connections to both sides. Safe to call twice.
+// Close closes both sides. It may be called twice.
 func (c *Carry) Close() {
 	for _, end := range c.close {
 		end()

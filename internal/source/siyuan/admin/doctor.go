@@ -16,26 +16,26 @@ import (
 	"collie/internal/tool"
 )
 
-// CheckStatus is what came of a [NotesCheck].
+// CheckStatus is the result of a [Check].
 type CheckStatus string
 
-// The outcomes of a check. One that is ok and has an issue works, and may surprise.
+// The results of a check. One that is ok but has an issue works, though perhaps not as expected.
 const (
 	CheckOK     CheckStatus = "ok"
 	CheckFailed CheckStatus = "failed"
 	NotChecked  CheckStatus = "not_checked"
 )
 
-// Check is one thing that was looked at.
+// Check is one check with its result.
 type Check struct {
 	Name   string      `json:"name"`
 	Status CheckStatus `json:"status"`
-	Issue  string      `json:"issue,omitempty"` // a stable code
+	Issue  string      `json:"issue,omitempty"` // stable code
 	Detail string      `json:"detail,omitempty"`
 	Hint   string      `json:"hint,omitempty"`
 }
 
-// Failed is the check with why it failed.
+// Failed returns the check as failed with err.
 func (c Check) Failed(issue string, err error) Check {
 	c.Status, c.Issue, c.Detail = CheckFailed, issue, err.Error()
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -47,7 +47,7 @@ func (c Check) Failed(issue string, err error) Check {
 	return c
 }
 
-// Report is what could keep the SiYuan tools from working.
+// Report lists what could keep the SiYuan tools from working.
 type Report struct {
 	Schema int    `json:"schemaVersion"`
 	Status string `json:"status"` // ready or degraded
@@ -55,7 +55,7 @@ type Report struct {
 		Reads        string `json:"reads"`        // available or unavailable
 		StrictWrites string `json:"strictWrites"` // on, off or unavailable
 	} `json:"access"`
-	SessionMount   string       `json:"sessionMount"` // what a client has mounted cannot be seen from here
+	SessionMount   string       `json:"sessionMount"` // which servers a client has loaded cannot be seen from here
 	Connection     string       `json:"connection,omitempty"`
 	Kernel         *KernelFacts `json:"kernel,omitempty"`
 	Checks         []Check      `json:"checks"`
@@ -92,31 +92,31 @@ func (r *Report) Judge() {
 	}
 }
 
-// Examined is what is to be looked at.
+// Examined is what the doctor looks at.
 type Examined struct {
-	// Err is why there is nothing.
+	// Err says why there is nothing to look at.
 	Err error
-	// Choice is the kernel, how it is called, and what people should know of how it was chosen.
+	// Choice is the chosen kernel, its name, and what people should know about how it was chosen.
 	Choice   connection.Choice
 	Name     string
 	Warnings []string
-	// Vault is the built-in one where no kernel is chosen.
+	// Vault is the built-in vault if no kernel is chosen.
 	Vault *ExaminedVault
 }
 
-// ExaminedVault is the built-in vault as the checks see it.
+// ExaminedVault is the built-in vault as the checks use it.
 type ExaminedVault struct {
 	Path   string
 	Exists bool
-	// Open opens the file, or says what is wrong with it.
+	// Open opens the file, or returns what is wrong with it.
 	Open func(ctx context.Context) error
-	// Kernel asks the vault, and Level is that of notebooks which no file lists.
+	// Kernel is a client of the vault; Level is the level of notebooks that no file lists.
 	Kernel *kernel.Client
 	Level  access.Level
 }
 
-// Examine makes all checks that need no gateway, in the order in which a person would repair
-// what they find. It changes nothing.
+// Examine runs all checks that need no gateway, in the order in which a person would fix their findings. It changes
+// nothing.
 func Examine(ctx context.Context, e *Examined) *Report {
 	r := &Report{Schema: 1, SessionMount: "not_observable"}
 	x := &examination{report: r, skipped: "not reached"}
@@ -134,7 +134,7 @@ type examination struct {
 	report *Report
 	kernel *kernel.Client
 	source *siyuan.Source
-	// skipped is why a check was not made.
+	// skipped says why a check was not made.
 	skipped string
 }
 
@@ -177,12 +177,12 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 	x.all(ctx)
 }
 
-// offer is a source over the kernel that is looked at.
+// offer returns a source over the examined kernel.
 func (x *examination) offer(level access.Level) *siyuan.Source {
 	return siyuan.New(siyuan.Options{Kernel: x.kernel, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// all are the checks of a kernel that answers.
+// all runs the checks of a kernel that answers.
 func (x *examination) all(ctx context.Context) {
 	x.endpoints(ctx)
 	x.clock(ctx)

@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// endpoints asks for one harmless thing of each family that the tools need: what a kernel can do
-// is seen, never guessed from its version.
+// endpoints makes one harmless request of each family that the tools need: the kernel's abilities are tested, not
+// guessed from its version.
 func (x *examination) endpoints(ctx context.Context) {
 	families := []struct {
 		name string
@@ -54,7 +54,7 @@ func (x *examination) endpoints(ctx context.Context) {
 	x.ok("endpoints", "", fmt.Sprintf("%d families asked, all there", len(families)), "")
 }
 
-// clockSkew is what the clocks of two machines may differ without anybody noticing.
+// clockSkew is how far the clocks of two machines usually differ.
 const clockSkew = 30 * time.Second
 
 func (x *examination) clock(ctx context.Context) {
@@ -72,7 +72,7 @@ func (x *examination) clock(ctx context.Context) {
 	x.ok("clock", "", "the same as here", "")
 }
 
-// levels looks at the files of levels.
+// levels checks the files of levels.
 func (x *examination) levels(ctx context.Context) {
 	s, err := x.source.Levels().Snapshot(ctx, true)
 	if err != nil {
@@ -105,7 +105,7 @@ func (x *examination) levels(ctx context.Context) {
 	x.ok("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
 }
 
-// there names those of the files that the workspace has.
+// there returns the names of the files that exist in the workspace.
 func (x *examination) there(ctx context.Context, files []string) string {
 	have := slices.DeleteFunc(files, func(f string) bool {
 		raw, err := x.kernel.ReadFile(ctx, f)
@@ -117,7 +117,7 @@ func (x *examination) there(ctx context.Context, files []string) string {
 	return "; listed in " + strings.Join(have, ", ")
 }
 
-// switches looks at the tool config and at what it makes clients see.
+// switches checks the tool config and what clients get to see by it.
 func (x *examination) switches(ctx context.Context) {
 	cfg := x.source.Switches().Current(ctx)
 	if cfg.Problem != nil {
@@ -143,7 +143,7 @@ func (x *examination) switches(ctx context.Context) {
 	x.ok("tools/list", "", fmt.Sprintf("%d bytes", len(raw)), "")
 }
 
-// latency is how long a plain question takes.
+// latency measures how long a simple request takes.
 func (x *examination) latency(ctx context.Context) {
 	const calls = 5
 	took := make([]time.Duration, calls)
@@ -161,7 +161,7 @@ func (x *examination) latency(ctx context.Context) {
 	x.ok("latency", "", fmt.Sprintf("%v in the middle of %d calls", middle.Round(10*time.Microsecond), calls), "")
 }
 
-// vault makes the checks of the built-in vault. A file that is not there yet is not made.
+// vault runs the checks of the built-in vault. It does not create a missing file.
 func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
 	x.kernel = v.Kernel
 	x.source = x.offer(v.Level)

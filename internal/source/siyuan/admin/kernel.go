@@ -10,25 +10,25 @@ import (
 	"collie/internal/tool"
 )
 
-// KernelFacts are what a kernel says of itself.
+// KernelFacts is what a kernel says about itself.
 type KernelFacts struct {
 	Version   string `json:"version"`
-	Workspace string `json:"workspace"` // its folder on the kernel's machine; a read-only kernel does not say
+	Workspace string `json:"workspace"` // its folder on the kernel's machine; a read-only kernel does not tell
 	Notebooks int    `json:"notebooks"`
 	ReadOnly  bool   `json:"readOnly,omitempty"`
 }
 
-// Why a kernel does not answer as one should; see [tool.Error] Code.
+// Codes for why a kernel does not answer as it should; see [tool.Error] Code.
 const (
 	KernelUnreachable = kernel.CodeUnreachable
 	NotAKernel        = kernel.CodeNotSiYuan
 )
 
-// tryTime bounds one request of a try, in which a person waits.
+// tryTime bounds one request of TryKernel, for which a person waits.
 const tryTime = 5 * time.Second
 
-// TryKernel asks the kernel at an address who it is. The token is sent only once a SiYuan kernel
-// has answered without one. Facts that came before an error are returned with it.
+// TryKernel asks the kernel at an address who it is. The token is sent only after a SiYuan kernel has answered
+// without it. If it fails, the facts received before the error are returned too.
 func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (KernelFacts, error) {
 	var facts KernelFacts
 	opts := kernel.Options{ReadTimeout: tryTime, Waits: []time.Duration{}, Logger: log}
@@ -44,8 +44,8 @@ func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (Ke
 	return facts.ask(ctx, k)
 }
 
-// ask adds what a kernel tells those whom it knows. Facts that came before an error are returned
-// with it.
+// ask adds what a kernel tells authenticated clients. If it fails, the facts received before the error are returned
+// too.
 func (facts KernelFacts) ask(ctx context.Context, k *kernel.Client) (KernelFacts, error) {
 	list, err := k.Notebooks(ctx)
 	if err != nil {
@@ -60,14 +60,14 @@ func (facts KernelFacts) ask(ctx context.Context, k *kernel.Client) (KernelFacts
 	return facts, err
 }
 
-// readOnly reports whether a kernel has refused something because it runs read-only.
+// readOnly reports whether a kernel refused something because it runs read-only.
 func readOnly(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Code == kernel.CodeReadOnly
 }
 
-// notSiYuan is err where what answers says that it is something else: an endpoint that every
-// kernel has is not there.
+// notSiYuan returns err, or an error that says that no SiYuan is there: every kernel has the endpoint that is
+// missing.
 func notSiYuan(err error, address string) error {
 	if tool.KindOf(err) != kernel.NotInKernel && tool.KindOf(err) != kernel.API {
 		return err

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The token is for SiYuan alone: whoever else has that port never sees it.
+// The token is only sent to a SiYuan: another program on that port never sees it.
 func TestTokenIsForSiYuanAlone(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{

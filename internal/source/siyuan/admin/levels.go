@@ -11,11 +11,11 @@ import (
 	"collie/internal/tool"
 )
 
-// ErrLevelHeld is in the chain of the error of [Notes.SetLevel] where the new level was written
-// and a lower one in the plugin's file still counts.
+// ErrLevelHeld is in the error chain of [Notes.SetLevel] if the new level was written but a lower one in the plugin's
+// file takes precedence.
 var ErrLevelHeld = access.ErrHeld
 
-// NotebookLevel is a notebook and what may be done in it.
+// NotebookLevel is a notebook with its level.
 type NotebookLevel struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
@@ -23,11 +23,11 @@ type NotebookLevel struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// LevelNames are the levels, each allowing what those before it allow.
+// LevelNames returns the levels, lowest first; each allows everything that lower ones allow.
 func LevelNames() []string { return []string{"none", "r", "rw", "rwd"} }
 
-// Levels are the levels of all notebooks, hidden ones included: it is for the person whose notes
-// they are.
+// Levels returns the levels of all notebooks, hidden ones included, so it is only for the person whose notes they
+// are.
 func (n *Notes) Levels(ctx context.Context) ([]NotebookLevel, error) {
 	source, err := n.managed(ctx)
 	if err != nil {
@@ -45,8 +45,8 @@ func (n *Notes) Levels(ctx context.Context) ([]NotebookLevel, error) {
 	return out, err
 }
 
-// Level is the level of the notebook that a person calls by its id or its name. A name that
-// several notebooks have is an error of kind Ambiguous that lists their ids.
+// Level returns the notebook with that id or name, and its level. For a name of several notebooks the error has kind
+// Ambiguous and lists their ids.
 func (n *Notes) Level(ctx context.Context, notebook string) (NotebookLevel, error) {
 	all, err := n.Levels(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (n *Notes) Level(ctx context.Context, notebook string) (NotebookLevel, erro
 	return FindNotebook(all, notebook)
 }
 
-// FindNotebook is the notebook of an id or a name. It is an error where there is none, or more than one of the name.
+// FindNotebook returns the notebook with that id or name. It fails if there is none, or if several have the name.
 func FindNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
 	var named, like []NotebookLevel
 	for _, b := range all {
@@ -102,9 +102,8 @@ func unknownNotebook(all []NotebookLevel, notebook string) error {
 	return e
 }
 
-// SetLevel sets the level of a notebook, which is called as [Notes.Level] takes it, and returns
-// the notebook with the level that held before. An error that matches [ErrLevelHeld] means that
-// the level was written.
+// SetLevel sets the level of a notebook, named as for [Notes.Level], and returns the notebook with its old level. An
+// error that matches [ErrLevelHeld] means that the level was written.
 func (n *Notes) SetLevel(ctx context.Context, notebook, level string) (before NotebookLevel, err error) {
 	to, err := access.ParseLevel(level)
 	if err != nil {
@@ -123,7 +122,7 @@ func (n *Notes) SetLevel(ctx context.Context, notebook, level string) (before No
 	}
 	old, err := source.Levels().Set(ctx, kernel.ID(before.ID), to)
 	if err == nil || slices.Contains(LevelNames(), old.String()) && old != access.None {
-		before.Level = old.String() // as it was at that very moment
+		before.Level = old.String() // the level at the moment of the write
 	}
 	return before, err
 }

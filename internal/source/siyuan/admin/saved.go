@@ -4,18 +4,18 @@ import (
 	"collie/internal/source/siyuan/connection"
 )
 
-// The SiYuan source's own types, for those who manage it through [Notes].
+// Types of packages below, for callers that manage the source through [Notes].
 type (
-	// SavedKernels are the connections that are saved.
+	// SavedKernels are the saved connections.
 	SavedKernels = connection.Settings
-	// SavedKernel is one of them.
+	// SavedKernel is one saved connection.
 	SavedKernel = connection.Connection
-	// KernelChoice is the kernel that is talked to.
+	// KernelChoice is the chosen kernel.
 	KernelChoice = connection.Choice
 )
 
-// ProposedKernel is the address that a person is offered who names none.
+// ProposedKernel is the address that is proposed to a person who names none.
 const ProposedKernel = connection.Proposed
 
-// KernelAddress checks the address of a kernel and returns it without slashes at its end.
+// KernelAddress checks the address of a kernel and returns it without trailing slashes.
 func KernelAddress(text string) (string, error) { return connection.Address(text) }

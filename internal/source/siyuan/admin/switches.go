@@ -15,11 +15,10 @@ import (
 // ToolConfig is the tool config of a workspace.
 type ToolConfig = access.Config
 
-// ConfigMigration is what [Notes.Migrate] did to a tool config.
+// ConfigMigration is the result of [Notes.Migrate].
 type ConfigMigration = access.Migration
 
-// ToolConfigFiles are the files of a workspace that may hold its tool config, in the order in
-// which they win.
+// ToolConfigFiles returns the files of a workspace that may hold its tool config, in order of precedence.
 func ToolConfigFiles() []string { return access.ConfigFiles() }
 
 // SwitchedTool is what a tool config says of one tool.
@@ -36,8 +35,8 @@ type SwitchedAction struct {
 	Default bool   `json:"default"`
 }
 
-// Switches reads the tool config anew and returns it with what it says of each tool, in their
-// order. A config that cannot be read is an error.
+// Switches reads the tool config anew and returns it, with the switches of each tool in order. It fails if the config
+// cannot be read.
 func (n *Notes) Switches(ctx context.Context) (*ToolConfig, []SwitchedTool, error) {
 	source, err := n.managed(ctx)
 	if err != nil {
@@ -63,12 +62,12 @@ func switchedTools(cfg *access.Config) []SwitchedTool {
 	return out
 }
 
-// flags are the members of a tool config besides tools that are on or off, as people write them.
+// flags are the boolean members of a tool config that are not tools, as people write them.
 var flags = [][2]string{
 	{"", "readOnlyTools"}, {"writeSafety", "strictMode"}, {"debug", "slimResponses"}, {"errorReporting", "softRecoverableErrors"},
 }
 
-// SwitchNames are what [Notes.Switch] takes: tools, "tool.action" and settings.
+// SwitchNames returns the names that [Notes.Switch] accepts: tools, "tool.action" and settings.
 func SwitchNames() []string {
 	var out []string
 	for _, t := range siyuan.Tools() {
@@ -85,9 +84,8 @@ func SwitchNames() []string {
 
 func flagName(f [2]string) string { return strings.TrimPrefix(f[0]+"."+f[1], ".") }
 
-// Switch turns a tool, an action ("fs.rm") or another setting of the tool config on or off, and
-// returns what holds then. A tool of which nothing is on gets the actions that are on by default;
-// an action of such a tool turns the tool on.
+// Switch turns a tool, an action ("fs.rm") or a boolean setting on or off, and returns the config then in effect. A
+// tool whose actions are all off gets its default actions. Turning on an action turns on its tool.
 func (n *Notes) Switch(ctx context.Context, name string, on bool) (*ToolConfig, error) {
 	edit, err := switching(name, on)
 	if err != nil {
@@ -161,7 +159,8 @@ func anyOn(raw map[string]any, toolName string) bool {
 	return false
 }
 
-// setMember sets a member, "a.b" in an object a, of the object called in, or of raw itself.
+// setMember sets a member of the object in, or of raw if in is empty. A name "a.b" means the member b of the object
+// a.
 func setMember(raw map[string]any, in, name string, value any) {
 	path := strings.Split(strings.TrimPrefix(in+"."+name, "."), ".")
 	for _, key := range path[:len(path)-1] {
@@ -175,7 +174,7 @@ func setMember(raw map[string]any, in, name string, value any) {
 	raw[path[len(path)-1]] = value
 }
 
-// Migrate writes a tool config of an older format anew, after a backup.
+// Migrate converts a tool config of an older format, after a backup.
 func (n *Notes) Migrate(ctx context.Context) (ConfigMigration, error) {
 	source, err := n.managed(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ func TestSwitching(t *testing.T) {
 	}
 }
 
-// paths are the leaves of an object by their paths.
+// paths returns the leaves of an object by path.
 func paths(v map[string]any, prefix string) map[string]any {
 	out := map[string]any{}
 	for k, m := range v {
@@ -66,7 +66,7 @@ func paths(v map[string]any, prefix string) map[string]any {
 	return out
 }
 
-// A whole tool that has nothing on gets what is on by default, and no more.
+// Switching on a tool whose actions are all off turns on its default actions and no others.
 func TestSwitchingAToolOn(t *testing.T) {
 	t.Parallel()
 	edit, err := switching("notebook", true)

@@ -8,26 +8,26 @@ import (
 	"collie/internal/tool"
 )
 
-// Write is one write of the last days, as it is kept to be taken back.
+// Write is a recent write, recorded so that it can be undone.
 type Write = safety.Entry
 
-// What has become of a [Write].
+// The states of a [Write].
 const (
 	writeCommitted = safety.Committed
 	WriteUndone    = safety.Undone
 )
 
-// Writes are the writes to this kernel that are on record, newest first.
+// Writes returns the recorded writes to this kernel, newest first.
 func (n *Notes) Writes() ([]Write, error) {
 	return n.writes.List()
 }
 
-// Write is one of them by its request id.
+// Write returns a recorded write by its request id.
 func (n *Notes) Write(id string) (*Write, error) {
 	return n.writes.Get(id)
 }
 
-// ChangedSince are the ids of what somebody has changed after a write.
+// ChangedSince returns the ids of targets that somebody has changed since a write.
 func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	source, err := n.managed(ctx)
 	if err != nil || len(w.Before) == 0 {
@@ -41,8 +41,8 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	return out, err
 }
 
-// Restore puts back what a write has changed. The notebooks must allow it as they must allow any
-// write. A write with an Inverse is taken back by calling that, and [Notes.Undone].
+// Restore restores what a write changed. The levels of the notebooks must allow it like any write. A write with an
+// Inverse is undone by that call instead, followed by [Notes.Undone].
 func (n *Notes) Restore(ctx context.Context, w *Write) error {
 	source, err := n.managed(ctx)
 	if err != nil {
@@ -60,12 +60,12 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 	return n.writes.Restore(ctx, source.Kernel(), w)
 }
 
-// Undone notes that a write was taken back.
+// Undone records that a write was undone.
 func (n *Notes) Undone(w *Write) error {
 	return n.writes.Undone(w)
 }
 
-// UndoCall is the call that takes a write back; nil for one whose targets are restored.
+// UndoCall returns the call that undoes a write; nil for one that is undone by Restore.
 func UndoCall(w *Write, principal, client string, caller tool.Caller) *tool.Request {
 	if w.Inverse == nil {
 		return nil

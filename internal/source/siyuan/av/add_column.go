@@ -87,8 +87,8 @@ func addColumn(p patience) *action.Action {
 	})
 }
 
-// previousColumn is the column to put a new one after: without one the kernel puts it first,
-// which nobody means who has not said so.
+// previousColumn returns the column to put a new one after: without one the kernel puts it first, which nobody means
+// who has not said so.
 func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (kernel.ID, error) {
 	if given != nil {
 		if *given != "" && db.Column(*given) == nil {
@@ -183,7 +183,7 @@ func noColumn(r *action.Request, id kernel.ID) error {
 	return r.Invalid("keyID", fmt.Sprintf("%q is not a column of this database; get_attribute_view_keys lists them", id))
 }
 
-// removedColumn is the column that is to be removed. It is looked at before a person is asked.
+// removedColumn returns the column that is to be removed. It is looked at before a person is asked.
 func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	db, err := load(ctx, r, r.Target("avID").ID)
 	if err != nil {
@@ -200,7 +200,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	return []action.Target{part(r, "column", id, c.Column.Name)}, nil
 }
 
-// relationDest is the database that loses a column together with the one that is removed.
+// relationDest returns the database that loses a column together with the one that is removed.
 func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	if r.Text("removeRelationDest") != "true" {
 		return nil, nil

@@ -34,8 +34,8 @@ type primaryResult struct {
 	action.Pages
 }
 
-// everything is a page size that no database fills. The kernel says neither how many rows there
-// are nor which of them may be seen, so pages are cut here.
+// everything is a page size that no database reaches. The kernel reports neither the number of rows nor which of them
+// are hidden, so this package cuts the pages itself.
 const everything = math.MaxInt32
 
 func primaryKeyValues() *action.Action {
@@ -77,8 +77,8 @@ func primaryRowOf(v *kernel.Value) primaryRow {
 	return row
 }
 
-// primaryValues are the rows of a database that have a keyword, or where some notebook may not be read all of them, for
-// [readableRows] to search: the time that an answer takes would tell that a hidden row has it.
+// primaryValues returns the rows of a database that match a keyword. If some notebook is hidden it returns all rows,
+// and [readableRows] searches them: if the kernel searched hidden rows, the response time would reveal a match.
 func primaryValues(ctx context.Context, r *action.Request, id kernel.ID, keyword string) (kernel.PrimaryValues, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -90,8 +90,8 @@ func primaryValues(ctx context.Context, r *action.Request, id kernel.ID, keyword
 	return r.Kernel.PrimaryValues(ctx, id, keyword, 1, everything)
 }
 
-// readableRows leaves out the rows that are bound to what may not be read, and those that have no keyword. It counts the
-// former unless they were searched: the count would tell what is in them.
+// readableRows leaves out the rows bound to hidden blocks, and those that do not match the keyword. It counts the
+// hidden rows only without a keyword: with one, the count would reveal their content.
 func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value, keyword string) ([]kernel.Value, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

@@ -69,7 +69,7 @@ var valueTypes = []valueType{
 	{"mSelect", "mSelect", "options", "a list of names of options"},
 }
 
-// typeNamed is the valueType of a name, nil if there is none.
+// typeNamed returns the valueType of a name, nil if there is none.
 func typeNamed(name string) *valueType {
 	for i := range valueTypes {
 		if valueTypes[i].name == name {
@@ -79,7 +79,7 @@ func typeNamed(name string) *valueType {
 	return nil
 }
 
-// given are the members of an input that hold a value.
+// given returns the members of an input that hold a value.
 func (in *input) given() []string {
 	var out []string
 	for _, m := range []struct {
@@ -107,8 +107,8 @@ func (in *input) given() []string {
 	return out
 }
 
-// settle moves what stands in value to the member that it belongs to, and checks it. It returns
-// the member at fault with what is wrong with it.
+// settle moves the content of value to the member it belongs to, and checks it. On an error it also returns the name
+// of the member at fault.
 func (in *input) settle(a *action.Action) (member, wrong string) {
 	typ := typeNamed(in.ValueType)
 	if typ == nil {
@@ -196,7 +196,7 @@ type moment struct {
 	wrong   string
 }
 
-// ArgSchema is that of an argument: a text or a number.
+// ArgSchema returns that of an argument: a text or a number.
 func (moment) ArgSchema() string { return `{"type":["string","integer"]}` }
 
 // dateLayouts are the forms of a date that are read; what has no zone is local time, as in the
@@ -245,7 +245,7 @@ func (m *moment) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// digits is a date that is written in digits: as SiYuan writes times, or in milliseconds.
+// digits returns a date that is written in digits: as SiYuan writes times, or in milliseconds.
 func digits(text string, n int64) moment {
 	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 {
 		return moment{at: at, hasTime: len(text) > len("20060102")}

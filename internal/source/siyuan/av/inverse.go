@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// restoreCells is the call that writes the cells of r as they are now. A cell that cannot be
-// written, or a database that cannot be read, has none: the call itself says what is wrong.
+// restoreCells returns the call that writes the current cells of r back. It returns none if a cell cannot be written
+// or the database cannot be read: the call itself then reports the error.
 func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	args := gjson.ParseBytes(r.Args())
 	id := kernel.ID(args.Get("avID").String())
@@ -38,7 +38,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	return &action.Inverse{Tool: "av", Action: "set_cells", Args: raw}, nil
 }
 
-// former is a value as set_cells takes it.
+// former returns a value as set_cells takes it.
 func former(v *kernel.Value) map[string]any {
 	empty := map[string]any{"clear": true}
 	if v == nil {

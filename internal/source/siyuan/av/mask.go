@@ -178,7 +178,7 @@ func derived(db *kernel.Database, column kernel.ID) bool {
 	return c == nil || c.Column.Type == siyuanapi.ColumnRelation || c.Column.Type == siyuanapi.ColumnRollup || c.Column.Type == siyuanapi.ColumnTemplate
 }
 
-// boundTo are the blocks that rows are bound to.
+// boundTo returns the blocks that rows are bound to.
 func boundTo(primary []kernel.Value) []kernel.ID {
 	var ids []kernel.ID
 	for i := range primary {

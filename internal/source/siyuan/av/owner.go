@@ -95,7 +95,7 @@ func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) e
 	return e
 }
 
-// databases are the ids of all databases, those nobody may see included.
+// databases returns the ids of all databases, those nobody may see included.
 func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	files, err := r.Kernel.ReadDir(ctx, siyuanapi.Databases)
 	if err != nil {
@@ -113,7 +113,7 @@ func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	return ids, nil
 }
 
-// shownBy finds a block that has to be one that shows a database.
+// shownBy finds a block that must be one that shows a database.
 func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string) (action.Target, error) {
 	at, err := r.Place(ctx, access.Block, block)
 	if err != nil {
@@ -129,13 +129,13 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 	return at, nil
 }
 
-// head is the first tag of a block's DOM, which says what it is.
+// head returns the first tag of a block's DOM, which says what it is.
 func head(dom string) string {
 	of, _, _ := strings.Cut(dom, ">")
 	return of
 }
 
-// decisive is the database in the notebook that decides.
+// decisive returns the database in the notebook that decides.
 func decisive(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	t, err := r.Database(ctx, id)
 	if tool.KindOf(err) != tool.Unknown {
@@ -163,13 +163,13 @@ func orphan(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return e
 }
 
-// part is a row or a column of the database of a call as a target, which a person knows by its name.
+// part returns a row or a column of the database of a call as a target, which a person knows by its name.
 func part(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 
-// block is the block of the database that a call works through: the one it names, else one in
-// the notebook that decided.
+// block returns the block of the database that a call works through: the one it names, else one in the notebook that
+// decided.
 func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
 	if given := r.Strings("blockID"); len(given) > 0 {
 		return kernel.ID(given[0]), nil

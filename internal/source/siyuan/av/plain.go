@@ -7,8 +7,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// plain is the value of a cell as a reader wants it: a text, a number, a yes or no, a list of
-// these; nil for an empty cell.
+// plain returns the value of a cell as a reader wants it: a text, a number, a yes or no, a list of these; nil for an
+// empty cell.
 func plain(v *kernel.Value) any {
 	switch v.Type {
 	case "block":
@@ -80,8 +80,7 @@ func list[T any](items []T, each func(T) any) any {
 	return out
 }
 
-// relation is the related rows by what they are called, or by their ids where the kernel has not
-// computed that.
+// relation returns the related rows by what they are called, or by their ids where the kernel has not computed that.
 func relation(r *kernel.Relation) any {
 	switch {
 	case r == nil:
@@ -92,7 +91,7 @@ func relation(r *kernel.Relation) any {
 	return list(r.RowIDs, func(id kernel.ID) any { return string(id) })
 }
 
-// date is a day, a minute of a day, or two of them, in local time as in the interface.
+// date returns a day, a minute of a day, or two of them, in local time as in the interface.
 func date(d *siyuanapi.Date) any {
 	if d == nil || !d.NotEmpty {
 		return nil

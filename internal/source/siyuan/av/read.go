@@ -54,7 +54,7 @@ func get() *action.Action {
 	})
 }
 
-// rowsOf are the visible rows of a database in the order they are stored in.
+// rowsOf returns the visible rows of a database in the order they are stored in.
 func rowsOf(db *kernel.Database, m *mask) []row {
 	rows, at := []row{}, map[kernel.ID]int{}
 	for _, v := range db.Primary() {

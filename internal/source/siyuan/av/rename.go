@@ -105,8 +105,7 @@ func duplicate(p patience) *action.Action {
 	})
 }
 
-// copyPlace is the block to put the copy after: the one that is given, else the one that shows
-// the source.
+// copyPlace returns the block to put the copy after: the given one, otherwise the block that shows the source.
 func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
 	if given := r.Targets("previousID"); len(given) > 0 {
 		return given[0], nil

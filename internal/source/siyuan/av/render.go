@@ -81,8 +81,7 @@ func render(p patience) *action.Action {
 	})
 }
 
-// renderTargets are the database to show, or if there is none and one is to be made, the block
-// to make it at.
+// renderTargets returns the database to show, or if there is none and one is to be made, the block to make it at.
 func renderTargets(creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
 	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		id := kernel.ID(r.Text("id"))
@@ -162,8 +161,8 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	return nil
 }
 
-// thereIs checks the view and the groups that a call names: the kernel shows the current view
-// instead of one that is not there, and overlooks groups.
+// thereIs checks that the view and the groups named by a call exist. The kernel would show the current view instead
+// of an unknown one, and ignore unknown groups.
 func thereIs(r *action.Request, a *renderArgs, got *rendering) error {
 	if a.ViewID != "" && got.ViewID != a.ViewID {
 		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; without it, render lists them as views", a.ViewID))
@@ -176,7 +175,7 @@ func thereIs(r *action.Request, a *renderArgs, got *rendering) error {
 	return nil
 }
 
-// renderMask is the mask of a database that a rendering may need.
+// renderMask returns the mask of a database that a rendering may need.
 func renderMask(ctx context.Context, r *action.Request, id kernel.ID) (*mask, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

@@ -119,7 +119,7 @@ func placing(ctx context.Context, r *action.Request, db *kernel.Database, a *add
 	return checkRow(r, db, m, "previousID", a.PreviousID)
 }
 
-// grouped is the view that has a group, empty if none has it.
+// grouped returns the view that has a group, empty if none has it.
 func grouped(db *kernel.Database, group kernel.ID) kernel.ID {
 	for i := range db.Views {
 		for _, g := range db.Views[i].Groups {
@@ -131,7 +131,7 @@ func grouped(db *kernel.Database, group kernel.ID) kernel.ID {
 	return ""
 }
 
-// sources are the rows to be, and what the kernel has to be given to make those that are new.
+// sources returns the rows to be, and what the kernel has to be given to make those that are new.
 func sources(db *kernel.Database, a *addRowsArgs) (rows []added, srcs []map[string]any) {
 	for _, id := range a.BlockIDs {
 		if at := boundRow(db, id); at != "" {
@@ -150,7 +150,7 @@ func sources(db *kernel.Database, a *addRowsArgs) (rows []added, srcs []map[stri
 	return rows, srcs
 }
 
-// boundRow is the row that is bound to a block, empty if there is none.
+// boundRow returns the row that is bound to a block, empty if there is none.
 func boundRow(db *kernel.Database, block kernel.ID) kernel.ID {
 	for _, v := range db.Primary() {
 		if block != "" && v.Block != nil && v.Block.ID == block {
@@ -244,7 +244,7 @@ func removeRows(p patience) *action.Action {
 	})
 }
 
-// removedRows are the rows that are to be removed. They are looked at before a person is asked.
+// removedRows returns the rows that are to be removed. They are looked at before a person is asked.
 func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids := gjson.GetBytes(r.Args(), "srcIDs").Array()
 	if len(ids) == 0 {
@@ -269,7 +269,7 @@ func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error
 	return out, nil
 }
 
-// called is the text of a row.
+// called returns the text of a row.
 func called(db *kernel.Database, row kernel.ID) string {
 	for _, v := range db.Primary() {
 		if v.RowID == row && v.Block != nil {
@@ -279,9 +279,9 @@ func called(db *kernel.Database, row kernel.ID) string {
 	return ""
 }
 
-// Three ids are easily mixed up: that of a row, that of the value in a cell, and that of the
-// block which a row is bound to. Only the first names a row, and the kernel takes the others
-// without a word and does nothing, or leaves values behind that no row has.
+// Three ids are easily confused: the id of a row, the id of the value in a cell, and the id of the block a row is
+// bound to. Only the first names a row. Given one of the others, the kernel reports no error: it does nothing, or
+// stores values for a row that does not exist.
 
 // The reasons why an id names no row.
 const (
@@ -295,8 +295,8 @@ const (
 // maxCandidates bounds the rows that an error names.
 const maxCandidates = 20
 
-// checkRow returns nil if an id is that of one visible row. param is where the id stands in the
-// arguments.
+// checkRow returns nil if id is the id of one visible row. param is the argument that holds the id, for the error
+// message.
 func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id kernel.ID) error {
 	var rows, alias, all []kernel.ID
 	for i := range db.Columns {

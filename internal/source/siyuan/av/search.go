@@ -105,8 +105,8 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 	return nil
 }
 
-// without are the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one would show
-// by taking the place of another.
+// without returns the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one
+// would show by taking the place of another.
 func (out *searchResult) without(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
 	if !out.restricted {
 		return a.Excludes, nil
@@ -120,7 +120,7 @@ func (out *searchResult) without(ctx context.Context, r *action.Request, a *sear
 	return append(all, a.Excludes...), err
 }
 
-// flat is a hit with its children, which may be in other blocks.
+// flat returns a hit with its children, which may be in other blocks.
 func flat(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 	return append([]kernel.DatabaseHit{*h}, h.Children...)
 }
@@ -144,9 +144,9 @@ func (out *searchResult) add(ctx context.Context, r *action.Request, places []ke
 	return out.take(ctx, r, one)
 }
 
-// take takes over a hit, nil where no block shows it. One that may not be read is left out without a
-// count: with a keyword of the caller's choice a count would tell what is in it. So is one that no
-// block shows where some notebook may not be read, since it may be of that one.
+// take converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
+// counted: for a chosen keyword the count would reveal its content. If some notebook is hidden, so is a database that
+// no block shows, since it may belong there.
 func (out *searchResult) take(ctx context.Context, r *action.Request, one *hit) error {
 	if out.restricted && one != nil {
 		if ok, err := visible(ctx, r, one.ID); err != nil || !ok {

@@ -93,7 +93,7 @@ func setCells(p patience) *action.Action {
 // at is where a member of a cell stands in the arguments.
 type at func(member string) string
 
-// inputs are the cells to write: those of the list, or the one that stands beside avID.
+// inputs returns the cells to write: those of the list, or the one that stands beside avID.
 func inputs(r *action.Request, a *setCellsArgs) ([]input, error) {
 	single := a.RowID != "" || a.ColumnID != "" || a.ValueType != "" || len(a.given()) > 0
 	switch {
@@ -246,7 +246,7 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 	return nil
 }
 
-// differing are the cells whose stored value is not the one that was written.
+// differing returns the cells whose stored value is not the one that was written.
 func differing(db *kernel.Database, writes []write) []map[string]any {
 	var out []map[string]any
 	for _, w := range writes {

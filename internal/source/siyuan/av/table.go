@@ -63,7 +63,7 @@ func parse(raw json.RawMessage) (*rendering, error) {
 	return &out, nil
 }
 
-// items are the rows of a layout itself, without those of its groups.
+// items returns the rows of a layout itself, without those of its groups.
 func (l *layout) items() []item {
 	if len(l.Rows) > 0 {
 		return l.Rows
@@ -71,10 +71,10 @@ func (l *layout) items() []item {
 	return l.Cards
 }
 
-// count is how many rows a layout has, on whatever page.
+// count returns how many rows a layout has, on whatever page.
 func (l *layout) count() int { return max(l.RowCount, l.CardCount) }
 
-// columns are the columns of a layout.
+// columns returns the columns of a layout.
 func (l *layout) columns() []column {
 	if l.Columns != nil {
 		return l.Columns
@@ -103,8 +103,7 @@ type group struct {
 	RowCount int       `json:"rowCount"`
 }
 
-// tableOf is the table of a view: all rows that were rendered, those of groups one group after
-// the other.
+// tableOf returns the table of a view: all rows that were rendered, those of groups one group after the other.
 func tableOf(v *layout) table {
 	t := table{Columns: slices.Clone(v.columns()), Rows: []tableRow{}, RowCount: v.count()}
 	if t.Columns == nil {

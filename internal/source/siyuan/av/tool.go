@@ -1,6 +1,6 @@
-// Package av is the tool of that name: databases ("attribute views"). It finds, shows and
-// writes them; what it may do to one, the notebooks say whose blocks show it (owner.go), and
-// what rows bound to blocks of other notebooks hold, theirs (mask.go).
+// Package av is the tool of databases, which SiYuan calls attribute views. It finds, shows and writes them. The
+// levels of the notebooks whose blocks show a database decide what may be done to it (owner.go). A row may be bound
+// to a block of another notebook; then the level of that notebook decides about the row (mask.go).
 //
 // The entry point is [Tool].
 package av
@@ -11,13 +11,13 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// Tool is the tool with all its actions.
+// Tool returns the tool with all its actions.
 func Tool() action.Tool {
 	ms := time.Millisecond
 	return tools(patience{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1500 * ms})
 }
 
-// tools is the tool that waits for what it has written as p says.
+// tools returns the tool that waits for what it has written as p says.
 func tools(p patience) action.Tool {
 	return action.Tool{
 		Name:  "av",

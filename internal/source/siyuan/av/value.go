@@ -16,7 +16,7 @@ type write struct {
 	is          func(v *kernel.Value) bool
 }
 
-// value is an input as the kernel's value, for a column that it fits.
+// value returns an input as the kernel's value, for a column that it fits.
 func value(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
 	if c.Type == siyuanapi.ColumnBlock {
@@ -63,7 +63,7 @@ func value(in *input, c *kernel.Column) write {
 	return w
 }
 
-// title is the text of a row that is bound to no block.
+// title returns the text of a row that is bound to no block.
 func title(want string) (map[string]any, func(*kernel.Value) bool) {
 	return map[string]any{"type": "block", "isDetached": true, "block": map[string]any{"content": want}}, func(v *kernel.Value) bool {
 		return v.Block != nil && sameText(v.Block.Content, want)
@@ -97,8 +97,8 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-// dated is a date. All its members are named: the kernel keeps those that are not, and
-// the end of a former range would stay.
+// dated returns a date. All its members are named: the kernel keeps those that are not, and the end of a former range
+// would stay.
 func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
 	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}
 	data := map[string]any{"type": "date", "date": d}

@@ -24,8 +24,8 @@ func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...ke
 // is at once.
 type patience []time.Duration
 
-// until looks until done says that what it sees is as it should be, and reports whether it came
-// to that. A look that fails is looked again: the write has happened.
+// until repeats a look until done accepts what it sees, and reports whether it did. A look that fails is repeated
+// too: the write has already happened.
 func (p patience) until(ctx context.Context, look func() (done bool, err error)) bool {
 	for n := 0; ; n++ {
 		if done, err := look(); done && err == nil {
@@ -50,8 +50,8 @@ func (p patience) stored(ctx context.Context, k *kernel.Client, id kernel.ID, do
 	})
 }
 
-// pending is the error for a write that the kernel took, and that does not show. It may show
-// yet, so that writing it again could do it twice.
+// pending returns the error for a write that the kernel took, and that does not show. It may show yet, so that
+// writing it again could do it twice.
 func pending(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
 	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
 	maps.Copy(all, facts)

@@ -11,12 +11,12 @@ import (
 	"collie/internal/tool"
 )
 
-// created returns the blocks that insertions made, one list for each transaction, in order. The
-// kernel names the first of each only, and names blocks that never came to be: one without an
-// anchor, or a list whose items went into another list. So each id is held
-// against what is there; in place of a list that is gone stand its items. What the kernel dropped
-// behind the first, as it does with the items of a list beside an item, is put there now. Nothing
-// at all for a transaction is an error whose reason is empty_transaction_result.
+// created returns the blocks that insertions made, one list per transaction, in order. The kernel's answer names only
+// the first block of each insertion. It also names blocks that never came to exist: one without an anchor, or a list
+// whose items were added to another list. So created checks each id against the document; for a list that is gone it
+// returns its items. Where the kernel dropped the blocks after the first, as it does with the items of a list next to
+// an item, created inserts them now. A transaction without any block is an error whose reason is
+// empty_transaction_result.
 func created(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
 	made := make([][]part, len(done))
 	for i, t := range done {
@@ -46,7 +46,7 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 // to list all of such a document takes hundreds.
 const mostAlone = 8
 
-// siblings are the new blocks that are there, or all blocks in the containers that insertions wrote to.
+// siblings returns the new blocks that are there, or all blocks in the containers that insertions wrote to.
 func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, made [][]part) (map[kernel.ID]bool, error) {
 	there := map[kernel.ID]bool{}
 	if alone := idsOf(slices.Concat(made...)); len(alone) <= mostAlone {
@@ -101,7 +101,7 @@ type part struct {
 	after kernel.ID // the block that it belongs behind, where it is missing
 }
 
-// idsOf are the ids of parts and of their items.
+// idsOf returns the ids of parts and of their items.
 func idsOf(parts []part) []kernel.ID {
 	var ids []kernel.ID
 	for _, p := range parts {

@@ -17,10 +17,9 @@ const (
 	dataDOM      = "dom"
 )
 
-// prepare makes data ready to be written: references in Markdown in the form the kernel wants,
-// without what the levels do not let into a note, ids that are not in keep new. over is the
-// block whose content it takes the place of, empty for new ones. It returns what the caller should
-// know.
+// prepare makes data ready to be written: it puts references in Markdown into the kernel's form, removes what the
+// levels do not let into a note, and replaces the ids that are not in keep. over is the block whose content is
+// replaced, empty for new blocks. prepare returns notes for the caller.
 func prepare(
 	ctx context.Context, r *action.Request, dataType, data string, over kernel.ID, keep map[kernel.ID]bool,
 ) (out kernel.BlockContent, warnings []string, err error) {

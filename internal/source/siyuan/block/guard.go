@@ -54,7 +54,7 @@ func leaf(r *action.Request, id kernel.ID) error {
 	return e
 }
 
-// puts is the action that puts behind a block what this one would put into it.
+// puts returns the action that puts behind a block what this one would put into it.
 func puts(r *action.Request) string {
 	if r.Action.Name == "move" {
 		return "move"
@@ -62,7 +62,7 @@ func puts(r *action.Request) string {
 	return "insert"
 }
 
-// mismatch is the error for a write that the kernel accepted and that is not there afterwards.
+// mismatch returns the error for a write that the kernel accepted and that is not there afterwards.
 func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: kernel.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,

@@ -163,8 +163,8 @@ func runDocsInfo(ctx context.Context, r *action.Request, a docsInfoArgs) (any, e
 	return docs, visibleDocs(ctx, r, docs)
 }
 
-// visibleDocs takes out of docs what is in notebooks that may not be read: referring blocks, and
-// all databases if there may be such notebooks, since nothing says where a database is.
+// visibleDocs removes from docs the referring blocks in hidden notebooks. It removes all databases if there may be
+// hidden notebooks, since nothing says where a database belongs.
 func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {

@@ -60,7 +60,7 @@ func insert() *action.Action {
 	}, runInsert)
 }
 
-// insertions are the items of a call, each with its anchor, whether one was given or several.
+// insertions returns the items of a call, each with its anchor, whether one was given or several.
 func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
 	items := a.Blocks
 	single := r.Given("data") || r.Given("dataType")
@@ -87,7 +87,7 @@ func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
 	return out, nil
 }
 
-// dataParam is the name of the content of an insertion for errors.
+// dataParam returns the name of the content of an insertion for errors.
 func dataParam(several bool, i int) string {
 	if several {
 		return fmt.Sprintf("blocks/%d/data", i)
@@ -213,9 +213,9 @@ func placed(ctx context.Context, r *action.Request, items []insertItem, several 
 	return in, warnings, nil
 }
 
-// sendOrder is the order in which insertions are sent, so that those with the same anchor stand as
-// given: each goes right behind its anchor, or first into it, so the last one goes first; those
-// before an anchor go in their order.
+// sendOrder returns the order in which to send insertions, so that those with the same anchor end up in the given
+// order. Each is placed directly after its anchor, or first inside it, so the last one is sent first. Insertions
+// before an anchor are sent in the given order.
 func sendOrder(in []kernel.Insertion) []int {
 	var out []int
 	for i := range slices.Backward(in) {

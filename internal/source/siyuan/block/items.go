@@ -32,7 +32,7 @@ func (m marker) String() string {
 	return strconv.Itoa(m.number) + string(m.close)
 }
 
-// next is the marker of the item behind.
+// next returns the marker of the item behind.
 func (m marker) next() marker {
 	if m.number >= 0 {
 		m.number++
@@ -42,8 +42,8 @@ func (m marker) next() marker {
 
 var itemStart = lazyregexp.New(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
 
-// markersOf are the markers of the first and the last item of a list, or of the one item, whose
-// kramdown is given.
+// markersOf returns the markers of the first and the last item of a list, or of the one item, whose kramdown is
+// given.
 func markersOf(kramdown string) (first, last marker, ok bool) {
 	all := itemStart.FindAllStringSubmatch(kramdown, -1)
 	if len(all) == 0 {
@@ -60,9 +60,9 @@ func markerOf(m []string) marker {
 	return out
 }
 
-// asItems makes Markdown the items of a list, the first of which has a marker. What is not a list
-// becomes one item; of a list the markers change, so that all are of the kind of the list. ok is
-// false for a list with other blocks beside it.
+// asItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
+// item. The markers of a list are changed to the kind of the target list. ok is false for a list with other blocks
+// next to it.
 func asItems(text string, m marker) (items string, ok bool) {
 	text = strings.Trim(text, "\r\n")
 	if listItems(text) == 0 {
@@ -92,7 +92,7 @@ func asItems(text string, m marker) (items string, ok bool) {
 
 var taskBox = lazyregexp.New(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
 
-// oneItem is text as one item.
+// oneItem returns text as one item.
 func oneItem(text string, m marker) string {
 	head := m.String() + " "
 	if head == "- " && strings.HasPrefix(text, "-") {
@@ -166,7 +166,7 @@ func eachLine(text string, visit func(line string, at itemLine) bool) bool {
 	return true
 }
 
-// fenceAfter is the fence of code that is open behind a line, "" for none.
+// fenceAfter returns the fence of code that is open behind a line, "" for none.
 func fenceAfter(open, line string) string {
 	for _, fence := range []string{"```", "~~~"} {
 		switch {
@@ -271,8 +271,8 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (spot
 	return s, node, nil
 }
 
-// spotOf is spotAt for an anchor. The anchor it returns is one at which the kernel puts all of the
-// content: of what goes first into a list or a super block it would take a part.
+// spotOf is [spotAt] for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
+// would insert only a part of it at the start of a list or super block.
 func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (spot, anchorArgs, error) {
 	switch {
 	case a.NextID != "":

@@ -69,7 +69,7 @@ func move() *action.Action {
 	}, runMove)
 }
 
-// places are the blocks that some arguments name.
+// places returns the blocks that some arguments name.
 func places(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
 	var out []action.Target
 	for _, param := range params {
@@ -133,7 +133,7 @@ func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.
 	return calls, nil
 }
 
-// target is the block that says where to.
+// target returns the block that says where to.
 func (a *moveArgs) target() kernel.ID {
 	if a.PreviousID != "" {
 		return a.PreviousID
@@ -180,9 +180,9 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	return ids, notHidden(r, "parentID", r.Target("parentID"))
 }
 
-// verify holds what was moved against where it stands: the kernel answers code 0 also where it
-// leaves a block in its place, as for one that should go into itself. It returns the blocks that
-// were moved elsewhere, as where the kernel puts a list around an item.
+// verify checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place, such as
+// one moved into itself. verify returns the blocks that ended up elsewhere, for example because the kernel put a list
+// around an item.
 func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
 	ask := slices.Clone(ids)
 	if a.PreviousID != "" {

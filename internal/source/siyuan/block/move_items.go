@@ -13,9 +13,9 @@ import (
 // containers are the types of nodes that hold blocks of any kind.
 var containers = []string{"NodeDocument", "NodeBlockquote", "NodeCallout", itemNode, superNode}
 
-// bareItems reports whether the blocks are items of lists that go where there is no list, and so
-// need one around them. A kernel moves whatever it is told, and makes documents that no editor can
-// show: what is not an item must not go into a list.
+// bareItems reports whether the blocks are list items that move to a place outside any list and so need a list around
+// them. A kernel moves anything anywhere and so makes documents that no editor can show; therefore other blocks are
+// refused inside a list.
 func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) (bool, error) {
 	to := nodes[a.target()]
 	listed := to.Type == listNode
@@ -81,7 +81,7 @@ func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kerne
 	return nil
 }
 
-// subtype is what kind of list an item with the marker is in.
+// subtype returns what kind of list an item with the marker is in.
 func (m marker) subtype() string {
 	switch {
 	case m.box != "":
@@ -97,7 +97,7 @@ func emptyList(id kernel.ID, subtype string) string {
 		`<div class="protyle-attr" contenteditable="false"></div></div>`, subtype, id)
 }
 
-// param is the name of the argument that says where to.
+// param returns the name of the argument that says where to.
 func (a *moveArgs) param() string {
 	if a.PreviousID != "" {
 		return "previousID"

@@ -58,7 +58,7 @@ func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, err
 	return replaceResult{true, a.ID, done}, nil
 }
 
-// editable are the blocks that a target stands for: itself, or all at the top of a document.
+// editable returns the blocks that a target stands for: itself, or all at the top of a document.
 func editable(ctx context.Context, r *action.Request, t action.Target) ([]kernel.Block, error) {
 	if isDocument(t) {
 		return r.Kernel.ChildBlocks(ctx, t.ID)
@@ -74,7 +74,7 @@ func editable(ctx context.Context, r *action.Request, t action.Target) ([]kernel
 	return []kernel.Block{{ID: t.ID, Type: shortType(node.Type)}}, nil
 }
 
-// shortType is a type of node as getChildBlocks names it, "p" for all that are plain text.
+// shortType returns a type of node as getChildBlocks names it, "p" for all that are plain text.
 func shortType(node string) string {
 	short, ok := map[string]string{
 		"NodeList": "l", "NodeListItem": "i", "NodeBlockquote": "b", "NodeCallout": "callout", "NodeSuperBlock": "s",

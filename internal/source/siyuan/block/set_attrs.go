@@ -69,7 +69,7 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	}
 	set := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(attrs)) {
-		// The kernel may write a value in a form of its own; one that did not change was not written.
+		// The kernel may normalize a value. If the value did not change at all, it was not written.
 		if now[key] == before[key] && strings.TrimSpace(now[key]) != strings.TrimSpace(attrs[key]) {
 			return nil, mismatch(r, a.ID, fmt.Sprintf("the kernel accepted the attributes, and %s is still %q", key, now[key]))
 		}

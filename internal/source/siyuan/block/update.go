@@ -102,7 +102,7 @@ func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error
 	return updateResult{Success: true, updated: done[0]}, nil
 }
 
-// list are the items of a call, whether one was given or several.
+// list returns the items of a call, whether one was given or several.
 func (a *updateArgs) list(r *action.Request) ([]updateItem, error) {
 	single := a.ID != "" || r.Given("data") || r.Given("dataType")
 	switch {
@@ -120,7 +120,7 @@ func (a *updateArgs) list(r *action.Request) ([]updateItem, error) {
 	return []updateItem{{a.ID, a.DataType, a.Data}}, nil
 }
 
-// itemParam is the name of a member of an item for errors.
+// itemParam returns the name of a member of an item for errors.
 func itemParam(a *updateArgs, i int, member string) string {
 	if len(a.Items) == 0 {
 		return member

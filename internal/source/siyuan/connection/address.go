@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Proposed is the address that "collie siyuan init" proposes. It is used only once a person has
-// agreed to it: a port is never guessed.
+// Proposed is the address that "collie siyuan init" proposes. It is only used after a person has agreed: a port is
+// never guessed.
 const Proposed = "http://127.0.0.1:6806"
 
-// Address checks the address of a kernel and returns it without slashes at its end.
+// Address checks the address of a kernel and returns it without trailing slashes.
 func Address(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if _, _, err := net.SplitHostPort(s); err == nil && !strings.Contains(s, "/") {
@@ -21,7 +21,7 @@ func Address(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		// The error of url.Parse would repeat the whole, with what may be secret in it.
+		// The error of url.Parse would quote the text, which may contain secrets.
 		return "", errors.New("it is not a URL; write one such as " + Proposed)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return "", errors.New("expected a URL that begins with http:// or https://, such as " + Proposed)
@@ -35,8 +35,8 @@ func Address(s string) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-// sameAddress reports whether two addresses that [Address] has returned lead to the same place
-// by their text. Names are not looked up.
+// sameAddress reports whether two results of [Address] are the same place, judged by their text. Names are not looked
+// up.
 func sameAddress(a, b string) bool {
 	return plainAddress(a) == plainAddress(b)
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// OldFiles are the files of older programs in the home folder of a person, the newer one first.
+// OldFiles returns the files of older programs in a home folder, the newer first.
 func OldFiles(home string) []string {
 	if home == "" {
 		return nil
@@ -18,9 +18,8 @@ func OldFiles(home string) []string {
 	}
 }
 
-// Old returns what the first of the files says that is there; of those that cannot be read or
-// make no sense, problems. Settings without a File mean that there is none. It is for people who
-// have not saved a connection in collie.json.
+// Old returns the settings in the first of the files that exists. Files that cannot be read or parsed give problems.
+// Settings without a File mean that there is none. It is for users who have not saved a connection in collie.json.
 func Old(files []string, read func(file string) ([]byte, error)) (Settings, []Problem) {
 	for _, file := range files {
 		raw, err := read(file)
@@ -37,12 +36,12 @@ func Old(files []string, read func(file string) ([]byte, error)) (Settings, []Pr
 	return Settings{Enabled: true}, nil
 }
 
-// parseOld reads a file of an older program:
+// parseOld parses a file of an older program:
 //
 //	{"currentProfile": "default", "profiles": {"default": {"apiUrl": "http://127.0.0.1:6806", "token": "…"}}}
 //
-// or the older form {"apiUrl": …, "token": …}, which becomes the connection "default". Tokens in
-// it are what they are: neither env: nor cmd: nor ${…} has a meaning there.
+// or the older form {"apiUrl": …, "token": …}, which becomes the connection "default". Tokens there are literal:
+// env:, cmd: and ${…} have no meaning.
 func parseOld(raw []byte) (Settings, []Problem) {
 	s := Settings{Enabled: true}
 	var ps problems

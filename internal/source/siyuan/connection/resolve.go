@@ -13,14 +13,14 @@ import (
 // From says where a [Choice] comes from.
 type From string
 
-// The places, in the order in which they win.
+// The origins, in order of precedence.
 const (
 	FromFlags      From = "command line" // --url, --token
 	FromEnv        From = "environment"  // SIYUAN_API_URL, SIYUAN_TOKEN
-	FromConnection From = "connection"   // --connection, else the current one
+	FromConnection From = "connection"   // --connection, or the current connection
 )
 
-// Inputs are what [Resolve] chooses from. Empty texts are not given.
+// Inputs are what [Resolve] chooses from. An empty text was not given.
 type Inputs struct {
 	URL, Token string // --url and --token
 	Connection string // --connection
@@ -28,33 +28,32 @@ type Inputs struct {
 	EnvURL, EnvToken string
 	Saved            Settings
 
-	// Env looks up the environment for a token env:NAME; nil is an empty one.
+	// Env looks up a variable for a token env:NAME; nil means an empty environment.
 	Env func(name string) (string, bool)
-	// Command runs a line for a token cmd:LINE and returns what it printed; nil refuses that.
+	// Command runs the line of a token cmd:LINE and returns its output; nil refuses such tokens.
 	Command func(ctx context.Context, line string) (string, error)
-	// Expand replaces ${…} in a token or URL of collie.json; nil refuses that.
+	// Expand replaces ${…} in a token or URL of collie.json; nil refuses such texts.
 	Expand func(text string) (string, error)
 }
 
-// Choice is the kernel to talk to.
+// Choice is the chosen kernel.
 type Choice struct {
-	// Configured is false where nobody has said which; the rest is empty then.
+	// Configured is false if nobody has configured a kernel; the other fields are then empty.
 	Configured bool
 	From       From
-	Name       string // of the connection; empty unless From says connection
-	URL        string // without a slash at its end
+	Name       string // of the connection; empty unless From is FromConnection
+	URL        string // without a trailing slash
 	Token      Token
 	Workspace  string // see [Choice.Verify]
 }
 
-// Resolve chooses the kernel: the command line wins over the environment, that over the
-// connection that --connection names, else the current one, else the only one. Only the token of
-// what is chosen is looked up.
+// Resolve chooses the kernel. The command line takes precedence over the environment, and that over the saved
+// connection: the one named by --connection, else the current one, else the only one. Only the chosen kernel's token
+// is looked up.
 //
-// A URL from one place is never combined with a token from another, so --url alone goes
-// without a token, unless it is the address of the connection that would be used without it; and
-// --token needs --url. warnings are sentences for people. Errors are [*tool.Error] of kind
-// Invalid, or Unknown for a name that no connection has.
+// A URL of one origin is never combined with a token of another. So --url alone means no token, unless it is the
+// address of the connection that would be used without it, and --token requires --url. warnings are sentences for
+// people. Errors are [*tool.Error] of kind Invalid, or Unknown for an unknown name.
 func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err error) {
 	saved, err := in.saved()
 	if err != nil {
@@ -83,7 +82,7 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 	return c, warnings, err
 }
 
-// saved is the connection that would be used if nothing won over it; nil if there is none.
+// saved returns the connection that is used if nothing takes precedence; nil if there is none.
 func (in *Inputs) saved() (*Connection, error) {
 	name, field := in.Connection, "--connection"
 	if name == "" {
@@ -96,7 +95,7 @@ func (in *Inputs) saved() (*Connection, error) {
 		return &c, nil
 	}
 	if in.Connection == "" && (in.URL != "" || in.EnvURL != "") {
-		return nil, nil // nobody asked for it
+		return nil, nil // nobody named one
 	}
 	if p, broken := in.Saved.broken[name]; broken {
 		return nil, invalid(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
@@ -116,7 +115,7 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 	c := Choice{Configured: true, From: FromFlags, URL: address}
 	own, same := Choice{}, false
 	if saved != nil && in.Token == "" {
-		// An address that cannot be expanded is not the same, and its error nobody's concern here.
+		// An address that cannot be expanded is a different one; its error does not matter here.
 		if url, err := in.address(*saved); err == nil && sameAddress(url, address) {
 			if own, err = in.fromSaved(ctx, *saved); err != nil {
 				return Choice{}, nil, err
@@ -175,10 +174,10 @@ func (in *Inputs) fromSaved(ctx context.Context, saved Connection) (Choice, erro
 	}, nil
 }
 
-// address is the URL of a connection, expanded and checked.
+// address returns the URL of a connection, expanded and checked.
 func (in *Inputs) address(saved Connection) (string, error) {
 	if saved.literal || !strings.Contains(saved.URL, variable) {
-		return saved.URL, nil // checked when it was read
+		return saved.URL, nil // checked by the parser
 	}
 	s, err := in.expand(saved.URL)
 	if err != nil {
@@ -187,7 +186,7 @@ func (in *Inputs) address(saved Connection) (string, error) {
 	return Address(s)
 }
 
-// field names a field of a connection where a person finds it.
+// field returns the name of a connection's field for an error.
 func (in *Inputs) field(c Connection, name string) string {
 	if in.Saved.File != "" {
 		return fmt.Sprintf("%s: profiles.%s.%s", in.Saved.File, c.Name, name)
@@ -199,7 +198,7 @@ func invalid(field, message, hint string) *tool.Error {
 	return &tool.Error{Op: "choose connection", Kind: tool.Invalid, Subject: field, Message: message, Hint: hint}
 }
 
-// noSuch says that no connection has a name, which ones there are, and which was meant.
+// noSuch returns the message for an unknown connection, with the known names and the nearest one.
 func noSuch(name string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no connection %q, and no other either", name)
@@ -214,10 +213,10 @@ func noSuch(name string, names []string) string {
 // codeOtherWorkspace is the code of the error of [Choice.Verify].
 const codeOtherWorkspace = "other_workspace"
 
-// Verify returns an error if the kernel does not have the workspace that was recorded with the
-// connection: another kernel may have got that port, and must get no notes. seen is what
-// the kernel says, such as workspaceDir of system/getWorkspaceInfo, which needs no token on this
-// machine; one match is enough. Where nothing is recorded every workspace is right.
+// Verify returns an error if the kernel does not have the workspace recorded with the connection: a different kernel
+// may have got that port, and must get no notes. seen is what the kernel says, such as workspaceDir of
+// system/getWorkspaceInfo, which needs no token on this machine; one match suffices. Without a recorded workspace any
+// is accepted.
 func (c Choice) Verify(seen ...string) error {
 	if c.Workspace == "" || slices.ContainsFunc(seen, func(s string) bool { return plainWorkspace(s) == plainWorkspace(c.Workspace) }) {
 		return nil
@@ -234,13 +233,13 @@ func (c Choice) Verify(seen ...string) error {
 	}
 }
 
-// plainWorkspace is a folder without what people write differently.
+// plainWorkspace returns a folder in a form in which equal folders are equal texts.
 func plainWorkspace(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `\`, "/")
 	if s == "" {
 		return ""
 	}
-	if len(s) > 1 && s[1] == ':' { // a drive of Windows, where case does not count
+	if len(s) > 1 && s[1] == ':' { // a Windows drive, where case does not matter
 		s = strings.ToLower(s)
 	}
 	return path.Clean(s)

@@ -31,7 +31,7 @@ const two = `{"current": "home", "connections": {
 	"home": {"url": "http://127.0.0.1:6806/", "token": "home-token", "workspace": "/notes"},
 	"work": {"url": "https://notes.example.org/siyuan", "token": "env:WORK_TOKEN"}}}`
 
-// choice is what a test compares: what is not there is not configured.
+// choice is what a test compares; nil means not configured.
 type choice struct {
 	From                        connection.From
 	Name, URL, Token, Workspace string
@@ -123,7 +123,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// broken has a connection with an error as the current one.
+// broken returns settings whose current connection has an error.
 func broken() connection.Settings {
 	s, _ := connection.Parse([]byte(`{"current": "home", "connections": {"home": {"url": "ftp://h"}}}`))
 	return s

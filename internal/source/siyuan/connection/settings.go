@@ -11,50 +11,48 @@ import (
 	"collie/internal/tool"
 )
 
-// Settings are the connections that are saved.
+// Settings are the saved connections.
 type Settings struct {
-	// Enabled is siyuan.enabled; default true. [Resolve] does not look at it.
+	// Enabled is siyuan.enabled; default true. [Resolve] ignores it.
 	Enabled bool
-	// Current is the name of the connection that is used where nothing else is said; empty where
-	// the settings name none.
+	// Current is the name of the connection used by default; empty if the settings name none.
 	Current string
-	// Connections are sorted by name. Those with an error are left out; to choose one of them is
-	// an error that says what is wrong with it.
+	// Connections are sorted by name. Invalid ones are left out; choosing one of those fails with what is wrong in
+	// it.
 	Connections []Connection
-	// File is the old file that they come from; empty for collie.json.
+	// File is the old file that was read; empty for collie.json.
 	File string
 
-	broken map[string]Problem // connections with an error, by name
+	broken map[string]Problem // errors of invalid connections, by name
 }
 
 // Connection is one saved kernel.
 type Connection struct {
 	Name string
-	// URL is the address of the kernel, without a slash at its end, or a text with ${…}.
+	// URL is the address of the kernel, without a trailing slash, or a text with ${…}.
 	URL string
-	// Workspace is what the kernel must say that its workspace is, its folder or its id; empty
-	// means that nobody recorded it.
+	// Workspace is the folder or id that the kernel must report as its workspace; empty if none is recorded.
 	Workspace string
-	// Written is the token as it stands in the file, see [Parse]; [Resolve] finds what it stands
-	// for. For people there is TokenShown.
+	// Written is the token as written in the file, see [Parse]. [Resolve] finds the real token; TokenShown describes
+	// it to people.
 	Written Token
 
 	literal bool // Written is the token itself, whatever it looks like
 }
 
-// TokenShown tells people about the token: "empty", "configured", or where it comes from, such as
-// "env:SIYUAN_WORK" or "${secret:work}".
+// TokenShown describes the token to people: "empty", "configured", or its origin, such as "env:SIYUAN_WORK" or
+// "${secret:work}".
 func (c Connection) TokenShown() string {
 	if s := c.Written.text; !c.literal && indirect(s) {
 		if strings.HasPrefix(s, fromCommand) {
-			return fromCommand + "…" // people write tokens into commands too
+			return fromCommand + "…" // without the command, since people write tokens into commands too
 		}
 		return s
 	}
 	return c.Written.String()
 }
 
-// Names are the names of the connections, sorted.
+// Names returns the names of the connections, sorted.
 func (s *Settings) Names() []string {
 	var out []string
 	for _, c := range s.Connections {
@@ -63,7 +61,7 @@ func (s *Settings) Names() []string {
 	return out
 }
 
-// only is the name of the current connection, else of the only one there is, else "".
+// only returns the name of the current connection, else of the only one, else "".
 func (s *Settings) only() string {
 	if s.Current != "" || len(s.Connections)+len(s.broken) != 1 {
 		return s.Current
@@ -84,14 +82,14 @@ func (s *Settings) Get(name string) (Connection, bool) {
 	return Connection{}, false
 }
 
-// Parse reads the section "siyuan" of collie.json, standard JSON:
+// Parse parses the section "siyuan" of collie.json, standard JSON:
 //
 //	{"enabled": true, "current": "work", "connections": {
 //	  "work": {"url": "http://127.0.0.1:6806", "token": "${secret:siyuan}", "workspace": "/home/me/SiYuan"}}}
 //
-// A token may also be env:NAME, cmd:PROGRAM WITH ARGUMENTS, or the text itself. also names
-// further members of the section, which others read. Whatever is wrong, what could be read is
-// returned; problems come in a fixed order. Nil or empty is a section that is not there.
+// A token may also be env:NAME, cmd:PROGRAM WITH ARGUMENTS, or the token itself. also names further members of the
+// section, which other parts read. It returns what could be read even if there are problems, which come in a fixed
+// order. A nil or empty section is a missing one.
 func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 	s := Settings{Enabled: true}
 	if len(bytes.TrimSpace(raw)) == 0 {
@@ -113,7 +111,7 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 	return s, ps
 }
 
-// checkCurrent reports a current connection that there is not.
+// checkCurrent reports a current connection that does not exist.
 func (s *Settings) checkCurrent(ps *problems, pointer string) {
 	_, known := s.Get(s.Current)
 	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken {
@@ -121,10 +119,10 @@ func (s *Settings) checkCurrent(ps *problems, pointer string) {
 	}
 }
 
-// layout is how a file writes a connection.
+// layout describes how a file writes a connection.
 type layout struct {
-	url, token, workspace string // names of fields; workspace may be empty
-	literal               bool   // texts are what they are
+	url, token, workspace string // names of the fields; workspace may be empty
+	literal               bool   // texts have no variables and references
 }
 
 // read reads an object of connections by name.
@@ -148,7 +146,7 @@ func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l lay
 	}
 }
 
-// connection reads one.
+// connection reads one connection.
 func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (Connection, bool) {
 	c := Connection{Name: name, literal: l.literal}
 	fields, ok := object(ps, at, raw, `an object such as {"`+l.url+`": "`+Proposed+`"}`)
@@ -172,7 +170,7 @@ func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (
 	return c, okURL && okToken && okWorkspace
 }
 
-// address reads a URL. One with variables is checked once they are expanded.
+// address reads a URL. One with variables is checked after they are expanded.
 func (l layout) address(ps *problems, at string, raw json.RawMessage) (string, bool) {
 	s, ok := text(ps, at, raw, "a URL")
 	switch {
@@ -191,7 +189,7 @@ func (l layout) address(ps *problems, at string, raw json.RawMessage) (string, b
 	return checked, err == nil
 }
 
-// text reads a text that may be missing.
+// text reads a string that may be missing.
 func text(ps *problems, pointer string, raw json.RawMessage, what string) (s string, ok bool) {
 	if raw == nil {
 		return "", true
@@ -216,7 +214,7 @@ func object(ps *problems, pointer string, raw json.RawMessage, what string) (map
 	return nil, false
 }
 
-// unknown warns of members that nobody reads. Names that start with "x-" are the user's own.
+// unknown warns about unknown members. Names that start with "x-" are the user's own.
 func unknown(ps *problems, pointer string, fields map[string]json.RawMessage, known []string) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {
@@ -250,7 +248,7 @@ func kind(raw json.RawMessage) string {
 	return "number"
 }
 
-// escape writes a name as a part of a JSON pointer.
+// escape returns a name as a part of a JSON pointer.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
@@ -264,7 +262,7 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Problem is one thing that is wrong with the settings.
+// Problem is one thing that is wrong in the settings.
 type Problem struct {
 	Pointer  string // JSON pointer into the section or the old file; "" is the whole
 	Rule     string // stable id: "type", "value", "unknown" or "json"
@@ -272,7 +270,7 @@ type Problem struct {
 	Message  string
 }
 
-// String reads "pointer: message".
+// String returns "pointer: message".
 func (p Problem) String() string {
 	if p.Pointer == "" {
 		return p.Message
@@ -280,7 +278,7 @@ func (p Problem) String() string {
 	return p.Pointer + ": " + p.Message
 }
 
-// problems collects them.
+// problems collects problems.
 type problems []Problem
 
 func (ps *problems) fail(pointer, rule, format string, args ...any) {

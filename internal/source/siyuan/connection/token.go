@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Token is the token of a kernel. It prints, logs and encodes as "configured" or "empty"; only
-// [Token.Reveal] tells it.
+// Token is a kernel's token. It prints, logs and encodes as "configured" or "empty"; only [Token.Reveal] returns it.
 type Token struct{ text string }
 
-// Reveal returns the text, for the one place that sends it.
+// Reveal returns the token. Call it only where the token is sent.
 func (t Token) Reveal() string { return t.text }
 
-// IsZero reports whether there is none.
+// IsZero reports whether there is no token.
 func (t Token) IsZero() bool { return t.text == "" }
 
-// String is what people may see.
+// String returns the form that people may see.
 func (t Token) String() string {
 	if t.text == "" {
 		return "empty"
@@ -26,31 +25,31 @@ func (t Token) String() string {
 	return "configured"
 }
 
-// GoString keeps %#v from telling the text.
+// GoString keeps %#v from printing the token.
 func (t Token) GoString() string { return "connection.Token(" + t.String() + ")" }
 
-// LogValue is what logs may see.
+// LogValue returns the form that logs may show.
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalText is what JSON may see.
+// MarshalText encodes the form that may be shown.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // Equal reports whether two tokens are the same.
 func (t Token) Equal(u Token) bool { return t.text == u.text }
 
-// The forms of a token that stand for another text.
+// The forms of a token that refer to another text.
 const (
 	fromEnv     = "env:"
 	fromCommand = "cmd:"
 	variable    = "${"
 )
 
-// indirect reports whether a token as it is written is not a secret itself.
+// indirect reports whether a written token is a reference rather than a secret.
 func indirect(s string) bool {
 	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
 }
 
-// token finds what the written token of a connection stands for.
+// token returns the token to which a connection's written token refers.
 func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
 	s, err := c.Written.text, error(nil)
 	switch {
@@ -68,7 +67,7 @@ func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
 	return usable(s)
 }
 
-// usable checks that a token can stand in a header.
+// usable checks that a token can be sent in a header.
 func usable(s string) (Token, error) {
 	s = strings.TrimSpace(s)
 	for _, r := range s {
@@ -94,7 +93,7 @@ func (in *Inputs) command(ctx context.Context, line string) (string, error) {
 	}
 	out, err := in.Command(ctx, line)
 	if err != nil {
-		return "", fmt.Errorf("the command for it failed: %w", err) // its line may hold what is secret
+		return "", fmt.Errorf("the command for it failed: %w", err) // without the command line, which may contain secrets
 	}
 	if strings.TrimSpace(out) == "" {
 		return "", errors.New("the command for it printed nothing, expected the token")

@@ -16,29 +16,28 @@ import (
 // Written is a text that is about to be written.
 type Written struct {
 	Data string
-	DOM  bool // the editor's form; else Markdown
-	// Over is the block or document whose content it takes the place of; empty where it takes
-	// nobody's. What that refers to, shows and links to may stay.
+	DOM  bool // in the editor's form; otherwise Markdown
+	// Over is the block or document whose content the text replaces; empty for new content. References, databases and
+	// links that it already has may stay.
 	Over kernel.ID
-	// Was is that content in the editor's form, where it is known or gone by now.
+	// Was is the replaced content in the editor's form, if the caller knows it or it is already gone.
 	Was string
 }
 
-// Admit takes out of a text that is going to be written what the kernel would carry more into it than
-// its caller may see, and says in warnings what that was. What may not be read and what does not exist
-// are treated alike:
+// Admit removes from a text to be written whatever would make the kernel copy things into it that the caller may not
+// see, and describes the removals in warnings. What is hidden and what does not exist are treated alike:
 //
-//   - References become plain text: their anchor, or the id where they have none. The kernel keeps
-//     the anchors of dynamic ones up to date, and so would write what is hidden into them.
-//   - A block that shows a database is refused as that database would be, [access.NotFound]. A block
-//     without a data-av-id is a new database.
-//   - Links to assets, images and players become plain text, or lose the address, where some
-//     notebook may not be read: an asset is shown to whoever may read a note that uses it.
+//   - References become plain text: their anchor, or the id if they have none. The kernel keeps
+//     dynamic anchors up to date, and so would copy hidden text into them.
+//   - A block that shows a database is refused as a read of that database would be, with
+//     [access.NotFound]. A block without a data-av-id is a new database.
+//   - Links to assets, images and players become plain text, or lose the address, if some
+//     notebook is hidden: an asset is shown to whoever may read a note that uses it.
 //   - An embed that is a script is refused unless every notebook may be written: it runs in SiYuan
 //     with the rights of the person who opens the note.
 //
-// What looks like one of these in code stays, with a character that has no width in it, since the
-// kernel's notion of what is code is its own.
+// Text that looks like one of these inside code stays, with an invisible character inserted, since the kernel may
+// disagree on what is code.
 func Admit(ctx context.Context, r *action.Request, w Written) (string, []string, error) {
 	a := admission{r: r, Written: w}
 	for _, step := range []func(context.Context) error{a.spelt, a.scripts, a.databases, a.references, a.spans, a.leftovers, a.assets} {
@@ -55,14 +54,14 @@ type admission struct {
 	Written
 	warnings []string
 
-	open map[kernel.ID]bool // what has been looked up, and whether it may be read
+	open map[kernel.ID]bool // ids that were looked up, and whether they may be read
 }
 
-// zero is a character that has no width: it keeps the kernel from reading something as more than text.
+// zero is a zero-width character: it keeps the kernel from reading something as more than text.
 const zero = "\u2060"
 
-// was is what the text takes the place of, in the editor's form: in Markdown a reference and a text
-// that looks like one are the same. It is asked for only where something would be taken out.
+// was returns the content that the text replaces, in the editor's form: in Markdown a reference and a text that looks
+// like one are the same. It is requested only if something would be removed.
 func (a *admission) was(ctx context.Context) (string, error) {
 	if a.Over == "" || a.Was != "" {
 		return a.Was, nil
@@ -76,8 +75,8 @@ func (a *admission) warn(format string, args ...any) {
 	a.warnings = appendNew(a.warnings, fmt.Sprintf(format, args...))
 }
 
-// replace puts with in the place of each stretch of the text that pattern finds and that with has
-// something to say about; m are the positions of its groups.
+// replace replaces each match of pattern for which with returns a replacement; m are the positions of the match and
+// its groups.
 func (a *admission) replace(pattern *lazyregexp.Regexp, with func(m []int) (string, bool)) {
 	var b strings.Builder
 	at := 0
@@ -93,7 +92,7 @@ func (a *admission) replace(pattern *lazyregexp.Regexp, with func(m []int) (stri
 	}
 }
 
-// group is the text of a group of a match, and whether it took part.
+// group returns the text of a group of a match, and whether the group took part.
 func (a *admission) group(m []int, n int) (string, bool) {
 	if m[2*n] < 0 {
 		return "", false
@@ -101,7 +100,7 @@ func (a *admission) group(m []int, n int) (string, bool) {
 	return a.Data[m[2*n]:m[2*n+1]], true
 }
 
-// inCode tells whether a place in the text is in what is code for us.
+// inCode returns a function that reports whether a position is inside code, by our own reading.
 func (a *admission) inCode() func(at int) bool {
 	if a.DOM {
 		return func(int) bool { return false }
@@ -152,10 +151,10 @@ func (a *admission) scripts(ctx context.Context) error {
 	return e
 }
 
-// databaseAttr is the attribute of a block that names the database it shows.
+// databaseAttr matches the attribute that names the database which a block shows.
 var databaseAttr = lazyregexp.New(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
-// databases refuses blocks that show what may not be read, or does not exist.
+// databases refuses blocks that show a hidden or missing database.
 func (a *admission) databases(ctx context.Context) error {
 	if !databaseAttr.MatchString(a.Data) {
 		return nil
@@ -189,13 +188,13 @@ func (a *admission) databases(ctx context.Context) error {
 	return wrong
 }
 
-// reference is a block reference as the kernel reads it, anchor and all.
+// reference matches a block reference as the kernel reads it, with its anchor.
 var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
 
-// opening is what a reference begins with, and all that has to be broken for there to be none.
+// opening matches the beginning of a reference. Breaking it is enough to break the reference.
 var opening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
 
-// references makes plain text of references in Markdown outside code.
+// references turns references in Markdown outside code into plain text.
 func (a *admission) references(ctx context.Context) error {
 	if a.DOM || !opening.MatchString(a.Data) {
 		return nil
@@ -231,14 +230,14 @@ func (a *admission) references(ctx context.Context) error {
 	return wrong
 }
 
-// How a block refers to a block.
+// How a block refers to another block.
 const (
 	absent   = iota
-	fixed    // its anchor stays
-	followed // its anchor follows the block's text
+	fixed    // with an anchor that stays
+	followed // with an anchor that follows the other block's text
 )
 
-// standing is how a text in the editor's form refers to a block.
+// standing returns how a text in the editor's form refers to a block.
 func standing(dom, id string) int {
 	out := absent
 	for _, tag := range spanTag.FindAllString(dom, -1) {
@@ -253,7 +252,7 @@ func standing(dom, id string) int {
 	return out
 }
 
-// look finds out of ids that a group of a pattern finds in the text whether they may be read.
+// look looks up whether the ids in a group of a pattern's matches may be read.
 func (a *admission) look(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
 	var ids []kernel.ID
 	for _, m := range pattern.FindAllStringSubmatch(a.Data, -1) {
@@ -272,11 +271,11 @@ func (a *admission) look(ctx context.Context, pattern *lazyregexp.Regexp, group 
 	return err
 }
 
-// letter is a character of a reference that is written as its number.
+// letter matches a character of a reference that is written as a character reference.
 var letter = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
 
-// spelt writes characters as they are where they make a reference of what is none yet: once it is
-// stored, it is a text that anybody's next edit makes one of.
+// spelt decodes such characters where that makes a reference: once stored, the text would be read as one at anybody's
+// next edit.
 func (a *admission) spelt(context.Context) error {
 	if strings.Contains(a.Data, "&") {
 		plain := letter.ReplaceAllStringFunc(a.Data, html.UnescapeString)
@@ -287,8 +286,8 @@ func (a *admission) spelt(context.Context) error {
 	return nil
 }
 
-// leftovers breaks what still begins as a reference: in code, in the text of a DOM, of pieces that
-// came together when others were taken out.
+// leftovers breaks what still looks like the beginning of a reference: in code, in the text of a DOM, or joined from
+// pieces by earlier removals.
 func (a *admission) leftovers(ctx context.Context) error {
 	if !opening.MatchString(a.Data) {
 		return nil
@@ -297,7 +296,7 @@ func (a *admission) leftovers(ctx context.Context) error {
 		return err
 	}
 	var wrong error
-	whole := map[int]bool{} // where references begin whose anchor stays
+	whole := map[int]bool{} // positions of references whose anchor stays
 	for _, m := range reference.FindAllStringSubmatchIndex(a.Data, -1) {
 		whole[m[0]] = m[6] >= 0 && m[6] < m[7]
 	}

@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	// linkTarget is where a link or an image of Markdown leads.
+	// linkTarget matches the target of a Markdown link or image.
 	linkTarget = lazyregexp.New(`(\])(\()\s*(<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)`)
-	// sourceAttr is an attribute that names a file.
+	// sourceAttr matches an attribute that names a file.
 	sourceAttr = lazyregexp.New(`(?i)((?:^|[\s"'/;])(?:data-)?(?:src|href|poster)\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)`)
-	// styleURL is a file that a style names.
+	// styleURL matches a file that a style names.
 	styleURL = lazyregexp.New(`(?i)(\burl\(\s*)((?:"|'|&quot;|&#0*3[49];|&apos;)?)([^"'()&]*)`)
-	// linkTitle is the title behind the target of a link.
+	// linkTitle matches the title after the target of a link.
 	linkTitle = lazyregexp.New(`\s+(?:"[^"]*"|'[^']*'|\([^()]*\))\s*$`)
 )
 
-// assetsIn are the assets that a text shows or links to, by their paths.
+// assetsIn returns the paths of the assets that a text shows or links to.
 func assetsIn(text string) []string {
 	var out []string
 	add := func(target string) {
@@ -43,7 +43,7 @@ func assetsIn(text string) []string {
 	return out
 }
 
-// assetPath is the path of the asset that an address leads to, if it is one.
+// assetPath returns the path of the asset at an address, if it is one.
 func assetPath(address string) (path string, ok bool) {
 	path = strings.TrimSpace(html.UnescapeString(strings.Trim(strings.TrimSpace(address), "<>")))
 	if plain, err := url.PathUnescape(path); err == nil && strings.HasPrefix(strings.TrimLeft(plain, "./"), "assets/") {
@@ -52,7 +52,7 @@ func assetPath(address string) (path string, ok bool) {
 	return strings.TrimLeft(path, "./"), strings.HasPrefix(strings.TrimLeft(path, "./"), "assets/")
 }
 
-// assets makes plain text of links to assets that may not be seen.
+// assets turns links to assets that may not be seen into plain text.
 func (a *admission) assets(ctx context.Context) error {
 	restricted, err := a.r.Levels.Restricted(ctx)
 	if err != nil || !restricted || !strings.Contains(html.UnescapeString(a.Data), "ssets") {
@@ -98,10 +98,10 @@ func (a *admission) assets(ctx context.Context) error {
 			return "", false
 		}
 		name, _ := a.group(m, 1)
-		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // it is in no tag
+		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // not inside a tag
 			return strings.TrimRight(name, "= \t\n") + zero + "=" + value, true
 		}
-		return name + `"#"`, true // of an empty one a kernel makes nothing at all
+		return name + `"#"`, true // kernels drop an empty one altogether
 	})
 	a.replace(styleURL, func(m []int) (string, bool) {
 		path, _ := a.group(m, 3)
@@ -113,8 +113,8 @@ func (a *admission) assets(ctx context.Context) error {
 	return nil
 }
 
-// AdmitAssets returns [access.NotFound] for the first of some values, addresses of assets or styles,
-// that names an asset which no note may be made to show. before are the values that were there.
+// AdmitAssets returns [access.NotFound] for the first of values, addresses of assets or styles, that names an asset
+// which a note may not link to. before are the values that the note has already.
 func AdmitAssets(ctx context.Context, r *action.Request, values []string, before ...string) error {
 	var named []string
 	for _, value := range values {

@@ -10,8 +10,8 @@ import (
 	"collie/internal/source/siyuan/content"
 )
 
-// FuzzAdmit: whatever is written where nothing may be read, nothing in it is a reference, shows a database or leads to an
-// asset afterwards, and to look at it again changes nothing more.
+// FuzzAdmit: if nothing may be read, an admitted text has no reference, shows no database and links to no asset.
+// Admitting it again changes nothing.
 func FuzzAdmit(f *testing.F) {
 	const id = "20240101000000-zzzzzzz"
 	for _, seed := range []string{

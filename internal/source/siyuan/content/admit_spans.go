@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	// spanTag is a tag that may be a reference.
+	// spanTag matches a tag that may be a reference.
 	spanTag = lazyregexp.New(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)
-	// refAttr is the attribute of such a tag that names the block.
+	// refAttr matches the attribute of such a tag that names the block.
 	refAttr = lazyregexp.New(`(?i)([\s"'/]data-id\s*=\s*)("[^"]*"?|'[^']*'?|[^\s"'>]+)`)
 	tagAttr = lazyregexp.New(`([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 )
 
-// attributesOf are those of a tag, by their names in small letters.
+// attributesOf returns the attributes of a tag, by lower-case name.
 func attributesOf(tag string) map[string]string {
 	out := map[string]string{}
 	for _, m := range tagAttr.FindAllStringSubmatch(tag, -1) {
@@ -29,8 +29,8 @@ func attributesOf(tag string) map[string]string {
 	return out
 }
 
-// spans makes plain text of references that are written as tags, which Markdown may have too. A tag
-// that is too odd to be read loses the id.
+// spans turns references written as tags, which Markdown may contain too, into plain text. A tag that cannot be
+// parsed loses its id.
 func (a *admission) spans(ctx context.Context) error {
 	if !refAttr.MatchString(a.Data) {
 		return nil
@@ -39,7 +39,7 @@ func (a *admission) spans(ctx context.Context) error {
 		return err
 	}
 	var wrong error
-	hidden := func(id string) int { // absent where it has to go
+	hidden := func(id string) int { // absent means that it must be removed
 		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
 			return followed
 		}
@@ -74,7 +74,8 @@ func (a *admission) spans(ctx context.Context) error {
 	return wrong
 }
 
-// plainTag is a tag that is not a reference any more, or one whose anchor stays.
+// plainTag returns a tag that is no longer a reference or, unless all is set, one whose anchor no longer follows its
+// block.
 func plainTag(tag string, all bool) string {
 	types := []string{}
 	for t := range strings.FieldsSeq(attributesOf(tag)["data-type"]) {

@@ -14,8 +14,8 @@ var (
 	htmlStart = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
 )
 
-// topLevel cuts kramdown into the blocks at its top, as far as that is needed to see whether one
-// block has become several: the kernel takes only the first block of an update.
+// topLevel cuts kramdown into its top-level blocks, as far as needed to see whether one block has become several: the
+// kernel uses only the first block of an update.
 func topLevel(kramdown string) []string {
 	c := cutter{lines: strings.Split(kramdown, "\n")}
 	var out []string
@@ -40,7 +40,7 @@ type cutter struct {
 	at    int
 }
 
-// block passes over one block. It always moves on.
+// block skips one block. It always advances.
 func (c *cutter) block() {
 	first := strings.TrimLeft(c.lines[c.at], " \t")
 	switch f := opens(first); {
@@ -63,7 +63,7 @@ func (c *cutter) block() {
 	}
 }
 
-// until passes over the first line and those up to the one that ends the block.
+// until skips the first line and those up to the one for which ends is true.
 func (c *cutter) until(ends func(string) bool) {
 	for c.at++; c.at < len(c.lines); c.at++ {
 		if ends(c.lines[c.at]) {
@@ -73,7 +73,7 @@ func (c *cutter) until(ends func(string) bool) {
 	}
 }
 
-// while passes over the first line and those that go on with it.
+// while skips the first line and those for which goesOn is true.
 func (c *cutter) while(goesOn func(string) bool) {
 	for c.at++; c.at < len(c.lines) && goesOn(strings.TrimSpace(c.lines[c.at])); c.at++ {
 	}
@@ -94,8 +94,7 @@ func (c *cutter) super() {
 	}
 }
 
-// list passes over items of one kind, what is indented below them, and lines that go on with a
-// paragraph in them.
+// list skips items of one kind with what is indented below them, and continuation lines of their paragraphs.
 func (c *cutter) list(marker *lazyregexp.Regexp) {
 	blank := false
 	in := opens(c.lines[c.at])

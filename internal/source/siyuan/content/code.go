@@ -7,14 +7,13 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// eaten is what the kernel takes for itself in inline code too: the id of a reference and some tags
-// are gone then, and a mail address becomes a link. The character that
-// keeps the kernel from it has to stand behind the group. Nothing keeps it from <scheme:address>.
+// eaten matches what the kernel interprets even in inline code: it removes the id of a reference and some tags, and
+// turns a mail address into a link. A zero-width character after the group prevents that. Nothing prevents it for
+// <scheme:address>.
 var eaten = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
 	`(<)(?i:(?:b|del|em|i|kbd|mark|s|strike|strong|sub|sup|u)>|br\s*/?>|(?:img|span)\s|[^\s<>@:\x{200b}]+@[^\s<>]+>)`)
 
-// Guarded keeps inline code as it is written where the kernel would drop a part of it: a character
-// without a width stands in that, which is not shown.
+// Guarded protects inline code where the kernel would drop a part of it, by an invisible zero-width character.
 func Guarded(markdown string) string {
 	if !strings.Contains(markdown, "`") || !eaten.MatchString(markdown) {
 		return markdown
@@ -25,7 +24,7 @@ func Guarded(markdown string) string {
 		bare := codeless(text)
 		for _, m := range eaten.FindAllStringSubmatchIndex(text, -1) {
 			if bare[m[0]] == '`' {
-				to := start + max(m[3], m[5]) // the end of the one group that is there
+				to := start + max(m[3], m[5]) // end of whichever group matched
 				b.WriteString(markdown[at:to] + "\u200b")
 				at = to
 			}
@@ -34,8 +33,8 @@ func Guarded(markdown string) string {
 	return b.String() + markdown[at:]
 }
 
-// outsideCode finds a pattern in what is neither code nor a formula block. Each match is as
-// FindStringSubmatchIndex returns it.
+// outsideCode finds the matches of a pattern that are neither in code nor in a formula block, in the form of
+// FindStringSubmatchIndex.
 func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 	if !pattern.MatchString(markdown) {
 		return nil
@@ -54,8 +53,8 @@ func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 	return out
 }
 
-// prose are the lines of a text that are in no code and no formula block, by where they begin.
-// Those of one paragraph come together: inline code may reach over their ends.
+// prose yields the parts of a text that are not in code blocks or formula blocks, with their offsets. The lines of a
+// paragraph come together, since inline code may span several.
 func prose(markdown string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var in fence
@@ -85,11 +84,11 @@ func prose(markdown string) iter.Seq2[int, string] {
 	}
 }
 
-// paragraph is a stretch of lines, in the order in which they come.
+// paragraph is a run of consecutive lines.
 type paragraph struct {
 	from, to int
-	depth    int  // how many quotes it is in
-	closed   bool // nothing goes on with it
+	depth    int  // depth of quotes
+	closed   bool // no line can continue it
 }
 
 func newParagraph(at int, text string) paragraph {
@@ -98,7 +97,7 @@ func newParagraph(at int, text string) paragraph {
 		heading.MatchString(rest) || rule.MatchString(rest) || opens(text).open()}
 }
 
-// goesOn reports whether a line is more of a paragraph.
+// goesOn reports whether a line continues a paragraph.
 func (p paragraph) goesOn(text string) bool {
 	depth, rest := quoted(text)
 	switch {
@@ -108,13 +107,13 @@ func (p paragraph) goesOn(text string) bool {
 	return !interrupts(rest) && !ordered.MatchString(rest)
 }
 
-// quoted is how many quotes a line is in, and what stands in them.
+// quoted returns the depth of quotes of a line and the rest of the line.
 func quoted(text string) (depth int, rest string) {
 	rest = strings.TrimLeft(text, " \t>")
 	return strings.Count(text[:len(text)-len(rest)], ">"), strings.TrimRight(rest, " \t\r")
 }
 
-// codeless is a text whose inline code is blanked out, of the same length.
+// codeless returns a text with its inline code replaced by blanks of the same length.
 func codeless(text string) string {
 	if !strings.Contains(text, "`") {
 		return text

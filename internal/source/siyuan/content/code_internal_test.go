@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestGuarded: what the kernel would take out of inline code is kept from it, and nothing else is touched.
+// TestGuarded: what the kernel would remove from inline code is protected, and nothing else changes.
 func TestGuarded(t *testing.T) {
 	t.Parallel()
 	const ref = "((20240101000000-abcdefg 'x'))"
@@ -24,7 +24,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestGuardedLongLine: a line full of what is to be guarded takes no more than its length.
+// TestGuardedLongLine: the time for a line full of things to protect is linear in its length.
 func TestGuardedLongLine(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("`((20240101000000-abcdefg))` ", 100_000)

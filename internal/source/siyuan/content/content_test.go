@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// request is a request of an action that takes nothing.
+// request returns a request of an action without arguments.
 func request(t *testing.T, kit *actiontest.Kit) *action.Request {
 	t.Helper()
 	a := action.New(action.Spec{Tool: "probe", Name: "probe", Purpose: "probe", Class: action.State, Unguarded: "a test", Example: `{}`},

@@ -12,15 +12,15 @@ import (
 
 // Edit replaces an exact text, as readers see it, by another.
 type Edit struct {
-	Old string `json:"old"` // not empty
+	Old string `json:"old"` // must not be empty
 	New string `json:"new"`
-	All bool   `json:"replace_all"` // every occurrence; else there must be exactly one
+	All bool   `json:"replace_all"` // replace every occurrence; otherwise there must be exactly one
 }
 
-// Edits is an argument that takes one edit or a list of them, which are made in order.
+// Edits is an argument that accepts one edit or a list of edits, which are made in order.
 type Edits []Edit
 
-// ArgSchema is the JSON Schema of the argument.
+// ArgSchema returns the JSON Schema of the argument.
 func (Edits) ArgSchema() string {
 	const edit = `{"type":"object","properties":{"old":{"type":"string","minLength":1,"description":"text as it is read, once in the document"},` +
 		`"new":{"type":"string","description":"text to put in its place"},` +
@@ -28,7 +28,7 @@ func (Edits) ArgSchema() string {
 	return `{"anyOf":[` + edit + `,{"type":"array","minItems":1,"maxItems":100,"items":` + edit + `}]}`
 }
 
-// UnmarshalJSON takes an object or an array of them.
+// UnmarshalJSON accepts an object or an array of objects.
 func (e *Edits) UnmarshalJSON(raw []byte) error {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '[' {
 		return json.Unmarshal(raw, (*[]Edit)(e))
@@ -41,9 +41,9 @@ func (e *Edits) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// AdaptEdits puts the other forms of the argument "edit" right: old, new and replace_all (or
-// replaceAll) beside it, and JSON in a string. With both forms given, an empty old or no new,
-// args stay as they are, for the schema to refuse.
+// AdaptEdits converts other forms of the argument "edit": old, new and replace_all (or replaceAll) given beside it,
+// and JSON in a string. If both forms are given, old is empty or new is missing, args stay as they are, for the
+// schema to refuse.
 func AdaptEdits(args json.RawMessage) json.RawMessage {
 	edit := gjson.GetBytes(args, "edit")
 	if text := edit.String(); edit.Type == gjson.String && gjson.Valid(text) {

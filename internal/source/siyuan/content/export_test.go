@@ -1,6 +1,6 @@
 package content
 
-// Hidden is a veil over every block.
+// Hidden returns a veil over every block.
 func Hidden() *Veil { return &Veil{} }
 
 var (

@@ -8,8 +8,8 @@ import (
 	"collie/internal/sorting"
 )
 
-// Visible is kramdown as readers see it: without attribute lists outside code, and without
-// characters that have no width.
+// Visible returns kramdown as readers see it: without attribute lists outside code, and without zero-width
+// characters.
 func Visible(kramdown string) string {
 	var b strings.Builder
 	b.Grow(len(kramdown))
@@ -27,8 +27,8 @@ var (
 	taskMarker = lazyregexp.New(`^\[[^\]\n]\][ \t]+`)
 )
 
-// hidden finds what readers do not see, in order and without overlaps. Attribute lists in code
-// and formula blocks and in inline code are text.
+// hidden returns the parts of kramdown that readers do not see, in order and without overlaps. In code, formula
+// blocks and inline code, attribute lists are text.
 func hidden(kramdown string) []span {
 	var out []span
 	var in fence
@@ -63,15 +63,15 @@ func hidden(kramdown string) []span {
 	return out
 }
 
-// gap is what stands between a line and the last one above it that says something.
+// gap is the space between a line and the last non-blank line above it.
 type gap struct {
-	listed bool  // that one is an attribute list, or there is none
-	blank  []int // where the lines in between begin
-	quotes []int // in how many quotes each of them is
+	listed bool  // the line above is an attribute list, or there is none
+	blank  []int // offsets of the blank lines in between
+	quotes []int // depth of quotes of each of them
 }
 
-// list returns the spans of an attribute list at the end of a gap. The end of a quote and of an
-// embedded page has a line of its own before the list; an empty paragraph is a list alone.
+// list returns the spans of an attribute list that follows a gap. The end of a quote or an embedded page has a line
+// of its own before the list; an empty paragraph is just a list.
 func (g gap) list(text string, at int) []span {
 	var out []span
 	depth := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t>"))], ">")
@@ -99,7 +99,7 @@ func (g gap) list(text string, at int) []span {
 	return append(out, span{from, at + len(text), line})
 }
 
-// trailing is what remains of the lines behind the last one that says something.
+// trailing returns the spans of the lines after the last non-blank one.
 func trailing(kramdown string, before []span) []span {
 	var out []span
 	end := len(kramdown)
@@ -117,7 +117,7 @@ func trailing(kramdown string, before []span) []span {
 	}
 }
 
-// fence is a block whose lines are not looked into: code, or a formula.
+// fence is a block whose lines are not interpreted: code or a formula.
 type fence struct {
 	mark  byte // '`', '~' or '$'; 0 for none
 	count int
@@ -125,7 +125,7 @@ type fence struct {
 
 func (f fence) open() bool { return f.mark != 0 }
 
-// opens returns the fence that a line opens, if it does.
+// opens returns the fence that a line opens, if any.
 func opens(text string) fence {
 	rest := inner(text)
 	for _, mark := range [...]byte{'`', '~', '$'} {
@@ -155,7 +155,7 @@ func (f fence) closes(text string) bool {
 	return n >= f.count && n == len(rest)
 }
 
-// inner is a line without the marks of the quotes and lists around it.
+// inner returns a line without the marks of the quotes and lists around it.
 func inner(text string) string {
 	for {
 		rest := strings.TrimLeft(text, " \t>"+ZeroWidth)
@@ -184,7 +184,7 @@ func attributeLine(text string) bool {
 	return list != "" && strings.Trim(rest[len(list):], " \t\r") == ""
 }
 
-// inlineLists finds attribute lists behind text, and characters without a width.
+// inlineLists returns attribute lists behind text, and zero-width characters.
 func inlineLists(text string, at int) []span {
 	var out []span
 	var ticks unclosed
@@ -216,11 +216,11 @@ func inlineLists(text string, at int) []span {
 	return out
 }
 
-// unclosed are lengths of runs of backquotes that nothing closes in the rest of a line, so that
-// a line full of them is not searched for each.
+// unclosed has the lengths of backquote runs that have no match in the rest of a line, so that a line full of them is
+// not searched for each.
 type unclosed map[int]bool
 
-// closing is where inline code that was opened with n backquotes ends, 0 if it does not.
+// closing returns the end of inline code that was opened with n backquotes; 0 if it is not closed.
 func (u *unclosed) closing(text string, n int) int {
 	if (*u)[n] {
 		return 0
@@ -242,7 +242,7 @@ func (u *unclosed) closing(text string, n int) int {
 	return 0
 }
 
-// widthless finds characters without a width.
+// widthless returns the spans of zero-width characters.
 func widthless(text string, at int) []span {
 	if !strings.ContainsAny(text, ZeroWidth) {
 		return nil

@@ -91,7 +91,7 @@ func TestStateHashIgnoresTimesAndOrderOfAttributes(t *testing.T) {
 	}
 }
 
-// checkView fails if the text and the raw text of a view do not belong together.
+// checkView fails unless the text of a view corresponds to its raw text.
 func checkView(t interface{ Fatalf(string, ...any) }, raw string) {
 	v := viewOf(raw, nil)
 	if v.text != Visible(raw) || len(v.off) != len(v.text)+1 {

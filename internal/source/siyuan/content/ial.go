@@ -19,23 +19,23 @@ var (
 	unescape = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
 )
 
-// kind is why a stretch of kramdown is not shown.
+// kind says why a part of kramdown is hidden.
 type kind uint8
 
 const (
-	width  kind = iota // a character without a width
+	width  kind = iota // a zero-width character
 	inline             // an attribute list behind text on the same line
 	line               // a line that is an attribute list, with the line break before it
-	tail               // what is left of the end of a quote or an embedded page
+	tail               // the rest of the end of a quote or an embedded page
 )
 
-// span is a stretch of kramdown that readers do not see.
+// span is a part of kramdown that readers do not see.
 type span struct {
 	from, to int
 	kind     kind
 }
 
-// attrsOf reads an attribute list.
+// attrsOf parses an attribute list.
 func attrsOf(list string) map[string]string {
 	out := map[string]string{}
 	for _, pair := range attrPair.FindAllStringSubmatch(list, -1) {
@@ -44,8 +44,7 @@ func attrsOf(list string) map[string]string {
 	return out
 }
 
-// Attributes are the attributes of all blocks in a kramdown text by block id, "id" and "updated"
-// among them.
+// Attributes returns the attributes of all blocks in a kramdown text by block id, including "id" and "updated".
 func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	out := map[kernel.ID]map[string]string{}
 	for _, s := range hidden(kramdown) {
@@ -60,10 +59,9 @@ func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	return out
 }
 
-// canonical is kramdown in a form in which equal states are equal texts: attributes sorted,
-// without the times, which change with every write, and without what nobody sees. Nor are anchors
-// in it that follow another block: the kernel writes them anew when that one changes, and a hash
-// would let anybody try what a text says that may not be read.
+// canonical returns kramdown in a form in which equal states are equal texts: with sorted attributes, without times,
+// which change with every write, and without what nobody sees. It also omits anchors that follow another block's
+// text: the kernel rewrites them when that block changes, and a hash over them would allow guessing hidden text.
 func canonical(kramdown string) string {
 	if strings.Contains(kramdown, "((") {
 		kramdown = followingRef.ReplaceAllString(kramdown, "$1$4")
@@ -92,10 +90,9 @@ func canonical(kramdown string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// KeepAttrs sets attributes again that blocks had before a write and do not have now, and reads
-// them back. Both maps are by block id, as [Attributes] and the client's BatchAttrs
-// return them; a block that is not in now is gone and is passed over. The id and the times are
-// the kernel's own.
+// KeepAttrs restores attributes that blocks had before a write and have lost now, and reads them back. Both maps are
+// by block id, as [Attributes] and the client's BatchAttrs return them. A block that is missing in now is gone and
+// skipped. The id and the times belong to the kernel.
 func KeepAttrs(ctx context.Context, k *kernel.Client, before, now map[kernel.ID]map[string]string) error {
 	for id, attrs := range before {
 		have, ok := now[id]
@@ -143,9 +140,8 @@ var (
 	listTime  = lazyregexp.New(`[ \t]updated="\d{14}"`)
 )
 
-// Undated takes the times of changes out of the attribute lists of a Markdown text, but not out of
-// code. The kernel keeps those that it finds, so that blocks which were read, changed and written
-// again would seem to be as old as before.
+// Undated removes the times of changes from the attribute lists of a Markdown text, outside code. The kernel keeps
+// times that it finds in a text, so changed blocks would seem as old as before.
 func Undated(markdown string) string {
 	if !listTime.MatchString(markdown) {
 		return markdown
@@ -155,7 +151,7 @@ func Undated(markdown string) string {
 	for _, m := range outsideCode(markdown, wholeList) {
 		list := listTime.ReplaceAllString(markdown[m[0]:m[1]], "")
 		if strings.TrimSpace(list[2:len(list)-1]) == "" {
-			continue // nothing else is in it
+			continue // the list has nothing else
 		}
 		b.WriteString(markdown[at:m[0]])
 		b.WriteString(list)
@@ -165,20 +161,19 @@ func Undated(markdown string) string {
 }
 
 var (
-	// lists is an attribute list with all that follows it up to an empty line: where it ends is for
-	// the kernel to say, which takes it over the ends of lines.
+	// lists matches an attribute list with everything after it up to a blank line. The kernel may continue a list
+	// over line ends, so where it ends is not decided here.
 	lists  = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
-	list   = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // up to its end
+	list   = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
 	listID = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
 	idLike = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
 )
 
-// RenewIDs gives the blocks of a Markdown text new ids, but for those in keep. The kernel keeps
-// ids that it finds in a text, so one that was copied from blocks would make second
-// blocks of their ids, and overwriting a document with it would remove both. What exists is not
-// asked: an answer would tell of blocks in notebooks that the caller must not know.
+// RenewIDs gives the blocks of a Markdown text new ids, except ids in keep. The kernel takes ids from a text: copied
+// Markdown would create second blocks with the same ids, and overwriting a document with it would remove both.
+// RenewIDs does not ask whether an id exists, since the answer would reveal blocks in hidden notebooks.
 //
-// What is not an id at all, at which the kernel fails, gets a new one too, but in code it is text.
+// A value that is not a valid id, at which the kernel fails, is replaced too. In code it is text and stays.
 func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 	if !lists.MatchString(markdown) {
 		return markdown
@@ -194,7 +189,7 @@ func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 	return b.String() + markdown[at:]
 }
 
-// hasID reports whether the kernel may find an id for a block in a text.
+// hasID reports whether the kernel may find a block id in a text.
 func hasID(markdown string) bool {
 	for _, m := range outsideCode(markdown, lists) {
 		if listID.MatchString(markdown[m[0]:m[1]]) {
@@ -204,8 +199,8 @@ func hasID(markdown string) bool {
 	return false
 }
 
-// renew gives new ids to those in an attribute list that old says it of. The kernel takes either
-// quotes, and whatever stands in their place where there are none.
+// renew replaces the ids in an attribute list for which old is true. The kernel accepts both kinds of quotes, and
+// none.
 func renew(list string, keep map[kernel.ID]bool, old func(value string) bool) string {
 	return listID.ReplaceAllStringFunc(list, func(attr string) string {
 		part := listID.FindStringSubmatch(attr)

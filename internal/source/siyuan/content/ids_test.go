@@ -8,7 +8,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestRenewIDs: in every form in which the kernel takes an id from a text, the block gets another.
+// TestRenewIDs: blocks get new ids in every form in which the kernel takes an id from a text.
 func TestRenewIDs(t *testing.T) {
 	t.Parallel()
 	const id = "20240101000000-abcdefg"
@@ -42,7 +42,7 @@ func TestRenewIDs(t *testing.T) {
 	}
 }
 
-// FuzzRenewIDs: no block of a text has an id that stood in it, unless that is to be kept.
+// FuzzRenewIDs: no id of the text remains, unless it is to be kept.
 func FuzzRenewIDs(f *testing.F) {
 	for _, seed := range []string{
 		"a\n{: id=\"20240101000000-abcdefg\"}", "- {: id='20240101000000-abcdefg'}a", "```\n{: id=\"x\"}", "{:\nid=20240101000000-abcdefg}",

@@ -7,8 +7,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// notText reports whether blocks of a type, as getChildBlocks names it, hold more than their
-// Markdown says, so that they are never edited or overwritten as text.
+// notText reports whether blocks of a type, as getChildBlocks names it, hold more than their Markdown shows. Such
+// blocks are never edited or overwritten as text.
 func notText(blockType string) bool {
 	switch blockType {
 	case "s", "av", "iframe", "widget", "query_embed", "html", "video", "audio":
@@ -17,8 +17,7 @@ func notText(blockType string) bool {
 	return false
 }
 
-// container reports whether blocks of a type have blocks below them that getChildBlocks of the
-// document does not list.
+// container reports whether blocks of a type have child blocks that getChildBlocks of the document does not list.
 func container(blockType string) bool {
 	switch blockType {
 	case "l", "i", "b", "s", "callout":
@@ -33,7 +32,7 @@ type ComplexBlock struct {
 	Type string    `json:"type"`
 }
 
-// recommended names what handles the blocks that the tools for text leave alone.
+// recommended returns the actions for blocks that the text tools do not change.
 func recommended(blocks []ComplexBlock) []string {
 	out := []string{`block(action="update")`}
 	for _, b := range blocks {
@@ -49,8 +48,7 @@ var (
 	nested     = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
 )
 
-// complexInside is the type of the first block in a container's kramdown that is not text, ""
-// if all are.
+// complexInside returns the type of the first block in a container's kramdown that is not text, "" if all are.
 func complexInside(kramdown string) string {
 	var in fence
 	for text := range strings.SplitSeq(kramdown, "\n") {

@@ -16,13 +16,12 @@ var (
 	siyuanLink = lazyregexp.New(`\]\(siyuan://blocks/\d{14}-[0-9a-z]{7}`)
 )
 
-// Normalize writes the block references of Markdown that is going to be written as SiYuan does:
-// ((id 'anchor')), where the anchor follows the block's text, or ((id "anchor")), where it
-// stays. A bare ((id)) gets the beginning of the block's text for an anchor. What may not be written
-// is taken out ([Admit]). Code is left alone, but for what [Guarded] does. Footnotes and siyuan://
-// links are allowed, with a warning that they make no backlink.
+// Normalize writes the block references in Markdown as SiYuan does: ((id 'anchor')), where the anchor follows the
+// block's text, or ((id "anchor")), where it stays. A bare ((id)) gets the beginning of the block's text as its
+// anchor. Content that may not be written is removed ([Admit]). Code is unchanged except for [Guarded]. Footnotes and
+// siyuan:// links are allowed, with a warning that they make no backlink.
 //
-// over is the block or document whose content the text takes the place of; empty for new ones.
+// over is the block or document whose content the text replaces; empty for new ones.
 func Normalize(ctx context.Context, r *action.Request, markdown string, over kernel.ID) (string, []string, error) {
 	normal, warnings, err := normalize(ctx, r, markdown)
 	if err != nil {
@@ -32,7 +31,7 @@ func Normalize(ctx context.Context, r *action.Request, markdown string, over ker
 	return Guarded(admitted), append(more, warnings...), err
 }
 
-// normalize is Normalize with what [Admit] would take out still in it.
+// normalize is Normalize without [Admit].
 func normalize(ctx context.Context, r *action.Request, markdown string) (string, []string, error) {
 	places := outsideCode(markdown, reference)
 	var named, bare []kernel.ID
@@ -80,7 +79,7 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	return b.String(), warnings, nil
 }
 
-// anchored reports whether a reference has an anchor that is not empty.
+// anchored reports whether a reference has a non-empty anchor.
 func anchored(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
 
 func appendNew[T comparable](list []T, s T) []T {
@@ -90,8 +89,7 @@ func appendNew[T comparable](list []T, s T) []T {
 	return append(list, s)
 }
 
-// readable are the places of those blocks that the caller may read. Others are as if they did not
-// exist.
+// readable returns the places of the blocks that the caller may read. Others are treated as missing.
 func readable(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -109,8 +107,7 @@ func readable(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kern
 	return out, nil
 }
 
-// anchorsOf finds a text for blocks by their first line that can be read. Those that are not in
-// found have none.
+// anchorsOf returns an anchor text for each block in found: its first readable line.
 func anchorsOf(ctx context.Context, r *action.Request, found map[kernel.ID]action.Target, ids []kernel.ID) (map[kernel.ID]string, error) {
 	out := map[kernel.ID]string{}
 	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { _, ok := found[id]; return !ok })
@@ -127,7 +124,7 @@ func anchorsOf(ctx context.Context, r *action.Request, found map[kernel.ID]actio
 			continue
 		}
 		title := t.Title
-		if title == "" { // what is known of the place came from an index
+		if title == "" { // the place came from an index without the title
 			p, err := r.Kernel.Place(ctx, id)
 			if err != nil {
 				continue
@@ -141,7 +138,7 @@ func anchorsOf(ctx context.Context, r *action.Request, found map[kernel.ID]actio
 
 var leadingMarks = lazyregexp.New(`^(?:#{1,6}|>|[-*+]|\d{1,9}[.)]|\[[^\]]\])[ \t]+`)
 
-// anchorOf is the first line of a block that can be read, without marks.
+// anchorOf returns the first readable line of a block, without marks.
 func anchorOf(kramdown string) string {
 	for text := range strings.SplitSeq(Visible(kramdown), "\n") {
 		text = strings.TrimSpace(text)
@@ -162,8 +159,8 @@ func anchorOf(kramdown string) string {
 	return ""
 }
 
-// anchorText is a text that may stand between the quotes of a reference: one short line without
-// marks of emphasis.
+// anchorText returns a text that is valid between the quotes of a reference: one short line without marks of
+// emphasis.
 func anchorText(text string) string {
 	text = reference.ReplaceAllString(Clean(text), "$2$3")
 	text = strings.NewReplacer("'", "’", "**", "", "`", "", "==", "", "((", "", "))", "", "\n", " ").Replace(text)

@@ -12,12 +12,11 @@ import (
 	"collie/internal/tool"
 )
 
-// Overwrite replaces the text of a document, whose id stays. It refuses what [overwritable]
-// refuses. markdown has been through [Normalize].
+// Overwrite replaces the text of a document, which keeps its id. It refuses what [overwritable] refuses. markdown has
+// passed [Normalize], and the caller has checked the level.
 //
-// The new blocks are written and seen before the old ones are removed, and if that fails the new
-// ones are taken away again; an error has the old text as "recovery" where it is smaller than
-// 64 KiB and any of it may be gone. The caller's level has been checked.
+// It writes the new blocks and reads them back before it removes the old ones. If that fails it removes the new ones
+// again. If any of the old text may be lost, the error has it as "recovery", up to 64 KiB.
 func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
 	top, err := overwritable(ctx, r, doc)
 	if err != nil {
@@ -36,15 +35,15 @@ func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdo
 	return o.remove(ctx)
 }
 
-// overwrite is one of them.
+// overwrite is one run of Overwrite.
 type overwrite struct {
 	r          *action.Request
 	doc        action.Target
-	old, fresh []kernel.ID // blocks at the top
+	old, fresh []kernel.ID // top-level blocks
 	body       string      // the old text
 }
 
-// append writes the new blocks behind the old ones and finds their ids.
+// append writes the new blocks after the old ones and finds their ids.
 func (o *overwrite) append(ctx context.Context, markdown string) error {
 	done, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
 	if err != nil && tool.KindOf(err) != kernel.OutcomeUnknown {
@@ -68,13 +67,13 @@ func (o *overwrite) append(ctx context.Context, markdown string) error {
 			added = append(added, b.ID)
 		}
 	}
-	if len(o.fresh) == 0 { // else somebody else has added them
+	if len(o.fresh) == 0 { // otherwise somebody else added them
 		o.fresh = added
 	}
 	switch {
 	case len(o.fresh) > 0 && err == nil:
 		return nil
-	case err != nil: // whether all of it is there is not known
+	case err != nil: // it may be incomplete
 		return o.undo(ctx, err)
 	}
 	return &tool.Error{
@@ -93,8 +92,8 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// oneByOne is how many blocks are removed one by one, which takes some 50 ms each;
-// more go in one transaction.
+// oneByOne is the largest number of blocks that are removed one by one, at some 50 ms each; more are removed in one
+// transaction.
 const oneByOne = 32
 
 // remove removes the old blocks.
@@ -112,14 +111,14 @@ func (o *overwrite) remove(ctx context.Context) error {
 		case look == nil && len(left) == len(o.old):
 			return o.undo(ctx, err)
 		case look == nil && !slices.Contains(left, id) && ctx.Err() == nil:
-			continue // it took effect
+			continue // it was removed despite the error
 		}
 		return o.half(err, i)
 	}
 	return o.verify(ctx)
 }
 
-// removeAll removes the old blocks at once: all of them or none.
+// removeAll removes the old blocks in one transaction, all or none.
 func (o *overwrite) removeAll(ctx context.Context) error {
 	steps := make([]kernel.Operation, len(o.old))
 	for i, id := range o.old {
@@ -139,9 +138,9 @@ func (o *overwrite) removeAll(ctx context.Context) error {
 	return o.half(err, len(o.old)-len(left))
 }
 
-// left are the old blocks that are there.
+// left returns the old blocks that still exist.
 func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
-	if err := o.r.Kernel.Flush(ctx); err != nil { // deleting answers before it writes
+	if err := o.r.Kernel.Flush(ctx); err != nil { // the kernel answers a deletion before it writes
 		return nil, err
 	}
 	now, err := o.r.Kernel.ChildBlocks(ctx, o.doc.ID)
@@ -157,7 +156,7 @@ func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
 	return out, nil
 }
 
-// verify waits until the old blocks are gone: some tens of milliseconds at most.
+// verify waits until the old blocks are gone, some tens of milliseconds at most.
 func (o *overwrite) verify(ctx context.Context) error {
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		left, err := o.left(ctx)
@@ -181,7 +180,7 @@ func (o *overwrite) verify(ctx context.Context) error {
 	}
 }
 
-// undo takes the new blocks away; the old ones are all there. It returns err.
+// undo removes the new blocks, while all old ones still exist, and returns err.
 func (o *overwrite) undo(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -190,11 +189,11 @@ func (o *overwrite) undo(ctx context.Context, err error) error {
 			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.fresh})
 		}
 	}
-	_ = o.r.Kernel.Flush(ctx) // deleting answers before it writes; it is done soon in any case
+	_ = o.r.Kernel.Flush(ctx) // on failure the deletion is still written soon
 	return o.report(err, "the document is as it was", map[string]any{})
 }
 
-// half is the error where old blocks are gone and others may be there.
+// half returns the error for a state in which some old blocks are gone and others may remain.
 func (o *overwrite) half(err error, removed int) error {
 	facts := map[string]any{"newBlocks": o.fresh, "removedBlocks": removed}
 	if len(o.body) < 64<<10 {

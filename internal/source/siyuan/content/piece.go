@@ -8,16 +8,15 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// piece is a block while it is edited: its text without its own attribute list, which stays
-// whatever becomes of the text.
+// piece is a block being edited: its text without its own attribute list, which stays whatever happens to the text.
 type piece struct {
 	block   kernel.Block
-	before  string // kramdown as it was
-	own     string // its attribute list, "" if it has none of its own line
-	body    string // kramdown without it
-	first   string // body as it was
+	before  string // original kramdown
+	own     string // its attribute list, "" if it has none on a line of its own
+	body    string // kramdown without own
+	first   string // original body
 	view    *view  // of body
-	skipped string // the type that keeps it from being edited, "" if it can be
+	skipped string // block type because of which it is not edited; "" if it is
 	updated bool   // it was written
 	veil    *Veil  // what its reader must not see
 }
@@ -37,7 +36,7 @@ func newPiece(b kernel.Block, kramdown string, veil *Veil) *piece {
 	return p
 }
 
-// ownList is the attribute list of a block itself, which is the last line of its kramdown.
+// ownList returns the span of a block's own attribute list, the last line of its kramdown.
 func ownList(kramdown string, id kernel.ID) (own span, ok bool) {
 	for _, s := range slices.Backward(hidden(kramdown)) {
 		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
@@ -49,7 +48,7 @@ func ownList(kramdown string, id kernel.ID) (own span, ok bool) {
 
 func (p *piece) text() string { return p.view.text }
 
-// kramdown is the block as it is now.
+// kramdown returns the current state of the block.
 func (p *piece) kramdown() string { return withOwn(p.body, p.own) }
 
 func withOwn(body, own string) string {
@@ -62,7 +61,7 @@ func withOwn(body, own string) string {
 	return body + "\n" + own
 }
 
-// why an edit cannot be made.
+// why is the reason why an edit cannot be made.
 type why string
 
 const (
@@ -70,8 +69,8 @@ const (
 	losesAttributes   why = "it would remove a block inside that has attributes of its own, such as a name, a memo or a bookmark"
 )
 
-// replace replaces text[i:j], which is not empty, by another text. Where attribute lists stand
-// in between, it works line by line, so that each block inside keeps its own.
+// replace replaces text[i:j], which is not empty. If there are attribute lists in between, it works line by line, so
+// that each inner block keeps its own.
 func (p *piece) replace(i, j int, with string) why {
 	v := p.view
 	from, to := v.start(i), v.end(j)
@@ -94,8 +93,8 @@ func (p *piece) replace(i, j int, with string) why {
 // set replaces the body.
 func (p *piece) set(body string) { p.body, p.view = body, viewOf(body, p.veil) }
 
-// check makes sure that readers see what was asked for and that no attribute list has come out
-// of the text or gone into it, one that several edits have put together among them.
+// check verifies that readers now see want, and that no attribute list was added or removed, also by several edits
+// together.
 func (p *piece) check(want string) why {
 	if hasID(p.view.text) && !hasID(viewOf(p.first, p.veil).text) {
 		return touchesAttributes
@@ -112,7 +111,7 @@ type change struct {
 	with     string
 }
 
-// lines replaces whole lines of the text, which begin at text[a], by others.
+// lines replaces whole lines, which begin at text[a], by others.
 func (p *piece) lines(a int, old, with []string) why {
 	for len(old) > 0 && len(with) > 0 && old[0] == with[0] {
 		a += len(old[0]) + 1
@@ -185,8 +184,7 @@ func (p *piece) line(a int, old, with string) (change, why) {
 	return change{from, to, with[i:k]}, ""
 }
 
-// removal removes a line with the attribute lists that belong to it: of a block inside that has
-// none but its id.
+// removal removes a line with its attribute lists: those of an inner block that has no attribute but its id.
 func (p *piece) removal(a int, text string) (change, why) {
 	v := p.view
 	from, to := v.lineStart(a), v.lineEnd(a+len(text))
@@ -216,8 +214,7 @@ func (p *piece) removal(a int, text string) (change, why) {
 	return change{from, to, ""}, ""
 }
 
-// insertion puts lines before the line that begins at text[a], behind the one above and its
-// attribute lists.
+// insertion inserts lines before the line that begins at text[a], after the line above and its attribute lists.
 func (p *piece) insertion(a int, with []string) change {
 	if a == 0 {
 		return change{0, 0, strings.Join(with, "\n") + "\n"}
@@ -245,13 +242,13 @@ func (p *piece) insertion(a int, with []string) change {
 	return change{at, at, "\n" + strings.Join(with, "\n")}
 }
 
-// depthOf is how deep a line stands in quotes and lists, and whether it begins a list item.
+// depthOf returns how deep a line is nested in quotes and lists, and whether it begins a list item.
 func depthOf(text string) (depth int, marked bool) {
 	rest := strings.TrimLeft(text, " \t>")
 	return len(text) - len(rest), bullet.MatchString(rest) || ordered.MatchString(rest)
 }
 
-// listDepth is depthOf for a span that is an attribute list.
+// listDepth returns depthOf for a span that is an attribute list.
 func listDepth(span string) int {
 	depth, _ := depthOf(strings.TrimLeft(span, "\n"))
 	return depth

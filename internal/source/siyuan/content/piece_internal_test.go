@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// ids of blocks in the texts of these tests: @a stands for the attribute list of block a.
+// listsOf expands @a to the attribute list of block a, for the texts of these tests.
 func listsOf(text string) string {
 	for c := byte('a'); c <= 'z'; c++ {
 		text = strings.ReplaceAll(text, "@"+string(c), `{: id="20240101000000-`+strings.Repeat(string(c), 7)+`"}`)
@@ -110,8 +110,8 @@ func TestNewPieceKnowsComplexBlocksInside(t *testing.T) {
 	}
 }
 
-// Whatever is replaced by whatever: either it is refused, or readers see exactly that, and every
-// block that is still shown has its own attributes.
+// checkReplace: an edit either is refused, or readers see exactly its result and every block still shown keeps its
+// attributes.
 func checkReplace(t interface{ Fatalf(string, ...any) }, kramdown string, i, j int, with string) {
 	p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, kramdown, nil)
 	text := p.text()

@@ -16,35 +16,33 @@ import (
 	"collie/internal/tool"
 )
 
-// The kinds of error of an overwrite that would lose something.
+// The error kinds of an overwrite that would lose something.
 const (
 	ComplexBlocks    = tool.Conflict + "/complex_blocks_not_supported_by_fs"   // blocks that are not text
 	StructuredAssets = tool.Conflict + "/structured_assets_overwrite_rejected" // attributes or references
 )
 
-// maxScan is how many blocks a document may have to be overwritten; what it holds cannot be
-// judged beyond that.
+// maxScan bounds the blocks of a document that may be overwritten, since all of them have to be checked.
 const maxScan = 10_000
 
-// maxNamed is how many protected blocks an error names.
+// maxNamed bounds the protected blocks named in an error.
 const maxNamed = 50
 
-// pool is how many requests of one call run at once.
+// pool bounds the parallel requests of one call.
 const pool = 8
 
-// protectedBlock is a block whose loss would lose more than its text.
+// protectedBlock is a block whose removal would lose more than its text.
 type protectedBlock struct {
 	ID kernel.ID `json:"id"`
-	// Kinds are name, alias, memo, bookmark, style, custom for attributes, and ref for a block
-	// that another document refers to.
+	// Kinds are name, alias, memo, bookmark, style and custom for attributes, and ref if another document refers to
+	// the block.
 	Kinds []string `json:"assetKinds"`
 }
 
-// overwritable returns nil if the text of a document can be replaced without losing anything
-// but text, and the blocks at its top. It is refused where any block in it, however deep, is not
-// text ([notText]), has a name, alias, memo, bookmark, style or custom attribute, or is referred
-// to from elsewhere; where there are more than 10,000 blocks; and where it cannot be found out.
-// It writes nothing.
+// overwritable returns the top-level blocks of a document if its text can be replaced without losing anything else.
+// It returns an error if any block at any depth is not text ([notText]), has a name, alias, memo, bookmark, style or
+// custom attribute, or is referred to from elsewhere; if there are more than 10,000 blocks; and if it cannot find
+// out. It writes nothing.
 func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
 	s := scan{r: r, doc: doc}
 	top, err := s.blocks(ctx)
@@ -71,7 +69,7 @@ func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 	return top, nil
 }
 
-// scan looks at all blocks of a document.
+// scan checks all blocks of a document.
 type scan struct {
 	r   *action.Request
 	doc action.Target
@@ -81,7 +79,7 @@ type scan struct {
 	complex []ComplexBlock
 }
 
-// blocks lists all blocks of the document, as they are now, and returns those at its top.
+// blocks lists all current blocks of the document and returns the top-level ones.
 func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	top, err := s.r.Kernel.ChildBlocks(ctx, s.doc.ID)
 	if err != nil {
@@ -129,14 +127,14 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	return top, nil
 }
 
-// few is how many blocks are asked for what is below them, one by one: the kernel takes tens of
-// milliseconds for each in a long document.
+// few is up to how many containers are asked for their children one by one: in a long document the kernel takes tens
+// of milliseconds for each.
 const few = 8
 
-// indexed takes all blocks from the index, after a flush, and reports whether it has all that are
-// in the document now; if not, they have to be listed.
+// indexed lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in the
+// document now; if not, they must be listed one by one.
 func (s *scan) indexed(ctx context.Context) (bool, error) {
-	if err := s.r.Kernel.FlushNow(ctx); err != nil { // others write, too
+	if err := s.r.Kernel.FlushNow(ctx); err != nil { // FlushNow, since others write too
 		return false, err
 	}
 	doc := kernel.Quote(string(s.doc.ID))
@@ -153,7 +151,7 @@ func (s *scan) indexed(ctx context.Context) (bool, error) {
 	for _, b := range rows {
 		known[b.ID] = true
 	}
-	for _, id := range s.ids { // seen in the document
+	for _, id := range s.ids { // ids seen in the document
 		if !known[id] {
 			return false, nil
 		}
@@ -168,7 +166,7 @@ func (s *scan) indexed(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// note keeps blocks and returns those that have others below them.
+// note records blocks and returns those that have children.
 func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +182,7 @@ func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 	return containers
 }
 
-// protected finds attributes, as they are now and as the index has them, and references.
+// protected finds references, and attributes both as they are now and in the index.
 func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
 	kinds := map[kernel.ID][]string{}
 	add := func(id kernel.ID, kind string) {
@@ -217,7 +215,7 @@ func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
 	}
 	type reference struct {
 		Block    kernel.ID `json:"def_block_id"`
-		Notebook kernel.ID `json:"box"` // of the block that refers
+		Notebook kernel.ID `json:"box"` // of the referring block
 	}
 	referred, err := kernel.SQL[reference](ctx, s.r.Kernel, "SELECT DISTINCT def_block_id, box FROM refs WHERE def_block_root_id = "+doc+
 		" AND def_block_id <> "+doc+" AND root_id <> "+doc+" LIMIT 20000")
@@ -229,12 +227,12 @@ func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
 		present[id] = true
 	}
 	for _, a := range listed {
-		if present[a.Block] { // the index may be behind
+		if present[a.Block] { // the index may be out of date
 			add(a.Block, assetKind(a.Name))
 		}
 	}
 	for _, ref := range referred {
-		if present[ref.Block] && s.r.Readable(ref.Notebook) { // a refusal would tell that a hidden note refers to it
+		if present[ref.Block] && s.r.Readable(ref.Notebook) { // refusing for a hidden note's reference would reveal it
 			add(ref.Block, "ref")
 		}
 	}
@@ -246,7 +244,7 @@ func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
 	return out, nil
 }
 
-// assetKind is the kind of an attribute that is worth keeping, "" for others.
+// assetKind returns the kind of an attribute that must not be lost, "" for others.
 func assetKind(name string) string {
 	switch name {
 	case "name", "alias", "memo", "bookmark", "style":
@@ -258,7 +256,7 @@ func assetKind(name string) string {
 	return ""
 }
 
-// refuse is an error of a kind. Those that are for overwriting alone have themselves for a code.
+// refuse returns an error of a kind. A kind that only overwriting uses is its own code.
 func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[string]any, hint string) error {
 	facts["path"], facts["id"] = s.doc.Subject, s.doc.ID
 	if code == "" {
@@ -267,7 +265,7 @@ func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[strin
 	return &tool.Error{Op: "overwrite", Kind: kind, Code: code, Subject: s.doc.Subject, Message: message, Hint: hint, Facts: facts}
 }
 
-// unknown is the error where it cannot be found out what an overwrite would lose.
+// unknown returns the error if it cannot be found out what an overwrite would lose.
 func (s *scan) unknown(err error) error {
 	return &tool.Error{
 		Op: "overwrite", Kind: tool.KindOf(err), Code: "overwrite_scan_failed", Subject: s.doc.Subject, Err: err,

@@ -11,8 +11,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// What readers see of the kramdown that a real kernel was recorded to answer is the Markdown
-// that it was recorded to list for the same blocks.
+// For kramdown recorded from a real kernel, Visible returns the Markdown that the kernel listed for the same blocks.
 func TestVisibleAgreesWithTheRecordedKernel(t *testing.T) {
 	t.Parallel()
 	var listed []string

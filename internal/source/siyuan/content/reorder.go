@@ -12,18 +12,16 @@ import (
 	"collie/internal/tool"
 )
 
-// Reordered is what [Reorder] did. Its JSON is that of document.reorder; fs.reorder puts paths
-// in the place of ids.
+// Reordered is the result of [Reorder]. Its JSON is that of document.reorder; fs.reorder has paths instead of ids.
 type Reordered struct {
 	ParentID kernel.ID `json:"parentID" about:"document or notebook"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id"`
 	Changed  bool      `json:"changed" about:"whether anything changed"`
-	// OrderChanged says that the custom order is another one now, SortModeChanged that the
-	// custom order is shown only from now on.
+	// OrderChanged says that the custom order changed, SortModeChanged that the custom order was not shown before.
 	OrderChanged    bool `json:"orderChanged" about:"whether the custom order did"`
 	SortModeChanged bool `json:"sortModeChanged" about:"whether the custom order is shown only from now on"`
-	// SortModeScope is where the order is set: "document", or "notebook" where the kernel knows
-	// no order for a single document, so that all of the notebook is shown in its custom order.
+	// SortModeScope is "document" or, if the kernel has no order for a single document, "notebook": then all of the
+	// notebook is shown in its custom order.
 	SortModeScope string      `json:"sortModeScope" about:"what that holds for: document or notebook"`
 	PreviousOrder []kernel.ID `json:"previousOrder" about:"the order before"`
 	Order         []kernel.ID `json:"order" about:"the order now" verbose:"yes"`
@@ -32,14 +30,13 @@ type Reordered struct {
 const (
 	scopeNotebook = "notebook"
 	scopeDocument = "document"
-	// sortModeAttr is the attribute of a document whose children have an order of their own.
+	// sortModeAttr is the attribute of a document whose children have their own order.
 	sortModeAttr = "custom-sy-subdoc-sort-mode"
 )
 
-// Reorder puts the documents right below parent, a document or a notebook, in an order, and
-// makes that the order which is shown. ordered must have every visible child exactly once; what
-// is wrong with it is an error of kind invalid_arguments, before anything is written. The caller
-// has checked the levels.
+// Reorder puts the direct child documents of parent, a document or a notebook, in an order and makes the custom order
+// the one that is shown. ordered must have every visible child exactly once; otherwise the error has kind
+// invalid_arguments and nothing is written. The caller has checked the levels.
 func Reorder(
 	ctx context.Context, r *action.Request, notebook kernel.ID, parent action.Target, ordered []kernel.ID,
 ) (Reordered, error) {
@@ -75,7 +72,7 @@ func idsOf(list []kernel.Document) []kernel.ID {
 	return ids
 }
 
-// complete refuses an order that leaves a child out, has one twice, or has something else.
+// complete refuses an order with missing, duplicate or foreign children.
 func complete(r *action.Request, children, ordered []kernel.ID) error {
 	var foreign, twice, left []kernel.ID
 	seen := map[kernel.ID]bool{}
@@ -149,8 +146,8 @@ func sortBy(
 	return nil
 }
 
-// showCustom makes the custom order the one that is shown below parent. A kernel before 3.8.1
-// can do that for a whole notebook only.
+// showCustom makes the custom order the one that is shown below parent. Kernels before 3.8.1 can do that only for a
+// whole notebook.
 func showCustom(
 	ctx context.Context, r *action.Request, notebook kernel.ID, parent action.Target, ordered []kernel.ID,
 ) (changed bool, scope string, err error) {
@@ -189,7 +186,7 @@ func showCustom(
 	return err == nil, scopeNotebook, err
 }
 
-// ListedDocument is a document in a list of those right below a notebook or another document.
+// ListedDocument is a direct child document of a notebook or another document in a list.
 type ListedDocument struct {
 	ID           kernel.ID `json:"id" about:"document id"`
 	Notebook     kernel.ID `json:"notebook" about:"notebook id" verbose:"yes"`
@@ -200,7 +197,7 @@ type ListedDocument struct {
 	SubFileCount int       `json:"subFileCount" about:"documents right below it"`
 }
 
-// ListDocuments makes a list of documents of a notebook that are right below a human path; not nil.
+// ListDocuments converts the documents directly below a human path of a notebook; never nil.
 func ListDocuments(notebook kernel.ID, above string, documents []kernel.Document) []ListedDocument {
 	out := make([]ListedDocument, 0, len(documents))
 	for _, d := range documents {

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// shelf is a notebook with a document and three below it.
+// shelf is a notebook with a document and three children.
 type shelf struct {
 	*actiontest.Kit
 	notebook, parent kernel.ID
@@ -35,7 +35,7 @@ func newShelf(t *testing.T) *shelf {
 	}
 }
 
-// request is a run of some action.
+// request returns a run of some action.
 func (s *shelf) request(t *testing.T) *action.Request {
 	t.Helper()
 	a := action.New(action.Spec{Tool: "x", Name: "x", Example: `{}`}, func(context.Context, *action.Request, action.None) (any, error) {
@@ -50,7 +50,7 @@ func (s *shelf) target() action.Target {
 	}
 }
 
-// shown are the documents below the parent, in the order of the interface.
+// shown returns the child documents in the order of the interface.
 func (s *shelf) shown(t *testing.T) []kernel.ID {
 	t.Helper()
 	docs, err := s.Client.Documents(t.Context(), s.notebook, s.target().Path)
@@ -106,7 +106,7 @@ func TestReorderTop(t *testing.T) {
 	}
 }
 
-// A kernel of 3.8.1 or later has an order for a single document.
+// Kernels from 3.8.1 on have an order for a single document.
 func TestReorderNewerKernel(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
@@ -167,7 +167,7 @@ func TestReorderNothingDone(t *testing.T) {
 	}
 }
 
-// canned is a transport that says yes to an endpoint without asking, and notes the body.
+// canned returns a transport that answers requests to an endpoint with success itself, and records their body.
 func canned(endpoint string, body *string) roundTripper {
 	return func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path != endpoint {

@@ -12,14 +12,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Replaced says what [Replace] did. Its JSON is that of fs.replace and block.replace.
+// Replaced is the result of [Replace]. Its JSON is that of fs.replace and block.replace.
 type Replaced struct {
 	Changed      bool           `json:"changed" about:"something is different now"`
 	EditsApplied int            `json:"editsApplied" about:"how many edits were made"`
 	Replacements []Replacements `json:"replacements" about:"{index, replaced, replace_all} of each edit"`
 	// ChangedBlocks are the blocks that were written.
 	ChangedBlocks []kernel.ID `json:"changedBlocks" about:"ids of the blocks that were written" verbose:"yes"`
-	// AttributesPreserved says that attributes were read before and are there afterwards.
+	// AttributesPreserved says that attributes were compared before and after the write.
 	AttributesPreserved bool           `json:"attributesPreserved" about:"attributes were checked afterwards" verbose:"yes"`
 	SkippedBlocks       []ComplexBlock `json:"skippedComplexBlocks,omitempty" about:"blocks that are not text and were not searched"`
 	Warning             string         `json:"warning,omitempty" about:"what that means"`
@@ -34,15 +34,14 @@ type Replacements struct {
 	All      bool `json:"replace_all"`
 }
 
-// Replace makes exact edits in a few blocks; [ReplaceDocument] does in those of a document.
-// subject is what the caller named, for errors. Edits are made in order in the text that
-// [Visible] shows, each within one block; all of them are found and checked before anything is
-// written. Blocks keep their ids and attributes, those inside them too. A paragraph that becomes
-// several keeps its id for the first.
+// Replace makes exact edits in a few blocks; [ReplaceDocument] makes them in a whole document. subject is what the
+// caller named, for errors. Edits are made in order in the text that [Visible] shows, each within one block, and all
+// are found and checked before anything is written. Blocks keep their ids and attributes, inner blocks included. A
+// paragraph that becomes several keeps its id for the first.
 //
-// These are errors, and nothing is written: a text that does not occur, that occurs more than
-// once without All, that reaches over the end of a block, or that stands in a block which is not
-// text ([notText]), and an edit that would touch attributes. The caller's level has been checked.
+// Nothing is written and an error is returned if a text does not occur, occurs more than once without All, spans the
+// end of a block, is in a block that is not text ([notText]), or if an edit would touch attributes. The caller has
+// checked the level.
 func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
 	known, err := r.Kernel.Kramdowns(ctx, blockIDs(blocks), "md")
 	if err != nil {
@@ -51,7 +50,7 @@ func Replace(ctx context.Context, r *action.Request, subject string, blocks []ke
 	return replace(ctx, r, editor{subject: subject}, blocks, known, edits)
 }
 
-// ReplaceDocument is [Replace] in all of a document.
+// ReplaceDocument is [Replace] in a whole document.
 func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, edits Edits) (Replaced, error) {
 	blocks, err := r.Kernel.ChildBlocks(ctx, doc.ID)
 	if err != nil {
@@ -118,7 +117,7 @@ func replace(
 // editor holds the blocks that are edited.
 type editor struct {
 	subject string
-	doc     kernel.ID // the document whose blocks they all are, empty for a few of some
+	doc     kernel.ID // the document to which all of them belong; empty for a selection of blocks
 	pieces  []*piece
 
 	warnings []string
@@ -156,7 +155,7 @@ func (e *editor) edit(index int, edit Edit) (int, error) {
 	return len(found), nil
 }
 
-// find returns all occurrences; that there is none, and any that cannot be edited, is an error.
+// find returns all occurrences. It fails if there are none, or if one cannot be edited.
 func (e *editor) find(index int, old string) ([]match, error) {
 	var whole strings.Builder
 	starts := make([]int, len(e.pieces))
@@ -180,7 +179,7 @@ func (e *editor) find(index int, old string) ([]match, error) {
 		if !exact {
 			n--
 		}
-		// Empty blocks begin where others end; the match is in the last that begins there.
+		// An empty block begins at the same offset as the next one; the match is in the last of them.
 		for n+1 < len(starts) && starts[n+1] <= from {
 			n++
 		}
@@ -211,7 +210,7 @@ func (e *editor) refuse(index int, kind tool.ErrorKind, code, message, hint stri
 	}
 }
 
-// write writes the pieces that have changed and makes sure that they did.
+// write writes the changed pieces and verifies the result.
 func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	written := []kernel.ID{}
 	var changed []*piece
@@ -236,11 +235,11 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			}
 		}
 		if strings.TrimSpace(first) == "" {
-			data = "" // what the kernel is known to make an empty paragraph of
+			data = "" // from this the kernel makes an empty paragraph
 		}
 		changed = append(changed, p)
 		if canonical(data) == canonical(p.before) {
-			continue // only blocks behind it are new
+			continue // new blocks follow it
 		}
 		p.updated = true
 		updates = append(updates, kernel.Replacement{ID: p.block.ID, BlockContent: kernel.BlockContent{DataType: "markdown", Data: data}})
@@ -252,7 +251,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	if err != nil {
 		return written, err
 	}
-	named := map[kernel.ID]bool{} // those that the kernel says it has written
+	named := map[kernel.ID]bool{} // blocks that the kernel says it has written
 	for _, t := range done {
 		for _, op := range t.DoOperations {
 			named[op.ID] = true
@@ -276,7 +275,8 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	return written, e.verify(ctx, r, changed, named)
 }
 
-// admit is [Admit] for what a piece is to hold: an edit may make of two texts what neither of them is.
+// admit applies [Admit] to the new content of a piece: an edit may join two texts into something that neither of them
+// is.
 func (e *editor) admit(ctx context.Context, r *action.Request, p *piece, text string) (string, error) {
 	text, warnings, err := Admit(ctx, r, Written{Data: text, Over: p.block.ID})
 	for _, w := range warnings {
@@ -285,7 +285,7 @@ func (e *editor) admit(ctx context.Context, r *action.Request, p *piece, text st
 	return Guarded(text), err
 }
 
-// Update writes the content of blocks, which may be none, and returns what the kernel says it has done.
+// Update writes the content of blocks, possibly none, and returns what the kernel says it has done.
 func Update(ctx context.Context, k *kernel.Client, in []kernel.Replacement) ([]kernel.Transaction, error) {
 	switch len(in) {
 	case 0:
@@ -296,8 +296,8 @@ func Update(ctx context.Context, k *kernel.Client, in []kernel.Replacement) ([]k
 	return k.BatchUpdate(ctx, in)
 }
 
-// verify reads back what was written and restores attributes that got lost. A block that
-// the kernel says it has written may be as before: it has one form for many texts.
+// verify reads back what was written and restores lost attributes. A block that the kernel says it has written may be
+// unchanged, since the kernel stores many texts in the same form.
 func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece, named map[kernel.ID]bool) error {
 	now, err := e.read(ctx, r, changed)
 	if err != nil {
@@ -338,7 +338,7 @@ func (e *editor) mismatch(id kernel.ID) error {
 	}
 }
 
-// lost adds a text to an error that would be gone otherwise.
+// lost adds a text to an error if it would otherwise be lost.
 func lost(err error, text string) error {
 	if len(text) >= 64<<10 {
 		return err

@@ -9,21 +9,20 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Saved is a block or document at one moment, with all that is needed to bring it back.
+// Saved is the state of a block or document, with all that is needed to restore it.
 type Saved struct {
 	ID kernel.ID `json:"id"`
-	// Kramdown is its text with the attributes of all blocks in it; of a document, all of it.
-	// "" means that it does not exist.
+	// Kramdown is its text with the attributes of all blocks in it; for a document, the whole of it. "" means that it
+	// does not exist.
 	Kramdown string `json:"kramdown"`
-	// Attrs are its own attributes and Children the blocks right below it, of a heading those
-	// of its section.
+	// Attrs are its own attributes. Children are its child blocks; for a heading those of its section.
 	Attrs    map[string]string `json:"attrs"`
 	Children []kernel.ID       `json:"children"`
 }
 
-// State reads blocks and documents as they are now, in the order of ids, and returns a hash over
-// all of them: equal hashes mean that nobody has changed text, attributes or blocks in between.
-// The times of changes do not count. A block that does not exist is in it as one.
+// State reads blocks and documents in the order of ids, and returns a hash over all of them. Equal hashes mean that
+// nobody has changed text, attributes or blocks in between; times of changes do not count. A block that does not
+// exist is part of the hash as such.
 func State(ctx context.Context, k *kernel.Client, ids []kernel.ID) (hash string, blocks []Saved, err error) {
 	texts, err := k.Kramdowns(ctx, ids, "md")
 	if err != nil {
@@ -52,7 +51,7 @@ func State(ctx context.Context, k *kernel.Client, ids []kernel.ID) (hash string,
 	return StateHash(blocks...), blocks, nil
 }
 
-// DocumentHash is the hash that [State] returns for one document, for one request.
+// DocumentHash returns the hash that [State] returns for one document, with a single request.
 func DocumentHash(ctx context.Context, k *kernel.Client, doc kernel.ID) (string, error) {
 	kramdown, err := k.Kramdown(ctx, doc)
 	if err != nil {
@@ -61,9 +60,9 @@ func DocumentHash(ctx context.Context, k *kernel.Client, doc kernel.ID) (string,
 	return StateHash(Saved{ID: doc, Kramdown: kramdown}), nil
 }
 
-// StateHash is the hash of states, in order: "sha256:v1:" and 64 hex digits. It is made of ids
-// and kramdown, which holds the attributes and the children; Attrs and Children do not count, so
-// that whoever has read the kramdown of a document has its hash.
+// StateHash returns the hash of states in order: "sha256:v1:" and 64 hexadecimal digits. It covers ids and kramdown,
+// which contains attributes and children; Attrs and Children are not used, so that the kramdown of a document is
+// enough to compute its hash.
 func StateHash(blocks ...Saved) string {
 	type entry struct {
 		ID       kernel.ID `json:"id"`
@@ -75,7 +74,7 @@ func StateHash(blocks ...Saved) string {
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
-		panic("content: a state does not encode: " + err.Error()) // strings always do
+		panic("content: a state does not encode: " + err.Error()) // cannot happen with strings
 	}
 	sum := sha256.Sum256(raw)
 	return "sha256:v1:" + hex.EncodeToString(sum[:])

@@ -8,14 +8,13 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// singly is how many blocks a document may have for the texts of some of them to be asked for by
-// their ids. The kernel goes through the document for each id: 50 of 500 blocks take it half a
-// second, and the whole document some 20 milliseconds.
+// singly is up to how many blocks in a document the texts of some are requested by id. The kernel walks the document
+// for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
 const singly = 100
 
-// texts returns the kramdown of blocks right below a document, among all that are there in order,
-// and that of the document where that is what was read. Blocks that are gone are left out. Those from one index to
-// another are what the caller may use of it.
+// texts returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to
+// read the whole document, the result includes the document's kramdown. Blocks that are gone are left out. Only
+// blocks with an index in [from, to) are needed.
 func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
 	if len(all) > singly {
 		whole, err := k.Kramdown(ctx, doc)
@@ -31,7 +30,7 @@ func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []ker
 	for at := 0; at < len(some); at += chunk {
 		ids := blockIDs(some[at:min(at+chunk, len(some))])
 		if doc != "" && len(ids) == len(all) {
-			ids = append(ids, doc) // the whole of it, for its hash
+			ids = append(ids, doc) // the whole document, for its hash
 		}
 		got, err := k.Kramdowns(ctx, ids, "md")
 		if err != nil {
@@ -42,11 +41,12 @@ func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []ker
 	return out, nil
 }
 
-// cut cuts the kramdown of a document into that of the blocks right below it: each ends with a line
-// that is its attribute list. It fails where the two do not belong together, as when a block has
-// been added in between. Only the blocks from one index to another are looked at closely: in a long document that takes more
-// time than all else. A list of attributes in code before them may stand in for a block's own, and spoils the next block at
-// most, so that the one before the first is looked at too.
+// cut splits the kramdown of a document into that of its top-level blocks: each ends with a line that is its
+// attribute list. ok is false if the text does not fit the blocks, for example because one was added meanwhile.
+//
+// Only the blocks from index from to to are checked closely, which takes most of the time in a long document. Before
+// them, an attribute list in code may be taken for a block's own and spoil the next block at most, so the block
+// before from is checked as well.
 func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]string, bool) {
 	out := make(map[kernel.ID]string, len(blocks)+1)
 	at := 0
@@ -60,7 +60,7 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 			at += end
 			continue
 		}
-		if _, ok := ownList(out[b.ID], b.ID); !ok { // it is in code, which has the block's list in it
+		if _, ok := ownList(out[b.ID], b.ID); !ok { // it is part of code that contains the block's list
 			return nil, false
 		}
 		at += end
@@ -69,7 +69,7 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 	return out, attributeLine(rest) && !strings.Contains(strings.TrimRight(rest, "\n"), "\n")
 }
 
-// ownLine is where the line ends that is the attribute list of a block, -1 if there is none.
+// ownLine returns the end of the line that is a block's attribute list, -1 if there is none.
 func ownLine(text string, id kernel.ID) int {
 	mark := ` id="` + string(id) + `"`
 	for from := 0; ; {

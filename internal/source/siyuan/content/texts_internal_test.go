@@ -26,7 +26,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutLooksWhereItMatters: what a block outside of the range spoils is right again in the range, or nothing is cut.
+// TestCutLooksWhereItMatters: a spoiled block outside of the range leaves the range correct, or cut fails.
 func TestCutLooksWhereItMatters(t *testing.T) {
 	t.Parallel()
 	var blocks []kernel.Block

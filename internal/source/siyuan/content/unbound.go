@@ -19,16 +19,16 @@ const (
 
 var (
 	boundAttr = lazyregexp.New(`\s(?:` + boundIDs + `|` + boundNames + `)="[^"]*"`)
-	// boundShown is how the editor's form shows the names below a block.
+	// boundShown matches how the editor's form shows those names below a block.
 	boundShown = lazyregexp.New(`(?s)<div class="protyle-attr--av">.*?</div>`)
-	// How many blocks refer to one, and words that are the name of a block.
+	// The number of references to a block, and words that are names of blocks.
 	refCount      = lazyregexp.New(`\srefcount="[^"]*"`)
 	refCountShown = lazyregexp.New(`(?s)<div class="protyle-attr--refcount[^>]*>.*?</div>`)
 	virtualRef    = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
 )
 
-// UnboundAttrs takes out of the attributes of a block which databases it is a row of, where some
-// notebook may not be read: nothing says whose they are.
+// UnboundAttrs removes from a block's attributes the databases of which it is a row, if some notebook is hidden,
+// since they do not tell to whom those belong.
 func UnboundAttrs(ctx context.Context, r *action.Request, attrs map[string]string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if restricted {
@@ -38,9 +38,9 @@ func UnboundAttrs(ctx context.Context, r *action.Request, attrs map[string]strin
 	return err
 }
 
-// Unbound takes out of a text as kramdown or in the editor's form what the kernel has put there
-// of blocks that may not be read: as [UnboundAttrs] does, the anchors that a [Veil] hides, how
-// many refer to a block, and which words are names of others.
+// Unbound removes from a text, as kramdown or in the editor's form, what the kernel has copied into it from hidden
+// blocks: the names of databases as in [UnboundAttrs], the anchors that a [Veil] hides, the number of references to a
+// block, and which words are names of others.
 func Unbound(ctx context.Context, r *action.Request, text string) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -64,15 +64,14 @@ func unbound(text string) string {
 	return text
 }
 
-// UnboundBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them, and takes out
-// of their texts what embedded queries found and what rows of databases say, which may be of any
-// notebook.
+// UnboundBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
+// embedded queries and the texts of database rows, which may come from any notebook.
 func UnboundBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block) error {
 	return UnboundTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })
 }
 
-// UnboundTexts is [UnboundBlocks] for anything that has the type, the text and the Markdown of a
-// block. Types are as the index or as searches have them.
+// UnboundTexts is [UnboundBlocks] for any items with the type, text and Markdown of a block. Types are as in the
+// index or in search results.
 func UnboundTexts[T any](ctx context.Context, r *action.Request, list []T, of func(*T) (blockType string, text, markdown *string)) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -94,7 +93,7 @@ func UnboundTexts[T any](ctx context.Context, r *action.Request, list []T, of fu
 	return nil
 }
 
-// Both is the text of a block and its Markdown, as readers may see them.
+// Both returns the text of a block and its Markdown as readers may see them.
 func (v *Veil) Both(blockType, text, markdown string) (string, string) {
 	switch {
 	case v == nil:
@@ -109,8 +108,8 @@ func (v *Veil) Both(blockType, text, markdown string) (string, string) {
 	return text, markdown
 }
 
-// PlainTexts are the texts of those of some blocks in whose own texts the kernel has put what may
-// not be read; none where every notebook may be. It costs a request for the blocks.
+// PlainTexts returns the texts of those blocks into whose own texts the kernel has copied hidden content; none if no
+// notebook is hidden. It makes one request for the blocks.
 func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted || len(ids) == 0 {
@@ -130,8 +129,8 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	return out, err
 }
 
-// Copied reports whether some blocks or documents show what the kernel has put there of others that may not be read. It
-// costs requests only where some notebook may not be read.
+// Copied reports whether some blocks or documents show content that the kernel copied from hidden ones. It makes
+// requests only if some notebook is hidden.
 func Copied(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestUnbound: where a notebook is hidden, neither a block says which databases it is a row of, nor a database what its
-// rows say; as kernel 3.7.3 was seen to write both.
+// TestUnbound: if a notebook is hidden, a block does not tell of which databases it is a row, nor a database what its
+// rows say. The texts are as written by kernel 3.7.3.
 func TestUnbound(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

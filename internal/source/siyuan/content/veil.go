@@ -14,32 +14,31 @@ import (
 	"collie/internal/tool"
 )
 
-// Veil hides what the kernel has copied out of blocks that a caller may not read: the anchors of
-// references that follow the text of their block. Such an anchor is the text of that block, also
-// where the block itself shows others in its text. A block that may not be read and one that does
-// not exist are treated alike.
+// Veil hides what the kernel copied from hidden blocks: the anchors of references that follow the text of their
+// block. Such an anchor shows the block's text, including anchors in that text. Hidden and missing blocks are treated
+// alike.
 //
-// A nil Veil hides nothing. A Veil does not change and is safe for concurrent use.
+// A nil Veil hides nothing. A Veil is immutable and safe for concurrent use.
 type Veil struct {
 	hides map[kernel.ID]bool
 	known map[kernel.ID]bool // ids that were looked up
 }
 
-// The forms of a reference whose anchor follows its block. The kernel writes a quote in an anchor
-// as an entity, so that the next one ends it. Where a block with a reference is written while the
-// other is not there, as in a closed notebook, the kernel takes the id out and leaves the anchor.
+// The forms of a reference whose anchor follows its block. The kernel writes a quote in an anchor as an entity, so
+// the next quote ends it. If a block with a reference is written while the other block cannot be reached, as in a
+// closed notebook, the kernel removes the id and leaves the anchor.
 var (
 	followingRef  = lazyregexp.New(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})?[ \t]+')([^'\n]*)('[ \t]*\)\))`)
 	followingSpan = lazyregexp.New(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
 	spanID        = lazyregexp.New(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
 )
 
-// deepest is how many references in a row are followed; beyond, an anchor is hidden.
+// deepest bounds how many references in a row are followed; anchors beyond that are hidden.
 const deepest = 8
 
-// NewVeil returns what is to be hidden in texts: Markdown, kramdown or the editor's form. It costs
-// nothing where every notebook may be read or no text has such a reference, else one request for
-// each step from a block to those that it refers to.
+// NewVeil returns what is to be hidden in texts: Markdown, kramdown or the editor's form. It makes no request if no
+// notebook is hidden or no text has such a reference; otherwise one for each step from blocks to those that they
+// refer to.
 func NewVeil(ctx context.Context, r *action.Request, texts ...string) (*Veil, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -79,7 +78,7 @@ func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Veil,
 	return v, err
 }
 
-// look finds out about blocks, and returns those that they refer to and nobody knows yet.
+// look looks up blocks, and returns those that they refer to and that are not known yet.
 func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
 	type row struct {
 		ID       kernel.ID `json:"id"`
@@ -102,7 +101,7 @@ func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, ref
 				continue
 			}
 			switch {
-			case row.Type == "d": // an anchor to it is its title
+			case row.Type == "d": // an anchor to a document is its title
 				v.hides[row.ID] = false
 			case !collects(row.Type, row.Markdown):
 				v.hides[row.ID] = false
@@ -120,7 +119,7 @@ func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, ref
 	return next, nil
 }
 
-// follows are the blocks whose texts the references in texts show.
+// follows returns the blocks whose texts are shown by references in texts.
 func follows(texts ...string) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}
@@ -135,7 +134,7 @@ func follows(texts ...string) []kernel.ID {
 	return ids
 }
 
-// targets are the ids of the references in a text whose anchors follow their blocks, "" where that is lost.
+// targets yields the ids of the references in a text whose anchors follow their blocks, "" if the id is lost.
 func targets(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if strings.Contains(text, "((") {
@@ -155,7 +154,7 @@ func targets(text string) iter.Seq[string] {
 	}
 }
 
-// spanTarget is the block of a reference of the editor's form, and whether its anchor follows that.
+// spanTarget returns the block of a reference in the editor's form, and whether its anchor follows that block.
 func spanTarget(tag string) (id string, follows bool) {
 	if m := spanID.FindStringSubmatch(tag); m != nil {
 		id = m[1]
@@ -163,7 +162,7 @@ func spanTarget(tag string) (id string, follows bool) {
 	return id, !strings.Contains(tag, ` data-subtype="s"`)
 }
 
-// Text is a text without the anchors that are to be hidden. A reference without its anchor stays.
+// Text returns a text without the hidden anchors. The references stay, without an anchor.
 func (v *Veil) Text(text string) string {
 	if v == nil {
 		return text
@@ -200,15 +199,15 @@ func (v *Veil) Covers(text string) bool {
 	return false
 }
 
-// Hides reports whether the text of a block must not show where it was copied.
+// Hides reports whether copies of a block's text must be hidden.
 func (v *Veil) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)) }
 
-// hidden reports whether the text of a block is hidden. One that nobody has asked about is.
+// hidden reports whether the text of a block is hidden; it is for a block that was not looked up.
 func (v *Veil) hidden(id string) bool {
 	return v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)]
 }
 
-// anchors are where the anchors that are to be hidden stand in kramdown.
+// anchors returns the spans of the hidden anchors in kramdown.
 func (v *Veil) anchors(kramdown string) []span {
 	if v == nil || !strings.Contains(kramdown, "((") {
 		return nil
@@ -226,13 +225,13 @@ func (v *Veil) anchors(kramdown string) []span {
 	return out
 }
 
-// collects reports whether the kernel puts into the text of a block what it has found elsewhere:
-// the results of an embedded query, or the rows of a database.
+// collects reports whether the kernel puts content from elsewhere into the text of a block: results of an embedded
+// query, or rows of a database.
 func collects(blockType, markdown string) bool {
 	return databaseOrQuery(blockType) || (container(blockType) || containers[blockType]) && collectsInside(markdown)
 }
 
-// databaseOrQuery reports whether blocks of a type show what is elsewhere.
+// databaseOrQuery reports whether blocks of a type show content from elsewhere.
 func databaseOrQuery(blockType string) bool {
 	switch blockType {
 	case "query_embed", "av", "NodeBlockQueryEmbed", "NodeAttributeView":
@@ -246,7 +245,7 @@ var containers = map[string]bool{
 	"NodeList": true, "NodeListItem": true, "NodeBlockquote": true, "NodeSuperBlock": true, "NodeCallout": true,
 }
 
-// collectsInside reports whether there is such a block in Markdown.
+// collectsInside reports whether Markdown contains such a block.
 func collectsInside(markdown string) bool {
 	return strings.Contains(markdown, "NodeAttributeView") || strings.Contains(strings.ReplaceAll(markdown, "{{{", ""), "{{")
 }
@@ -256,8 +255,8 @@ var (
 	collecting = lazyregexp.New(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
 )
 
-// plainText is about the text of a block's Markdown, for where the kernel's own has in it what is to
-// be hidden.
+// plainText returns approximately the text of a block's Markdown, to replace the kernel's own text if that has hidden
+// content.
 func plainText(markdown string) string {
 	var out []string
 	for text := range strings.SplitSeq(Visible(markdown), "\n") {
@@ -270,7 +269,7 @@ func plainText(markdown string) string {
 	return strings.Join(out, " ")
 }
 
-// Linked is [Visible] with links in the place of references, for readers who know none.
+// Linked returns [Visible] with links instead of references, for readers that do not know references.
 func Linked(kramdown string) string {
 	return reference.ReplaceAllStringFunc(Visible(kramdown), func(found string) string {
 		m := reference.FindStringSubmatch(found)

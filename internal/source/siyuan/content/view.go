@@ -7,15 +7,15 @@ import (
 	"collie/internal/sorting"
 )
 
-// view is kramdown beside the text that readers see of it.
+// view is kramdown with the text that readers see of it.
 type view struct {
 	raw   string
 	spans []span
 	text  string
-	off   []int // of each byte of text: where it stands in raw; one more for the end
+	off   []int // offset in raw of each byte of text, and of the end
 }
 
-// viewOf leaves out the anchors that a veil hides as well.
+// viewOf returns the view of raw, also without the anchors that a veil hides.
 func viewOf(raw string, veil *Veil) *view {
 	v := &view{raw: raw, spans: without(hidden(raw), veil.anchors(raw))}
 	var b strings.Builder
@@ -38,7 +38,7 @@ func viewOf(raw string, veil *Veil) *view {
 	return v
 }
 
-// without puts anchors among spans, and leaves out those that stand in one.
+// without merges anchors into spans, except those inside a span.
 func without(spans, anchors []span) []span {
 	if len(anchors) == 0 {
 		return spans
@@ -51,7 +51,7 @@ func without(spans, anchors []span) []span {
 	return spans
 }
 
-// lists reports whether an attribute list stands in raw[from:to].
+// lists reports whether there is an attribute list in raw[from:to].
 func (v *view) lists(from, to int) bool {
 	for _, s := range v.spans {
 		if s.from < to && s.to > from && (s.kind == inline || s.kind == line) {
@@ -61,8 +61,7 @@ func (v *view) lists(from, to int) bool {
 	return false
 }
 
-// listed reports whether there is a line that is an attribute list, so that there are blocks
-// inside.
+// listed reports whether a line is an attribute list, so that there are inner blocks.
 func (v *view) listed() bool {
 	for _, s := range v.spans {
 		if s.kind == line {
@@ -72,10 +71,10 @@ func (v *view) listed() bool {
 	return false
 }
 
-// start is where text[i:] begins in raw.
+// start returns where text[i:] begins in raw.
 func (v *view) start(i int) int { return v.off[i] }
 
-// end is where text[:i] ends in raw.
+// end returns where text[:i] ends in raw.
 func (v *view) end(i int) int {
 	if i == 0 {
 		return v.off[0]
@@ -83,8 +82,7 @@ func (v *view) end(i int) int {
 	return v.off[i-1] + 1
 }
 
-// lineEnd is where the line that text[i] ends stands in raw, behind attribute lists that belong
-// to its text.
+// lineEnd returns where the line that text[i] ends, including attribute lists of its text, ends in raw.
 func (v *view) lineEnd(i int) int {
 	at := v.end(i)
 	if i > 0 && v.text[i-1] == '\n' || i == 0 {
@@ -98,7 +96,7 @@ func (v *view) lineEnd(i int) int {
 	return at
 }
 
-// lineStart is where the line that begins at text[i] begins in raw.
+// lineStart returns where the line that begins at text[i] begins in raw.
 func (v *view) lineStart(i int) int {
 	if i == 0 {
 		return 0

@@ -13,8 +13,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// WindowOptions are the arguments of actions that read a document; they are embedded in the
-// arguments of those. The limits are those of their schema.
+// WindowOptions are the arguments of actions that read a document, which embed it. The schema has the limits.
 type WindowOptions struct {
 	BlockStart      int  `json:"blockStart" about:"first block to read" default:"0" min:"0"`
 	BlockLimit      int  `json:"blockLimit" about:"blocks at most" default:"50" min:"1" max:"200"`
@@ -22,8 +21,7 @@ type WindowOptions struct {
 	IncludeBlockIDs bool `json:"includeBlockIds" about:"add the ids of the blocks" default:"false" list:"no"`
 }
 
-// Window is a part of a document: whole blocks in order, as many as fit. It is embedded
-// in the results of those actions.
+// Window is a part of a document: whole blocks in order, as many as fit. The results of those actions embed it.
 type Window struct {
 	Content         string    `json:"content" about:"Markdown of whole blocks"`
 	Outline         []Heading `json:"outline" about:"headings: {blockIndex, level, title, id}"`
@@ -49,13 +47,12 @@ type Window struct {
 	ComplexBlockTypes  []string `json:"complexBlockTypes,omitempty" about:"their types"`
 	RecommendedReads   []string `json:"recommendedReads,omitempty" about:"what shows them" verbose:"yes"`
 
-	// StateHash is what [State] returns for the document. It is there where it cost nothing:
-	// when the window is the whole document.
+	// StateHash is the hash that [State] returns for the document. It is set if it costs nothing, because the window
+	// is the whole document.
 	StateHash string `json:"stateHash,omitempty" about:"for ifMatch, where the window is the whole document, or with verbose"`
 }
 
-// Heading is a heading of a document: of all of it in the first window, of the window itself in
-// those that follow.
+// Heading is a heading: the first window lists those of the whole document, later windows their own.
 type Heading struct {
 	BlockIndex int       `json:"blockIndex"`
 	Level      int       `json:"level"`
@@ -63,14 +60,14 @@ type Heading struct {
 	ID         kernel.ID `json:"id,omitempty"`
 }
 
-// Next are the arguments that read what follows.
+// Next has the arguments to read what follows.
 type Next struct {
 	BlockStart  int `json:"blockStart"`
 	BlockLimit  int `json:"blockLimit"`
 	TokenBudget int `json:"tokenBudget"`
 }
 
-// Ref says which block stands where in a window.
+// Ref says which block is where in a window.
 type Ref struct {
 	BlockIndex int       `json:"blockIndex"`
 	ID         kernel.ID `json:"id"`
@@ -86,9 +83,9 @@ type Database struct {
 // tokenMode names the way in which tokens are estimated.
 const tokenMode = "approx_context_v1" //nolint:gosec // how tokens are counted
 
-// ReadWindow reads a part of a document, which the caller may read. It costs one request for the
-// list of blocks and one for the text of each 50 of them, of a long document one for all; the
-// first block is returned however long it is. A start behind the end gives an empty window.
+// ReadWindow reads a part of a document, which the caller may read. It makes one request for the list of blocks and
+// one for the texts of each 50 blocks, or a single one for a long document. The first block is returned however long
+// it is. A start after the end gives an empty window.
 func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts WindowOptions) (Window, error) {
 	blocks, err := r.Kernel.ChildBlocks(ctx, doc)
 	if err != nil {
@@ -140,10 +137,10 @@ type reader struct {
 	opts   WindowOptions
 	window *Window
 	parts  []string
-	units  int // of 4 to a token
+	units  int // quarters of tokens
 	full   bool
 	types  []string // of complex blocks
-	veil   *Veil    // nil where all may be read
+	veil   *Veil    // nil if no notebook is hidden
 }
 
 // blocks adds blocks as long as they fit.
@@ -151,7 +148,7 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 	for i, b := range blocks {
 		kramdown, ok := texts[b.ID]
 		if !ok {
-			kramdown = b.Markdown // it went away in between
+			kramdown = b.Markdown // deleted in between
 		}
 		text := Visible(d.veil.Text(kramdown))
 		cost := 4*tokens(text) + 2
@@ -165,7 +162,7 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 	}
 }
 
-// note keeps what a caller should know of a block besides its text.
+// note records what a caller should know of a block besides its text.
 func (d *reader) note(index int, b kernel.Block, kramdown string) {
 	w := d.window
 	if d.opts.IncludeBlockIDs {
@@ -185,7 +182,7 @@ func (d *reader) note(index int, b kernel.Block, kramdown string) {
 	}
 }
 
-// finish completes what follows from all that was read.
+// finish fills in what depends on all that was read.
 func (d *reader) finish(blocks []kernel.Block, start int) {
 	w := d.window
 	w.Content = strings.Join(d.parts, "\n\n")
@@ -218,7 +215,7 @@ func (d *reader) finish(blocks []kernel.Block, start int) {
 	}
 }
 
-// outline lists the headings among blocks from an index on.
+// outline lists the headings among blocks, from an index on.
 func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 	out := []Heading{}
 	for i := from; i < len(blocks); i++ {
@@ -226,7 +223,7 @@ func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 		if b.Type != "h" {
 			continue
 		}
-		level, _ := strconv.Atoi(strings.TrimPrefix(b.SubType, "h")) // 0 for what is not known
+		level, _ := strconv.Atoi(strings.TrimPrefix(b.SubType, "h")) // 0 if unknown
 		h := Heading{BlockIndex: i, Level: level, Title: Clean(strings.TrimSpace(b.Content))}
 		if ids {
 			h.ID = b.ID
@@ -236,7 +233,7 @@ func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 	return out
 }
 
-// TextWindow is a [Window] of a text that is not a document: what is between blank lines is a block.
+// TextWindow returns a [Window] of a text that is not a document; its paragraphs count as blocks.
 func TextWindow(text string, opts WindowOptions) Window {
 	var blocks []kernel.Block
 	for _, part := range topLevel(strings.ReplaceAll(text, "\r\n", "\n")) {
@@ -263,8 +260,7 @@ func TextWindow(text string, opts WindowOptions) Window {
 	return w
 }
 
-// ReplaceText makes edits in a text that is not a document, as [Replace] does in blocks: what is
-// not found, or found more than once without All, is an error. It returns the new text.
+// ReplaceText makes edits in a text that is not a document, with the rules of [Replace], and returns the new text.
 func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
 	p := newPiece(kernel.Block{Type: "text"}, text, nil)
@@ -281,11 +277,10 @@ func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	return p.kramdown(), out, nil
 }
 
-// ZeroWidth are the characters that the editor leaves in texts and nobody sees.
+// ZeroWidth has the invisible characters that the editor leaves in texts.
 const ZeroWidth = "\u200b\u200c\u200d\u2060\ufeff"
 
-// Clean removes the characters without a width that the editor leaves in texts: U+200B, U+200C,
-// U+200D, U+2060 and U+FEFF.
+// Clean removes the zero-width characters that the editor leaves in texts: U+200B, U+200C, U+200D, U+2060 and U+FEFF.
 func Clean(text string) string {
 	if !strings.ContainsAny(text, ZeroWidth) {
 		return text
@@ -298,7 +293,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Clip is the beginning of a text, with "…" behind it where it has more characters than most.
+// Clip returns at most the first most characters of a text, with "…" if some are cut.
 func Clip(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -310,8 +305,7 @@ func Clip(text string, most int) string {
 	return text
 }
 
-// tokens estimates what a text costs a model: UTF-16 length by 4, rounded up, called
-// "approx_context_v1".
+// tokens estimates the tokens of a text: its UTF-16 length divided by 4, rounded up ("approx_context_v1").
 func tokens(text string) int {
 	n := 0
 	for _, r := range text {
@@ -320,8 +314,7 @@ func tokens(text string) int {
 	return (n + 3) / 4
 }
 
-// WithoutTitle removes a first line "# Title" that only repeats the title of the document that
-// the text is to become.
+// WithoutTitle removes a first line "# Title" that repeats the title of the document to be created.
 func WithoutTitle(markdown, title string) string {
 	rest := strings.TrimLeft(markdown, "\r\n")
 	line, after, _ := strings.Cut(rest, "\n")

@@ -1,7 +1,7 @@
-// Package datafile knows what lies below data/ in a workspace beside documents: which paths may be sent to a kernel at
-// all ([Check]), where they lead ([Locate]), which templates there are ([FindTemplate]), and what it takes to have the
-// kernel render something ([Rendering], [DailyNote]).
+// Package datafile knows the files below data/ in a workspace that are not documents: which paths may be sent to a
+// kernel at all ([Check]), where they lead ([Locate]), which templates exist ([FindTemplate]), and what is needed to
+// have the kernel render something ([Rendering], [DailyNote]).
 //
-// The kernel checks next to nothing here: it opens any path that it is given, and what it renders can read every
-// notebook. So both are decided before it is asked.
+// The kernel itself checks almost nothing: it opens any path it is given, and what it renders can read every
+// notebook. So both are checked before it is asked.
 package datafile

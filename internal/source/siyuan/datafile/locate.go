@@ -15,10 +15,10 @@ type Entry struct {
 	Folder bool
 }
 
-// Locate finds a path below data/, name by name as the folders list them, so that neither the
-// case nor the form of a letter can be another. A symbolic link on the way may lead anywhere, so
-// it is refused; only the first folder may be one, which is how people move their assets to
-// another disk. Nil means that there is no such thing.
+// Locate finds a path below data/ by listing each folder on the way, so that upper and lower case and the Unicode
+// form of each name must match exactly. It refuses a symbolic link on the way, which may lead anywhere. Only the
+// first folder may be a link, because people move their assets to another disk that way. It returns nil if the path
+// does not exist.
 func Locate(ctx context.Context, k *kernel.Client, path string) (*Entry, error) {
 	return NewFolders(k).Locate(ctx, path)
 }

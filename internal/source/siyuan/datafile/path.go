@@ -84,7 +84,7 @@ func PlainSlashes(s string) string {
 	}, s)
 }
 
-// Check takes a relative path with slashes apart, or says what is wrong with it.
+// Check parses a relative path with slashes, or says what is wrong with it.
 func Check(path string) (names []string, wrong string) {
 	switch {
 	case path == "":
@@ -121,7 +121,7 @@ var encoded = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
 // Encoded reports whether a path has an encoded character that no path has.
 func Encoded(path string) bool { return encoded.MatchString(path) }
 
-// BadPath is the error for a path that may not be used.
+// BadPath returns the error for a path that may not be used.
 func BadPath(path, wrong, hint string) *tool.Error {
 	return &tool.Error{Op: "check path", Kind: kernel.InvalidPath, Subject: path, Message: wrong, Hint: hint}
 }

@@ -19,9 +19,9 @@ import (
 // from a reference.
 var Rendered = []string{"dailyNoteSavePath", "docCreateSavePath", "refCreateSavePath", "createDocNameTemplate"}
 
-// Rendering returns nil if a text may be rendered, of which what is the name for people: if it is pure, as package
-// puretemplate has it, or if every notebook may be read, since the kernel's templates can read them all. Else the error
-// is of kind Denied and says what is in it.
+// Rendering returns nil if the kernel may render a text: if the text is pure, as package puretemplate defines it, or
+// if every notebook may be read, since the kernel's templates can read them all. Otherwise it returns an error of
+// kind Denied that says what the text contains. what is the name of the text for people.
 func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, what, text string) error {
 	if found := puretemplate.Judge(kind, text); found != nil {
 		return everywhere(ctx, r, what, found)
@@ -73,8 +73,8 @@ func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 	return RenderingFile(ctx, r, &t)
 }
 
-// DailyNote needs that the kernel may render what it does to find or make the note of today of a notebook: the path and
-// the template of its settings, which may be a person's own or older than a level.
+// DailyNote requires that the kernel may render what it renders to find or make today's note of a notebook: the path
+// and the template in the notebook's settings. They may be a person's own, or older than a level.
 func DailyNote(param string) action.Need {
 	return action.On(access.Read, "every notebook, where the path or template of daily notes does more than texts, numbers and dates", "",
 		func(ctx context.Context, r *action.Request) ([]action.Target, error) {

@@ -12,7 +12,7 @@ import (
 // templateHint tells whoever named a template that is not there where to look.
 const templateHint = `file(action="list_templates") shows the paths of templates`
 
-// Relative is a template's path below data/templates with slashes.
+// Relative returns a template's path below data/templates with slashes.
 func Relative(t *kernel.Template) string { return strings.ReplaceAll(t.Relative, `\`, "/") }
 
 // FindTemplate finds a template by its path below data/templates, or by the whole path as the

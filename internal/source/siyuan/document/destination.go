@@ -61,7 +61,7 @@ func (d *destination) at(r *action.Request, path string) error {
 	return nil
 }
 
-// titlesOf are the titles of a human path.
+// titlesOf returns the titles of a human path.
 func titlesOf(r *action.Request, param, path string) ([]string, error) {
 	var titles []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -95,7 +95,7 @@ func (d *destination) below(ctx context.Context, r *action.Request, a *createArg
 	return nil
 }
 
-// parentAt is the document at a storage or human path or of an id, the notebook for "/".
+// parentAt returns the document at a storage or human path or of an id, the notebook for "/".
 func (d *destination) parentAt(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if path == "/" || storagePath.MatchString(path) {
 		return atPath(ctx, r, string(d.notebook), path)
@@ -145,8 +145,8 @@ func (d *destination) parentHPath() string {
 // maxLevels is how deep documents may lie unless the settings of SiYuan say otherwise.
 const maxLevels = 7
 
-// levels refuses what is too deep before the kernel does: the parents that it has made by then
-// stay. Where the parent is there already, the kernel has the last word.
+// levels refuses a path that is too deep before the kernel does, because the parents that the kernel has made by then
+// would stay. If the parent exists already, the kernel decides.
 func (d *destination) levels(ctx context.Context, r *action.Request) error {
 	if strings.Count(d.hpath, "/") <= maxLevels || d.parent != nil {
 		return nil

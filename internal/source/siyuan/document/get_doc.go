@@ -73,7 +73,7 @@ func getDoc() *action.Action {
 	})
 }
 
-// asHTML is a document in the editor's form.
+// asHTML returns a document in the editor's form.
 func asHTML(ctx context.Context, r *action.Request, head header, size int) (any, error) {
 	raw, err := r.Kernel.DocumentHTML(ctx, head.ID, size)
 	if err != nil {

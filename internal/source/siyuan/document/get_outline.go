@@ -59,8 +59,8 @@ func getOutline() *action.Action {
 	})
 }
 
-// headings reads a list of the kernel's outline, whose first level has its text in "name" and
-// what is below in "blocks", the others in "content" and "children".
+// headings reads a list of the kernel's outline. The first level has its text in "name" and its children in "blocks",
+// the other levels in "content" and "children".
 func headings(list gjson.Result) (out []heading, count int) {
 	out = []heading{}
 	if !list.IsArray() { // null: there are none
@@ -84,7 +84,7 @@ func headings(list gjson.Result) (out []heading, count int) {
 	return out, count
 }
 
-// plainText is a text of the outline, which the kernel has escaped as HTML.
+// plainText returns a text of the outline, which the kernel has escaped as HTML.
 func plainText(text string) string {
 	text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
 	return strings.TrimSpace(content.Clean(text))

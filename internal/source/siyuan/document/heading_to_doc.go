@@ -77,7 +77,7 @@ func headingToDoc() *action.Action {
 	})
 }
 
-// newParent is what the new document goes below.
+// newParent returns what the new document goes below.
 func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("targetNotebook"), append(r.Strings("targetPath"), "/")
 	if len(notebook) == 0 {
@@ -87,7 +87,7 @@ func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) 
 	return []action.Target{t}, err
 }
 
-// predecessor is the document that the new one is put after, which must have the same parent.
+// predecessor returns the document that the new one is put after, which must have the same parent.
 func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	path := r.Strings("previousPath")
 	if len(path) == 0 {
@@ -107,7 +107,7 @@ func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error
 	return []action.Target{t}, nil
 }
 
-// headingDOM is a heading as the editor has it; a block that is none is refused.
+// headingDOM returns a heading as the editor has it; a block that is none is refused.
 func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	dom, err := r.Kernel.DOM(ctx, t.ID)
 	if err != nil {
@@ -121,8 +121,8 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 	return dom, nil
 }
 
-// ownWords refuses a heading that shows the text of a block which may not be read: as a title it could be told from the
-// heading's own words no more.
+// ownWords refuses a heading that shows the text of a hidden block: once in a title, that text could no longer be
+// told from the heading's own.
 func ownWords(ctx context.Context, r *action.Request, t action.Target, dom string) error {
 	veil, err := content.NewVeil(ctx, r, dom)
 	if err != nil || !veil.Covers(dom) {
@@ -135,9 +135,9 @@ func ownWords(ctx context.Context, r *action.Request, t action.Target, dom strin
 	}
 }
 
-// unescaped is the title that a document should have got from its heading. The kernel writes it
-// with the entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A
-// heading that has such entities in its own text keeps what the kernel made of it.
+// unescaped returns the title that a document should have got from its heading. The kernel writes it with the
+// entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A heading that has such
+// entities in its own text keeps what the kernel made of it.
 func unescaped(title, dom string) string {
 	title = strings.ReplaceAll(title, "\u200b", "")
 	if text := html.UnescapeString(dom); html.UnescapeString(text) != text {

@@ -72,7 +72,7 @@ func listTree() *action.Action {
 	})
 }
 
-// rooted is what the tree is below.
+// rooted returns what the tree is below.
 func rooted(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("notebook"), r.Strings("path")
 	if len(notebook) == 0 || len(path) == 0 {

@@ -83,7 +83,7 @@ func lookup() *action.Action {
 	})
 }
 
-// human is the human path of a target.
+// human returns the human path of a target.
 func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath, error) {
 	name, err := notebookName(ctx, r, t.Notebook)
 	if err != nil {
@@ -93,8 +93,8 @@ func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath,
 	return &humanPath{name, hpath}, err
 }
 
-// info is what the kernel knows of a document, without references from where the caller may not
-// read, and without databases if there may be such notebooks.
+// info returns what the kernel knows about a document, without references from hidden notebooks, and without
+// databases if there may be hidden notebooks.
 func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
 	raw, err := r.Kernel.DocumentInfo(ctx, id)
 	if err != nil {
@@ -129,7 +129,7 @@ func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage
 	return sjson.SetBytes(raw, "refCount", len(kept))
 }
 
-// documentID is the id of the document a target is in; a notebook has a page of the same id.
+// documentID returns the id of the document a target is in; a notebook has a page of the same id.
 func documentID(t action.Target) kernel.ID {
 	if t.Root == "" {
 		return t.ID
@@ -137,7 +137,7 @@ func documentID(t action.Target) kernel.ID {
 	return t.Root
 }
 
-// looked are the documents that a lookup is about; the first is the one that is returned.
+// looked returns the documents that a lookup is about; the first is the one that is returned.
 func looked(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
 	switch {
@@ -162,7 +162,7 @@ func looked(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	return nil, r.Conflicting("give exactly one of id, notebook and path, notebook and hpath", "id", "notebook", "path", "hpath")
 }
 
-// byPathOrTop is the document at a storage path, or the notebook, which may be closed.
+// byPathOrTop returns the document at a storage path, or the notebook, which may be closed.
 func byPathOrTop(ctx context.Context, r *action.Request, notebook, path string) ([]action.Target, error) {
 	if path == "/" {
 		n, err := notebookOf(ctx, r, notebook)
@@ -172,7 +172,7 @@ func byPathOrTop(ctx context.Context, r *action.Request, notebook, path string) 
 	return []action.Target{t}, err
 }
 
-// byHPath are the documents of a human path, which needs no slash at its start.
+// byHPath returns the documents of a human path, which needs no slash at its start.
 func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]action.Target, error) {
 	titles := slices.DeleteFunc(strings.Split(hpath, "/"), func(title string) bool { return title == "" })
 	if len(titles) == 0 {
@@ -207,8 +207,8 @@ func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]
 	return out, nil
 }
 
-// indexedHPath is the human path of a target, asked for again after a moment where the kernel
-// says that it is still indexing.
+// indexedHPath returns the human path of a target, asked for again after a moment where the kernel says that it is
+// still indexing.
 func indexedHPath(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	for _, wait := range []time.Duration{120 * time.Millisecond, 240 * time.Millisecond} {
 		hpath, err := hpathOf(ctx, r, t)

@@ -85,7 +85,7 @@ func move() *action.Action {
 	})
 }
 
-// movers are the documents that move.
+// movers returns the documents that move.
 func movers(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("fromIDs"), r.Strings("fromPaths")
 	switch byID := r.Given("toID"); {
@@ -98,7 +98,7 @@ func movers(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
 }
 
-// goal is what they are moved below. [movers] has seen that it is named.
+// goal returns what they are moved below. [movers] has seen that it is named.
 func goal(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var t action.Target
 	var err error
@@ -142,7 +142,7 @@ func reorder() *action.Action {
 	})
 }
 
-// ordered is the parent whose documents are put in order.
+// ordered returns the parent whose documents are put in order.
 func ordered(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id := r.Strings("parentID")
 	if len(id) == 0 {

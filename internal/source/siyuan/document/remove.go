@@ -77,7 +77,7 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return err
 }
 
-// condemned are the documents that are to be removed.
+// condemned returns the documents that are to be removed.
 func condemned(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("ids"), r.Strings("paths")
 	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
@@ -126,7 +126,7 @@ func ownedWhole(ctx context.Context, r *action.Request, param, path string) (act
 	return t, err
 }
 
-// topmost are targets without those that lie below another one: they go with it.
+// topmost returns targets without those that lie below another one: they go with it.
 func topmost(targets []action.Target) []action.Target {
 	return slices.DeleteFunc(slices.Clone(targets), func(t action.Target) bool {
 		return slices.ContainsFunc(targets, func(up action.Target) bool { return up.Root != t.Root && inside(t, up) })

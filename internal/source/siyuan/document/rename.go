@@ -53,7 +53,7 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		// The kernel may write a title in a form of its own; one that did not change was not written.
+		// The kernel may normalize a title. If the title did not change at all, it was not written.
 		if p == nil || p.Title == t.Title && seen(title) != seen(t.Title) {
 			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has the one that it had")
 		}
@@ -78,7 +78,7 @@ type place struct {
 // longestTitle is in characters.
 const longestTitle = 512
 
-// cleanTitle is a title as the kernel takes it: on one line, without spaces around it.
+// cleanTitle returns a title as the kernel takes it: on one line, without spaces around it.
 func cleanTitle(r *action.Request, param, text string) (string, error) {
 	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' }), " ")
 	title = strings.TrimSpace(title)
@@ -99,7 +99,7 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 // "Untitled".
 func visible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
 
-// seen is what can be seen of a title: the kernel drops most of the rest.
+// seen returns what can be seen of a title: the kernel drops most of the rest.
 func seen(title string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -126,7 +126,7 @@ func renameBack(ctx context.Context, r *action.Request) (*action.Inverse, error)
 	return &action.Inverse{Tool: "document", Action: "rename", Args: args}, err
 }
 
-// lastTitle is the title of the document at a human path.
+// lastTitle returns the title of the document at a human path.
 func lastTitle(hpath string) string { return hpath[strings.LastIndexByte(hpath, '/')+1:] }
 
 type setAttrArgs struct {
@@ -152,7 +152,7 @@ func (c *clearable) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &c.text) // null leaves it empty
 }
 
-// ArgSchema is the schema of the type.
+// ArgSchema returns the schema of the type.
 func (clearable) ArgSchema() string { return `{"type":["string","null"]}` }
 
 // coverAttr is the attribute that holds the cover, as a style.
@@ -195,7 +195,7 @@ func setAttr() *action.Action {
 			return nil, err
 		}
 		for name, want := range attrs {
-			// The kernel may write a value in a form of its own; one that did not change was not written.
+			// The kernel may normalize a value. If the value did not change at all, it was not written.
 			if got[name] != want && got[name] == before[name] {
 				return nil, mismatch(id, fmt.Sprintf("attribute %q is still %q after the write, not %q", name, got[name], want))
 			}
@@ -221,7 +221,7 @@ func appearanceBack(ctx context.Context, r *action.Request) (*action.Inverse, er
 	return &action.Inverse{Tool: "block", Action: "set_attrs", Args: args}, err
 }
 
-// attrs are the attributes that were given, as the kernel stores them.
+// attrs returns the attributes that were given, as the kernel stores them.
 func (a *appearance) attrs(r *action.Request) (map[string]string, error) {
 	out := map[string]string{}
 	if a.Icon.given {
@@ -244,7 +244,7 @@ func (a *appearance) attrs(r *action.Request) (map[string]string, error) {
 	return out, nil
 }
 
-// coverStyle is a cover as the kernel stores it, "" for none.
+// coverStyle returns a cover as the kernel stores it, "" for none.
 func coverStyle(cover string) (style string, ok bool) {
 	cover = strings.TrimSpace(cover)
 	if cover == "" {

@@ -80,10 +80,9 @@ func searchDocs() *action.Action {
 	})
 }
 
-// titled are the documents of the notebook that a query finds, each once, those with just that
-// title first. They are taken from the index: filetree/searchDocs ends after as many hits as a
-// setting says, those of other notebooks among them. It is asked only where a kernel is
-// read-only, and so refuses SQL.
+// titled returns the documents of the notebook that a query finds, each once, those with just that title first. They
+// are taken from the index: filetree/searchDocs ends after as many hits as a setting says, those of other notebooks
+// among them. It is asked only where a kernel is read-only, and so refuses SQL.
 func titled(ctx context.Context, r *action.Request, query string) ([]hit, error) {
 	n := r.Target("notebook")
 	rows, err := kernel.SQL[place](ctx, r.Kernel, statement(n.ID, strings.Fields(query)))
@@ -133,7 +132,7 @@ func statement(notebook kernel.ID, words []string) string {
 		" AND " + strings.Join(every, " AND ") + " AND (" + strings.Join(some, " OR ") + ") LIMIT 100000"
 }
 
-// ofNotebook are the places in one notebook of what the kernel found in all of them.
+// ofNotebook returns the places in one notebook of what the kernel found in all of them.
 func ofNotebook(all []kernel.FoundDocument, n action.Target) []place {
 	var out []place
 	for _, f := range all {

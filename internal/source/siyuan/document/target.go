@@ -15,13 +15,13 @@ import (
 
 var storagePath = lazyregexp.New(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
 
-// lastID is the id of the document at a storage path.
+// lastID returns the id of the document at a storage path.
 func lastID(path string) kernel.ID {
 	return kernel.ID(strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy"))
 }
 
-// folder is the storage path of what is below a document, without a slash at its end; "" for the
-// top of a notebook.
+// folder returns the storage path of what is below a document, without a slash at its end; "" for the top of a
+// notebook.
 func folder(path string) string {
 	if path == "/" {
 		return ""
@@ -29,7 +29,7 @@ func folder(path string) string {
 	return strings.TrimSuffix(path, ".sy")
 }
 
-// notebookOf is the notebook of an id; one that may not be read is not found.
+// notebookOf returns the notebook with an id. A hidden one is not found.
 func notebookOf(ctx context.Context, r *action.Request, id string) (action.Target, error) {
 	n, err := listed(ctx, r, id)
 	if err != nil {
@@ -49,8 +49,8 @@ func listed(ctx context.Context, r *action.Request, id string) (*kernel.Notebook
 	return nil, access.NotFound(access.Notebook, id)
 }
 
-// openNotebook is [notebookOf] for what is about the documents in it: of a closed notebook the
-// kernel shows none, so that nothing would seem to be there.
+// openNotebook is [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook: the kernel
+// shows none of its documents, so that it would seem empty.
 func openNotebook(ctx context.Context, r *action.Request, id string) (action.Target, error) {
 	n, err := listed(ctx, r, id)
 	if err != nil {
@@ -87,18 +87,18 @@ func inOpen(level access.Level, param string) action.Need {
 	return need
 }
 
-// pageOf is the storage path of the page that a notebook has under its own id. It stands for the
-// notebook: what is done to the page would be done to that.
+// pageOf returns the storage path of the page that a notebook has under its own id. The page stands for the notebook:
+// an action on the page would affect the notebook.
 func pageOf(notebook kernel.ID) string { return "/" + string(notebook) + ".sy" }
 
-// notebookName is the name of a notebook that may be read.
+// notebookName returns the name of a notebook that may be read.
 func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string, error) {
 	t, err := notebookOf(ctx, r, string(id))
 	return t.Title, err
 }
 
-// whole is the document of an id. A block in a document is none, and neither is the page that
-// every notebook has under its own id: what is done to it would be done to the notebook.
+// whole returns the document of an id. A block in a document is none, and neither is the page that every notebook has
+// under its own id: what is done to it would be done to the notebook.
 func whole(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	t, err := r.Place(ctx, access.Document, id)
 	switch {
@@ -116,8 +116,8 @@ func whole(ctx context.Context, r *action.Request, param, id string) (action.Tar
 	return t, nil
 }
 
-// atPath is the document at a storage path of an open notebook; "/", or the path of its page, is
-// the notebook itself.
+// atPath returns the document at a storage path of an open notebook; "/", or the path of its page, is the notebook
+// itself.
 func atPath(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, notebook)
 	if err != nil || path == "/" || path == pageOf(n.ID) {
@@ -130,7 +130,7 @@ func atPath(ctx context.Context, r *action.Request, notebook, path string) (acti
 	return t, err
 }
 
-// byPath is the document at a storage path of whatever notebook.
+// byPath returns the document at a storage path of whatever notebook.
 func byPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if !storagePath.MatchString(path) {
 		return action.Target{}, &tool.Error{
@@ -212,7 +212,7 @@ func documentAt(ctx context.Context, r *action.Request, notebook, path string) (
 	return t, err
 }
 
-// parent is what documents are below: the document or the open notebook of an id.
+// parent returns what documents are below: the document or the open notebook of an id.
 func parent(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, id)
 	if tool.KindOf(err) != tool.Unknown || err == nil {
@@ -221,7 +221,7 @@ func parent(ctx context.Context, r *action.Request, param, id string) (action.Ta
 	return whole(ctx, r, param, id)
 }
 
-// hpathOf is the human path of a target as it is now.
+// hpathOf returns the human path of a target as it is now.
 func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	if t.What == access.Notebook || t.Root == t.Notebook {
 		return "/", nil
@@ -237,8 +237,7 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// now is where a document or block is at this moment, whatever was known before; nil if it is
-// gone.
+// now returns where a document or block is at this moment, whatever was known before; nil if it is gone.
 func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	switch {

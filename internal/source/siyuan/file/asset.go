@@ -19,8 +19,8 @@ type asset struct {
 	notebook kernel.ID // whose folder it is in; empty for the folder of all
 }
 
-// parseAsset takes apart "assets/…" and "<notebook>/…/assets/…", or says what is wrong.
-// A name with a space may be written as in Markdown: "assets/a%20b.png".
+// parseAsset parses "assets/…" and "<notebook>/…/assets/…", or says what is wrong. A space may be written as in
+// Markdown: "assets/a%20b.png".
 func parseAsset(text string) (asset, string) {
 	a := asset{given: text, plain: text}
 	names, wrong := datafile.Check(text)
@@ -51,7 +51,7 @@ func parseAsset(text string) (asset, string) {
 	return a, ""
 }
 
-// files are the paths below data/ that the asset may have, the likelier one first.
+// files returns the paths below data/ that the asset may have, the likelier one first.
 func (a asset) files() []string {
 	if a.plain == a.given {
 		return []string{a.given}
@@ -59,7 +59,7 @@ func (a asset) files() []string {
 	return []string{a.given, a.plain}
 }
 
-// spellings are the ways in which documents write the asset.
+// spellings returns the ways in which documents write the asset.
 func (a asset) spellings() []string {
 	var out []string
 	for _, p := range []string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)} {
@@ -103,7 +103,7 @@ func locateAsset(ctx context.Context, r *action.Request, a asset) (*datafile.Ent
 	return nil, access.NotFound(access.Asset, a.given)
 }
 
-// namedAsset is the path below data/ of the asset that an argument names; its Need has been met.
+// namedAsset returns the path below data/ of the asset that an argument names; its Need has been met.
 func namedAsset(ctx context.Context, r *action.Request, path string) (string, error) {
 	a, wrong := parseAsset(path)
 	if wrong != "" {

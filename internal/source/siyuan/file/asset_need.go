@@ -12,7 +12,7 @@ import (
 
 // use is what is known of who uses an asset.
 type use struct {
-	owners []kernel.ID // notebooks it belongs to: of the documents that show it, and the one it lies in
+	owners []kernel.ID // the notebooks of the documents that show it, and the one it lies in
 	others []kernel.ID // notebooks with blocks that have its path in their text or attributes
 }
 
@@ -45,8 +45,8 @@ func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
 	return u, err
 }
 
-// remnants tells notebooks that are no more: the index keeps rows of a notebook for a while after it was removed, and
-// nothing that is there belongs to it. One that is hidden counts though it is not listed.
+// remnants finds notebooks that no longer exist: the index keeps rows of a removed notebook for a while, and nothing
+// belongs to it. A hidden notebook is not a remnant, although it is not listed.
 func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
@@ -79,8 +79,8 @@ func needsAsset(level access.Level, param string) action.Need {
 	})
 }
 
-// assetTargets are the notebooks that must have a level for an asset, as targets; none for one
-// that is free. e is its file, and subject what the caller wrote.
+// assetTargets returns, as targets, the notebooks that must have a level for an asset; none for an asset that nothing
+// restricts. e is its file, and subject the caller's name for it.
 func assetTargets(ctx context.Context, r *action.Request, level access.Level, a asset, e *datafile.Entry, subject string) ([]action.Target, error) {
 	u, err := usersOf(ctx, r, a)
 	if err != nil {
@@ -176,7 +176,7 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	return nil
 }
 
-// databasesNaming are those of some databases that name an asset; nil is all of them.
+// databasesNaming returns those of some databases that name an asset; nil is all of them.
 func databasesNaming(ctx context.Context, r *action.Request, asset string, some map[kernel.ID]bool) (list []kernel.ID, err error) {
 	err = r.Kernel.DatabaseTexts(ctx, some, func(database kernel.ID, text string) {
 		n := action.NewNaming([]string{asset})

@@ -19,12 +19,11 @@ import (
 	"collie/internal/tool"
 )
 
-// exported is the document of a target as Markdown, with nothing in it from notebooks that may
-// not be read. The user's settings can have the kernel copy what references point to, and it
-// always copies what embedded queries find and what the rows of databases say. So where a notebook
-// is hidden, references become links, a document with such blocks is refused, and one with an
-// anchor that is the text of a block which may not be read is put together here: in the kernel's
-// export nothing tells where such an anchor begins.
+// exported returns the document of a target as Markdown, without anything from hidden notebooks. Depending on the
+// user's settings, the kernel copies the text that references point to, and it always copies the results of embedded
+// queries and the rows of databases. So if a notebook is hidden, references become links and a document with such
+// blocks is refused. A document with an anchor that is the text of a hidden block is put together here, because the
+// kernel's export does not show where such an anchor begins.
 func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.Markdown, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -178,8 +177,8 @@ func exportResources() *action.Action {
 	})
 }
 
-// packed are the paths to pack, each once. The kernel packs what it is given by name alone, so that of two files which
-// share one the second would take the place of the first.
+// packed returns the paths to pack, each once. The kernel packs files by name alone, so of two files with the same
+// name the second would replace the first.
 func packed(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
 	names := map[string]string{}
 	for _, text := range given {

@@ -32,9 +32,8 @@ type extraction struct {
 	files []string // written so far, with slashes
 }
 
-// openExtraction makes the folder dir below an allowed one, or takes over one that was made here
-// before: of that, the files that were written then are removed and nothing else. A folder with
-// anything in it that has no marker is refused.
+// openExtraction makes the folder dir below an allowed one, or reuses one that was made here before: it then removes
+// the files written that time and nothing else. It refuses a folder that has content but no marker.
 func openExtraction(at local, dir string) (*extraction, error) {
 	allowed, err := at.open()
 	if err != nil {
@@ -93,7 +92,7 @@ func (x *extraction) takeOver(shown string) error {
 	return x.mark()
 }
 
-// marked are the files that the marker lists.
+// marked returns the files that the marker lists.
 func (x *extraction) marked() ([]string, error) {
 	info, err := x.root.Lstat(marker)
 	if err != nil {

@@ -132,9 +132,9 @@ type unused struct {
 // escapable is a character that documents may write as another.
 var escapable = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
-// unusedAssets are the files that nothing uses. The kernel does not see a use that is written
-// with an escape, such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a
-// closed notebook they cannot be, so there every name that may be escaped counts as used.
+// unusedAssets returns the files that nothing uses. The kernel does not see a use that is written with an escape,
+// such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a closed notebook they cannot be, so there
+// every name that may be escaped counts as used.
 func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 	list, err := r.Kernel.UnusedAssets(ctx)
 	if err != nil {
@@ -167,8 +167,8 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 	return out, nil
 }
 
-// namedIn looks in all blocks for assets, and in all databases for those whose names may be
-// escaped: the kernel sees the others itself, and each database is a request.
+// namedIn looks for assets in all blocks. It looks in all databases only for assets whose names may be escaped: the
+// kernel sees the others itself, and each database costs a request.
 func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Naming, error) {
 	n := action.NewNaming(list)
 	texts, err := r.Kernel.AssetTextsOutside(ctx, nil)

@@ -25,7 +25,7 @@ type local struct {
 	rel  string // below it, in this system's form; "." is the folder itself
 }
 
-// path is the whole path.
+// path returns the whole path.
 func (l local) path() string { return filepath.Join(l.root, l.rel) }
 
 // open opens the allowed folder. Nothing that is reached through the result lies outside of it,
@@ -137,7 +137,7 @@ func checkOpen(rel string) string {
 	return ""
 }
 
-// below is where a path lies below a folder, "." for the folder itself, "" if it does not.
+// below returns where a path lies below a folder, "." for the folder itself, "" if it does not.
 func below(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -146,7 +146,7 @@ func below(root, path string) string {
 	return rel
 }
 
-// follow is a path with its symbolic links followed, as far as it exists.
+// follow returns a path with its symbolic links followed, as far as it exists.
 func follow(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {

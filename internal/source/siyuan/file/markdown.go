@@ -21,9 +21,8 @@ var (
 	annotated = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
 )
 
-// addresses are what a text in Markdown links to and shows, in order, each once: images and
-// links with titles or without, link definitions, HTML, places in PDFs. What stands in code is
-// text.
+// addresses returns what a Markdown text links to and shows, in order and each once: images and links with or without
+// titles, link definitions, HTML, places in PDFs. It ignores code.
 func addresses(markdown string) []string {
 	source := []byte(markdown)
 	doc := newParser().Parse(text.NewReader(source))
@@ -69,7 +68,7 @@ func addresses(markdown string) []string {
 	return out
 }
 
-// newParser is a parser of CommonMark. It is made of the parser alone: nothing here renders.
+// newParser returns a parser of CommonMark. It is made of the parser alone: nothing here renders.
 func newParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -78,7 +77,7 @@ func newParser() parser.Parser {
 	)
 }
 
-// withoutCode is the source of a block with its code spans blanked out.
+// withoutCode returns the source of a block with its code spans blanked out.
 func withoutCode(n ast.Node, source []byte) string {
 	lines := n.Lines()
 	if lines == nil || lines.Len() == 0 {

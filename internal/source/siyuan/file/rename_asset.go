@@ -80,7 +80,7 @@ func renameAsset() *action.Action {
 	})
 }
 
-// newStem is the new name for the kernel: without an ending, which stays, and without an id, which it makes.
+// newStem returns the new name for the kernel: without an ending, which stays, and without an id, which it makes.
 func newStem(r *action.Request, at, given string) (string, error) {
 	name := strings.TrimSpace(given)
 	if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
@@ -95,8 +95,9 @@ func newStem(r *action.Request, at, given string) (string, error) {
 	return freshStem(name), nil
 }
 
-// unambiguous refuses an asset in the folder of a notebook or document that is not the one the kernel would rename: it
-// is told the path from assets/ on, as documents write it, and there may be that of all, or another notebook's.
+// unambiguous refuses an asset in the folder of a notebook or document if the kernel would rename another one. The
+// kernel gets the path from assets/ on, as documents write it, and the common folder or another notebook may have a
+// file with the same path.
 func unambiguous(ctx context.Context, r *action.Request, at string) error {
 	if action.AssetTail(at) == at {
 		return nil
@@ -128,8 +129,8 @@ var (
 	tailID  = lazyregexp.New(`[0-9]{14}-[0-9a-z]{7}$`)
 )
 
-// freshName is a name for an asset without the id that it may end in. The kernel gives a new asset an id of its own,
-// but one whose name has an id already it writes over the asset of that name, whoever uses that.
+// freshName returns the name of an asset without an id at its end. The kernel adds a new id to the name of a new
+// asset, but if the name has an id already, it overwrites the asset of that name, whoever uses it.
 func freshName(name string) string {
 	ext := path.Ext(name)
 	return freshStem(strings.TrimSuffix(name, ext)) + ext
@@ -154,9 +155,9 @@ func freshStem(stem string) string {
 	return fresh
 }
 
-// rewriteUses mends the blocks that write an asset's old path in another form than the file has, such as
-// assets/a%20b.png: the kernel rewrites those alone that write it as it is. It returns the blocks that write the old
-// path all the same.
+// rewriteUses corrects the blocks that write an asset's old path in another form than the file's, such as
+// assets/a%20b.png: the kernel rewrites only blocks with the exact path. It returns the blocks that still write the
+// old path.
 func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (stale []kernel.ID, err error) {
 	forms, pairs := escapedForms(action.AssetTail(old), action.AssetTail(renamed))
 	if len(forms) == 0 {
@@ -182,7 +183,7 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 // escape is one percent-encoded byte.
 var escape = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
-// escapedForms are the ways to write a path with escapes, and each with what to write instead, for a replacer.
+// escapedForms returns the ways to write a path with escapes, and each with what to write instead, for a replacer.
 func escapedForms(old, renamed string) (forms, pairs []string) {
 	add := func(from, to string) {
 		if from != old && !slices.Contains(forms, from) {
@@ -196,8 +197,8 @@ func escapedForms(old, renamed string) (forms, pairs []string) {
 	return forms, append(pairs, old, renamed) // SQL shows what is written plainly with escapes as well
 }
 
-// rewriteBlocks replaces in the editor's form of blocks. Their Markdown would be read anew, and of what it makes several
-// blocks, such as HTML with empty lines, the kernel keeps the first only.
+// rewriteBlocks replaces text in the editor's form of blocks. Their Markdown would be parsed again, and if that makes
+// several blocks of one, such as for HTML with empty lines, the kernel keeps only the first.
 func rewriteBlocks(ctx context.Context, r *action.Request, blocks []kernel.NamingBlock, replace *strings.Replacer) error {
 	ids := make([]kernel.ID, len(blocks))
 	for i, b := range blocks {

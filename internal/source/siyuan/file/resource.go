@@ -15,9 +15,9 @@ const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, 
 // maxWalk bounds the folders of one folder that is packed.
 const maxWalk = 500
 
-// parseResource is a path below data/ that may leave the workspace, given as
-// "/data/assets/…" or as asset paths are; a is set for a file or folder of assets. What it
-// refuses is everything else: documents, settings, databases, plugins.
+// parseResource returns a path below data/ that may leave the workspace, given as "/data/assets/…" or as asset paths
+// are; a is set for a file or folder of assets. What it refuses is everything else: documents, settings, databases,
+// plugins.
 func parseResource(text string) (below string, a *asset, wrong string) {
 	below = strings.TrimPrefix(text, "/")
 	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/data/") {

@@ -1,11 +1,10 @@
-// Package file is the tool of files: assets, templates and exports, and what goes between the
-// workspace and the disk of this machine.
+// Package file is the tool of files: assets, templates and exports, and transfers between the workspace and the disk
+// of this machine.
 //
-// The kernel checks next to nothing here: it packs and removes any path that it is given. So a
-// path goes three steps before it is sent. Its text must be that of an asset or template
-// ([parseAsset]); folder by folder, what it names must be there and must not be a link
-// ([datafile.Locate]); and the notebooks that use it must have the level ([needsAsset]). Local
-// paths have rules of their own, in local.go.
+// The kernel checks almost nothing: it packs and removes any path it is given. So a path is checked in three steps
+// before it is sent. Its text must be the path of an asset or template ([parseAsset]). Every folder on the way and
+// the file must exist and must not be links ([datafile.Locate]). The notebooks that use the file must have the level
+// ([needsAsset]). Rules for local paths are in local.go.
 package file
 
 import "collie/internal/source/siyuan/action"

@@ -95,7 +95,7 @@ func uploadAsset() *action.Action {
 	})
 }
 
-// storedAs is where a file was stored. The kernel may call it by another form of its name.
+// storedAs returns where a file was stored. The kernel may call it by another form of its name.
 func storedAs(done *kernel.Uploaded, name string) string {
 	if p, ok := done.Stored[name]; ok || len(done.Stored) != 1 {
 		return p
@@ -103,8 +103,8 @@ func storedAs(done *kernel.Uploaded, name string) string {
 	return slices.Collect(maps.Values(done.Stored))[0]
 }
 
-// fileAlias takes "file" for the local path. With a fileName beside it that is the shape of old
-// clients, which sent content; it stays as it is and is refused.
+// fileAlias accepts "file" for the local path. Together with fileName it is the form of old clients, which sent
+// content; that form is left unchanged and refused later.
 func fileAlias(args json.RawMessage) json.RawMessage {
 	file := gjson.GetBytes(args, "file")
 	if !file.Exists() || gjson.GetBytes(args, "fileName").Exists() || gjson.GetBytes(args, "localFilePath").Exists() {
@@ -113,7 +113,7 @@ func fileAlias(args json.RawMessage) json.RawMessage {
 	return action.DropArgs(action.SetArg(args, "localFilePath", file.Raw), "file")
 }
 
-// uploadDir is the folder to upload to, which must be the assets folder or one below it.
+// uploadDir returns the folder to upload to, which must be the assets folder or one below it.
 func uploadDir(text string) (string, error) {
 	dir := strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
 	names, wrong := datafile.Check(dir)

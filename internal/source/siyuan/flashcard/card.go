@@ -112,7 +112,7 @@ func firstLine(s string) string {
 // there are no marks.
 var mark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 
-// plainSides is a card of one paragraph: its marks are what is asked for.
+// plainSides returns a card of one paragraph: its marks are what is asked for.
 func plainSides(text string) sides {
 	var answers []string
 	fill := func(with func(answer string) string) string {
@@ -134,5 +134,5 @@ func plainSides(text string) sides {
 	return sides{Front: front, Back: back, Review: review{"cloze", front, strings.Join(answers, "; "), true}}
 }
 
-// bare is a card with nothing to compare an answer with.
+// bare returns a card with nothing to compare an answer with.
 func bare(text string) sides { return sides{Front: text, Review: review{Kind: "plain", Prompt: text}} }

@@ -58,7 +58,7 @@ func createCard() *action.Action {
 	})
 }
 
-// deck is the deck that is meant: none is the built-in one, where the kernel would take all.
+// deck returns the deck that is meant: none is the built-in one, where the kernel would take all.
 func (a *cardArgs) deck(ctx context.Context, r *action.Request) (kernel.Deck, error) {
 	if a.Deck == "" {
 		a.Deck = kernel.BuiltInDeck
@@ -79,7 +79,7 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 	}
 }
 
-// mismatched are the blocks of which it is not so that they belong to the deck, or do not.
+// mismatched returns the blocks of which it is not so that they belong to the deck, or do not.
 func mismatched(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
 	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
 	var out []kernel.ID

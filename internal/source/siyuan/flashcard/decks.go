@@ -62,7 +62,7 @@ func getDecks() *action.Action {
 	})
 }
 
-// builtIn is the built-in deck, which the kernel lists nowhere; its size is that of its list.
+// builtIn returns the built-in deck, which the kernel lists nowhere; its size is that of its list.
 func builtIn(ctx context.Context, r *action.Request, restricted bool) (kernel.Deck, error) {
 	d := kernel.Deck{ID: kernel.BuiltInDeck, Name: builtInName}
 	if restricted {
@@ -116,8 +116,8 @@ type deckPage struct {
 	action.Page[deckCard]
 }
 
-// cardsOf are the cards of a deck that may be read. All are read before any is shown: the
-// kernel's own pages and totals count those that may not be read and those without a block.
+// cardsOf returns the cards of a deck that may be read. It reads all cards before it cuts pages: the kernel's own
+// pages and totals also count hidden cards and those without a block.
 func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
 	blocks, err := deckBlocks(ctx, r, deck)
 	if err != nil {
@@ -142,8 +142,8 @@ func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard
 	return out, leftOut(ctx, r, len(blocks)-len(out))
 }
 
-// deckBlocks are the blocks of all cards of a deck, of all decks where it is empty. They are asked for at once, since
-// their order may change between two pages.
+// deckBlocks returns the blocks of all cards of a deck, or of all decks if deck is empty. It asks for them in one
+// request, since the order may change between two pages.
 func deckBlocks(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.CardBlock, error) {
 	const each = 1 << 16
 	var all []kernel.CardBlock

@@ -16,7 +16,7 @@ type scope struct {
 	within  func(action.Target) bool                      // whether a block is there; nil takes all
 }
 
-// scopeOf is the scope that arguments name.
+// scopeOf returns the scope that arguments name.
 func scopeOf(ctx context.Context, r *action.Request, a *listArgs) (scope, error) {
 	s := scope{builtIn: func(ctx context.Context) (kernel.DueList, error) { return r.Kernel.DueInDeck(ctx, kernel.BuiltInDeck) }}
 	notebook := func(id kernel.ID) {
@@ -53,8 +53,8 @@ func scopeOf(ctx context.Context, r *action.Request, a *listArgs) (scope, error)
 	return s, nil
 }
 
-// dueIn lists what is due in the decks of a scope, within it or not. The kernel's wide scopes know the cards of the
-// built-in deck only, so the other decks are asked as well.
+// dueIn lists the due cards in the decks of a scope, including cards outside the scope, which the caller filters out.
+// The kernel's wide scopes know only the cards of the built-in deck, so the other decks are asked as well.
 func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, error) {
 	if s.deck != "" {
 		return dueInDeck(ctx, r, s.deck)
@@ -92,8 +92,8 @@ func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel
 	return whole(ctx, r, deck, list)
 }
 
-// whole is all that is due in a deck, of which the kernel's list may have a part: a few picked by lot, so that those of
-// a document may all be missing, and those that may be read. The rest is found among all cards of the deck.
+// whole returns all due cards of a deck that may be read. The kernel's list may hold only a random few, so that those
+// of one document may all be missing. The rest is found among all cards of the deck.
 func whole(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
 	if len(list.Cards) >= list.Due {
 		return list.Cards, nil

@@ -100,8 +100,8 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	return out, nil
 }
 
-// inTurn is the order of a session: first what was learned before, the longest ago first, then what is new as it was
-// made. It is the same from call to call, other than the kernel's.
+// inTurn returns the order of a session: first what was learned before, the longest ago first, then what is new as it
+// was made. It is the same from call to call, other than the kernel's.
 func inTurn(a, b kernel.DueCard) int {
 	switch {
 	case a.State == 0 && b.State != 0:
@@ -112,7 +112,7 @@ func inTurn(a, b kernel.DueCard) int {
 	return cmp.Or(cmp.Compare(a.LastReview, b.LastReview), cmp.Compare(a.CardID, b.CardID))
 }
 
-// visible are the cards whose blocks are within a scope and may be read.
+// visible returns the cards whose blocks are within a scope and may be read.
 func visible(ctx context.Context, r *action.Request, due []kernel.DueCard, within func(action.Target) bool) ([]kernel.DueCard, error) {
 	places, err := r.Places(ctx, blocksOf(due))
 	if err != nil {

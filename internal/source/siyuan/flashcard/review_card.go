@@ -100,7 +100,7 @@ func cardTarget(ctx context.Context, r *action.Request) ([]action.Target, error)
 	return nil, missing
 }
 
-// blockTarget is the place of a card's block, called by the name of the card.
+// blockTarget returns the place of a card's block, called by the name of the card.
 func blockTarget(ctx context.Context, r *action.Request, id kernel.ID, missing error) ([]action.Target, error) {
 	found, err := r.Places(ctx, []kernel.ID{id})
 	if err != nil {

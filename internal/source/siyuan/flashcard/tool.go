@@ -1,6 +1,5 @@
-// Package flashcard is the tool of spaced repetition: decks, what is due, ratings, and which
-// blocks are cards. A card is as readable as its block: one whose block may not be read, or is
-// not there any more, is left out.
+// Package flashcard is the tool of spaced repetition: decks, due cards, ratings, and which blocks are cards. A card
+// needs the same level as its block. A card whose block is hidden or gone is left out.
 package flashcard
 
 import (
@@ -43,8 +42,8 @@ func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.D
 	return decks[i], nil
 }
 
-// leftOut says that n cards were left out because they may not be read. Where everything may be read their blocks are
-// gone, or in a closed notebook, of which there is nothing to say.
+// leftOut says that n cards were left out because they are hidden. If every notebook may be read, their blocks are
+// gone or in a closed notebook, and it says nothing.
 func leftOut(ctx context.Context, r *action.Request, n int) error {
 	if n == 0 {
 		return nil

@@ -61,7 +61,7 @@ func ls() *action.Action {
 	})
 }
 
-// roots are the notebooks that may be read, and the virtual files.
+// roots returns the notebooks that may be read, and the virtual files.
 func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
 // pool is how many requests of one call run at once.
 const pool = 8
 
-// shown is the path that callers use for a target.
+// shown returns the path that callers use for a target.
 func shown(ctx context.Context, r *action.Request, t action.Target) string {
 	path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
 	if err != nil {
@@ -114,7 +114,7 @@ type folder struct {
 	human    string
 }
 
-// folderOf is the folder that a target stands for.
+// folderOf returns the folder that a target stands for.
 func folderOf(ctx context.Context, r *action.Request, t action.Target) (folder, error) {
 	t, err := r.Located(ctx, t)
 	if err != nil {
@@ -150,7 +150,7 @@ func list(ctx context.Context, r *action.Request, f folder) ([]child, error) {
 	return out, nil
 }
 
-// notebookFolder is a notebook as a folder.
+// notebookFolder returns a notebook as a folder.
 func notebookFolder(visible []kernel.Notebook, n *kernel.Notebook) folder {
 	return folder{n.ID, "/", action.NotebookPath(visible, n)}
 }

@@ -93,7 +93,7 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	return out, nil
 }
 
-// newParent is the id of what a document is to be moved below, "" if it is there already.
+// newParent returns the id of the document to move a document below, "" if it is there already.
 func newParent(ctx context.Context, r *action.Request, from, to action.Target) (kernel.ID, error) {
 	switch {
 	case to.ID == from.ID:
@@ -122,7 +122,7 @@ func newParent(ctx context.Context, r *action.Request, from, to action.Target) (
 	return parent, nil
 }
 
-// parentOf is the document that a located document is below, or its notebook.
+// parentOf returns the document that a located document is below, or its notebook.
 func parentOf(t action.Target) kernel.ID {
 	parts := strings.Split(strings.Trim(t.Path, "/"), "/")
 	if len(parts) < 2 {
@@ -151,7 +151,7 @@ func rename(ctx context.Context, r *action.Request, from, to action.Target, out 
 	if look != nil {
 		return errors.Join(err, look)
 	}
-	// The kernel may write a title in a form of its own; one that did not change was not written.
+	// The kernel may normalize a title. If the title did not change at all, it was not written.
 	if err == nil && now != to.HPath && strings.HasSuffix(now, "/"+from.Title) {
 		err = &tool.Error{
 			Op: "rename", Kind: kernel.Mismatch, Subject: from.Subject, Message: "the kernel accepted the title, and the document has the one that it had",

@@ -64,7 +64,7 @@ func virtualItems() []lsItem {
 	return out
 }
 
-// virtualFile is the virtual file that an argument means, and its text.
+// virtualFile returns the virtual file that an argument means, and its text.
 func virtualFile(r *action.Request, given string) (path, text string) {
 	path, err := action.NormalizePath(given)
 	if err != nil {

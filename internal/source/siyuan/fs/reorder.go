@@ -44,7 +44,7 @@ func reorder() *action.Action {
 	}, runReorder)
 }
 
-// orderBack is the order that is shown now. What it was sorted by is not put back.
+// orderBack returns the order that is shown now. What it was sorted by is not put back.
 func orderBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	f, err := folderOf(ctx, r, r.Target("path"))
 	if err != nil {
@@ -101,8 +101,8 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 	}, nil
 }
 
-// chosen are the ids of children in the order of the paths given. Each must be there once; a
-// name alone does as well.
+// chosen returns the ids of children in the order of the paths given. Each must be there once; a name alone does as
+// well.
 func chosen(r *action.Request, f folder, children []child, ordered []string) ([]kernel.ID, error) {
 	byPath := map[string]kernel.ID{}
 	var all []string

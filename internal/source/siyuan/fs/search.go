@@ -112,7 +112,7 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 	return out, nil
 }
 
-// patternOf is the query as a pattern for single lines.
+// patternOf returns the query as a pattern for single lines.
 func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 	text := a.Query
 	if !a.Regex {
@@ -187,7 +187,7 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	return s.scan(ctx, found)
 }
 
-// where is the condition of a scope, "" if there is nothing in it.
+// where returns the condition of a scope, "" if there is nothing in it.
 func (s *searcher) where(ctx context.Context, scope *action.Target) (string, error) {
 	visible, err := s.r.Levels.Visible(ctx)
 	if err != nil {
@@ -223,12 +223,12 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 	return box + " AND (path = " + kernel.Quote(t.Path) + " OR path LIKE " + kernel.Quote(below) + ")", nil
 }
 
-// plausible is a condition that leaves out documents which cannot have the query in them, ""
-// where the index cannot tell. Documents stay in where the index has what readers do not
-// see between two characters: characters without a width, and the styles of words.
+// plausible returns a condition that leaves out documents which cannot have the query in them, "" where the index
+// cannot tell. Documents stay in where the index has what readers do not see between two characters: characters
+// without a width, and the styles of words.
 //
-// Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded queries
-// found, and anchors of references. The number of documents that are looked at must not depend on these.
+// Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded
+// queries found, and anchors of references. The number of documents that are looked at must not depend on these.
 func (s *searcher) plausible(where string, restricted bool) string {
 	if s.args.Regex {
 		return ""

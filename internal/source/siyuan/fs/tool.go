@@ -7,7 +7,7 @@ package fs
 
 import "collie/internal/source/siyuan/action"
 
-// Tool is the tool with its nine actions.
+// Tool returns the tool with its nine actions.
 func Tool() action.Tool {
 	return action.Tool{
 		Name:    "fs",

@@ -79,9 +79,8 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	return out, nil
 }
 
-// create makes a document with an id of our own, so that it is known even if the answer is lost,
-// and makes sure that it is where it belongs. It returns t as it is then: the kernel may
-// write a title in a form of its own.
+// create makes a document with an id chosen here, so that the id is known even if the response is lost, and checks
+// that the document is at its place. It returns t as stored: the kernel may normalize a title.
 func create(ctx context.Context, r *action.Request, t action.Target, markdown string) (action.Target, error) {
 	id := kernel.NewID()
 	if _, err := r.Kernel.CreateDocument(ctx, t.Notebook, t.HPath, markdown, id); err != nil {

@@ -7,7 +7,7 @@ type Topic struct {
 	Name, Title, Text string
 }
 
-// Topics are the pages of advice by their names, in order.
+// Topics returns the pages of advice by their names, in order.
 func Topics() []Topic {
 	return []Topic{
 		{"document-path-semantics", "Paths", pathsText},
@@ -82,7 +82,7 @@ type Prompt struct {
 	text                     string
 }
 
-// Text is the prompt's message for a task, which may be empty.
+// Text returns the prompt's message for a task, which may be empty.
 func (p *Prompt) Text(task string) string {
 	if task = strings.TrimSpace(task); task == "" {
 		return p.text
@@ -90,7 +90,7 @@ func (p *Prompt) Text(task string) string {
 	return p.text + "\n\nThe task: " + task
 }
 
-// Prompts are the prompts in order.
+// Prompts returns the prompts in order.
 func Prompts() []Prompt {
 	return []Prompt{
 		{"siyuan_browse_read", "Browse and read notes", "Find your way through the notebooks and read what matters", `Find your way in my SiYuan notes and read.

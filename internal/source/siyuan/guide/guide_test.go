@@ -121,11 +121,14 @@ func TestLevels(t *testing.T) {
 		{map[access.Level]int{access.Read: 9, access.Delete: 1}, "which 1 notebook allows now"},
 		{map[access.Level]int{access.Write: 2, access.Delete: 1}, "which 3 notebooks allow now"},
 	} {
-		if got := guide.Levels(writes, tt.counts); !strings.Contains(got, tt.want) {
+		if got := guide.Levels(writes, tt.counts, false); !strings.Contains(got, tt.want) {
 			t.Errorf("%v: %s, want %q", tt.counts, got, tt.want)
 		}
 	}
-	if got := guide.Levels(sample(`{}`, nil), nil); !strings.Contains(got, "needs no level") {
+	if got := guide.Levels(writes, nil, true); !strings.Contains(got, "the notebooks of your profile") {
+		t.Errorf("under a profile: %s", got)
+	}
+	if got := guide.Levels(sample(`{}`, nil), nil, true); !strings.Contains(got, "needs no level") {
 		t.Errorf("%s", got)
 	}
 }

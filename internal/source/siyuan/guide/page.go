@@ -16,8 +16,8 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// Page is the help page of an action, in Markdown: what it is for, its arguments with types and
-// defaults, the levels it needs, what comes back, and an example for MCP and for a terminal.
+// Page returns the help page of an action, in Markdown: what it is for, its arguments with types and defaults, the
+// levels it needs, what comes back, and an example for MCP and for a terminal.
 func Page(a *action.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s(action=%q)\n\n%s.\n", a.Tool, a.Name, a.Purpose)
@@ -120,7 +120,7 @@ func kind(a *action.Action) string {
 	return out
 }
 
-// Overview is the page of a tool: what it is for and a line for each action that is on.
+// Overview returns the page of a tool: what it is for and a line for each action that is on.
 func Overview(t *action.Tool, on func(*action.Action) bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n", t.Name, t.About)
@@ -145,8 +145,9 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 	return b.String()
 }
 
-// Levels is the line that says whether a caller's levels allow an action anywhere.
-func Levels(a *action.Action, counts map[access.Level]int) string {
+// Levels returns the line that says whether a caller's levels allow an action anywhere. capped says that a profile lowers
+// them.
+func Levels(a *action.Action, counts map[access.Level]int, capped bool) string {
 	need := a.Needed()
 	if need == access.None {
 		return "It needs no level, so your levels allow it."
@@ -159,6 +160,9 @@ func Levels(a *action.Action, counts map[access.Level]int) string {
 	}
 	switch n {
 	case 0:
+		if capped {
+			return fmt.Sprintf("Your levels allow it in no notebook now: it needs %s. A person changes levels, and the notebooks of your profile, which lowers them, in the settings.", need)
+		}
 		return fmt.Sprintf("Your levels allow it in no notebook now: it needs %s. A person changes levels: collie siyuan permission set NOTEBOOK %s.", need, need)
 	case 1:
 		return fmt.Sprintf("It needs %s, which 1 notebook allows now.", need)
@@ -168,7 +172,7 @@ func Levels(a *action.Action, counts map[access.Level]int) string {
 
 func escape(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// mcpExample is the example as the arguments of the grouped tool.
+// mcpExample returns the example as the arguments of the grouped tool.
 func mcpExample(a *action.Action) string {
 	head := `{"action":"` + a.Name + `"`
 	rest := strings.TrimPrefix(strings.TrimSpace(a.Example), "{")
@@ -178,7 +182,7 @@ func mcpExample(a *action.Action) string {
 	return head + "," + rest
 }
 
-// CommandLine is the example as it is typed in a terminal.
+// CommandLine returns the example as it is typed in a terminal.
 func CommandLine(a *action.Action) string {
 	words := []string{"collie", a.Tool, strings.ReplaceAll(a.Name, "_", "-")}
 	root := gjson.Parse(a.Example)
@@ -260,7 +264,7 @@ func compact(raw string) string {
 	return string(out)
 }
 
-// word is s as one word of a shell.
+// word returns s as one word of a shell.
 func word(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
@@ -271,7 +275,7 @@ func word(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// kebab is a name as a flag: parentID becomes parent-id.
+// kebab returns a name as a flag: parentID becomes parent-id.
 func kebab(name string) string {
 	var b strings.Builder
 	runes := []rune(name)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,13 +149,15 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 			}
 		}
 		plain := strings.NewReplacer("<mark>", "", "</mark>", "").Replace(text)
+		plain = idLike.ReplaceAllString(plain, "ID") // letters by chance, now and then those of a canary
 		for _, at := range canary.FindAllStringIndex(plain, -1) {
 			if word := strings.ToLower(plain[at[0]:at[1]]); word != "zqhquery1" {
 				s.t.Errorf("%s %s shows %q: …%s…", q.act, raw, word, plain[max(0, at[0]-200):min(len(plain), at[1]+60)])
 				break
 			}
 		}
-		if query, _ := q.args["query"].(string); query == "zqh" && got.Get("total").Int() > 0 {
+		byID := func(id string) bool { return strings.Contains(id, "zqh") } // of a reference that may be read
+		if query, _ := q.args["query"].(string); query == "zqh" && !slices.ContainsFunc(idLike.FindAllString(text, -1), byID) && got.Get("total").Int() > 0 {
 			s.t.Errorf("%s %s finds what stands in hidden texts only: %s", q.act, raw, plain[:min(len(plain), 600)])
 		}
 	}

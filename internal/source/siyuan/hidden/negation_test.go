@@ -58,7 +58,7 @@ func TestWaysShowNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if word := canary.FindString(got.Raw); word != "" && word != "zqhquery1" {
+		if word := canary.FindString(idLike.ReplaceAllString(got.Raw, "ID")); word != "" && word != "zqhquery1" {
 			t.Errorf("the way to %s shows %q: %s", row.ID, word, got.Raw)
 		}
 	}

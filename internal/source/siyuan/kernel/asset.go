@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// Uploaded is what became of files that were sent.
+// Uploaded is the result of uploading files.
 type Uploaded struct {
 	Failed []string          `json:"errFiles"`
-	Stored map[string]string `json:"succMap"` // name as sent → asset path
+	Stored map[string]string `json:"succMap"` // asset path by name as sent
 }
 
-// UploadAsset stores size bytes of content as an asset below dir, such as "/assets/". The stored
-// name gets an id, unless the same file is there already. content is read once and
-// not closed. It is never tried again.
+// UploadAsset stores size bytes of content as an asset below dir, such as "/assets/". The stored name gets an id,
+// unless the same file exists already. content is read once and not closed. The request is never repeated.
 func (c *Client) UploadAsset(ctx context.Context, dir, name string, content io.Reader, size int64) (Uploaded, error) {
 	var out Uploaded
 	err := c.upload(ctx, "/api/asset/upload", [][2]string{{"assetsDirPath", dir}}, filePart{"file[]", name, content, size}, &out)
 	return out, err
 }
 
-// MaxUnusedAssets is how many unused assets the kernel names at most.
+// MaxUnusedAssets is the most unused assets that the kernel names.
 const MaxUnusedAssets = 512
 
-// UnusedAssets returns the paths of assets that the kernel finds in no document and no database.
-// Folders may be among them, and so are assets whose name has a character that Markdown
-// encodes, such as a space: the kernel looks for the encoded name (assets.jsonl 49, 50).
+// UnusedAssets returns the paths of assets that the kernel finds in no document and no database. They may include
+// folders, and used assets whose name has a character that Markdown encodes, such as a space, because the kernel
+// searches for the encoded name (assets.jsonl 49, 50).
 func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	const endpoint = "/api/asset/getUnusedAssets"
 	raw, err := ask[json.RawMessage](ctx, c, endpoint, readIndex, nil)
@@ -52,27 +51,27 @@ func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	return append([]string{}, old.UnusedAssets...), nil
 }
 
-// RemoveUnusedAsset removes a file below data/. The kernel checks neither that it is unused nor
-// that it is an asset, so the caller has to.
+// RemoveUnusedAsset removes a file below data/. The kernel does not check that it is unused, nor that it is an asset:
+// the caller must.
 func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
 	return c.call(ctx, "/api/asset/removeUnusedAsset", writeData, map[string]any{"path": path}, nil)
 }
 
-// AssetFile is the file, on the kernel's machine, that the kernel takes for an address such as
-// "assets/a.png", as documents write it: that in the folder of all, else one in the folder of any
-// notebook or document. [Client.RenameAsset] renames the same.
+// AssetFile returns the file on the kernel's machine for an address such as "assets/a.png", as documents write it:
+// the file in the common folder, else one in the folder of any notebook or document. [Client.RenameAsset] renames the
+// same file.
 func (c *Client) AssetFile(ctx context.Context, address string) (string, error) {
 	out, err := ask[string](ctx, c, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address})
 	return strings.ReplaceAll(out, `\`, "/"), err
 }
 
-// RenameAsset renames an asset in its folder and in every document that uses it. The new name
-// gets the old extension and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
+// RenameAsset renames an asset in its folder and in every document that uses it. The new name gets the old extension
+// and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
 func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
 	return ask[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
 }
 
-// DocumentAssets returns the assets of a document as its Markdown names them, or its images only.
+// DocumentAssets returns the assets of a document as its Markdown names them, or only its images.
 func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]string, error) {
 	endpoint := "/api/asset/getDocAssets"
 	if images {
@@ -81,7 +80,7 @@ func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]stri
 	return ask[[]string](ctx, c, endpoint, read, map[string]any{"id": id})
 }
 
-// ImageText returns the text that was recognised in an image; empty if there is none.
+// ImageText returns the text that was recognized in an image; empty if there is none.
 func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
 	return ask[string](ctx, c, "/api/asset/getImageOCRText", readData.of("text"), map[string]any{"path": path})
 }
@@ -89,14 +88,13 @@ func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
 // AssetUse is a place where a document names an asset.
 type AssetUse struct {
 	Notebook ID     `json:"box"`
-	Path     string `json:"path"` // as the document writes it, percent-encoded or not
+	Path     string `json:"path"` // as in the document, perhaps percent-encoded
 }
 
-// AssetUses returns the notebooks whose documents may use an asset that can be written in any of
-// these spellings: those that write one of them exactly, and all uses that are written with an
-// escape, a query or a fragment, for the caller to compare. The index is flushed whoever wrote
-// last, since this decides what may be done. Uses by the blocks but are left out, and those in
-// documents of these ids.
+// AssetUses returns the notebooks whose documents may use an asset that can be written in any of these spellings. It
+// returns exact matches, and all uses written with an escape, a query or a fragment, for the caller to compare. Uses
+// in the blocks or documents of but are left out. The index is always flushed, whoever wrote last, since the result
+// decides what may be done.
 func (c *Client) AssetUses(ctx context.Context, spellings []string, but ...ID) ([]AssetUse, error) {
 	c.dirty.Store(true)
 	without := ""
@@ -107,7 +105,7 @@ func (c *Client) AssetUses(ctx context.Context, spellings []string, but ...ID) (
 		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0)"+without+" LIMIT 1000000")
 }
 
-// Mentions returns the notebooks in which a block's text or attributes have one of some texts.
+// Mentions returns the notebooks in which the text or attributes of a block contain one of texts.
 func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 	var where []string
 	for _, t := range texts {
@@ -121,17 +119,17 @@ func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 	return out, err
 }
 
-// leaf is what holds of a block that has text of its own, in SQL.
+// leaf is the SQL condition for blocks with text of their own.
 const leaf = "type NOT IN ('d','l','i','b','s','callout')"
 
-// NamingBlock is a block in which a text stands. InText is 0 where it stands in attributes only.
+// NamingBlock is a block that contains a text. InText is 0 if only its attributes do.
 type NamingBlock struct {
 	ID     ID  `json:"id"`
 	Root   ID  `json:"root_id"`
 	InText int `json:"in_text"`
 }
 
-// Naming returns the blocks in whose own text or attributes one of some texts stands.
+// Naming returns the blocks whose own text or attributes contain one of texts.
 func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, error) {
 	var text, attrs []string
 	for _, t := range texts {
@@ -143,8 +141,7 @@ func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, err
 		inText+" OR "+strings.Join(attrs, " OR ")+" LIMIT 10000")
 }
 
-// AssetsOf returns the assets that documents of some notebooks show, each once, by the paths of their
-// files below data/.
+// AssetsOf returns the assets that documents of some notebooks show, each once, as paths below data/.
 func (c *Client) AssetsOf(ctx context.Context, notebooks []Notebook) ([]string, error) {
 	if len(notebooks) == 0 {
 		return nil, nil
@@ -167,14 +164,14 @@ func (c *Client) AssetsOf(ctx context.Context, notebooks []Notebook) ([]string, 
 	return out, err
 }
 
-// AssetText is a text of a block, or its attributes, in which "assets/" stands.
+// AssetText is a text of a block, or its attributes, that contains "assets/".
 type AssetText struct {
 	Notebook ID     `json:"box"`
 	Text     string `json:"text"`
 }
 
-// AssetTextsOutside returns the texts and attributes of blocks in which "assets/" stands, of all notebooks but some. The
-// caller may look in them for names that are written in other forms than [Client.UnusedAssets] knows.
+// AssetTextsOutside returns the texts and attributes that contain "assets/" in blocks of all notebooks except some.
+// The caller may search them for spellings that [Client.UnusedAssets] does not know.
 func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText, error) {
 	c.dirty.Store(true)
 	outside := ""
@@ -195,7 +192,7 @@ func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText,
 	return out, nil
 }
 
-// quoteAll writes texts as an SQL list.
+// quoteAll returns texts as an SQL list.
 func quoteAll(texts []string) string {
 	if len(texts) == 0 {
 		return "''"

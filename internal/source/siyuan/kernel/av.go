@@ -14,21 +14,20 @@ import (
 type Database struct {
 	ID      ID               `json:"id"`
 	Name    string           `json:"name"`
-	Columns []DatabaseColumn `json:"keyValues"` // in the order they were made
+	Columns []DatabaseColumn `json:"keyValues"` // in the order of their creation
 	ViewID  ID               `json:"viewID"`    // the current view
 	Views   []DatabaseView   `json:"views"`
-	// Raw is all of it.
+	// Raw is the whole stored JSON.
 	Raw json.RawMessage `json:"-"`
 }
 
-// DatabaseColumn is a column with the values that were set in it. Cells that nobody touched
-// have none.
+// DatabaseColumn is a column with the values that were set in it; untouched cells have none.
 type DatabaseColumn struct {
 	Column Column  `json:"key"`
 	Values []Value `json:"values"`
 }
 
-// Column is what a column is ("key").
+// Column describes a column ("key").
 type Column struct {
 	ID           ID     `json:"id"`
 	Name         string `json:"name"`
@@ -45,11 +44,11 @@ type Column struct {
 	} `json:"relation"`
 	Rollup *struct {
 		RelationColumn ID `json:"relationKeyID"`
-		Column         ID `json:"keyID"` // of the database that the relation is to
+		Column         ID `json:"keyID"` // of the related database
 	} `json:"rollup"`
 }
 
-// DatabaseView is a view. Table has the columns of a table in their order.
+// DatabaseView is a view. Table has the columns of a table view in order.
 type DatabaseView struct {
 	ID    ID     `json:"id"`
 	Name  string `json:"name"`
@@ -64,11 +63,11 @@ type DatabaseView struct {
 	} `json:"groups"`
 }
 
-// Value is the value of one cell; one of its members is set, which of them Type says.
+// Value is the value of one cell. Type says which one of the other members is set.
 type Value struct {
 	ID        ID                  `json:"id"`
 	ColumnID  ID                  `json:"keyID"`
-	RowID     ID                  `json:"blockID"` // the kernel's word misleads: it is the row's
+	RowID     ID                  `json:"blockID"` // the row's id, though the kernel calls it blockID
 	Type      string              `json:"type"`
 	Detached  bool                `json:"isDetached"`
 	Block     *BoundBlock         `json:"block"`
@@ -82,21 +81,19 @@ type Value struct {
 	Created   *siyuanapi.Date     `json:"created"`
 	Updated   *siyuanapi.Date     `json:"updated"`
 	Checkbox  *siyuanapi.Checkbox `json:"checkbox"`
-	Selection []siyuanapi.Option  `json:"mSelect"` // of select as well
+	Selection []siyuanapi.Option  `json:"mSelect"` // of select and mSelect
 	Assets    []siyuanapi.Asset   `json:"mAsset"`
 	Relation  *Relation           `json:"relation"`
 	Rollup    *Rollup             `json:"rollup"`
 }
 
-// BoundBlock is the value of the primary column: a text of its own, or the block that the row
-// is bound to.
+// BoundBlock is the value of the primary column: a text of its own, or the block to which the row is bound.
 type BoundBlock struct {
 	ID      ID     `json:"id"` // empty if the row is detached
 	Content string `json:"content"`
 }
 
-// Relation names rows of another database. Contents are their primary values, where the kernel
-// has computed them.
+// Relation names rows of another database. Contents are their primary values, if the kernel has computed them.
 type Relation struct {
 	RowIDs   []ID    `json:"blockIDs"`
 	Contents []Value `json:"contents"`
@@ -107,7 +104,7 @@ type Rollup struct {
 	Contents []Value `json:"contents"`
 }
 
-// Column returns a column by its id, nil if there is none.
+// Column returns a column by id, nil if there is none.
 func (d *Database) Column(id ID) *DatabaseColumn {
 	for i := range d.Columns {
 		if d.Columns[i].Column.ID == id {
@@ -117,7 +114,7 @@ func (d *Database) Column(id ID) *DatabaseColumn {
 	return nil
 }
 
-// Primary are the values of the primary column: one for each row.
+// Primary returns the values of the primary column, one for each row.
 func (d *Database) Primary() []Value {
 	for i := range d.Columns {
 		if d.Columns[i].Column.Type == siyuanapi.ColumnBlock {
@@ -141,8 +138,8 @@ func (d *Database) Value(row, column ID) *Value {
 	return nil
 }
 
-// Database returns a database as it is stored. One that does not exist is an error of kind
-// not_found; there is none before it was rendered for the first time.
+// Database returns a database as it is stored. If it does not exist, the error has kind not_found; a database exists
+// once it was rendered for the first time.
 func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	const endpoint = "/api/av/getAttributeView"
 	raw, err := ask[json.RawMessage](ctx, c, endpoint, readData.of("av"), map[string]any{"id": id})
@@ -163,10 +160,10 @@ func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 // Rendering says what of a database is to be rendered. ID is required.
 type Rendering struct {
 	ID, Block, View ID
-	Page, Size      int // from 1; 0 leaves them to the kernel
+	Page, Size      int // Page counts from 1; 0 uses the kernel's defaults
 	Query           string
-	GroupPaging     map[ID]GroupPage // by the id of a group
-	Create          bool             // make the database if there is none
+	GroupPaging     map[ID]GroupPage // by group id
+	Create          bool             // create the database if it does not exist
 }
 
 // GroupPage is a page of one group of a view.
@@ -195,13 +192,12 @@ func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessa
 	return ask[json.RawMessage](ctx, c, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body)
 }
 
-// DatabaseColumns returns the columns of a database as the kernel has them.
+// DatabaseColumns returns the columns of a database in the kernel's form.
 func (c *Client) DatabaseColumns(ctx context.Context, id ID) ([]json.RawMessage, error) {
 	return ask[[]json.RawMessage](ctx, c, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id})
 }
 
-// FilterSort returns the filters and sorts of the view that a database block shows. No filter
-// is one empty group.
+// FilterSort returns filters and sorts of the view that a database block shows. An empty group stands for no filter.
 func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts json.RawMessage, err error) {
 	var out struct{ Filters, Sorts json.RawMessage }
 	err = c.call(ctx, "/api/av/getAttributeViewFilterSort", readData, map[string]any{"id": id, "blockID": block}, &out)
@@ -213,8 +209,7 @@ func (c *Client) DatabaseBlocks(ctx context.Context, id ID) ([]ID, error) {
 	return ask[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.of("refDefs.#.refID"), map[string]any{"avID": id})
 }
 
-// DatabaseHit is what a search for databases finds: a database in one of its blocks, and its
-// views as children.
+// DatabaseHit is a search result: a database in one of its blocks, with its views as children.
 type DatabaseHit struct {
 	Database ID            `json:"avID"`
 	Name     string        `json:"avName"`
@@ -226,7 +221,7 @@ type DatabaseHit struct {
 	Children []DatabaseHit `json:"children"`
 }
 
-// SearchDatabases finds databases by their name; those in excludes are left out.
+// SearchDatabases finds databases by name, except those in excludes.
 func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes []ID) ([]DatabaseHit, error) {
 	body := map[string]any{"keyword": keyword}
 	if len(excludes) > 0 {
@@ -235,8 +230,7 @@ func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes [
 	return ask[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.of("results"), body)
 }
 
-// PrimaryValues are the values of a primary column, the database's name and the blocks that show
-// it.
+// PrimaryValues has the values of a primary column, the database's name and the blocks that show it.
 type PrimaryValues struct {
 	Blocks []ID   `json:"blockIDs"`
 	Name   string `json:"name"`
@@ -246,16 +240,14 @@ type PrimaryValues struct {
 	} `json:"rows"`
 }
 
-// PrimaryValues returns the rows of a database whose primary value holds a keyword; the newest
-// change comes first.
+// PrimaryValues returns the rows of a database whose primary value contains a keyword, the last changed first.
 func (c *Client) PrimaryValues(ctx context.Context, id ID, keyword string, page, size int) (PrimaryValues, error) {
 	return ask[PrimaryValues](ctx, c, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
 		"id": id, "keyword": keyword, "page": page, "pageSize": size,
 	})
 }
 
-// DuplicateDatabase copies a database. The block that shows the copy has to be put somewhere
-// under the id that is returned.
+// DuplicateDatabase copies a database. The caller must insert the block that shows the copy, under the returned id.
 func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block ID, err error) {
 	var out struct {
 		Database ID `json:"avID"`
@@ -265,19 +257,19 @@ func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block 
 	return out.Database, out.Block, err
 }
 
-// SpinDOM makes of the editor's form of blocks, roughly written, the form that it saves.
+// SpinDOM converts hand-written DOM to the form that the editor saves.
 func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
 	return ask[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
 }
 
-// DatabaseTexts hands over all texts of databases in which "assets/" stands, those of closed
-// notebooks included. some are the databases to look into; nil is all. It costs a request for each.
+// DatabaseTexts calls yield for all texts in databases that contain "assets/", including databases in closed
+// notebooks. some are the databases to read; nil means all. It makes one request for each.
 func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func(database ID, text string)) error {
 	if some != nil && len(some) == 0 {
 		return nil
 	}
 	files, err := c.ReadDir(ctx, siyuanapi.Databases)
-	if tool.KindOf(err) == tool.Unknown { // the folder comes with the first database
+	if tool.KindOf(err) == tool.Unknown { // the folder is created with the first database
 		return nil
 	}
 	if err != nil {
@@ -297,7 +289,7 @@ func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func
 	return nil
 }
 
-// DatabaseNotebooks are the open notebooks in which a block shows one of some databases, by database.
+// DatabaseNotebooks returns, by database, the open notebooks in which a block shows it.
 func (c *Client) DatabaseNotebooks(ctx context.Context, databases []ID) (map[ID][]ID, error) {
 	out := map[ID][]ID{}
 	for _, id := range databases {
@@ -313,7 +305,7 @@ func (c *Client) DatabaseNotebooks(ctx context.Context, databases []ID) (map[ID]
 	return out, nil
 }
 
-// textsIn hands over the texts of a JSON value that name assets; of what is not JSON, all of it.
+// textsIn calls yield for the strings in a JSON value that name assets; for invalid JSON, with all of it.
 func textsIn(raw []byte, yield func(text string)) {
 	if !json.Valid(raw) {
 		yield(string(raw))

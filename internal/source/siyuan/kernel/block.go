@@ -11,24 +11,23 @@ type Block struct {
 	ID       ID     `json:"id" about:"the child"`
 	Type     string `json:"type" about:"p, h, l, i, b, c, m, t, s, av, …"` // p, h, l, i, b, c, m, t, s, av, html, …
 	SubType  string `json:"subType" about:"h1 to h6 of headings; u, o, t of lists"`
-	Content  string `json:"content" about:"plain text"`              // text
+	Content  string `json:"content" about:"plain text"`              // plain text
 	Markdown string `json:"markdown" about:"Markdown" verbose:"yes"` // without attributes
 }
 
-// ChildBlocks lists the blocks right below a document or a container; those below a heading
-// are its section. An id that does not exist has none.
+// ChildBlocks lists the children of a document or a container; for a heading, the blocks of its section. An id that
+// does not exist has none.
 func (c *Client) ChildBlocks(ctx context.Context, id ID) ([]Block, error) {
 	return ask[[]Block](ctx, c, "/api/block/getChildBlocks", readData, map[string]any{"id": id})
 }
 
-// Kramdown returns a block with its attributes, a document with all its blocks. An id that does
-// not exist gives "".
+// Kramdown returns a block with its attributes; for a document, with all its blocks. An id that does not exist gives
+// "".
 func (c *Client) Kramdown(ctx context.Context, id ID) (string, error) {
 	return ask[string](ctx, c, "/api/block/getBlockKramdown", readData.of("kramdown"), map[string]any{"id": id})
 }
 
-// Kramdowns returns many blocks at once; those that do not exist are left out. mode is "md" or
-// "textmark".
+// Kramdowns returns many blocks at once; missing ones are left out. mode is "md" or "textmark".
 func (c *Client) Kramdowns(ctx context.Context, ids []ID, mode string) (map[ID]string, error) {
 	if len(ids) == 0 {
 		return map[ID]string{}, nil
@@ -43,7 +42,7 @@ func (c *Client) DOM(ctx context.Context, id ID) (string, error) {
 	return ask[string](ctx, c, "/api/block/getBlockDOM", readData.of("dom"), map[string]any{"id": id})
 }
 
-// DOMs returns the editor's form of many blocks; those that do not exist are left out or "".
+// DOMs returns the editor's form of many blocks; missing ones are left out or "".
 func (c *Client) DOMs(ctx context.Context, ids []ID) (map[ID]string, error) {
 	if len(ids) == 0 {
 		return map[ID]string{}, nil
@@ -53,12 +52,12 @@ func (c *Client) DOMs(ctx context.Context, ids []ID) (map[ID]string, error) {
 	return out, err
 }
 
-// Attrs returns the attributes of a block, up to date at once; none if it does not exist.
+// Attrs returns the attributes of a block, without the delay of an index; none if it does not exist.
 func (c *Client) Attrs(ctx context.Context, id ID) (map[string]string, error) {
 	return ask[map[string]string](ctx, c, "/api/attr/getBlockAttrs", readData, map[string]any{"id": id})
 }
 
-// BatchAttrs returns the attributes of many blocks; those that do not exist are left out.
+// BatchAttrs returns the attributes of many blocks; missing ones are left out.
 func (c *Client) BatchAttrs(ctx context.Context, ids []ID) (map[ID]map[string]string, error) {
 	if len(ids) == 0 {
 		return map[ID]map[string]string{}, nil
@@ -71,10 +70,10 @@ func (c *Client) SetAttrs(ctx context.Context, id ID, attrs map[string]string) e
 	return c.call(ctx, "/api/attr/setBlockAttrs", write, map[string]any{"id": id, "attrs": attrs}, nil)
 }
 
-// Operation is one step of a transaction, as the kernel takes it and answers it.
+// Operation is one step of a transaction, in requests and answers.
 type Operation map[string]any
 
-// Transaction is what a write to blocks answers: the operations that were done.
+// Transaction is the answer to a write of blocks: the operations that were done.
 type Transaction struct {
 	DoOperations []struct {
 		Action   string          `json:"action"`
@@ -84,8 +83,8 @@ type Transaction struct {
 	} `json:"doOperations"`
 }
 
-// Created returns the ids of the first block of each insertion; further blocks of one Markdown
-// text stand only in its DOM.
+// Created returns the id of the first block of each insertion. Further blocks of one Markdown text are only in the
+// insertion's DOM.
 func Created(done []Transaction) []ID {
 	var ids []ID
 	for _, t := range done {
@@ -98,8 +97,8 @@ func Created(done []Transaction) []ID {
 	return ids
 }
 
-// Transact runs operations as one transaction. The kernel echoes them whatever becomes of them,
-// so the effect has to be read back. now is the moment in milliseconds.
+// Transact runs operations as one transaction. The kernel echoes them whether they succeed or not, so the caller must
+// read back the effect. now is the time in milliseconds.
 func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/transactions", writeData, map[string]any{
 		"transactions": []any{map[string]any{"doOperations": ops, "undoOperations": []any{}}},
@@ -107,25 +106,24 @@ func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]T
 	})
 }
 
-// Append adds content as the last child of a document or container. dataType is "markdown" or
-// "dom".
+// Append adds content as the last child of a document or container. dataType is "markdown" or "dom".
 func (c *Client) Append(ctx context.Context, parent ID, dataType, data string) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/block/appendBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
-// Update replaces the content of a block by the first block of data. All other attributes are
-// lost unless data carries them.
+// Update replaces the content of a block by the first block of data. All other attributes are lost unless data
+// contains them.
 func (c *Client) Update(ctx context.Context, id ID, dataType, data string) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/block/updateBlock", writeData, map[string]any{"dataType": dataType, "data": data, "id": id})
 }
 
-// Delete removes a block. The kernel answers before it writes: flush before reading.
+// Delete removes a block. The kernel answers before it writes, so flush before reading.
 func (c *Client) Delete(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/block/deleteBlock", writeData, map[string]any{"id": id}, nil)
 }
 
-// Node says what a block is and where it stands in its document. Types are those of the DOM:
-// NodeDocument, NodeParagraph, NodeListItem, NodeAttributeView, ….
+// Node says what a block is and where it is in its document. Types are those of the DOM: NodeDocument, NodeParagraph,
+// NodeListItem, NodeAttributeView, ….
 type Node struct {
 	ID         ID     `json:"id"`
 	Type       string `json:"type"`
@@ -135,8 +133,8 @@ type Node struct {
 	NextID     ID     `json:"nextID"`
 }
 
-// Nodes returns where blocks stand (block/getBlockTreeInfos), up to date at once but for what is
-// being deleted. Those that do not exist are left out.
+// Nodes returns where blocks are (block/getBlockTreeInfos), without delay except for deletions in progress. Missing
+// ones are left out.
 func (c *Client) Nodes(ctx context.Context, ids []ID) (map[ID]Node, error) {
 	out := map[ID]Node{}
 	if len(ids) == 0 {
@@ -149,26 +147,26 @@ func (c *Client) Nodes(ctx context.Context, ids []ID) (map[ID]Node, error) {
 // Crumb is one step on the way from a document to a block in it.
 type Crumb struct {
 	ID      ID     `json:"id" about:"the step; the document comes first"`
-	Name    string `json:"name" about:"its text; of a document notebook and path"` // of a document: with its notebook and path
+	Name    string `json:"name" about:"its text; of a document notebook and path"` // its text; for a document, notebook and path
 	Type    string `json:"type" about:"NodeDocument, NodeHeading, …"`              // NodeDocument, NodeHeading, …
 	SubType string `json:"subType" about:"h1 to h6 of headings"`
 }
 
-// Breadcrumb returns the way to a block, its document first. Blocks of the types that are
-// excluded are left out where the kernel can do without them.
+// Breadcrumb returns the way to a block, beginning with its document. Blocks of excludeTypes are left out if the
+// kernel can.
 func (c *Client) Breadcrumb(ctx context.Context, id ID, excludeTypes []string) ([]Crumb, error) {
 	body := map[string]any{"id": id}
 	if len(excludeTypes) > 0 {
 		body["excludeTypes"] = excludeTypes
 	}
 	out, err := ask[[]Crumb](ctx, c, "/api/block/getBlockBreadcrumb", readData, body)
-	for i := range out { // names are made for a web page
+	for i := range out { // the names are HTML
 		out[i].Name = html.UnescapeString(out[i].Name)
 	}
 	return out, err
 }
 
-// DocInfo is a document as getDocsInfo describes it.
+// DocInfo describes a document as getDocsInfo does.
 type DocInfo struct {
 	ID           ID                `json:"id" about:"document"`
 	RootID       ID                `json:"rootID" about:"the same" verbose:"yes"`
@@ -181,13 +179,12 @@ type DocInfo struct {
 	AttrViews    json.RawMessage   `json:"attrViews" about:"databases that it stands in"` // null for none
 }
 
-// DocsInfo describes documents, in order; references and databases only if asked for. One that
-// does not exist fails all.
+// DocsInfo describes documents in order, with references and databases only if asked. It fails if one does not exist.
 func (c *Client) DocsInfo(ctx context.Context, ids []ID, references, databases bool) ([]DocInfo, error) {
 	return ask[[]DocInfo](ctx, c, "/api/block/getDocsInfo", readData, map[string]any{"ids": ids, "refCount": references, "av": databases})
 }
 
-// Stat counts what is in blocks.
+// Stat counts the content of blocks.
 type Stat struct {
 	RuneCount  int `json:"runeCount"`
 	WordCount  int `json:"wordCount"`
@@ -197,7 +194,7 @@ type Stat struct {
 	BlockCount int `json:"blockCount" about:"blocks"`
 }
 
-// WordCount counts what is in all of the blocks together.
+// WordCount counts the content of all blocks together.
 func (c *Client) WordCount(ctx context.Context, ids []ID) (Stat, error) {
 	return ask[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.of("stat"), map[string]any{"ids": ids})
 }
@@ -217,25 +214,24 @@ type RecentBlock struct {
 	IAL      map[string]string `json:"ial"`
 }
 
-// RecentBlocks returns the paragraphs that were written last, the newest first; how many is the
-// kernel's own small limit. One may be there twice.
+// RecentBlocks returns the most recently written paragraphs, newest first. The kernel limits their number, and may
+// return one twice.
 func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
 	out, err := ask[[]RecentBlock](ctx, c, "/api/block/getRecentUpdatedBlocks", readIndex, nil)
-	for i := range out { // both are made for a web page
+	for i := range out { // both are HTML
 		out[i].Content, out[i].HPath = html.UnescapeString(out[i].Content), html.UnescapeString(out[i].HPath)
 	}
 	return out, err
 }
 
-// BlockContent is what one block is to be made of. DataType is "markdown" or "dom"; the kernel
-// takes anything else for DOM.
+// BlockContent is the content for one block. DataType is "markdown" or "dom"; the kernel takes anything else for DOM.
 type BlockContent struct {
 	DataType string `json:"dataType"`
 	Data     string `json:"data"`
 }
 
-// Anchor says where content goes: before Next, else after Previous, else as the first child of
-// Parent. With none the kernel writes nothing and answers code 0.
+// Anchor says where content goes: before Next, else after Previous, else as the first child of Parent. With none of
+// them the kernel writes nothing and answers code 0.
 type Anchor struct {
 	NextID     ID `json:"nextID,omitempty"`
 	PreviousID ID `json:"previousID,omitempty"`
@@ -254,19 +250,19 @@ type Replacement struct {
 	BlockContent
 }
 
-// Attributes are those of one block.
+// Attributes are the attributes of one block.
 type Attributes struct {
 	ID    ID                `json:"id"`
 	Attrs map[string]string `json:"attrs"`
 }
 
-// Insert adds content at an anchor. An anchor that does not exist is answered with code 0, an
-// empty id, and nothing written.
+// Insert adds content at an anchor. If the anchor does not exist, the kernel writes nothing and answers code 0 with
+// an empty id.
 func (c *Client) Insert(ctx context.Context, in Insertion) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/block/insertBlock", writeData, in)
 }
 
-// BatchInsert is [Client.Insert] for several at once: one transaction each, in order.
+// BatchInsert is [Client.Insert] for several insertions, in order, each in its own transaction.
 func (c *Client) BatchInsert(ctx context.Context, in []Insertion) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/block/batchInsertBlock", writeData, map[string]any{"blocks": in})
 }
@@ -276,19 +272,18 @@ func (c *Client) Prepend(ctx context.Context, parent ID, dataType, data string) 
 	return ask[[]Transaction](ctx, c, "/api/block/prependBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
-// BatchUpdate is [Client.Update] for several blocks; one that does not exist fails all of them.
+// BatchUpdate is [Client.Update] for several blocks. It fails as a whole if one does not exist.
 func (c *Client) BatchUpdate(ctx context.Context, in []Replacement) ([]Transaction, error) {
 	return ask[[]Transaction](ctx, c, "/api/block/batchUpdateBlock", writeData, map[string]any{"blocks": in})
 }
 
-// BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: those before one that
-// does not exist are written.
+// BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: blocks before a missing one are written.
 func (c *Client) BatchSetAttrs(ctx context.Context, in []Attributes) error {
 	return c.call(ctx, "/api/attr/batchSetBlockAttrs", write, map[string]any{"blockAttrs": in}, nil)
 }
 
-// Move puts a block after previous, or as the first child of parent where previous is empty. A
-// block that is moved after itself stays, with code 0.
+// Move puts a block after previous or, if that is empty, makes it the first child of parent. A block moved after
+// itself stays, with code 0.
 func (c *Client) Move(ctx context.Context, id, previous, parent ID) error {
 	body := map[string]any{"id": id}
 	if previous != "" {
@@ -299,7 +294,7 @@ func (c *Client) Move(ctx context.Context, id, previous, parent ID) error {
 	return c.call(ctx, "/api/block/moveBlock", write, body, nil)
 }
 
-// Fold folds a block, or unfolds it.
+// Fold folds or unfolds a block.
 func (c *Client) Fold(ctx context.Context, id ID, folded bool) error {
 	endpoint := "/api/block/unfoldBlock"
 	if folded {
@@ -308,14 +303,14 @@ func (c *Client) Fold(ctx context.Context, id ID, folded bool) error {
 	return c.call(ctx, endpoint, write, map[string]any{"id": id}, nil)
 }
 
-// TransferRefs makes the blocks refs, which refer to from, refer to to. Ids that do not exist
-// are answered with code 0.
+// TransferRefs makes the blocks in refs, which refer to from, refer to to. Ids that do not exist are answered with
+// code 0.
 func (c *Client) TransferRefs(ctx context.Context, from, to ID, refs []ID) error {
 	return c.call(ctx, "/api/block/transferBlockRef", write, map[string]any{"fromID": from, "toID": to, "refIDs": refs}, nil)
 }
 
-// AddToDailyNote adds content to the end of a notebook's note of today, or to its beginning. The
-// note is made if there is none.
+// AddToDailyNote adds content at the end or the beginning of a notebook's daily note, which is created if it does not
+// exist.
 func (c *Client) AddToDailyNote(ctx context.Context, notebook ID, dataType, data string, atEnd bool) ([]Transaction, error) {
 	endpoint := "/api/block/prependDailyNoteBlock"
 	if atEnd {

@@ -20,39 +20,37 @@ import (
 
 // Options of a [Client]. The zero value is useful.
 type Options struct {
-	// Token goes into the header "Authorization: Token …"; empty sends none.
+	// Token is sent in the header "Authorization: Token …"; empty sends none.
 	Token string
-	// Transport carries the requests; nil is one of our own with keep-alive. The vault is
-	// joined here.
+	// Transport carries the requests; nil means our own with keep-alive. The vault is connected here.
 	Transport http.RoundTripper
 	// ReadTimeout and WriteTimeout bound one request; 0 means 10 s and 60 s.
 	ReadTimeout, WriteTimeout time.Duration
-	// Waits before a read is tried again; nil means 0.3, 0.6 and 0.9 s.
+	// Waits are the pauses before repeating a read; nil means 0.3, 0.6 and 0.9 s.
 	Waits  []time.Duration
 	Logger *slog.Logger // nil discards
 }
 
-// Client talks to one kernel. It connects when it is used and not before, and is safe
-// for concurrent use. Close frees its connections.
+// Client is a client of one kernel. It connects at its first use, and is safe for concurrent use. Close closes its
+// connections.
 type Client struct {
 	base string
 	opts Options
 	log  *slog.Logger
 	http *http.Client
 
-	// dirty says that something was written that an index may not show yet. It is set
-	// when a write has ended: a flush before that would not do. It is set at the start too: who
-	// had the kernel before, such as a command that has ended, may just have written.
+	// dirty says that something was written that an index may not show yet. It is set when a write has ended, since a
+	// flush before that has no effect. It is also set at the start, since another program, such as a command that has
+	// just ended, may have written.
 	dirty atomic.Bool
-	// settled is when the kernel is done with what it does after the answer to a write, in
-	// milliseconds since 1970: until then one flush may not do.
+	// settled is when the kernel is done with the work that it does after answering a write, in milliseconds since
+	// 1970. Until then one flush may not be enough.
 	settled atomic.Int64
-	// flushing is held while a flush is under way, so that who needs it waits for it too.
+	// flushing is held during a flush, so that others who need it wait for it too.
 	flushing chan struct{}
 }
 
-// New returns a client of the kernel at base, such as "http://127.0.0.1:6806"; slashes at its
-// end are dropped.
+// New returns a client of the kernel at base, such as "http://127.0.0.1:6806"; trailing slashes are dropped.
 func New(base string, opts Options) *Client {
 	if opts.ReadTimeout <= 0 {
 		opts.ReadTimeout = 10 * time.Second
@@ -79,39 +77,38 @@ func New(base string, opts Options) *Client {
 	return c
 }
 
-// Base is the address of the kernel, without a slash at its end.
+// Base returns the address of the kernel without a trailing slash.
 func (c *Client) Base() string { return c.base }
 
-// Close frees connections that are idle. The client can be used again.
+// Close closes idle connections. The client can be used again.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// kind says what a request does to the kernel's data, and what its answer must have.
+// kind says what a request does to the kernel's data, and what its answer must contain.
 type kind struct {
 	write bool
-	// data says that an answer of code 0 always carries data, so that null means that nothing
-	// was done.
+	// data says that an answer of code 0 always has data, so null means that nothing was done.
 	data bool
-	// once says that it is not asked again though it changes nothing: what it asks for may keep
-	// the kernel busy, and it goes on when nobody waits any more.
+	// once says that the request is not repeated though it changes nothing: it may keep the kernel busy, even after
+	// the client has given up.
 	once bool
-	// late says that a write goes on after its answer.
+	// late says that the kernel continues the write after its answer.
 	late bool
-	// index says that an index is asked, which is made to show what was written: see [Client.Flush].
+	// index says that the request reads an index, which first has to show what was written: see [Client.Flush].
 	index bool
-	// member names the member of the data that is the answer; empty is all of it.
+	// member names the member of the data that is the answer; empty means all of the data.
 	member string
 }
 
-// of is k where the answer is one member of the data; one that is not there leaves the zero value.
+// of returns k for an answer that is one member of the data. A missing member leaves the zero value.
 func (k kind) of(member string) kind {
 	k.member = member
 	return k
 }
 
-// settling is how long a write may go on after its answer.
+// settling is how long a write may continue after its answer.
 const settling = 3 * time.Second
 
-// The kinds of call.
+// The kinds of requests.
 var (
 	read          = kind{}
 	readData      = kind{data: true}
@@ -122,15 +119,15 @@ var (
 	writeLate     = kind{write: true, late: true}
 )
 
-// ask is [Client.call] that returns what it decodes.
+// ask is [Client.call] that returns the decoded answer.
 func ask[Out any](ctx context.Context, c *Client, endpoint string, k kind, body any) (Out, error) {
 	var out Out
 	err := c.call(ctx, endpoint, k, body, &out)
 	return out, err
 }
 
-// call posts body, which is encoded as JSON, to an endpoint, and decodes the data of the answer
-// into out unless that is nil. A *json.RawMessage gets the data as it came.
+// call posts body as JSON to an endpoint, and decodes the data of the answer into out, unless out is nil. A
+// *json.RawMessage gets the raw data.
 func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out any) error {
 	if k.index {
 		if err := c.Flush(ctx); err != nil {
@@ -186,7 +183,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 	return nil
 }
 
-// outcome is what came of a request, for a trace: the code of the kernel, or why there is none.
+// outcome returns the result of a request for a trace: the kernel's code, or why there is none.
 func outcome(err error) string {
 	switch e, ok := errors.AsType[*codeError](err); {
 	case ok:
@@ -204,10 +201,10 @@ type answer struct {
 	body   []byte
 }
 
-// maxAnswer bounds what is read of one answer, in bytes.
+// maxAnswer bounds one answer, in bytes.
 const maxAnswer = 256 << 20
 
-// send makes one request. Errors are the transport's own.
+// send makes one request. Its errors are the transport's.
 func (c *Client) send(ctx context.Context, method, endpoint, contentType string, body []byte) (answer, error) {
 	resp, err := c.open(ctx, method, endpoint, contentType, bytes.NewReader(body), int64(len(body)))
 	if err != nil {
@@ -216,8 +213,7 @@ func (c *Client) send(ctx context.Context, method, endpoint, contentType string,
 	return readAnswer(resp)
 }
 
-// open makes one request with a body of size bytes, and returns the response, whose body the
-// caller closes.
+// open makes one request with a body of size bytes and returns the response; the caller closes its body.
 func (c *Client) open(ctx context.Context, method, endpoint, contentType string, body io.Reader, size int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+endpoint, body)
 	if err != nil {
@@ -233,14 +229,14 @@ func (c *Client) open(ctx context.Context, method, endpoint, contentType string,
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // its text repeats the address
+			err = e.Err // without the wrapper, which repeats the address
 		}
 		return nil, err
 	}
 	return resp, nil
 }
 
-// readAnswer reads a response and closes it.
+// readAnswer reads and closes a response.
 func readAnswer(resp *http.Response) (answer, error) {
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -253,12 +249,11 @@ func readAnswer(resp *http.Response) (answer, error) {
 	return answer{resp.StatusCode, resp.Header, raw}, nil
 }
 
-// attempts runs one request, a read again where that may help: after a failure of the
-// transport, 429 and 5xx.
+// attempts runs one request. A read is repeated if that may help: after a failure of the transport, 429 and 5xx.
 func (c *Client) attempts(
 	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
-	if ctx.Err() != nil { // nothing was sent, so not even a write has an unknown outcome
+	if ctx.Err() != nil { // nothing was sent, so even a write has a known outcome
 		return nil, c.failure(ctx, endpoint, read, ctx.Err())
 	}
 	limit := c.opts.ReadTimeout
@@ -279,7 +274,7 @@ func (c *Client) attempts(
 		if ctx.Err() != nil {
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
-		// A kernel that hangs is asked once more only: nobody waits four times ten seconds.
+		// A kernel that hangs is asked only once more, or the caller would wait four times ten seconds.
 		if k.write || k.once || n >= len(c.opts.Waits) || late > 1 || !transient(err) {
 			return nil, c.failure(ctx, endpoint, k, err)
 		}
@@ -292,10 +287,10 @@ func (c *Client) attempts(
 	}
 }
 
-// Flush makes what was written visible to what reads an index: SQL, search, tags and cards.
-// It asks the kernel the first time, and then only if this client has written since, or has
-// removed documents a moment ago, whose rows go some time after the answer. A kernel that refuses
-// because it is read-only, or that cannot flush, is read as it is.
+// Flush makes what was written visible to requests that read an index: SQL, search, tags and cards. It asks the
+// kernel the first time. After that it does so only if this client has written since, or has just removed documents,
+// whose rows the kernel deletes some time after its answer. If the kernel is read-only or cannot flush, Flush does
+// nothing.
 func (c *Client) Flush(ctx context.Context) error {
 	select {
 	case c.flushing <- struct{}{}:
@@ -316,8 +311,8 @@ func (c *Client) Flush(ctx context.Context) error {
 	return err
 }
 
-// ID names a block, a document, a notebook, a database, a row or a column.
+// ID identifies a block, a document, a notebook, a database, a row or a column.
 type ID = siyuanapi.ID
 
-// NewID makes an id of this moment.
+// NewID returns a new id with the current time.
 func NewID() ID { return siyuanapi.NewID() }

@@ -18,9 +18,10 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/internal/tool"
 	"collie/test/await"
+	"collie/test/port"
 )
 
-// at is a client of url that waits hardly at all.
+// at returns a client of url with very short waits.
 func at(t testing.TB, url string, opts kernel.Options) *kernel.Client {
 	t.Helper()
 	if opts.Waits == nil {
@@ -31,7 +32,7 @@ func at(t testing.TB, url string, opts kernel.Options) *kernel.Client {
 	return c
 }
 
-// serving is a client of a server that h answers for.
+// serving returns a client of a server with the handler h.
 func serving(t testing.TB, h http.HandlerFunc) *kernel.Client {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -42,7 +43,7 @@ func serving(t testing.TB, h http.HandlerFunc) *kernel.Client {
 	return at(t, server.URL, kernel.Options{})
 }
 
-// saying is a client of a server that always gives one answer.
+// saying returns a client of a server that always gives one answer.
 func saying(t testing.TB, status int, body string) *kernel.Client {
 	t.Helper()
 	return serving(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -51,7 +52,7 @@ func saying(t testing.TB, status int, body string) *kernel.Client {
 	})
 }
 
-// toolError is err as a *tool.Error of kind.
+// toolError returns err as a *tool.Error of that kind.
 func toolError(t testing.TB, err error, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
@@ -79,8 +80,8 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 const versionPath, renamePath = "/api/system/version", "/api/notebook/renameNotebook"
 
-// limitOf is a limit for requests in a mode: a short one where they hang, none else, since a busy
-// machine may take its time.
+// limitOf returns the request timeout for a mode: a short one if requests hang, otherwise none, since the machine may
+// be busy.
 func limitOf(mode kerneltest.Mode) time.Duration {
 	if mode == kerneltest.FailHang {
 		return 300 * time.Millisecond
@@ -118,7 +119,8 @@ func TestReadsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestReadsThatCannotDoBetter: a wrong token above all, or the kernel locks the machine out.
+// TestReadsThatCannotDoBetter: reads that a repetition cannot help are not repeated, above all with a wrong token, or
+// the kernel would lock this machine out.
 func TestReadsThatCannotDoBetter(t *testing.T) {
 	t.Parallel()
 	for mode, kind := range map[kerneltest.Mode]tool.ErrorKind{
@@ -136,7 +138,7 @@ func TestReadsThatCannotDoBetter(t *testing.T) {
 	}
 }
 
-// TestDefaultWaits is 0.1: 0.3, 0.6 and 0.9 s.
+// TestDefaultWaits: reads are repeated after 0.3, 0.6 and 0.9 s.
 func TestDefaultWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +157,7 @@ func TestDefaultWaits(t *testing.T) {
 	})
 }
 
-// TestDefaultTimeouts: a request may take 10 s, one that writes 60 s.
+// TestDefaultTimeouts: a read may take 10 s, a write 60 s.
 func TestDefaultTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,8 +179,8 @@ func TestDefaultTimeouts(t *testing.T) {
 	})
 }
 
-// TestWritesAreNeverTriedAgain: whatever happens, a write is sent once, and one that got no answer may have
-// taken effect.
+// TestWritesAreNeverTriedAgain: a write is sent once, whatever happens, and one without an answer may have taken
+// effect.
 func TestWritesAreNeverTriedAgain(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -265,17 +267,12 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestKernelDownThenUp: nothing has to be started again.
+// TestKernelDownThenUp: a client works again once its kernel is back.
 func TestKernelDownThenUp(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := port.Address(t)
 	c := at(t, "http://"+address, kernel.Options{})
-	_, err = c.Version(t.Context())
+	_, err := c.Version(t.Context())
 	e := toolError(t, err, tool.Unavailable)
 	if e.Code != kernel.CodeUnreachable || !strings.Contains(e.Error(), address) || !strings.Contains(e.Hint, "start SiYuan") {
 		t.Errorf("%v (%s, %s)", e, e.Code, e.Hint)
@@ -284,8 +281,9 @@ func TestKernelDownThenUp(t *testing.T) {
 	if e := toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.Unavailable); e.OutcomeUnknown {
 		t.Error("the outcome of a write that never left is unknown")
 	}
-	if l, err = net.Listen("tcp", address); err != nil {
-		t.Skip("somebody else took the port:", err)
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
 	}
 	k := kerneltest.New(t)
 	server := &http.Server{Handler: k.Handler(), ReadHeaderTimeout: time.Minute}
@@ -329,7 +327,7 @@ func TestTokenAndAddress(t *testing.T) {
 	}
 }
 
-// TestClientIsLazy: making one needs no kernel.
+// TestClientIsLazy: making a client needs no kernel.
 func TestClientIsLazy(t *testing.T) {
 	t.Parallel()
 	asked := false
@@ -343,7 +341,7 @@ func TestClientIsLazy(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: an address that sends a browser elsewhere is not a kernel, and must not get the token.
+// TestRedirectsAreNotFollowed: an address that redirects is not a kernel and must not get the token.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	followed := atomic.Bool{}
@@ -412,8 +410,8 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	}
 }
 
-// TestFlushIsWaitedFor: a second reader does not read before the first one's flush is over, and a write that ends
-// after a flush is flushed again.
+// TestFlushIsWaitedFor: a second reader waits for the first one's flush, and a write that ends after a flush is
+// flushed again.
 func TestFlushIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

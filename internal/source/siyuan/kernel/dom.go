@@ -11,11 +11,11 @@ import (
 type DOMBlock struct {
 	ID   ID
 	Type string // NodeParagraph, NodeList, …
-	// Start and End are where it stands in the text, in bytes.
+	// Start and End are its byte offsets in the text.
 	Start, End int
-	// Open counts the elements around it: what has to be closed if the text ends behind it.
+	// Open counts the elements around it, which must be closed if the text is cut after it.
 	Open   int
-	Blocks []DOMBlock // in it, in order
+	Blocks []DOMBlock // its children, in order
 }
 
 var (
@@ -23,9 +23,9 @@ var (
 	domNodeType = lazyregexp.New(`\sdata-type="([^"]*)"`)
 )
 
-// ParseDOM finds the blocks of a text in the editor's form. Answers to writes name only the
-// first new block; the others stand only there. Blocks are div elements with a
-// data-node-id, so all other elements are passed over. What is not closed ends with the text.
+// ParseDOM returns the blocks of a text in the editor's form. Answers to writes name only the first new block; the
+// others are only in that form. Blocks are div elements with a data-node-id; other elements are skipped. Unclosed
+// elements end with the text.
 func ParseDOM(dom string) []DOMBlock {
 	s := domScan{dom: dom}
 	for s.next() {
@@ -40,11 +40,11 @@ func ParseDOM(dom string) []DOMBlock {
 type domScan struct {
 	dom  string
 	at   int
-	open []*DOMBlock // of each div that is open: its block, nil for one that is none
+	open []*DOMBlock // for each open div its block, nil if it is not a block
 	top  []DOMBlock
 }
 
-// next reads one tag, if there is one.
+// next reads the next tag, if there is one.
 func (s *domScan) next() bool {
 	i := strings.IndexByte(s.dom[s.at:], '<')
 	if i < 0 {
@@ -72,7 +72,7 @@ func (s *domScan) next() bool {
 	return true
 }
 
-// close ends the innermost div; end is where the text goes on.
+// close ends the innermost div; end is the offset after its closing tag.
 func (s *domScan) close(end int) {
 	last := len(s.open) - 1
 	b := s.open[last]
@@ -102,7 +102,7 @@ func blockOfTag(tag string, start int) *DOMBlock {
 	return b
 }
 
-// divTag reports whether a tag begins with "<div" or "</div" and is no longer name.
+// divTag reports whether a tag begins with "<div" or "</div" and has no longer name.
 func divTag(tag, begin string) bool {
 	if len(tag) <= len(begin) || !strings.EqualFold(tag[:len(begin)], begin) {
 		return false
@@ -110,8 +110,8 @@ func divTag(tag, begin string) bool {
 	return strings.IndexByte(" \t\r\n/>", tag[len(begin)]) >= 0
 }
 
-// TagEnd is where a text goes on behind the tag whose "<" is at start: a byte offset, the length of
-// the text where the tag does not end. A ">" in quotes does not end it.
+// TagEnd returns the offset after the tag whose "<" is at start; the length of the text if the tag is not closed. A
+// ">" in quotes does not close it.
 func TagEnd(dom string, start int) int {
 	var quote byte
 	for i := start + 1; i < len(dom); i++ {
@@ -129,8 +129,8 @@ func TagEnd(dom string, start int) int {
 	return len(dom)
 }
 
-// Inserted are the blocks that the insertions of a transaction were to make, those inside others
-// included. Whether they came to be is not said: see [Client.Nodes].
+// Inserted returns the blocks that the insertions of a transaction were to create, nested ones included. It does not
+// tell whether they exist: see [Client.Nodes].
 func Inserted(t Transaction) []DOMBlock {
 	var out []DOMBlock
 	for _, op := range t.DoOperations {
@@ -139,14 +139,14 @@ func Inserted(t Transaction) []DOMBlock {
 		}
 		blocks := ParseDOM(DOMOf(op.Data))
 		if op.ID != "" && (len(blocks) == 0 || blocks[0].ID != op.ID) {
-			out = append(out, DOMBlock{ID: op.ID}) // DOM without an id of its own got one
+			out = append(out, DOMBlock{ID: op.ID}) // DOM without an id; the kernel assigned one
 		}
 		out = append(out, blocks...)
 	}
 	return out
 }
 
-// DOMOf is the DOM that an operation carries as its data; "" if it carries something else.
+// DOMOf returns the DOM that an operation carries as data; "" if it carries something else.
 func DOMOf(data json.RawMessage) string {
 	var dom string
 	if json.Unmarshal(data, &dom) != nil {

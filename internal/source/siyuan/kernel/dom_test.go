@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// rowOf is a recorded answer.
+// rowOf returns a recorded answer.
 func rowOf(t *testing.T, scenario string, seq int) gjson.Result {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {

@@ -18,16 +18,16 @@ import (
 	"collie/internal/tool"
 )
 
-// The kinds of error that only those know who work with a kernel.
+// Error kinds that are specific to kernels.
 const (
-	API            = tool.Upstream + "/api_error"             // the kernel said no
+	API            = tool.Upstream + "/api_error"             // the kernel reports an error
 	NotInKernel    = tool.Upstream + "/unsupported_by_kernel" // this kernel lacks the endpoint
 	OutcomeUnknown = tool.Upstream + "/outcome_unknown"       // a write got no answer
-	Mismatch       = tool.Upstream + "/readback_mismatch"     // the write is not there afterwards
+	Mismatch       = tool.Upstream + "/readback_mismatch"     // a write cannot be read back
 	InvalidPath    = tool.Invalid + "/invalid_path"           // a path that cannot be resolved safely
 )
 
-// The codes of errors of kind api_error, and others that a caller may want to tell apart.
+// Codes of errors of kind api_error, and others that callers may need to distinguish.
 const (
 	CodeBlockNotFound    = "block_not_found"
 	CodeNotebookNotFound = "notebook_not_found"
@@ -44,7 +44,7 @@ const (
 
 var errTooLong = errors.New("the answer is larger than 256 MiB")
 
-// statusError is an HTTP status that is an error.
+// statusError is an HTTP status that means an error.
 type statusError struct {
 	status int
 	body   []byte
@@ -54,7 +54,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("HTTP %d: %.200s", e.status, bytes.TrimSpace(e.body))
 }
 
-// codeError is an envelope whose code is not 0.
+// codeError is an answer whose code is not 0.
 type codeError struct {
 	code int
 	msg  string
@@ -62,7 +62,7 @@ type codeError struct {
 
 func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - %s", e.code, e.msg) }
 
-// envelope takes the data out of an answer.
+// envelope returns the data of an answer.
 func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
 		return nil, missing(endpoint)
@@ -81,7 +81,7 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 		return nil, foreign(endpoint, a)
 	}
 	if code != 0 || a.status == http.StatusAccepted {
-		return nil, &codeError{code, html.UnescapeString(msg)} // made for a web page
+		return nil, &codeError{code, html.UnescapeString(msg)} // the message is HTML
 	}
 	if k.data && (len(data) == 0 || string(data) == "null") {
 		return nil, &tool.Error{
@@ -92,9 +92,8 @@ func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 	return data, nil
 }
 
-// open reads the members of an envelope in one pass, since answers can be long. Some handlers
-// write their refusal twice, so only the first value counts. Data that is not JSON is
-// for whoever reads it to notice.
+// open reads the members of an answer in one pass, since answers can be long. Some handlers write their refusal
+// twice, so only the first value counts. Invalid JSON in the data is left for the data's reader to notice.
 func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' || bytes.IndexByte(body, '}') < 0 {
@@ -104,21 +103,21 @@ func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	return int(got.Num), gjson.GetBytes(body, "msg").Str, member(body, "data"), got.Type == gjson.Number
 }
 
-// member is what stands at a path in an object; nil if nothing does.
+// member returns the value at a path in an object; nil if there is none.
 func member(object []byte, name string) json.RawMessage {
 	v := gjson.GetBytes(object, name)
 	if !v.Exists() {
 		return nil
 	}
-	if v.Index == 0 { // made of several
+	if v.Index == 0 { // combined from several values
 		return json.RawMessage(v.Raw)
 	}
 	return object[v.Index : v.Index+len(v.Raw)]
 }
 
-// wrongStatus is the error for a status that no answer has.
+// wrongStatus returns the error for a status that kernels do not answer with.
 func wrongStatus(endpoint string, a answer) error {
-	switch { // no kernel refuses a POST to its API, or sends it elsewhere, but to its lock screen
+	switch { // a kernel refuses or redirects a POST to its API only for its lock screen
 	case a.status == http.StatusMethodNotAllowed, a.status == http.StatusNotImplemented,
 		a.status >= 300 && a.status < 400 && !strings.Contains(a.header.Get("Location"), "check-auth"):
 		return foreign(endpoint, a)
@@ -126,8 +125,8 @@ func wrongStatus(endpoint string, a answer) error {
 	return &statusError{a.status, a.body}
 }
 
-// missing is the error for an endpoint that this kernel lacks: 404 without gzip, an empty 200
-// with it.
+// missing returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty 200
+// with gzip.
 func missing(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
@@ -136,7 +135,7 @@ func missing(endpoint string) error {
 	}
 }
 
-// foreign is the error for an answer that no kernel gives.
+// foreign returns the error for an answer that no kernel gives.
 func foreign(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
@@ -149,7 +148,7 @@ func internal(endpoint string, err error) error {
 	return &tool.Error{Op: "ask SiYuan", Kind: tool.Internal, Subject: endpoint, Err: err}
 }
 
-// unexpected is the error for data of another shape than the kernel is known to answer with.
+// unexpected returns the error for data of an unknown shape.
 func unexpected(endpoint string, k kind, err error) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: API, Subject: endpoint, OutcomeUnknown: k.write,
@@ -158,7 +157,7 @@ func unexpected(endpoint string, k kind, err error) error {
 	}
 }
 
-// transient reports whether a read may do better a moment later.
+// transient reports whether repeating a read may help.
 func transient(err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status == http.StatusTooManyRequests || e.status >= 500
@@ -172,7 +171,7 @@ func transient(err error) bool {
 	return !errors.Is(err, errTooLong)
 }
 
-// failure is what the caller is told of err.
+// failure returns the error for the caller.
 func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e
@@ -203,13 +202,13 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 	return c.unreachable(endpoint, err)
 }
 
-// unsent reports whether a request did not leave: there was nobody to take it.
+// unsent reports whether a request was not sent because there was no connection.
 func unsent(err error) bool {
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && e.Op == "dial"
 }
 
-// refused is the error for a 4xx status.
+// refused returns the error for a 4xx status.
 func (c *Client) refused(endpoint string, e *statusError) error {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -248,7 +247,7 @@ func (c *Client) unreachable(endpoint string, err error) error {
 	return out
 }
 
-// secured reports whether an error is one of TLS: a certificate that is not trusted, or a program that knows no TLS.
+// secured reports whether an error is about TLS: an untrusted certificate, or a server without TLS.
 func secured(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
@@ -259,9 +258,9 @@ func secured(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// texts tell from a message, which is in the language of the user's interface, what was
-// wrong; the numeric code hardly ever does. Our own checks come first, this is what is left:
-// English, simplified and traditional Chinese, Japanese.
+// texts recognizes errors by their message, which is in the language of the user's interface; the numeric code hardly
+// ever helps. It covers English, simplified and traditional Chinese, and Japanese. Most errors are found by our own
+// checks before.
 var texts = []struct {
 	pattern *lazyregexp.Regexp
 	kind    tool.ErrorKind

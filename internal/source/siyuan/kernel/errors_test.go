@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// TestErrorTexts holds that a message tells the same in the four languages of the interface that are known (8); the
-// code of the kernel is nearly always -1 and tells nothing.
+// TestErrorTexts: a message is recognized in each of the known languages of the interface; the code is nearly always
+// -1.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	const id = "20240101000000-abcdefg"
@@ -76,7 +76,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// TestRecordedErrors holds that everything the real kernel was recorded to complain of is an error of the same words.
+// TestRecordedErrors: every error recorded from a real kernel becomes an error with the same words.
 func TestRecordedErrors(t *testing.T) {
 	t.Parallel()
 	var body []byte
@@ -122,7 +122,7 @@ func TestMessagesAreText(t *testing.T) {
 	}
 }
 
-// TestForeignPrograms: an address that something else answers at is not "SiYuan says no".
+// TestForeignPrograms: an answer by another program is not reported as an error of SiYuan.
 func TestForeignPrograms(t *testing.T) {
 	t.Parallel()
 	page := "<!DOCTYPE html><html><body>It works! " + strings.Repeat("x", 1000) + "</body></html>"
@@ -189,7 +189,7 @@ func TestDoubleAnswers(t *testing.T) {
 	}
 }
 
-// TestNothingDone: code 0 with data null where there always is data means that nothing was done.
+// TestNothingDone: code 0 with null data, where there always is data, means that nothing was done.
 func TestNothingDone(t *testing.T) {
 	t.Parallel()
 	c := saying(t, 200, `{"code":0,"msg":"","data":null}`)
@@ -207,7 +207,7 @@ func TestNothingDone(t *testing.T) {
 	}
 }
 
-// TestOtherShape: data of a shape that no kernel is known to answer with; a write has happened all the same.
+// TestOtherShape: data of an unknown shape is an error, though a write has taken effect.
 func TestOtherShape(t *testing.T) {
 	t.Parallel()
 	c := saying(t, 200, `{"code":0,"msg":"","data":{"not":"a list"}}`)
@@ -221,7 +221,7 @@ func TestOtherShape(t *testing.T) {
 	}
 }
 
-// FuzzAnswer holds that no answer is taken for success unless it is an envelope of code 0, and none breaks the client.
+// FuzzAnswer: only an envelope of code 0 counts as success, and no answer breaks the client.
 func FuzzAnswer(f *testing.F) {
 	for _, row := range kerneltest.Recordings(f)[:40] {
 		f.Add(row.Status, []byte(row.RespBody))

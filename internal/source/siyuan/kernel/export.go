@@ -8,9 +8,9 @@ type Markdown struct {
 	Content string `json:"content" about:"the Markdown"`
 }
 
-// ExportMarkdown returns the document of a block as standard Markdown, by the user's export
-// settings: they may have it copy what references point to and embedded queries find, from
-// any notebook. With own set references become links instead; queries are still followed.
+// ExportMarkdown returns the document of a block as standard Markdown, by the user's export settings. Those may make
+// the kernel copy the targets of references and the results of embedded queries, from any notebook. With own set,
+// references become links instead; queries are still run.
 func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown, error) {
 	body := map[string]any{"id": id}
 	if own {
@@ -19,9 +19,9 @@ func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown,
 	return ask[Markdown](ctx, c, "/api/export/exportMdContent", readData, body)
 }
 
-// ExportResources packs files and folders of the workspace, such as "/data/assets/a.png", and
-// returns the path of the archive in the workspace. name becomes part of its name; it may be
-// empty. The kernel packs whatever is in the workspace.
+// ExportResources packs files and folders of the workspace, such as "/data/assets/a.png", and returns the path of the
+// archive in the workspace. name becomes part of its name and may be empty. The kernel packs anything in the
+// workspace, without checks.
 func (c *Client) ExportResources(ctx context.Context, paths []string, name string) (string, error) {
 	body := map[string]any{"paths": paths}
 	if name != "" {
@@ -34,22 +34,22 @@ func (c *Client) ExportResources(ctx context.Context, paths []string, name strin
 type Template struct {
 	Path     string `json:"path"`         // on the kernel's machine
 	Relative string `json:"relativePath"` // below data/templates
-	Content  string `json:"content"`      // its name, with <mark> around what was searched for
+	Content  string `json:"content"`      // its name, with <mark> around the searched words
 }
 
-// Templates finds templates by words of their paths; all of them for "".
+// Templates finds templates by words of their paths; "" finds all.
 func (c *Client) Templates(ctx context.Context, words string) ([]Template, error) {
 	return ask[[]Template](ctx, c, "/api/search/searchTemplate", readData.of("templates"), map[string]any{"k": words})
 }
 
-// RenderTemplate renders a template for a document as blocks in the editor's form. path is that
-// of [Template.Path]; preview leaves out what only an insertion needs.
+// RenderTemplate renders a template for a document as blocks in the editor's form. path is a [Template.Path]; preview
+// leaves out what only an insertion needs.
 func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview bool) (content string, err error) {
 	return ask[string](ctx, c, "/api/template/render", readData.of("content"), map[string]any{"id": id, "path": path, "preview": preview})
 }
 
-// RenderSprig renders a text with actions in {{ }}. These may read the whole workspace. It is
-// never tried again, nor is [Client.RenderTemplate]: a loop in a template keeps the kernel busy.
+// RenderSprig renders a text with actions in {{ }}, which may read the whole workspace. Like [Client.RenderTemplate]
+// it is never repeated, since a loop in a template keeps the kernel busy.
 func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
 	return ask[string](ctx, c, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template})
 }

@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// ReadFile returns the content of a file of the workspace, such as "/data/storage/…". A file
-// that is not there is an error of kind not_found (a status of 202 is never content).
+// ReadFile returns the content of a workspace file, such as "/data/storage/…". If the file is missing, the error has
+// kind not_found. A status of 202 never is content.
 func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
@@ -36,7 +36,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	})
 }
 
-// fileError names what the codes of the file API mean.
+// fileError returns the error for the codes of the file API.
 func fileError(path string, err error) error {
 	e, ok := errors.AsType[*codeError](err)
 	if !ok {
@@ -58,7 +58,7 @@ func fileError(path string, err error) error {
 func (c *Client) WriteFile(ctx context.Context, path string, content []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	_ = form.WriteField("path", path) // a buffer takes everything
+	_ = form.WriteField("path", path) // a buffer never fails
 	_ = form.WriteField("isDir", "false")
 	_ = form.WriteField("modTime", strconv.FormatInt(time.Now().UnixMilli(), 10))
 	part, err := form.CreateFormFile("file", "file")
@@ -75,10 +75,10 @@ type DirEntry struct {
 	Name      string `json:"name"`
 	IsDir     bool   `json:"isDir"`
 	IsSymlink bool   `json:"isSymlink"`
-	Updated   int64  `json:"updated"` // seconds
+	Updated   int64  `json:"updated"` // seconds since 1970
 }
 
-// ReadDir lists a folder of the workspace. One that is not there is an error of kind not_found.
+// ReadDir lists a folder of the workspace. If it is missing, the error has kind not_found.
 func (c *Client) ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 	var out []DirEntry
 	err := c.call(ctx, "/api/file/readDir", read, map[string]any{"path": path}, &out)

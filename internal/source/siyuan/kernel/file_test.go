@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestMissingFileIsNoContent: the kernel answers HTTP 202 with an envelope, which is never the file.
+// TestMissingFileIsNoContent: the kernel answers HTTP 202 with an error in JSON, which is never the file's content.
 func TestMissingFileIsNoContent(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -74,7 +74,7 @@ func TestMissingFileIsNoContent(t *testing.T) {
 	}
 }
 
-// TestRecordedFileErrors holds that every recorded answer of getFile with status 202 is an error.
+// TestRecordedFileErrors: every recorded answer of getFile with status 202 becomes an error.
 func TestRecordedFileErrors(t *testing.T) {
 	t.Parallel()
 	seen := 0

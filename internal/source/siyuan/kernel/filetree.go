@@ -15,7 +15,7 @@ type Document struct {
 	Name         string `json:"name"` // title
 	Icon         string `json:"icon"`
 	Sort         int    `json:"sort"`
-	SubFileCount int    `json:"subFileCount"` // documents right below it
+	SubFileCount int    `json:"subFileCount"` // number of child documents
 }
 
 // SortMode is an order of documents. The values are the kernel's.
@@ -29,14 +29,14 @@ const (
 	SortInherited SortMode = 15
 )
 
-// Documents lists all visible documents right below a storage path, "/" for those at the top of
-// a notebook, in the order that the interface shows. A path that does not exist has none; a
-// notebook that does not exist or is closed is an error.
+// Documents lists all visible documents directly below a storage path, "/" for the top of a notebook, in the order
+// that the interface shows. A path that does not exist has none. A notebook that does not exist or is closed is an
+// error.
 func (c *Client) Documents(ctx context.Context, notebook ID, path string) ([]Document, error) {
 	return c.documents(ctx, map[string]any{"notebook": notebook, "path": path, "maxListCount": 0})
 }
 
-// SortedDocuments is Documents in an order of the caller's choice.
+// SortedDocuments is Documents in the given order.
 func (c *Client) SortedDocuments(ctx context.Context, notebook ID, path string, by SortMode) ([]Document, error) {
 	return c.documents(ctx, map[string]any{"notebook": notebook, "path": path, "maxListCount": 0, "sort": by})
 }
@@ -45,9 +45,8 @@ func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document
 	return ask[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.of("files"), body)
 }
 
-// CreateDocument makes a document with an id of the caller's choice at a human path of a
-// notebook. Missing parents are made too, a path that exists gets a second document, and an id
-// that is taken is an error.
+// CreateDocument creates a document with the given id at a human path of a notebook. Missing parents are created too.
+// If the path exists, it then has two documents. An id in use is an error.
 func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
 	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], joiner) {
 		return c.createBelow(ctx, notebook, hpath, markdown, id)
@@ -57,17 +56,17 @@ func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdow
 	})
 }
 
-// CreateDocumentAt makes a document at a storage path of a notebook, whose last part is its id. The document above it
-// must be there, and the id must not be taken. Unlike [Client.CreateDocument] it looks for nothing by its title, and so
-// needs no index to be up to date.
+// CreateDocumentAt creates a document at a storage path of a notebook, whose last part is its id. The document above
+// it must exist, and the id must be free. Unlike [Client.CreateDocument] it looks up nothing by title, so no index
+// has to be up to date.
 func (c *Client) CreateDocumentAt(ctx context.Context, notebook ID, path, title, markdown string) error {
 	return c.call(ctx, "/api/filetree/createDoc", writeData, map[string]any{
 		"notebook": notebook, "path": path, "title": title, "md": markdown,
 	}, nil)
 }
 
-// RenameDocument gives a document another title. The kernel removes "/" from it, and makes an
-// empty one "Untitled".
+// RenameDocument changes the title of a document. The kernel removes "/" from it, and replaces an empty one by
+// "Untitled".
 func (c *Client) RenameDocument(ctx context.Context, id ID, title string) error {
 	return c.call(ctx, "/api/filetree/renameDocByID", write, map[string]any{"id": id, "title": title}, nil)
 }
@@ -77,8 +76,8 @@ func (c *Client) RemoveDocument(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/filetree/removeDocByID", writeLate, map[string]any{"id": id}, nil)
 }
 
-// MoveDocuments moves documents below another document or to the top of a notebook. Moving one
-// into itself or below itself does nothing and is not an error.
+// MoveDocuments moves documents below another document or to the top of a notebook. Moving one into itself or below
+// itself does nothing, without an error.
 func (c *Client) MoveDocuments(ctx context.Context, from []ID, to ID) error {
 	return c.call(ctx, "/api/filetree/moveDocsByID", write, map[string]any{"fromIDs": from, "toID": to}, nil)
 }
@@ -91,14 +90,14 @@ type Duplicate struct {
 	HPath    string `json:"hPath"`
 }
 
-// DuplicateDocument copies a document, without those below it, beside itself.
+// DuplicateDocument copies a document, without its child documents, next to itself.
 func (c *Client) DuplicateDocument(ctx context.Context, id ID) (Duplicate, error) {
 	return ask[Duplicate](ctx, c, "/api/filetree/duplicateDoc", writeData, map[string]any{"id": id})
 }
 
-// HeadingToDocument makes a heading and what lies under it a document of the heading's id, below
-// the document at a storage path of a notebook, "/" for its top. previous is the storage path
-// of the document that it is put after; empty is the kernel's choice.
+// HeadingToDocument turns a heading and its section into a document with the heading's id, below the document at a
+// storage path of a notebook, "/" for its top. It comes after the document with the storage path previous; if that is
+// empty, the kernel chooses.
 func (c *Client) HeadingToDocument(ctx context.Context, heading, notebook ID, path, previous string) error {
 	body := map[string]any{"srcHeadingID": heading, "targetNoteBook": notebook, "targetPath": path}
 	if previous != "" {
@@ -107,35 +106,34 @@ func (c *Client) HeadingToDocument(ctx context.Context, heading, notebook ID, pa
 	return c.call(ctx, "/api/filetree/heading2Doc", write, body, nil)
 }
 
-// MergedFrom is where a document was that has become a heading.
+// MergedFrom is the former place of a document that became a heading.
 type MergedFrom struct {
 	Notebook ID     `json:"srcTreeBox" about:"notebook that the document was in"`
 	Path     string `json:"srcTreePath" about:"storage path that it had"`
 }
 
-// DocumentToHeading puts a document as a heading after or before a block of another document;
-// the document goes away. target must never be a document: the kernel destroys its file then.
+// DocumentToHeading turns a document into a heading before or after a block of another document; the document is
+// removed. target must never be a document: the kernel would destroy its file.
 func (c *Client) DocumentToHeading(ctx context.Context, document, target ID, after bool) (MergedFrom, error) {
 	return ask[MergedFrom](ctx, c, "/api/filetree/doc2Heading", writeData, map[string]any{
 		"srcID": document, "targetID": target, "after": after,
 	})
 }
 
-// ChangeSort sets the custom order of documents that have the same parent, by storage paths.
+// ChangeSort sets the custom order of documents with the same parent, given by storage paths.
 func (c *Client) ChangeSort(ctx context.Context, notebook ID, paths []string) error {
 	return c.call(ctx, "/api/filetree/changeSort", write, map[string]any{"notebook": notebook, "paths": paths}, nil)
 }
 
-// SetDocSortMode sets the order of the documents below one document. Kernels before 3.8.1 lack
-// it: an error of kind unsupported_by_kernel.
+// SetDocSortMode sets the order of a document's children. Kernels before 3.8.1 lack it: the error has kind
+// unsupported_by_kernel.
 func (c *Client) SetDocSortMode(ctx context.Context, id ID, mode SortMode) error {
 	return c.call(ctx, "/api/filetree/setDocSortMode", write, map[string]any{"id": id, "sortMode": mode}, nil)
 }
 
-// Reread makes the kernel read a document and all below it from their files again; path is its
-// storage path. The kernel remembers documents by notebook and path, so that one which comes back
-// to a notebook is as it was when it left: what was written elsewhere does not show, and is lost
-// with the next write.
+// Reread makes the kernel read a document and all below it, given by its storage path, from their files again. The
+// kernel caches documents by notebook and path. A document that returns to a notebook therefore shows its old state:
+// later changes are not shown, and are lost with the next write.
 func (c *Client) Reread(ctx context.Context, notebook ID, path string) error {
 	at := "/" + string(notebook) + path
 	return c.call(ctx, "/api/filetree/upsertIndexes", write, map[string]any{
@@ -143,40 +141,40 @@ func (c *Client) Reread(ctx context.Context, notebook ID, path string) error {
 	}, nil)
 }
 
-// FoundDocument is a document that a search of titles found.
+// FoundDocument is a document found by a search of titles.
 type FoundDocument struct {
 	Notebook ID     `json:"box"`
-	HPath    string `json:"hPath"` // with the notebook's name before it, without a slash at the start
-	Path     string `json:"path"`  // storage path; "/" is the notebook itself
+	HPath    string `json:"hPath"` // begins with the notebook's name, without a leading slash
+	Path     string `json:"path"`  // storage path; "/" means the notebook itself
 	Icon     string `json:"boxIcon"`
 }
 
-// SearchDocuments finds documents of all open notebooks by words of their human paths. It reads
-// the index, which is flushed first if this client has written. Hits may repeat.
+// SearchDocuments finds documents in all open notebooks by words of their human paths. It reads the index, which is
+// flushed first if this client has written. Hits may repeat.
 func (c *Client) SearchDocuments(ctx context.Context, words string) ([]FoundDocument, error) {
 	return ask[[]FoundDocument](ctx, c, "/api/filetree/searchDocs", readIndexData, map[string]any{"k": words})
 }
 
-// DocumentHTML returns a document as the editor shows it: {content, blockCount, eof, …}. size
-// bounds the blocks that are loaded.
+// DocumentHTML returns a document as the editor shows it: {content, blockCount, eof, …}. size bounds the blocks that
+// are loaded.
 func (c *Client) DocumentHTML(ctx context.Context, id ID, size int) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/filetree/getDoc", readData, map[string]any{"id": id, "mode": 0, "size": size})
 }
 
-// DocumentInfo returns what the kernel knows of a block's document: {rootID, name, refCount,
-// subFileCount, ial, …}.
+// DocumentInfo returns what the kernel knows about a block's document: {rootID, name, refCount, subFileCount, ial,
+// …}.
 func (c *Client) DocumentInfo(ctx context.Context, id ID) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/block/getDocInfo", readData, map[string]any{"id": id})
 }
 
-// Outline returns the headings of a document as a tree: null if there are none. preview takes
-// in the document's own title. Names are escaped as HTML.
+// Outline returns the headings of a document as a tree; null if there are none. With preview it includes the
+// document's title. Names are HTML.
 func (c *Client) Outline(ctx context.Context, id ID, preview bool) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/outline/getDocOutline", read, map[string]any{"id": id, "preview": preview})
 }
 
-// DailyNote makes today's note of a notebook, or finds it. app names the window that
-// is left alone; it may be empty.
+// DailyNote returns today's note of a notebook, and creates it if need be. app names a window that is not to be
+// refreshed; it may be empty.
 func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, error) {
 	body := map[string]any{"notebook": notebook}
 	if app != "" {
@@ -185,13 +183,13 @@ func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, er
 	return ask[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
 }
 
-// joiner is the character that makes one emoji of several (U+200D). The kernel keeps it in titles
-// and takes it out of the human paths that it is asked about, so that it does not find what has
-// it: neither a document, nor the parent of a new one, which it makes a second time then.
+// joiner (U+200D) joins several characters to one emoji. The kernel keeps it in titles but drops it from the human
+// paths in requests, so it finds neither a document with it in the path, nor such a parent of a new document, which
+// it then creates a second time.
 const joiner = "\u200d"
 
-// indexedIDs are the documents of a human path as the index has them. It may have one that is gone, so each
-// is looked for.
+// indexedIDs returns the documents that have a human path by the index. The index may have one that is gone, so each
+// is verified.
 func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]ID, error) {
 	rows, err := SQL[struct{ ID ID }](ctx, c, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND box = "+Quote(string(notebook))+
 		" AND hpath = "+Quote(hpath)+" ORDER BY id LIMIT 100")
@@ -208,8 +206,8 @@ func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]I
 	return ids, err
 }
 
-// createBelow makes a document at the top of a notebook and moves it below its parents, which
-// are found, or made in the same way.
+// createBelow creates a document at the top of a notebook and moves it below its parents, which it finds, or creates
+// in the same way.
 func (c *Client) createBelow(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
 	above, title := hpath[:strings.LastIndex(hpath, "/")], hpath[strings.LastIndex(hpath, "/"):]
 	parents, err := c.IDsByHPath(ctx, notebook, above)

@@ -9,7 +9,7 @@ import (
 
 const flushPath = "/api/sqlite/flushTransaction"
 
-// TestFlushAtTheStart: what another program wrote just before, such as a command that has ended, is found.
+// TestFlushAtTheStart: what another program, such as a command that has ended, wrote just before is found.
 func TestFlushAtTheStart(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -29,8 +29,8 @@ func TestFlushAtTheStart(t *testing.T) {
 	}
 }
 
-// TestFlushAfterARemoval: a kernel removes the rows of a document some time after it has answered, so that the first
-// flush may come too early.
+// TestFlushAfterARemoval: a kernel removes the rows of a document some time after its answer, so the first flush may
+// come too early.
 func TestFlushAfterARemoval(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -50,7 +50,7 @@ func TestFlushAfterARemoval(t *testing.T) {
 	}
 }
 
-// TestFlushThatCannotBe: a kernel that does not flush has nothing to flush, or never had the endpoint.
+// TestFlushThatCannotBe: a kernel that cannot flush is read without.
 func TestFlushThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("Currently in read-only mode"), kerneltest.FailEmpty} {

@@ -12,56 +12,56 @@ type HistoryItem struct {
 	Notebook ID     `json:"notebook"`
 }
 
-// HistoryContent is what a copy holds.
+// HistoryContent is the content of a copy.
 type HistoryContent struct {
-	ID      ID     `json:"rootID"`     // of the document; empty where there is no such copy
+	ID      ID     `json:"rootID"`     // of the document; empty if there is no such copy
 	Content string `json:"content"`    // in the editor's form, unless Large
 	Large   bool   `json:"isLargeDoc"` // Content is plain text
 }
 
-// historyOf is how the copies of one document are looked for.
+// historyOf returns the search for copies of one document.
 func historyOf(doc ID) map[string]any {
 	return map[string]any{"query": doc, "type": 3, "op": "all", "notebook": "%"}
 }
 
-// HistoryTimes returns when copies of a document were made, newest first: seconds, as text. A
-// copy is found about two seconds after it was made.
+// HistoryTimes returns when copies of a document were made, in seconds as text, newest first. A copy can be found
+// about two seconds after it was made.
 func (c *Client) HistoryTimes(ctx context.Context, doc ID) ([]string, error) {
 	return ask[[]string](ctx, c, "/api/history/searchHistory", readData.of("histories"), historyOf(doc))
 }
 
-// HistoryItems lists the copies of a document that were made at a time of [Client.HistoryTimes].
+// HistoryItems lists the copies of a document made at one of the [Client.HistoryTimes].
 func (c *Client) HistoryItems(ctx context.Context, doc ID, created string) ([]HistoryItem, error) {
 	body := historyOf(doc)
 	body["created"] = created
 	return ask[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.of("items"), body)
 }
 
-// HistoryContent reads a copy; one that does not exist is empty.
+// HistoryContent reads a copy; a missing one is empty.
 func (c *Client) HistoryContent(ctx context.Context, path string) (HistoryContent, error) {
 	return ask[HistoryContent](ctx, c, "/api/history/getDocHistoryContent", readData, map[string]any{"historyPath": path, "k": "", "highlight": false})
 }
 
-// KeepHistory makes a copy of a document as it is.
+// KeepHistory makes a copy of the current state of a document.
 func (c *Client) KeepHistory(ctx context.Context, doc ID) error {
 	return c.call(ctx, "/api/history/createDocHistory", write, map[string]any{"id": doc}, nil)
 }
 
-// RollbackHistory puts a copy in the place of its document. A copy that equals the document makes
-// the kernel delete the document's file and answer code 0: compare before.
+// RollbackHistory replaces a document by a copy. If the copy equals the document, the kernel deletes the document's
+// file and answers code 0, so compare them first.
 func (c *Client) RollbackHistory(ctx context.Context, notebook ID, path string) error {
 	return c.call(ctx, "/api/history/rollbackDocHistory", write, map[string]any{"notebook": notebook, "historyPath": path}, nil)
 }
 
-// The data repository: snapshots of the whole workspace, some with a tag. Without a key all of it
-// is an error of code "repo_key_missing".
+// The data repository has snapshots of the whole workspace, some of them tagged. Without a repository key all its
+// calls fail with code "repo_key_missing".
 
 // Snapshot is one state of the workspace.
 type Snapshot struct {
 	ID      string `json:"id"`
 	Memo    string `json:"memo"`
-	Created int64  `json:"created"` // milliseconds
-	Tag     string `json:"tag"`     // in lists of tagged ones
+	Created int64  `json:"created"` // milliseconds since 1970
+	Tag     string `json:"tag"`     // only in lists of tagged snapshots
 }
 
 // SnapshotFile is a file of a snapshot.
@@ -71,38 +71,37 @@ type SnapshotFile struct {
 	Path  string `json:"path"` // below /data: "/<notebook>/…/<id>.sy"
 }
 
-// SnapshotDiff is how two snapshots differ.
+// SnapshotDiff is the difference of two snapshots.
 type SnapshotDiff struct {
 	OnlyLeft  []SnapshotFile `json:"removesRight"`
 	OnlyRight []SnapshotFile `json:"addsLeft"`
-	// Changed files, as the right snapshot has them.
+	// Changed files, in the version of the right snapshot.
 	ChangedRight []SnapshotFile `json:"updatesRight"`
 }
 
-// SnapshotContent is what a document holds in a snapshot.
+// SnapshotContent is the content of a document in a snapshot.
 type SnapshotContent struct {
 	Title   string `json:"title"`
 	Content string `json:"content"`       // in the editor's form, unless Text
 	Text    bool   `json:"displayInText"` // Content is plain text
 }
 
-// Snapshots lists the snapshots, newest first, by pages from 1.
+// Snapshots returns a page of snapshots, newest first; page counts from 1.
 func (c *Client) Snapshots(ctx context.Context, page int) ([]Snapshot, error) {
 	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.of("snapshots"), map[string]any{"page": page})
 }
 
-// TaggedSnapshots lists the snapshots that have a tag, one entry a tag.
+// TaggedSnapshots lists the snapshots with a tag, one entry for each tag.
 func (c *Client) TaggedSnapshots(ctx context.Context) ([]Snapshot, error) {
 	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.of("snapshots"), nil)
 }
 
-// CreateSnapshot makes a snapshot; memo must not be empty. Where nothing has changed since the
-// last one there is no new one.
+// CreateSnapshot makes a snapshot; memo must not be empty. If nothing has changed since the last one, it makes none.
 func (c *Client) CreateSnapshot(ctx context.Context, memo string) error {
 	return c.call(ctx, "/api/repo/createSnapshot", write, map[string]any{"memo": memo}, nil)
 }
 
-// TagSnapshot gives a snapshot a tag. A tag of that name moves without a word.
+// TagSnapshot tags a snapshot. An existing tag of that name moves silently.
 func (c *Client) TagSnapshot(ctx context.Context, id, tag string) error {
 	return c.call(ctx, "/api/repo/tagSnapshot", write, map[string]any{"id": id, "name": tag}, nil)
 }
@@ -117,7 +116,7 @@ func (c *Client) SnapshotContent(ctx context.Context, file string) (SnapshotCont
 	return ask[SnapshotContent](ctx, c, "/api/repo/openRepoSnapshotFile", readData, map[string]any{"id": file})
 }
 
-// RollbackSnapshotFile puts a file of a snapshot in the place where it was.
+// RollbackSnapshotFile restores a file of a snapshot to its place.
 func (c *Client) RollbackSnapshotFile(ctx context.Context, file string) error {
 	return c.call(ctx, "/api/repo/rollbackRepoSnapshotFile", write, map[string]any{"id": file}, nil)
 }

@@ -14,9 +14,9 @@ var iconCode = lazyregexp.New(`^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$`)
 // errIcon says what an icon may be.
 var errIcon = errors.New(`must be an emoji, its code points in hex such as "1f4d4", or the path of an image in the workspace's emojis folder`)
 
-// Icon returns an icon as the kernel stores it. An emoji becomes its code points ("1f4d4"); code
-// points, the path of an own image ("dir/cat.png"), a dynamic icon and "", which means none,
-// stay. Anything else is an error, for the kernel would store it and show nothing.
+// Icon returns an icon in the kernel's form. An emoji becomes its code points ("1f4d4"). Code points, the path of a
+// custom image ("dir/cat.png"), a dynamic icon and "" (none) stay. Anything else is an error, since the kernel would
+// store it and show nothing.
 func Icon(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
@@ -43,7 +43,7 @@ func isImage(path string) bool {
 	return false
 }
 
-// emojiCode is the code points of one emoji, joined as the kernel has them.
+// emojiCode returns the code points of one emoji in the kernel's form.
 func emojiCode(text string) (string, error) {
 	var codes []string
 	symbol := false
@@ -54,7 +54,7 @@ func emojiCode(text string) (string, error) {
 		symbol = symbol || c > 0xff
 		codes = append(codes, fmt.Sprintf("%x", c))
 	}
-	const longest = 12 // code points of one emoji, a family with skin tones included
+	const longest = 12 // code points of one emoji, such as a family with skin tones
 	if !symbol || len(codes) > longest {
 		return "", errIcon
 	}

@@ -21,7 +21,7 @@ type Notebook struct {
 	Unlocked          bool   `json:"unlocked"`
 }
 
-// FindNotebook is the notebook of an id in a list, nil if none has it.
+// FindNotebook returns the notebook with that id, nil if the list has none.
 func FindNotebook(list []Notebook, id ID) *Notebook {
 	for i := range list {
 		if list[i].ID == id {
@@ -40,24 +40,24 @@ func (c *Client) Notebooks(ctx context.Context) ([]Notebook, error) {
 	return ask[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.of("notebooks"), nil)
 }
 
-// CreateNotebook makes a notebook. Names may repeat; the kernel drops "/" from a name and makes
-// an empty one "Untitled".
+// CreateNotebook creates a notebook. Names may repeat. The kernel drops "/" from a name and replaces an empty one by
+// "Untitled".
 func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, error) {
 	return ask[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.of("notebook"), map[string]any{"name": name})
 }
 
-// OpenNotebook opens a notebook; its index is made in the background.
+// OpenNotebook opens a notebook; the kernel indexes it in the background.
 func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "/api/notebook/openNotebook", id, nil)
 }
 
-// CloseNotebook closes a notebook. One that does not exist is not an error. Shortly after writes to
-// the notebook this can end the kernel: flush before.
+// CloseNotebook closes a notebook; a missing one is not an error. Shortly after writes to the notebook it can crash
+// the kernel, so flush first.
 func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "/api/notebook/closeNotebook", id, nil)
 }
 
-// RemoveNotebook removes a notebook with all its documents, as dangerous as [Client.CloseNotebook].
+// RemoveNotebook removes a notebook with all its documents. Flush first, as for [Client.CloseNotebook].
 func (c *Client) RemoveNotebook(ctx context.Context, id ID) error {
 	return c.onNotebook(ctx, "/api/notebook/removeNotebook", id, nil)
 }
@@ -67,8 +67,8 @@ func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
 	return c.onNotebook(ctx, "/api/notebook/renameNotebook", id, map[string]any{"name": name})
 }
 
-// SetNotebookIcon sets the icon of a notebook, a code point in hex such as "1f4d4". The notebook
-// must exist: of another id the kernel makes a ghost.
+// SetNotebookIcon sets the icon of a notebook to a code point in hexadecimal, such as "1f4d4". The notebook must
+// exist: for an unknown id the kernel creates a ghost notebook.
 func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
 	return c.onNotebook(ctx, "/api/notebook/setNotebookIcon", id, map[string]any{"icon": icon})
 }
@@ -79,24 +79,24 @@ func (c *Client) onNotebook(ctx context.Context, endpoint string, id ID, more ma
 	return c.call(ctx, endpoint, write, body, nil)
 }
 
-// NotebookConf returns the configuration of a notebook as the kernel has it: {box, conf, name}.
+// NotebookConf returns the configuration of a notebook in the kernel's form: {box, conf, name}.
 func (c *Client) NotebookConf(ctx context.Context, id ID) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id})
 }
 
-// NotebookSortMode is the order of documents that a notebook's configuration has.
+// NotebookSortMode returns the order of documents in a notebook's configuration.
 func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) {
 	return ask[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.of("conf.sortMode"), map[string]any{"notebook": id})
 }
 
-// SetNotebookConf changes the members of a notebook's configuration that conf has, and returns
-// all of it. The notebook must exist: of another id the kernel makes a ghost.
+// SetNotebookConf changes the members of a notebook's configuration that are in conf, and returns all of it. The
+// notebook must exist: for an unknown id the kernel creates a ghost notebook.
 func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf})
 }
 
-// FlushNow is [Client.Flush] whether or not this client has written: others may have, before a
-// notebook is closed or removed.
+// FlushNow is [Client.Flush] even if this client has not written: others may have, before a notebook is closed or
+// removed.
 func (c *Client) FlushNow(ctx context.Context) error {
 	c.dirty.Store(true)
 	return c.Flush(ctx)

@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Lists that need no id may be null where there is nothing: that is not a call that did nothing.
+// A list that takes no id may be null if it is empty; that does not mean that the call did nothing.
 func TestNothingMayBeNull(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -43,7 +43,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestUnknownPlaces: each call has its own way to say that an id does not exist; ours is one.
+// TestUnknownPlaces: each endpoint has its own answer for an id that does not exist; the client returns one error for
+// all.
 func TestUnknownPlaces(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

@@ -10,10 +10,9 @@ import (
 	"collie/internal/tool"
 )
 
-// SQL runs one statement that reads, and returns its rows; an empty result is an empty list.
-// The statement needs an outer LIMIT, or the kernel cuts at 64 rows. Rows may come
-// twice: select distinct, or drop what has the same id. What was written a moment
-// ago is there: the index is flushed first if this client has written.
+// SQL runs one reading statement and returns its rows; the list is empty, not nil, if there are none. The statement
+// needs an outer LIMIT, or the kernel cuts at 64 rows. Rows may repeat: select distinct, or drop rows with the same
+// id. The index is flushed first if this client has written.
 func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
 	rows, err := ask[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement, "mode": "readonly"})
 	if unknownMode(err) {
@@ -22,17 +21,17 @@ func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
 	return rows, err
 }
 
-// unknownMode reports whether a kernel does not know mode "readonly". Nothing that the statement
-// itself can cause may look like it: without the mode a statement may write.
+// unknownMode reports whether a kernel does not know the mode "readonly". No error that the statement itself can
+// cause may match, since without the mode a statement may write.
 func unknownMode(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Facts["kernelCode"] == -1 && strings.HasSuffix(e.Message, "- unknown [mode]")
 }
 
-// Quote writes text as an SQL string.
+// Quote returns text as an SQL string.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// QuoteIDs writes ids as an SQL list, without those that are not ids.
+// QuoteIDs returns ids as an SQL list, without invalid ones.
 func QuoteIDs[T ~string](ids []T) string {
 	var b strings.Builder
 	for _, id := range ids {
@@ -50,9 +49,8 @@ func QuoteIDs[T ~string](ids []T) string {
 	return b.String()
 }
 
-// Contains is an SQL condition that holds where an expression has a text in it, upper and lower
-// case being the same in every script. Of the ways to say that, LIKE with ESCAPE ends the parser
-// of the kernel, and lower() knows ASCII only.
+// Contains returns an SQL condition that an expression contains a text, ignoring case in every script. It uses GLOB:
+// LIKE with ESCAPE crashes the kernel's parser, and lower() only knows ASCII.
 func Contains(expression, text string) string {
 	var b strings.Builder
 	b.WriteByte('*')

@@ -15,7 +15,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// noWaits tries nothing again.
+// noWaits means that nothing is repeated.
 var noWaits = []time.Duration{}
 
 type nopCloser struct{ io.Reader }
@@ -41,8 +41,8 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestSQLStaysReadOnly: the statement is sent again without its mode only to a kernel that says it does not know the
-// mode. Without it a statement may write.
+// TestSQLStaysReadOnly: the statement is sent without its mode only to a kernel that says that it does not know the
+// mode, since without it a statement may write.
 func TestSQLStaysReadOnly(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -11,12 +11,12 @@ type BacklinkDocument struct {
 	ID       ID     `json:"id"`
 	Notebook ID     `json:"box"`
 	Name     string `json:"name"`
-	HPath    string `json:"hPath"` // with the name of its notebook
-	Count    int    `json:"count"` // blocks that do
+	HPath    string `json:"hPath"` // begins with the name of its notebook
+	Count    int    `json:"count"` // number of such blocks
 }
 
-// BacklinkDocuments lists the documents that refer to a block, or to anything in a document, and
-// those that mention it by name without referring to it.
+// BacklinkDocuments lists the documents that refer to a block, or to anything in a document, and those that mention
+// it by name without referring to it.
 func (c *Client) BacklinkDocuments(ctx context.Context, id ID) (links, mentions []BacklinkDocument, err error) {
 	var out struct{ Backlinks, Backmentions []BacklinkDocument }
 	err = c.call(ctx, "/api/ref/getBacklink2", readIndexData, map[string]any{
@@ -25,19 +25,19 @@ func (c *Client) BacklinkDocuments(ctx context.Context, id ID) (links, mentions 
 	return out.Backlinks, out.Backmentions, err
 }
 
-// BacklinkBlock is a block that refers or mentions, in the editor's form.
+// BacklinkBlock is a block that refers to or mentions another, in the editor's form.
 type BacklinkBlock struct {
 	DOM string `json:"dom"`
 }
 
-// BacklinksIn returns the blocks of the document ref that refer to a block, or to anything in a
-// document. ok is false where the kernel gave no answer to speak of. There is no keyword, since the kernel makes SQL of
-// one without care: what is in it could write.
+// BacklinksIn returns the blocks of the document ref that refer to a block, or to anything in a document. ok is false
+// if the kernel gave no usable answer. There is no keyword parameter, since the kernel puts a keyword into SQL
+// unescaped, where it could write.
 func (c *Client) BacklinksIn(ctx context.Context, id, ref ID) (blocks []BacklinkBlock, ok bool, err error) {
 	return c.backlinksIn(ctx, "/api/ref/getBacklinkDoc", id, ref)
 }
 
-// MentionsIn is [Client.BacklinksIn] for the blocks that mention without referring.
+// MentionsIn is [Client.BacklinksIn] for blocks that mention without referring.
 func (c *Client) MentionsIn(ctx context.Context, id, ref ID) (blocks []BacklinkBlock, ok bool, err error) {
 	return c.backlinksIn(ctx, "/api/ref/getBackmentionDoc", id, ref)
 }
@@ -61,16 +61,15 @@ type Reference struct {
 	Type     string `json:"type"` // p, h, …
 	Content  string `json:"content"`
 	Markdown string `json:"markdown"`
-	Target   ID     `json:"target"` // what it refers to
-	Anchor   string `json:"anchor"` // what it shows there
+	Target   ID     `json:"target"` // the block it refers to
+	Anchor   string `json:"anchor"` // the text that it shows there
 	// Reference is the reference itself, as Markdown.
 	Reference string `json:"reference"`
 }
 
-// References returns the blocks that refer to a block, or to anything in a document if id is
-// one, from the index and in no more than limit rows. Those of other notebooks than in are left out; nil is all of them.
-// Rows may come twice. A reference to what does not
-// exist has no def_block_id there, and the document of something else.
+// References returns the blocks that refer to a block or, with document set, to anything in a document: at most limit
+// rows of the index, of the notebooks in, where nil means all. Rows may repeat. A reference to a missing block has an
+// empty def_block_id, and the document of something else.
 func (c *Client) References(ctx context.Context, id ID, document bool, in []Notebook, limit int) ([]Reference, error) {
 	column := "def_block_id"
 	if document {
@@ -88,8 +87,8 @@ func (c *Client) References(ctx context.Context, id ID, document bool, in []Note
 		"ORDER BY b.updated DESC, b.id LIMIT %d", column, Quote(string(id)), limit))
 }
 
-// MentioningDocuments lists documents of some notebooks that may mention a block or document: in which a text has its
-// title, its name or one of its aliases. The one that it is in is no such document. HPath has no name of a notebook.
+// MentioningDocuments lists documents in the notebooks in that may mention a block or document: one of their texts
+// contains its title, its name or an alias. Its own document root is left out. HPath lacks the notebook's name.
 func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Notebook, limit int) ([]BacklinkDocument, error) {
 	type row struct{ Content, Name, Alias string }
 	found, err := SQL[row](ctx, c, "SELECT DISTINCT content, name, alias FROM blocks WHERE id = "+Quote(string(id))+" LIMIT 2")
@@ -123,7 +122,7 @@ func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Note
 	return out, err
 }
 
-// notebookIDs are the ids of notebooks as an SQL list.
+// notebookIDs returns the ids of notebooks as an SQL list.
 func notebookIDs(list []Notebook) string {
 	ids := make([]ID, len(list))
 	for i := range list {

@@ -7,7 +7,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// BuiltInDeck is the deck that cards made in the editor belong to.
+// BuiltInDeck is the deck of cards made in the editor.
 const BuiltInDeck ID = siyuanapi.BuiltInDeck
 
 // Deck is a deck of cards.
@@ -19,7 +19,7 @@ type Deck struct {
 	Updated string `json:"updated"`
 }
 
-// DueCard is a card that is to be reviewed.
+// DueCard is a card that is due for review.
 type DueCard struct {
 	DeckID     ID                `json:"deckID" about:"its deck"`
 	CardID     ID                `json:"cardID" about:"for review_card"`
@@ -27,12 +27,11 @@ type DueCard struct {
 	Lapses     int               `json:"lapses"`
 	Reps       int               `json:"reps"`
 	State      int               `json:"state"`                                                        // 0 new, 1 learning, 2 review, 3 relearning
-	LastReview int64             `json:"lastReview" about:"milliseconds" verbose:"yes"`                // before 1970 is never
+	LastReview int64             `json:"lastReview" about:"milliseconds" verbose:"yes"`                // before 1970: never
 	NextDues   map[string]string `json:"nextDues" about:"when it comes back, by rating" verbose:"yes"` // in words
 }
 
-// CardBlock is a block that is a card, as lists of a deck have it. Box is empty where the block
-// is not found.
+// CardBlock is a block that is a card, in lists of a deck. Box is empty if the block is not found.
 type CardBlock struct {
 	ID       ID     `json:"id"`
 	Box      ID     `json:"box"`
@@ -44,43 +43,43 @@ type CardBlock struct {
 	Type     string `json:"type"`
 	Card     ID     `json:"riffCardID"`
 	Riff     *struct {
-		Due        time.Time `json:"due"` // of a new card, the moment of the answer
+		Due        time.Time `json:"due"` // of a new card: the time of the answer
 		Reps       int       `json:"reps"`
 		Lapses     int       `json:"lapses"`
 		State      int       `json:"state"`
-		LastReview time.Time `json:"lastReview"` // of a new card, the year 1
+		LastReview time.Time `json:"lastReview"` // of a new card: the year 1
 	} `json:"riffCard"`
 }
 
-// Decks lists the decks but the built-in one, which the kernel never lists.
+// Decks lists the decks except the built-in one, which the kernel never lists.
 func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
 	return ask[[]Deck](ctx, c, "/api/riff/getRiffDecks", read, nil)
 }
 
-// DueList is what is due. The kernel names at most as many cards as the user's settings have for one round, by
-// default 20 new ones and 200 others, and picks the new ones by lot.
+// DueList is what is due. The kernel names only as many cards as the user's settings allow in one round, by default
+// 20 new ones, chosen at random, and 200 others.
 type DueList struct {
 	Cards []DueCard `json:"cards"`
-	Due   int       `json:"unreviewedCount"` // named or not
+	Due   int       `json:"unreviewedCount"` // including those that are not named
 }
 
 func (c *Client) due(ctx context.Context, endpoint string, body map[string]any) (DueList, error) {
 	return ask[DueList](ctx, c, endpoint, readIndexData, body)
 }
 
-// DueInDeck lists what is due in a deck; an empty id is the built-in one, not all of them.
+// DueInDeck lists what is due in a deck; an empty id means the built-in deck, not all decks.
 func (c *Client) DueInDeck(ctx context.Context, deck ID) (DueList, error) {
 	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck})
 }
 
-// DueInNotebook lists what is due of the built-in deck in a notebook. For a closed one the kernel lists what is due
-// anywhere.
+// DueInNotebook lists what is due of the built-in deck in a notebook. For a closed notebook the kernel lists what is
+// due anywhere.
 func (c *Client) DueInNotebook(ctx context.Context, notebook ID) (DueList, error) {
 	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook})
 }
 
-// DueInTree lists what is due of the built-in deck in a document and those below it. An unknown
-// root gives the cards of all trees: make sure that it exists.
+// DueInTree lists what is due of the built-in deck in a document and those below it. For an unknown root the kernel
+// lists the cards of all documents, so check that it exists.
 func (c *Client) DueInTree(ctx context.Context, root ID) (DueList, error) {
 	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root})
 }
@@ -92,13 +91,13 @@ type CardPage struct {
 	PageCount int         `json:"pageCount"`
 }
 
-// Cards lists the cards of a deck by pages, of all decks where it is empty.
+// Cards returns a page of the cards of a deck; an empty id means all decks.
 func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, error) {
 	return ask[CardPage](ctx, c, "/api/riff/getRiffCards", readIndexData, map[string]any{"id": deck, "page": page, "pageSize": size})
 }
 
-// ReviewCard rates a card, 1 to 4. The kernel checks nothing, and any other rating makes it
-// forget the whole history of the card.
+// ReviewCard rates a card from 1 to 4. The kernel does not check the rating: any other makes it forget the card's
+// whole history.
 func (c *Client) ReviewCard(ctx context.Context, deck, card ID, rating int) error {
 	return c.call(ctx, "/api/riff/reviewRiffCard", write, map[string]any{"deckID": deck, "cardID": card, "rating": rating}, nil)
 }
@@ -108,12 +107,12 @@ func (c *Client) SkipCard(ctx context.Context, deck, card ID) error {
 	return c.call(ctx, "/api/riff/skipReviewRiffCard", write, map[string]any{"deckID": deck, "cardID": card}, nil)
 }
 
-// AddCards makes cards of blocks.
+// AddCards turns blocks into cards.
 func (c *Client) AddCards(ctx context.Context, deck ID, blocks []ID) (Deck, error) {
 	return ask[Deck](ctx, c, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks})
 }
 
-// RemoveCards makes cards plain blocks again, in every deck where deck is empty.
+// RemoveCards turns cards into plain blocks again, in every deck if deck is empty.
 func (c *Client) RemoveCards(ctx context.Context, deck ID, blocks []ID) error {
 	return c.call(ctx, "/api/riff/removeRiffCards", write, map[string]any{"deckID": deck, "blockIDs": blocks}, nil)
 }

@@ -6,7 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Version is the kernel's version, such as "3.7.3". It needs no token.
+// Version returns the kernel's version, such as "3.7.3". It needs no token.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	return ask[string](ctx, c, "/api/system/version", readData, nil)
 }
@@ -17,12 +17,12 @@ type WorkspaceInfo struct {
 	Version string `json:"siyuanVer" about:"version of the kernel"`
 }
 
-// WorkspaceInfo tells where the workspace is on the kernel's machine.
+// WorkspaceInfo returns where the workspace is on the kernel's machine, and the kernel's version.
 func (c *Client) WorkspaceInfo(ctx context.Context) (WorkspaceInfo, error) {
 	return ask[WorkspaceInfo](ctx, c, "/api/system/getWorkspaceInfo", readData, nil)
 }
 
-// CurrentTime is the kernel's clock in milliseconds. It needs no token.
+// CurrentTime returns the kernel's clock in milliseconds since 1970. It needs no token.
 func (c *Client) CurrentTime(ctx context.Context) (int64, error) {
 	return ask[int64](ctx, c, "/api/system/currentTime", readData, nil)
 }
@@ -39,8 +39,7 @@ func (c *Client) Network(ctx context.Context) (Proxy, error) {
 	return ask[Proxy](ctx, c, "/api/system/getNetwork", readData.of("proxy"), nil)
 }
 
-// Notify shows a message in SiYuan for timeout milliseconds, as an error if failed is set, and
-// returns its id.
+// Notify shows a message in SiYuan for timeout milliseconds, as an error if failed is set, and returns its id.
 func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed bool) (string, error) {
 	endpoint := "/api/notification/pushMsg"
 	if failed {
@@ -49,8 +48,8 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 	return ask[string](ctx, c, endpoint, kind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
 }
 
-// Booted reports whether a kernel has started: until then what it answers may lack things that
-// are there. One that cannot say so has.
+// Booted reports whether a kernel has finished starting: before that, its answers may lack things that exist. A
+// kernel without the endpoint counts as started.
 func (c *Client) Booted(ctx context.Context) (bool, error) {
 	progress, err := ask[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
 	if tool.KindOf(err) == NotInKernel {
@@ -59,30 +58,30 @@ func (c *Client) Booted(ctx context.Context) (bool, error) {
 	return progress >= 100, err
 }
 
-// The interface is told to show again what has changed: a document, a database, icons, the
-// tree, the tags. Nothing of the data changes.
+// The following calls reload parts of SiYuan's interface: a document, a database, icons, the tree, the tags. They
+// change no data.
 
-// ReloadDocument shows a document again.
+// ReloadDocument reloads a document in the interface.
 func (c *Client) ReloadDocument(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/ui/reloadProtyle", read, map[string]any{"id": id}, nil)
 }
 
-// ReloadDatabase shows a database again.
+// ReloadDatabase reloads a database in the interface.
 func (c *Client) ReloadDatabase(ctx context.Context, id ID) error {
 	return c.call(ctx, "/api/ui/reloadAttributeView", read, map[string]any{"id": id}, nil)
 }
 
-// ReloadIcons shows the icons again.
+// ReloadIcons reloads the icons.
 func (c *Client) ReloadIcons(ctx context.Context) error {
 	return c.call(ctx, "/api/ui/reloadIcon", read, nil, nil)
 }
 
-// ReloadTree shows the tree of documents again.
+// ReloadTree reloads the tree of documents.
 func (c *Client) ReloadTree(ctx context.Context) error {
 	return c.call(ctx, "/api/ui/reloadFiletree", read, nil, nil)
 }
 
-// ReloadTags shows the tags again.
+// ReloadTags reloads the tags.
 func (c *Client) ReloadTags(ctx context.Context) error {
 	return c.call(ctx, "/api/ui/reloadTag", read, nil, nil)
 }

@@ -13,13 +13,13 @@ type Tag struct {
 	Children []Tag  `json:"children,omitempty"`
 }
 
-// Tags returns the tree of all tags. The kernel keeps sort in the user's settings, so
-// the caller passes what stands there, unless the user asked for another order.
+// Tags returns the tree of all tags. The kernel stores sort in the user's settings, so pass the current
+// [Client.TagSort] unless the user asked for another order.
 func (c *Client) Tags(ctx context.Context, sort int, all bool) ([]Tag, error) {
 	return ask[[]Tag](ctx, c, "/api/tag/getTag", readIndex, map[string]any{"sort": sort, "ignoreMaxListHint": all, "app": "collie"})
 }
 
-// TagSort is the order of tags in the user's settings.
+// TagSort returns the order of tags in the user's settings.
 func (c *Client) TagSort(ctx context.Context) (int, error) {
 	return ask[int](ctx, c, "/api/system/getConf", readData.of("conf.tag.sort"), nil)
 }
@@ -29,7 +29,7 @@ func (c *Client) RenameTag(ctx context.Context, old, label string) error {
 	return c.call(ctx, "/api/tag/renameTag", write, map[string]any{"oldLabel": old, "newLabel": label}, nil)
 }
 
-// Conf is the whole configuration of the kernel, secrets included.
+// Conf returns the whole configuration of the kernel, including secrets.
 func (c *Client) Conf(ctx context.Context) (json.RawMessage, error) {
 	return ask[json.RawMessage](ctx, c, "/api/system/getConf", readData.of("conf"), nil)
 }

@@ -15,8 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// transferTimeout bounds the sending or fetching of one file, which may take longer than a
-// request without one.
+// transferTimeout bounds the upload or download of one file.
 const transferTimeout = 10 * time.Minute
 
 // filePart is a file that is sent as it is read.
@@ -26,14 +25,14 @@ type filePart struct {
 	size        int64
 }
 
-// upload posts a form whose last part is a file of a known size. The file is read once and
-// never held in memory, so the request cannot be repeated.
+// upload posts a form whose last part is a file of known size. The file is read once and not held in memory, so the
+// request cannot be repeated.
 func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string, file filePart, out any) error {
 	defer c.dirty.Store(true)
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
 	for _, f := range fields {
-		_ = form.WriteField(f[0], f[1]) // a buffer takes everything
+		_ = form.WriteField(f[0], f[1]) // a buffer never fails
 	}
 	if _, err := form.CreateFormFile(file.field, file.name); err != nil {
 		return internal(endpoint, err)
@@ -52,7 +51,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 		switch {
 		case cause != nil:
 			return broken(endpoint, n, file.size, cause)
-		case n < file.size: // the kernel waits for all of a form, so it has kept nothing of it
+		case n < file.size: // the kernel waits for the whole form, so it has stored nothing
 			return c.failure(ctx, endpoint, read, err)
 		}
 		return c.failure(ctx, endpoint, writeData, err)
@@ -71,7 +70,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	return nil
 }
 
-// broken is the error for a file that could not be read to the end it had.
+// broken returns the error for a file that ended early or could not be read.
 func broken(endpoint string, n, size int64, cause error) error {
 	return &tool.Error{
 		Op: "upload", Kind: tool.StateChanged, Subject: endpoint, Err: cause,
@@ -80,8 +79,8 @@ func broken(endpoint string, n, size int64, cause error) error {
 	}
 }
 
-// counted knows how much of a file was read, and what stopped that before its end. The transport
-// may still read when a request has failed.
+// counted counts how much of a file was read, and records the error that ended the reading. The transport may still
+// be reading after a request has failed.
 type counted struct {
 	from io.Reader
 	size int64
@@ -112,9 +111,8 @@ func (r *counted) state() (n int64, err error) {
 	return r.n, r.err
 }
 
-// CopyFile writes the content of a file of the workspace to w as it comes, and returns its
-// size. limit bounds it in bytes; a longer file is an error of kind output_too_large. A file
-// that is not there is an error of kind not_found. It is not tried again.
+// CopyFile copies the content of a workspace file to w as it arrives, and returns its size. A file of more than limit
+// bytes is an error of kind output_too_large, a missing file one of kind not_found. The request is not repeated.
 func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit int64) (int64, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
@@ -127,7 +125,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 	if err != nil {
 		return 0, c.failure(ctx, endpoint, read, err)
 	}
-	if resp.StatusCode != http.StatusOK { // 202 is never content
+	if resp.StatusCode != http.StatusOK { // 202 never is content
 		a, err := readAnswer(resp)
 		switch {
 		case err != nil:

@@ -32,8 +32,8 @@ type happened struct {
 // action names what happened as the file of the coins does.
 func (h *happened) action() string { return h.Tool + "/" + h.Action }
 
-// theirs are the coins in the workspace, which are added to ours once: the plugin has counted
-// them, and our file takes the place of its own. Until they are known nothing is written there.
+// theirs returns the coins in the workspace, which are added to ours once: the plugin has counted them, and our file
+// takes the place of its own. Until they are known nothing is written there.
 func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
 	p.mu.Lock()
 	joined := p.joined

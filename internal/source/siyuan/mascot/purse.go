@@ -47,8 +47,8 @@ type Purse struct {
 	done  chan struct{} // nor is anything written any more
 }
 
-// settleTime bounds one round of writing, and askTime what of it goes by for a kernel that does not answer: our own file is
-// written without it.
+// settleTime bounds one round of writing. askTime is the part of it that a kernel may take to answer; without an
+// answer, our own file is written anyway.
 const (
 	settleTime = 5 * time.Second
 	askTime    = 2 * time.Second
@@ -244,8 +244,8 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 	return s, err
 }
 
-// coins is the file of the coins. Its first members are those of the workspace's puppyStats.json,
-// and files of that shape can be read; the others are for us.
+// coins is the content of the coin file. Its first members are those of the workspace's puppyStats.json, so such a
+// file can be read; the others are our own.
 type coins struct {
 	Earned     int64  `json:"totalCalls"` // ever
 	Balance    int64  `json:"balance"`
@@ -260,8 +260,8 @@ type coins struct {
 // most bounds numbers that are counted, so that sums stay exact in JSON.
 const most = 1 << 52
 
-// readCoins is a file of coins; what is broken begins anew. A file without a balance counts each
-// call, and no number is below 0.
+// readCoins returns a file of coins; what is broken begins anew. A file without a balance counts each call, and no
+// number is below 0.
 func readCoins(raw []byte) coins {
 	if !gjson.ValidBytes(raw) {
 		return coins{}
@@ -277,7 +277,7 @@ func readCoins(raw []byte) coins {
 	return s
 }
 
-// count is a number of something; 0 is what is none.
+// count returns a number of something; 0 is what is none.
 func count(v gjson.Result) int64 {
 	if v.Type != gjson.Number || math.IsNaN(v.Num) {
 		return 0

@@ -42,7 +42,7 @@ func items() []item {
 
 const why = "it touches no notes"
 
-// purse is the purse of the workspace, which may be missing where nothing keeps one.
+// purse returns the purse of the workspace, which may be missing where nothing keeps one.
 func purse(r *action.Request) (action.Coins, error) {
 	if c := r.Workspace.Coins(); c != nil {
 		return c, nil

@@ -134,7 +134,7 @@ func setConf() *action.Action {
 	})
 }
 
-// changes are the settings that were given, by name.
+// changes returns the settings that were given, by name.
 func (s *settings) changes(r *action.Request) (map[string]any, error) {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -181,7 +181,7 @@ func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[str
 	}
 	slices.Sort(names)
 	for _, setting := range names {
-		// The kernel may write a value in a form of its own; one that did not change was not written.
+		// The kernel may normalize a value. If the value did not change at all, it was not written.
 		if now := gjson.GetBytes(got, setting).String(); now != changes[setting] && now == conf.Get(setting).String() {
 			return nil, mismatch(id, fmt.Sprintf("setting %q is still %q after the write, not %q", setting, now, changes[setting]))
 		}
@@ -189,8 +189,8 @@ func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[str
 	return got, nil
 }
 
-// needsRendering needs that the kernel may render the settings that are given: it does so when somebody makes a
-// document, who may be a person that knows nothing of the change.
+// needsRendering requires the permission to have the kernel render the given settings. The kernel renders them
+// whenever somebody makes a document, and that person may not know of the change.
 func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	conf := gjson.GetBytes(r.Args(), "conf")
 	for _, setting := range datafile.Rendered {

@@ -43,6 +43,9 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
+		if err := r.Levels.Unlisted(); err != nil {
+			return nil, err
+		}
 		n, err := r.Kernel.CreateNotebook(ctx, title)
 		if err != nil {
 			return nil, err
@@ -74,6 +77,6 @@ func setLevel(ctx context.Context, r *action.Request, n *created) {
 	level = min(level, r.Levels.Most(n.ID)) // of this caller
 	n.Permission = level.String()
 	if level < access.Write {
-		n.PermissionHint = fmt.Sprintf("a person can allow more: collie siyuan permission set %s rw", n.ID)
+		n.PermissionHint = r.Levels.Hint(n.ID, access.Write)
 	}
 }

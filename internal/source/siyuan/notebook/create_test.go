@@ -31,15 +31,18 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateUnderAProfile: what is said of a new notebook is what the caller may do in it.
+// TestCreateUnderAProfile: what is said of a new notebook is what the caller may do in it. One that it could not see is
+// not made.
 func TestCreateUnderAProfile(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
-	k.Ceiling = &access.Ceiling{}
+	k.Ceiling = &access.Ceiling{Others: access.Read}
 	got := k.Must(t, act(t, "create"), `{"name":"New"}`)
-	if got.Get("permission").String() != "none" {
+	if got.Get("permission").String() != "r" || !strings.Contains(got.Get("permissionHint").String(), "profile") {
 		t.Errorf("got %s", got.Raw)
 	}
+	k.Ceiling = &access.Ceiling{}
+	k.Refused(t, act(t, "create"), `{"name":"Hidden"}`, tool.Denied)
 }
 
 func TestCreateWithoutIcon(t *testing.T) {

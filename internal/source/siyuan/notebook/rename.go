@@ -107,7 +107,7 @@ func setIcon() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		// The kernel may write an icon in a form of its own; one that did not change was not written.
+		// The kernel may normalize an icon. If the icon did not change at all, it was not written.
 		if n == nil || n.Icon != code && n.Icon == was.Icon {
 			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
 		}

@@ -117,9 +117,9 @@ const (
 	interval = 100 * time.Millisecond // between two looks at it
 )
 
-// settle says what became of a write that closes, opens or removes a notebook, whose answer was
-// err: nil if done holds of the notebook as it is now, nil of one that is gone. The kernel may end
-// over such a write and be started again, so that a lost answer says nothing.
+// settle decides the outcome of a write that closes, opens or removes a notebook and was answered with err. It
+// returns nil if done is true for the notebook as it is now; done gets nil if the notebook is gone. The write may
+// crash the kernel, which is then restarted, so a lost response does not say whether it happened.
 func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
 	lost := tool.KindOf(err) == kernel.OutcomeUnknown
 	if err != nil && !lost {
@@ -137,7 +137,7 @@ func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, don
 	return mismatch(id, "the kernel accepted the request, and the notebook is as it was")
 }
 
-// afterwards is a notebook as the kernel lists it, which is waited for while the kernel starts.
+// afterwards returns a notebook as the kernel lists it, which is waited for while the kernel starts.
 func afterwards(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -165,9 +165,9 @@ func wait(ctx context.Context) bool {
 	}
 }
 
-// topDocuments are the documents at the top of a notebook, by which [indexed] sees how far the kernel is. It puts the
-// documents of a notebook into its index, and takes them out, in the background: in between, documents of an open
-// notebook seem not to be there, and those of a closed one can be written to.
+// topDocuments returns the documents at the top of a notebook. [indexed] uses them to see how far the kernel's index
+// is. The kernel adds and removes the documents of a notebook in the background: meanwhile documents of an open
+// notebook seem to be missing, and those of a closed one can still be written to.
 func topDocuments(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.ID, error) {
 	docs, err := r.Kernel.Documents(ctx, id, "/")
 	ids := make([]kernel.ID, 0, len(docs))

@@ -1,9 +1,8 @@
-// Package notebook is the tool of notebooks: what there is, making, opening and removing them,
-// their settings, and the levels that say what may be done in each. A notebook of level none is
-// in no result, and no action finds it.
+// Package notebook is the tool of notebooks: listing, making, opening and removing them, their settings, and the
+// levels that say what may be done in each. A notebook of level none appears in no result, and no action finds it.
 //
-// A notebook that does not exist is refused before the kernel is asked: of an unknown id some of
-// its endpoints make a ghost. The entry point is [Tool].
+// An unknown notebook is refused before the kernel is asked, because some of the kernel's endpoints create a ghost
+// notebook for an unknown id. The entry point is [Tool].
 package notebook
 
 import (
@@ -80,8 +79,8 @@ func unknownEnd(id kernel.ID, err error) error {
 // longestName is in characters.
 const longestName = 512
 
-// name is a name that a caller gave, without spaces around it. What the kernel would refuse, or
-// make "Untitled", is an error.
+// name returns a name that a caller gave, without spaces around it. What the kernel would refuse, or make "Untitled",
+// is an error.
 func name(r *action.Request, param, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -93,8 +92,8 @@ func name(r *action.Request, param, text string) (string, error) {
 	return text, nil
 }
 
-// shown is a notebook's configuration, which stands at a path, without what an encrypted
-// notebook is unlocked by and without the ids of notebooks that may not be read.
+// shown returns the configuration of the notebook at a path, without the secrets that unlock an encrypted notebook
+// and without the ids of hidden notebooks.
 func shown(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
 	drop := []string{at + "boxCrypt"}
 	for _, name := range [...]string{"refCreateSaveBox", "docCreateSaveBox"} {

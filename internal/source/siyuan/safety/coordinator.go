@@ -79,7 +79,7 @@ func Open(opts Options) *Coordinator {
 	return c
 }
 
-// Mode is the mode that holds for a workspace whose own config may ask for strict.
+// Mode returns the mode that holds for a workspace whose own config may ask for strict.
 func (c *Coordinator) Mode(strict *bool) Mode {
 	switch {
 	case c == nil:
@@ -172,8 +172,8 @@ func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (j
 	return w.report(ctx, raw)
 }
 
-// note writes the entry. What cannot be noted is refused in strict mode, and only logged in the
-// others: a full disk must not keep anybody from their notes.
+// note writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
+// must not keep anybody from their notes.
 func (w *writing) note(state State) error {
 	w.entry.State, w.entry.Updated = state, time.Now().UTC()
 	err := w.ledger.put(&w.entry)
@@ -190,7 +190,7 @@ func (w *writing) note(state State) error {
 // mostKept bounds the result that is kept for a repetition, in bytes.
 const mostKept = 16 << 10
 
-// kept is what a repetition of the request gets as its result.
+// kept returns what a repetition of the request gets as its result.
 func kept(raw json.RawMessage) json.RawMessage {
 	if len(raw) <= mostKept {
 		return raw

@@ -136,8 +136,8 @@ func (l *ledger) get(id string) (*Entry, error) {
 	return &e, nil
 }
 
-// list returns the entries, newest first; of those under another key only that they are there. Files that cannot be
-// read are left out.
+// list returns the entries, newest first. Of entries under another key it returns only that they exist. It leaves out
+// files that cannot be read.
 func (l *ledger) list() ([]Entry, error) {
 	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Keep notes a write to a document that is not an action's, under the names given, so that it can be taken back like one.
-// The document must still be what it was. done is told how the write ended.
+// Keep records a write that is not an action's to a document, under the given names, so that it can be undone like an
+// action. The document must still have the expected state. The caller calls done with the outcome.
 func (c *Coordinator) Keep(ctx context.Context, k *kernel.Client, tool, action string, doc kernel.ID) (done func(error), err error) {
 	_, saved, err := content.State(ctx, k, []kernel.ID{doc})
 	if err != nil {

@@ -53,7 +53,8 @@ func (w *writing) begin() error {
 	return nil
 }
 
-// nameOf is a target for people: the path it was named by, or that of its document in its notebook, or its title.
+// nameOf returns a target for people: the path it was named by, or that of its document in its notebook, or its
+// title.
 func nameOf(t *action.Target) string {
 	switch {
 	case strings.HasPrefix(t.Subject, "/") && !strings.HasSuffix(t.Subject, ".sy"):
@@ -95,7 +96,7 @@ func (w *writing) refuse(code, field, message string) error {
 	}
 }
 
-// argsHash is a hash of the arguments without those of safe writing, however they are written.
+// argsHash returns a hash of the arguments without those of safe writing, however they are written.
 func argsHash(args json.RawMessage) string {
 	for _, name := range []string{"requestId", "validateOnly", "expectedHash", "ifMatch", "verbose"} {
 		if out, err := sjson.DeleteBytes(args, name); err == nil {

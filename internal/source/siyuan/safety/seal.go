@@ -41,7 +41,7 @@ func newSeal(key string) cipher.AEAD {
 	panic(fmt.Sprintf("safety: AES-256-GCM: %v", err))
 }
 
-// sealed is the text of a record as it is written.
+// sealed returns the text of a record as it is written.
 func (l *ledger) sealed(id string, raw []byte) []byte {
 	if l.seal == nil {
 		return raw
@@ -53,7 +53,7 @@ func (l *ledger) sealed(id string, raw []byte) []byte {
 	return l.seal.Seal(append(out, nonce...), nonce, raw, []byte(id))
 }
 
-// unsealed is the reverse. The error is errSealed.
+// unsealed returns the reverse. The error is errSealed.
 func (l *ledger) unsealed(id string, text []byte) ([]byte, error) {
 	body, marked := bytes.CutPrefix(text, []byte(sealMark))
 	if !marked {

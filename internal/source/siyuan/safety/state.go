@@ -79,8 +79,8 @@ func (w *writing) look(ctx context.Context) error {
 	return nil
 }
 
-// manifest is a hash of what the targets are, for those that have no text of their own. A database
-// has all that it holds.
+// manifest returns a hash of what the targets are, for those that have no text of their own. A database has all that
+// it holds.
 func (w *writing) manifest(ctx context.Context) (string, error) {
 	type target struct {
 		What  access.What
@@ -141,7 +141,7 @@ func (w *writing) guard() error {
 	return nil
 }
 
-// preview is the answer to validateOnly: everything has been checked, nothing was written.
+// preview returns the answer to validateOnly: everything has been checked, nothing was written.
 func (w *writing) preview() json.RawMessage {
 	out := struct {
 		ValidateOnly bool   `json:"validateOnly"`
@@ -245,7 +245,7 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 	return nil
 }
 
-// holder is the outermost container that holds nothing but a block, nil if there is none but the document.
+// holder returns the outermost container that holds nothing but a block, nil if there is none but the document.
 func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
 	var out *Before
 	for at := b; at.alone() && at.Parent != "" && at.Parent != b.Root; {
@@ -269,7 +269,7 @@ func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
 	return out, nil
 }
 
-// placeOf is where something that was saved is.
+// placeOf returns where something that was saved is.
 func (w *writing) placeOf(id kernel.ID) (action.Target, bool) {
 	for _, t := range append(w.r.Written(), w.trees...) {
 		if t.ID == id {

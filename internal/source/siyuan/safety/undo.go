@@ -40,8 +40,8 @@ func (c *Coordinator) Get(id string) (*Entry, error) {
 	return e, err
 }
 
-// ChangedSince are the targets of an entry that somebody has changed after it, as far as their
-// times tell; for the question that a person is asked.
+// ChangedSince returns the targets of an entry that somebody has changed after it, as far as their times tell; for
+// the question that a person is asked.
 func (c *Coordinator) ChangedSince(ctx context.Context, k *kernel.Client, e *Entry) ([]kernel.ID, error) {
 	ids := make([]kernel.ID, 0, len(e.Before))
 	for _, b := range e.Before {
@@ -184,8 +184,8 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	if err != nil {
 		return true, err
 	}
-	// A kernel may remember a document that went with the one above it, and then it writes no file for one that is the
-	// same. So it is another one first.
+	// A kernel may remember a document that was removed with its parent, and then write no file for identical
+	// content. So different content is written first.
 	if path == "" {
 		_, err = k.CreateDocument(ctx, b.Notebook, b.HPath+unfinished, body, b.ID)
 	} else {
@@ -200,11 +200,11 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 // unfinished ends the title of a document while it is made again.
 const unfinished = " …"
 
-// title is that of a document.
+// title returns that of a document.
 func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")+1:] }
 
-// pathFor is the storage path for a document that is to be made again: below the one it was below, wherever that is
-// now; empty if that is gone as well, or in another notebook.
+// pathFor returns the storage path for a document that is made again: below its former parent, wherever that is now.
+// It is empty if the parent is gone or in another notebook.
 func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 	file := "/" + string(b.ID) + ".sy"
 	above, own := strings.CutSuffix(b.Path, file)
@@ -221,8 +221,8 @@ func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 	return strings.TrimSuffix(path, ".sy") + file, nil
 }
 
-// finishDocument gives a document that was made again what is its own. It comes after all are made, since the kernel
-// may take what it writes for a document that it has just made from before it was made.
+// finishDocument restores the attributes of a document that was made again. It runs after all documents are made: for
+// a document only just made, the kernel may base a write on the state from before.
 func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	if err := k.FlushNow(ctx); err != nil {
 		return err
@@ -265,7 +265,7 @@ func listed(ctx context.Context, k *kernel.Client, made []*Before) error {
 	return nil
 }
 
-// rewrite makes the body of a document that is there what it was.
+// rewrite restores the former body of an existing document.
 func rewrite(ctx context.Context, k *kernel.Client, b *Before, body string) error {
 	children, err := k.ChildBlocks(ctx, b.ID)
 	if err != nil {
@@ -304,7 +304,7 @@ func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error 
 	return k.Flush(ctx)
 }
 
-// ownAttrs are the attributes that somebody has given a document; the rest is the kernel's.
+// ownAttrs returns the attributes that somebody has given a document; the rest is the kernel's.
 func ownAttrs(attrs map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range attrs {

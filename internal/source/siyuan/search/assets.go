@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// extensions are file types as the kernel wants them, with a dot.
+// extensions returns file types as the kernel wants them, with a dot.
 func extensions(given []string) []string {
 	var out []string
 	for _, ext := range given {
@@ -62,9 +62,9 @@ func searchAssets() *action.Action {
 	})
 }
 
-// assetsNamed are the assets whose names have a text. The kernel ends after a number of them, whoever uses them, so that
-// a hidden one would show by taking the place of another. Where some notebook may not be read, the assets are taken that
-// notes show which may.
+// assetsNamed returns the assets whose names contain a text. The kernel stops after a number of assets, hidden ones
+// included, so a hidden asset would reveal itself by taking the place of another. If some notebook is hidden, only
+// the assets shown by readable notes are searched.
 func assetsNamed(ctx context.Context, r *action.Request, query string, exts []string) ([]asset, error) {
 	out := []asset{}
 	restricted, err := r.Levels.Restricted(ctx)
@@ -109,7 +109,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	return out, nil
 }
 
-// filesOf are the files of a folder of assets, and when they were changed.
+// filesOf returns the files of a folder of assets, and when they were changed.
 func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
 	list, err := r.Kernel.ReadDir(ctx, "/data/"+dir)
 	if err != nil && tool.KindOf(err) != tool.Unknown {
@@ -127,7 +127,7 @@ func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int
 // nameID is the id at the end of the name of an asset.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
-// assetName is the name of an asset's file without its id.
+// assetName returns the name of an asset's file without its id.
 func assetName(p string) string {
 	ext := path.Ext(p)
 	return nameID.ReplaceAllString(strings.TrimSuffix(path.Base(p), ext), "") + ext

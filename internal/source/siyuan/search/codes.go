@@ -37,12 +37,11 @@ var shortcodes = map[string]string{
 	"video": "videoBlock", "audio": "audioBlock", "widget": "widgetBlock", "iframe": "iframeBlock", "callout": "callout",
 }
 
-// typeNames are the types of blocks that a search can be narrowed to, in order.
+// typeNames returns the types of blocks that a search can be narrowed to, in order.
 func typeNames() []string { return slices.Sorted(maps.Values(shortcodes)) }
 
-// adaptCodes lets one argument win over another, and puts names in the place of numbers.
-// wins maps the argument that wins to the one it stands for, which may be itself: then its
-// aliases lose. codes maps arguments to names.
+// adaptCodes gives one argument precedence over another, and replaces numbers by names. wins maps the argument with
+// precedence to the one it replaces; if it maps to itself, its aliases give way. codes maps an argument to its names.
 func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers ...string) func(json.RawMessage) json.RawMessage {
 	return func(args json.RawMessage) json.RawMessage {
 		for winner, to := range wins {
@@ -67,7 +66,7 @@ func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers 
 	}
 }
 
-// codeName is the name for a number or a synonym.
+// codeName returns the name for a number or a synonym.
 func codeName(given string, names map[string]int) (string, bool) {
 	if given == "relevance" {
 		if _, asset := names["relevance_desc"]; asset {

@@ -115,7 +115,7 @@ func findReplace() *action.Action {
 	})
 }
 
-// written are the blocks that are to be changed, in the editor's form, where some notebook may not be read.
+// written returns the blocks that are to be changed, in the editor's form, where some notebook may not be read.
 func written(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -159,8 +159,9 @@ func admitted(ctx context.Context, r *action.Request, was map[kernel.ID]string) 
 	return nil
 }
 
-// literal has what is put in the place of plain text stand there as it is. Of plain text the kernel takes a $ for a group
-// of a pattern, in some kinds of text, and makes text of a tag that it replaces in; of a pattern it does neither.
+// literal escapes the replacement of plain text, so that it is inserted as given. For plain text the kernel reads a $
+// as a group of a pattern, in some kinds of text, and turns tags it replaces in into text; for a pattern it does
+// neither.
 func literal(q kernel.Replacing) kernel.Replacing {
 	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
 		q.Method = kernel.MethodRegex
@@ -246,8 +247,8 @@ func onPaths(level access.Level, param string) action.Need {
 	})
 }
 
-// ownWords refuses blocks that show the text of one which may not be read: whether it was found in there would tell what
-// it says.
+// ownWords refuses blocks that show the text of a hidden block: whether something was found there would reveal that
+// text.
 func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -273,7 +274,7 @@ func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	return nil
 }
 
-// texts are blocks as they are; nil where there are too many to compare.
+// texts returns blocks as they are; nil where there are too many to compare.
 func texts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
 	if len(ids) > mostCompared {
 		return nil, nil

@@ -39,8 +39,8 @@ func (f *finder) prepare(ctx context.Context) error {
 	return err
 }
 
-// find carries a statement out. The kernel's own search by one takes no notice of a LIMIT, of types and of paths, and
-// answers what it does not understand with no hits.
+// find runs an SQL statement. The kernel's own search by SQL ignores LIMIT, types and paths, and returns no hits for
+// a statement it does not understand.
 func (f *finder) find(ctx context.Context) error {
 	for _, param := range []string{"types", "typeShortcodes", "paths", "orderBy"} {
 		if f.r.Given(param) {
@@ -71,7 +71,7 @@ func (f *finder) find(ctx context.Context) error {
 	return nil
 }
 
-// page is one page of what is found.
+// page returns one page of what is found.
 func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	if f.question == nil {
 		return kernel.FoundPage{}, nil
@@ -107,7 +107,7 @@ func (f *finder) whole(found []kernel.Found) []kernel.Found {
 	return f.order(found)
 }
 
-// named is one page of the blocks that a statement found.
+// named returns one page of the blocks that a statement found.
 func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	out := kernel.FoundPage{Matched: len(f.ids), Pages: (len(f.ids) + size - 1) / size}
 	ids := f.ids[min((page-1)*size, len(f.ids)):min(page*size, len(f.ids))]

@@ -85,7 +85,7 @@ func fulltext() *action.Action {
 	})
 }
 
-// question is what the kernel is asked, nil where there is nothing that may be read.
+// question returns what the kernel is asked, nil where there is nothing that may be read.
 func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.FullText, error) {
 	paths, err := checkPaths(r, a.Paths)
 	if err != nil {
@@ -129,8 +129,8 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 	}, nil
 }
 
-// quoted is the query as the kernel takes it. It puts an expression of the full text search between the quotes of a
-// statement as it is, so that one with a quote could end that statement and begin another, which may write.
+// quoted escapes the query for the kernel. The kernel puts a full text expression unescaped between the quotes of an
+// SQL statement. A quote in it could end that statement and begin another one, even one that writes.
 func quoted(a *fulltextArgs) string {
 	if a.Method == "query_syntax" {
 		return strings.ReplaceAll(a.Query, "'", "''")
@@ -168,7 +168,7 @@ func wordsError(r *action.Request, err error) error {
 	return out
 }
 
-// sieve is what hits have to pass beyond what the kernel can be asked.
+// sieve returns what hits have to pass beyond what the kernel can be asked.
 func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
 	var keeps []func(kernel.Found) bool
 	if a.HasTags {

@@ -135,7 +135,7 @@ func order(list []assetText, by string) {
 	}
 }
 
-// oneAsset is one entry. One that may not be seen does not exist.
+// oneAsset returns one entry. One that may not be seen does not exist.
 func oneAsset(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
 	if !kernel.ID(a.AssetID).Valid() {
 		return nil, access.NotFound(access.Asset, a.AssetID)

@@ -185,7 +185,7 @@ func (b *backlinks) mentions(ctx context.Context) error {
 	return nil
 }
 
-// mentioning are documents that name the target.
+// mentioning returns documents that name the target.
 func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, err error) {
 	var found []kernel.BacklinkDocument
 	if b.notebooks != nil {
@@ -215,8 +215,8 @@ func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, 
 	return documents, nil
 }
 
-// blocks are blocks of one document as the kernel shows them, those that have the keyword: the kernel's own notion of
-// one is another.
+// blocks returns blocks of one document as the kernel shows them, those that have the keyword: the kernel's own
+// notion of one is another.
 func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in action.Target) ([]backlink, error) {
 	var out []backlink
 	doms := make([]string, len(found))
@@ -242,7 +242,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 	return out, nil
 }
 
-// unboundReferences takes out of the texts of blocks that refer to one what they show of others that may not be read.
+// unboundReferences removes, from the texts of blocks that refer to a block, what they show of hidden blocks.
 func unboundReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
 	texts := make([]string, len(rows))
 	for i := range rows {
@@ -263,7 +263,7 @@ func contains(text, keyword string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
 }
 
-// textOfDOM is the text that the editor's form of a block shows.
+// textOfDOM returns the text that the editor's form of a block shows.
 func textOfDOM(dom string) string {
 	var b strings.Builder
 	for {

@@ -59,10 +59,9 @@ func slimAll(found []kernel.Found, withMarks bool) []hit {
 	return out
 }
 
-// readable leaves out what is in notebooks that may not be read, and counts it for nobody but us: the
-// count of what fits a text of the caller's choice tells that text. What the index
-// holds twice comes once. A document of a group stays with those of its blocks
-// that may be read.
+// readable leaves out the hits in hidden notebooks and does not report their number, because the number of hits for a
+// chosen text reveals that text. Duplicates in the index are merged. A document of a group stays, with those of its
+// blocks that may be read.
 func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dropped int) {
 	kept = make([]kernel.Found, 0, len(found))
 	seen := make(map[kernel.ID]bool, len(found))
@@ -120,10 +119,10 @@ func (p *passage) add(s string) {
 	p.text = append(p.text, []rune(content.Clean(html.UnescapeString(strings.ReplaceAll(s, closeMark, ""))))...)
 }
 
-// plain is the text without marks, cut if it is long.
+// plain returns the text without marks, cut if it is long.
 func (p passage) plain() string { return p.render(func(s string, _ bool) string { return s }) }
 
-// marked is the text as HTML with marks, cut if it is long.
+// marked returns the text as HTML with marks, cut if it is long.
 func (p passage) marked() string {
 	return p.render(func(s string, match bool) string {
 		s = html.EscapeString(s)
@@ -163,8 +162,8 @@ func (p passage) render(write func(s string, match bool) string) string {
 	return b.String()
 }
 
-// windows are the stretches that are shown: all of a short text, what is around the matches of
-// a long one, or its beginning where nothing is marked.
+// windows returns the stretches that are shown: all of a short text, what is around the matches of a long one, or its
+// beginning where nothing is marked.
 func (p passage) windows() [][2]int {
 	if len(p.text) <= longContent {
 		return [][2]int{{0, len(p.text)}}

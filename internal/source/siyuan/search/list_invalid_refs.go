@@ -36,8 +36,8 @@ func listInvalidRefs() *action.Action {
 	})
 }
 
-// invalidRefs asks for pages of such blocks. The kernel's own list tells what is hidden from what does not exist, so
-// where some notebook may not be read, the blocks are found in the index.
+// invalidRefs asks for pages of blocks with invalid references. The kernel's own list would tell hidden blocks from
+// missing ones, so if some notebook is hidden, the blocks are found in the index.
 func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

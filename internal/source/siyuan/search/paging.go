@@ -13,8 +13,8 @@ import (
 const (
 	kernelPage = 128 // most hits that one request asks for
 	mostPages  = 8   // pages of hits that one call filters itself
-	// mostCleaned is how many requests it makes for them where some notebook may not be read: hits that are left out for
-	// what is hidden in them must not take the place of others, or their number would tell.
+	// mostCleaned takes the place of mostPages if some notebook is hidden: hits left out because of hidden text must
+	// not take the place of others, or their number would be revealed.
 	mostCleaned = 64
 	shownHits   = 20 // hits shown of a page whose size the caller left open (T(20))
 )
@@ -49,14 +49,13 @@ type pages func(ctx context.Context, page, size int) (kernel.FoundPage, error)
 type filter struct {
 	each func(kernel.Found) bool // one by one; nil passes all
 	all  func([]kernel.Found) []kernel.Found
-	// hidden says that some notebook may not be read, so that the kernel's own totals count what it found in texts that
-	// must not show.
+	// hidden says that some notebook is hidden, so that the kernel's totals also count matches in hidden text.
 	hidden bool
 }
 
-// fetch is a page of what may be read and passes a filter. Where nothing has
-// to be left out it is the kernel's own page, for one request. Else all pages are asked for, up
-// to a limit, and the totals are those of what is left.
+// fetch returns a page of the hits that may be read and pass a filter. If nothing must be left out, this is the
+// kernel's own page, for one request. Otherwise it asks for all pages, up to a limit, and counts the totals over what
+// is left.
 func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	if only.each == nil && !only.hidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
@@ -67,8 +66,8 @@ func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, on
 	return filtered(ctx, r, ask, page, size, only, withMarks)
 }
 
-// kernelPageOf is one page as the kernel has it. all is false if something in it may not be
-// read, so that its totals are wrong.
+// kernelPageOf returns one page as the kernel has it. all is false if something in it may not be read, so that its
+// totals are wrong.
 func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size int, withMarks bool) (out list, all bool, err error) {
 	got, page, err := existing(ctx, ask, page, size)
 	if err != nil {
@@ -89,8 +88,8 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, true, out.show(ctx, r, kept, withMarks)
 }
 
-// existing is a page, the last one instead of one beyond the end. There the kernel answers a page without hits,
-// in which its totals may be missing as well, or fails.
+// existing returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
+// or answers without hits and perhaps without totals.
 func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)
 	if page == 1 || err == nil && len(got.Blocks) > 0 {

@@ -26,8 +26,8 @@ func place(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	return nil
 }
 
-// hpath is the human path of the document of a hit, in its notebook. Of a document the kernel tells that of the one
-// above it, with a slash at its end.
+// hpath returns the human path of a hit's document in its notebook. For a hit that is a document, the kernel gives
+// the path of its parent, with a slash at the end.
 func hpath(f *kernel.Found) string {
 	path := parsePassage(f.HPath).whole()
 	switch {

@@ -72,7 +72,7 @@ func querySQL() *action.Action {
 	})
 }
 
-// narrowed is a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
+// narrowed returns a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
 func narrowed(ctx context.Context, r *action.Request, param string, statement *sqlguard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -124,8 +124,8 @@ func doubled(rows []json.RawMessage) bool {
 	return false
 }
 
-// rowsOf are the rows of a statement that the guard wrote, if they are all of them: a kernel that cannot carry it out
-// answers code 0 as well.
+// rowsOf returns the rows of a statement that the guard wrote, if they are all of them: a kernel that cannot carry it
+// out answers code 0 as well.
 func rowsOf(ctx context.Context, r *action.Request, param, sent string) ([]json.RawMessage, error) {
 	rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -169,7 +169,7 @@ func stopped(r *action.Request, param, why string) error {
 	return out
 }
 
-// idsOf are the ids in rows, each once.
+// idsOf returns the ids in rows, each once.
 func idsOf(rows []json.RawMessage) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}

@@ -36,8 +36,8 @@ func notebookOf(path string) kernel.ID {
 	return kernel.ID(id)
 }
 
-// scope narrows paths to what may be read: without any, to all notebooks that may be.
-// nothing says that none of them may, so that there is nothing to find.
+// scope narrows paths to the readable ones; no paths means all readable notebooks. nothing reports that none of them
+// may be read, so that there is nothing to find.
 func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -47,7 +47,7 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	if err != nil {
 		return nil, false, err
 	}
-	if len(paths) > 0 { // one that does not exist is as one that is hidden, though no level holds it back
+	if len(paths) > 0 { // an unknown path is treated like a hidden one, though no level forbids it
 		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 			return !slices.Contains(visible, notebookOf(p))
 		})
@@ -59,8 +59,9 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	return narrowed, len(narrowed) == 0, nil
 }
 
-// The types of blocks whose text in the index is what they collect, as a search is narrowed to them: of databases what
-// their rows say, of embedded queries what they found. That may be of any notebook, with nothing that tells which.
+// These are the names, in the types of a search, of blocks whose text in the index is collected: databases collect
+// the text of their rows, embedded queries the text they found. It may come from any notebook, and nothing says
+// which.
 const (
 	databaseType = "databaseBlock"
 	queryType    = "embedBlock"
@@ -70,7 +71,7 @@ const (
 // usualTypes are those that a kernel looks in where nobody has changed that, without databases.
 var usualTypes = []string{"document", "heading", "paragraph", "codeBlock", "mathBlock", "table", "htmlBlock"}
 
-// withoutCollections are types of blocks without those that collect, for where some notebook may not be read.
+// withoutCollections returns types of blocks without those that collect, for where some notebook may not be read.
 func withoutCollections(types map[string]bool) map[string]bool {
 	out := maps.Clone(types)
 	if out == nil {

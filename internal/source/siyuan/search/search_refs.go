@@ -63,9 +63,9 @@ func searchRefs() *action.Action {
 // mostReferable is how many blocks to refer to are looked for where some notebook may not be read.
 const mostReferable = 64
 
-// referable are blocks to refer to. The kernel ends after a number of hits, those of all notebooks among them, so that a
-// hidden one would show by taking the place of another. Where some notebook may not be read, the others are searched, and
-// page after page, since a hit that is left out for what is hidden in it must not take a place either.
+// referable returns blocks to refer to. The kernel stops after a number of hits from all notebooks, so a hidden hit
+// would reveal itself by taking the place of another. If some notebook is hidden, only the others are searched, page
+// after page, since a hit left out because of hidden text must not take a place either.
 func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {

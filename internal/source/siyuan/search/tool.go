@@ -1,8 +1,6 @@
-// Package search is the tool that finds: blocks by their text, rows by SQL, what refers to a
-// block, assets; and that replaces text in blocks. What comes from a notebook that may not be
-// read is never shown and never counted: the kernel is asked for less where it can be, and what
-// it answers is filtered all the same. What SQL may do is
-// [collie/internal/sqlguard]'s to say.
+// Package search is the tool that finds blocks by text, rows by SQL, references to a block, and assets, and that
+// replaces text in blocks. Nothing from a hidden notebook is shown or counted: where possible the kernel is not asked
+// for it, and its answers are filtered anyway. Package [collie/internal/sqlguard] decides what SQL may do.
 package search
 
 import "collie/internal/source/siyuan/action"

@@ -11,16 +11,16 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// cleaning takes text of blocks that may not be read, which the kernel shows inside of others, out of hits. A search
-// looks at that text too, so a hit that was cleaned may have been found by it alone: it stays only if matches says that
-// the search finds what is left of it. Where matches is nil, every cleaned hit goes.
+// cleaning removes from hits the text of hidden blocks that the kernel shows inside other blocks. The kernel's search
+// looks at that text too, so a cleaned hit may have matched only there. It stays only if matches reports that the
+// search finds the remaining text. If matches is nil, every cleaned hit is dropped.
 type cleaning struct {
 	r       *action.Request
 	matches func(texts []string) bool // nil where nobody can say
 	changed map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
 }
 
-// of are the hits that stay, cleaned.
+// of returns the hits that stay, cleaned.
 func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
@@ -106,7 +106,7 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 	return nil
 }
 
-// order puts the hits behind the others whose text was changed: where they stood depends on what it was.
+// order moves the hits whose text was changed behind the others: their former position depended on the hidden text.
 func (c *cleaning) order(found []kernel.Found) []kernel.Found {
 	if len(c.changed) > 0 {
 		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
@@ -121,8 +121,8 @@ func rank(last bool) int {
 	return 0
 }
 
-// wholeQuery leaves out the hits of documents that have all of several words only with texts which may not be read: a
-// kernel finds what has one of the words in documents that have all of them.
+// wholeQuery leaves out the documents that contain all words of a query only together with hidden text. The kernel
+// returns the blocks with one of the words in documents that contain them all.
 func wholeQuery(found []kernel.Found, query string) []kernel.Found {
 	words := strings.Fields(query)
 	if len(words) < 2 {

@@ -127,7 +127,7 @@ func splitPath(path string) (steps []string, ok bool) {
 	return steps, true
 }
 
-// member is what a key or an index names, by its exact name.
+// member returns what a key or an index names, by its exact name.
 func member(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	if v.IsArray() {
 		i, err := strconv.Atoi(step)
@@ -164,7 +164,7 @@ func inside(v gjson.Result) string {
 	return "are " + strings.Join(names, ", ")
 }
 
-// show is a value, depth levels deep, with the values of secret keys hidden.
+// show returns a value, depth levels deep, with the values of secret keys hidden.
 func show(name string, v gjson.Result, depth, most int) node {
 	switch {
 	case secret(name) && v.Type != gjson.Null && v.String() != "":
@@ -208,8 +208,9 @@ func show(name string, v gjson.Result, depth, most int) node {
 	return node{Type: "null"}
 }
 
-// withoutNotes are the sections of the configuration that tell nothing of notes. Others are the layout of the window,
-// with ids and titles of what is open, the number of documents, where a tour was, and what is not known yet.
+// withoutNotes lists the sections of the configuration that reveal nothing about notes. The other sections hold the
+// window's layout with ids and titles of open documents, the number of documents, the state of the tour, and anything
+// unknown.
 var withoutNotes = map[string]bool{
 	"accessAuthCode": true, "account": true, "ai": true, "api": true, "appearance": true, "bazaar": true, "cloudRegion": true,
 	"cookieKey": true, "dataIndexState": true, "editor": true, "export": true, "fileTree": true, "flashcard": true, "graph": true,
@@ -221,7 +222,7 @@ var withoutNotes = map[string]bool{
 // placeEnds are the ends of keys whose values name a notebook, a document or a place among them, in lower case.
 var placeEnds = []string{"savebox", "savepath", "notebook", "notebookid", "documentid", "docid", "rootid", "blockid"}
 
-// readableConf is the configuration without what tells of notes, where some notebook may not be read.
+// readableConf returns the configuration without what tells of notes, where some notebook may not be read.
 func readableConf(ctx context.Context, r *action.Request, raw json.RawMessage) (json.RawMessage, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -237,7 +238,7 @@ func readableConf(ctx context.Context, r *action.Request, raw json.RawMessage) (
 	return out, err
 }
 
-// withoutPlaces is a section without the places among notes that its keys name.
+// withoutPlaces returns a section without the places among notes that its keys name.
 func withoutPlaces(v gjson.Result) string {
 	switch {
 	case v.IsObject():
@@ -321,7 +322,7 @@ var parameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 // secretParameters are names that a parameter of an address has a secret under, besides those of keys.
 var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
 
-// address is a text of the configuration without the credentials of an address in it.
+// address returns a text of the configuration without the credentials of an address in it.
 func address(text string) string {
 	if strings.Contains(text, "=") {
 		text = parameter.ReplaceAllStringFunc(text, func(found string) string {
@@ -338,7 +339,7 @@ func address(text string) string {
 	return user.ReplaceAllString(text, "$1"+hidden+"@")
 }
 
-// withoutUser is a host without the credentials before an @.
+// withoutUser returns a host without the credentials before an @.
 func withoutUser(host string) string {
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		return host[i+1:]

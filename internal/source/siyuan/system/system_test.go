@@ -175,7 +175,7 @@ func TestBootstrap(t *testing.T) {
 	for _, a := range system.Tool().Actions {
 		kit.Config.On["system"][a.Name] = !a.Off
 	}
-	kit.Config.Memory = "the user likes tea"
+	kit.Config.Memory = "the user likes green tea"
 	got := kit.Must(t, act(t, "bootstrap"), `{}`)
 	levels := map[string]string{}
 	for _, n := range got.Get("notebooks").Array() {
@@ -196,7 +196,7 @@ func TestBootstrap(t *testing.T) {
 	if diff := cmp.Diff(`["system.workspace_info","system.conf","mascot"]`, got.Get("toolConfiguration.switchedOff").Raw); diff != "" {
 		t.Error(diff)
 	}
-	if got.Get("memory.status").Str != "written" || strings.Contains(got.Raw, "tea") {
+	if got.Get("memory.status").Str != "written" || strings.Contains(got.Raw, "green tea") {
 		t.Errorf("%s", got.Raw)
 	}
 }

@@ -70,7 +70,7 @@ func queryWins(args json.RawMessage) json.RawMessage {
 	return action.DropArgs(args, "keyword", "k")
 }
 
-// all are the tags as the kernel counts them, in its order.
+// all returns the tags as the kernel counts them, in its order.
 func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
 	if sort == nil {
 		own, err := r.Kernel.TagSort(ctx) // what is sent is kept, so it must be what is there
@@ -94,7 +94,7 @@ func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
 	return out, err
 }
 
-// readable are the tags of the notebooks that may be read, by name.
+// readable returns the tags of the notebooks that may be read, by name.
 func readable(ctx context.Context, r *action.Request) ([]counted, error) {
 	found, err := uses(ctx, r, "1")
 	if err != nil {

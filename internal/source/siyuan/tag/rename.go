@@ -117,7 +117,7 @@ func remove() *action.Action {
 	})
 }
 
-// tagged are the blocks that may be read and have the tag itself.
+// tagged returns the blocks that may be read and have the tag itself.
 func tagged(ctx context.Context, r *action.Request, label string) ([]use, error) {
 	list, err := having(ctx, r, label)
 	return slices.DeleteFunc(list, func(u use) bool { return !slices.Contains(u.labels(), label) }), err

@@ -48,8 +48,8 @@ func removal(label string) relabel {
 // batch is how many blocks are read and written at once.
 const batch = 100
 
-// rewrite changes the tags of blocks, and nothing else in them. An error that comes after blocks were written says how
-// many; the same call goes on with the others.
+// rewrite changes the tags of blocks and nothing else in them. An error after some blocks were written says how many;
+// repeating the call continues with the rest.
 func rewrite(ctx context.Context, r *action.Request, list []use, change relabel) error {
 	var texts []kernel.ID
 	var documents []kernel.Attributes
@@ -94,8 +94,8 @@ func halfDone(err error, written int) error {
 	return out
 }
 
-// retagTexts changes the tags in the texts of blocks that hold no others, and returns how many it wrote. That is done
-// in the editor's form, in which alone a tag and a text that looks like one are told apart.
+// retagTexts changes the tags in the texts of blocks that contain no other blocks, and returns how many it wrote. It
+// uses the editor's form, because only there a tag differs from text that looks like one.
 func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change relabel) (int, error) {
 	doms, err := r.Kernel.DOMs(ctx, ids)
 	if err != nil {
@@ -203,7 +203,7 @@ func retagDOM(dom string, change relabel) string {
 	return out
 }
 
-// kindsOf are what a span is: "tag", "strong".
+// kindsOf returns what a span is: "tag", "strong".
 func kindsOf(open string) []string {
 	m := typeAttr.FindStringSubmatch(open)
 	if m == nil {
@@ -212,7 +212,7 @@ func kindsOf(open string) []string {
 	return strings.Fields(m[1])
 }
 
-// untagged is a span that is not a tag any more: what else it is stays, and so does how it looks.
+// untagged returns a span that is not a tag any more: what else it is stays, and so does how it looks.
 func untagged(open string, kinds []string, text string) string {
 	rest := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "tag" }), " ")
 	if rest == "" {
@@ -225,7 +225,7 @@ func untagged(open string, kinds []string, text string) string {
 	return open[:at[0]] + ` data-type="` + rest + `"` + open[at[1]:] + text + "</span>"
 }
 
-// relabelled are the tags of a document as its attribute has them after a change.
+// relabelled returns the tags of a document as its attribute has them after a change.
 func (u *use) relabelled(change relabel) (tags string, changed bool) {
 	var out []string
 	for _, label := range u.labels() {
@@ -238,7 +238,7 @@ func (u *use) relabelled(change relabel) (tags string, changed bool) {
 	return strings.Join(out, ","), changed
 }
 
-// roots are the documents of blocks.
+// roots returns the documents of blocks.
 func roots(list []use) []kernel.ID {
 	found := map[kernel.ID]bool{}
 	for i := range list {

@@ -1,7 +1,7 @@
-// Package tag is the tool of tags: what there is, and renaming or removing one everywhere. A tag
-// belongs to every notebook that has a block with it, so a write needs the level in all of them. A
-// notebook that may not be read counts as one that does not exist: it needs nothing, and keeps the
-// tag. Else whoever writes a tag into a note of their own would learn whether a hidden one has it.
+// Package tag is the tool of tags: listing them, and renaming or removing one everywhere. A tag belongs to every
+// notebook with a block that has it, so a write needs the level in all of them. A hidden notebook is treated as if it
+// did not exist: it needs no level and keeps the tag. Otherwise a caller could write a tag into a note of their own
+// and learn from the refusal whether a hidden note has it.
 package tag
 
 import (
@@ -31,7 +31,8 @@ type use struct {
 	Root kernel.ID `json:"root_id"`
 	Type string    `json:"type"`
 	Tag  string    `json:"tag"` // "#a# #b/c#"
-	// Markdown is that of a block with references, in which a tag may be what one of them shows.
+	// Markdown is the Markdown of a block with references, where a tag may be part of the text that a reference
+	// shows.
 	Markdown string `json:"markdown"`
 }
 
@@ -86,7 +87,7 @@ func ownTags(ctx context.Context, r *action.Request, list []use) error {
 	return err
 }
 
-// labels are the tags of a block.
+// labels returns the tags of a block.
 func (u *use) labels() []string {
 	var out []string
 	for part := range strings.SplitSeq(u.Tag, "#") {
@@ -107,8 +108,8 @@ func (u *use) has(label string) bool {
 	return false
 }
 
-// having are the blocks that may be read and have the tag or one below it. The condition names no pattern: the kernel
-// panics over the ESCAPE that one with a % or _ takes.
+// having returns the blocks that may be read and have the tag or one below it. The condition names no pattern: the
+// kernel panics over the ESCAPE that one with a % or _ takes.
 func having(ctx context.Context, r *action.Request, label string) ([]use, error) {
 	found, err := uses(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
 	return slices.DeleteFunc(found, func(u use) bool { return !u.has(label) }), err
@@ -140,5 +141,5 @@ func needsEverywhere(level access.Level, param string) action.Need {
 	})
 }
 
-// clean is a label without the marks that people write around it.
+// clean returns a label without the marks that people write around it.
 func clean(label string) string { return strings.Trim(strings.TrimSpace(label), "#") }

@@ -77,7 +77,7 @@ type kept struct {
 	created string
 }
 
-// copiesOf are the newest copies of a document in the notebook where it is.
+// copiesOf returns the newest copies of a document in the notebook where it is.
 func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]kept, error) {
 	times, err := r.Kernel.HistoryTimes(ctx, target.Root)
 	if err != nil {
@@ -101,7 +101,7 @@ func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]
 	return out, nil
 }
 
-// when is a time of the history, which is in seconds.
+// when returns a time of the history, which is in seconds.
 func when(seconds string) string {
 	n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
 	if err != nil {

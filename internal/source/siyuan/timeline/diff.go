@@ -60,8 +60,8 @@ func diff(before, after []piece) []change {
 	return out
 }
 
-// inOrder are the blocks of both versions that need not have been moved: the longest run that has
-// the same order in both.
+// inOrder returns the blocks of both versions that need not have been moved: the longest run that has the same order
+// in both.
 func inOrder(after []piece, old map[kernel.ID]int) map[kernel.ID]bool {
 	var ends, tails []int // of runs by length: where they end in before, and in after
 	previous := make([]int, len(after))

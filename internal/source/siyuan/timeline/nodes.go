@@ -118,7 +118,7 @@ func createNode() *action.Action {
 	})
 }
 
-// snapshotNow is a snapshot of the workspace as it is now. It takes up to a second, see nextSecond.
+// snapshotNow returns a snapshot of the workspace as it is now. It takes up to a second, see nextSecond.
 func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Snapshot, error) {
 	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
 		return kernel.Snapshot{}, err
@@ -189,7 +189,7 @@ func parseTag(tag string) (n node, ok bool) {
 	return n, true
 }
 
-// tagOf is the tag of a node; an empty document means the whole workspace.
+// tagOf returns the tag of a node; an empty document means the whole workspace.
 func tagOf(doc kernel.ID, name string, at time.Time) string {
 	scope := string(doc)
 	if doc == "" {
@@ -244,7 +244,7 @@ func onScope(level access.Level) []action.Need {
 	}
 }
 
-// scopeOf is the scope that a call means: that of a document where one is named.
+// scopeOf returns the scope that a call means: that of a document where one is named.
 func scopeOf(r *action.Request) string {
 	if s := r.Strings("scope"); len(s) > 0 {
 		return s[0]
@@ -255,7 +255,7 @@ func scopeOf(r *action.Request) string {
 	return global
 }
 
-// scopeTarget is the document of a call whose scope is document, and none for others.
+// scopeTarget returns the document of a call whose scope is document, and none for others.
 func scopeTarget(r *action.Request) (*action.Target, error) {
 	targets := r.Targets("documentId")
 	switch scope := scopeOf(r); {

@@ -19,8 +19,8 @@ type piece struct {
 	ID, Parent kernel.ID
 	Type       string
 	Text       string
-	// words is Text without the anchors of references that follow what they refer to, which the
-	// kernel writes anew as it likes; empty where there are none.
+	// words is Text without the anchors of dynamic references, which the kernel rewrites at will; empty if there are
+	// none.
 	words string
 	// look is everything else that a reader could tell it by: targets of links, attributes. What
 	// differs between a document that can be edited and a copy of it is left out.
@@ -32,8 +32,8 @@ func shownNow(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, e
 	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return content.Unbound(ctx, r, dom) })
 }
 
-// now are the blocks of a document as it is, in order; those below a folded heading, which getDoc
-// leaves out, are among them.
+// now returns the blocks of a document as it is, in order; those below a folded heading, which getDoc leaves out, are
+// among them.
 func now(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
 	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
 }
@@ -82,7 +82,7 @@ func piecesOf(dom string) []piece {
 // following is a reference whose anchor follows the block that it refers to.
 var following = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
 
-// says is what a block says for itself.
+// says returns what a block says for itself.
 func (p *piece) says() string {
 	if p.words != "" {
 		return p.words
@@ -93,7 +93,7 @@ func (p *piece) says() string {
 // chrome begins what the editor shows around a block: handles before, attributes behind.
 var chrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
 
-// ownPart is the text of a block without the blocks in it and what the editor puts around.
+// ownPart returns the text of a block without the blocks in it and what the editor puts around.
 func ownPart(dom string, b *kernel.DOMBlock) string {
 	var own strings.Builder
 	at := b.Start
@@ -113,7 +113,7 @@ func ownPart(dom string, b *kernel.DOMBlock) string {
 	}
 }
 
-// divEnd is where a text goes on behind the div that begins at start.
+// divEnd returns where a text goes on behind the div that begins at start.
 func divEnd(text string, start int) int {
 	depth := 0
 	for at := start; ; {
@@ -146,7 +146,7 @@ func language(handle string) string {
 
 var breaks = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
 
-// textOf is what a reader sees of a block; of formulas and the like their source.
+// textOf returns the text of a block as a reader sees it, and the source of formulas and the like.
 func textOf(own string) string {
 	var b strings.Builder
 	for rest := own; rest != ""; {
@@ -175,8 +175,8 @@ var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 var lookAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
-// lookOf is what a reader could tell a block by beside its text. The kernel writes the attributes
-// of a block, which stand in its first tag, in any order.
+// lookOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
+// block, in its first tag, in any order.
 func lookOf(own string) string {
 	end := kernel.TagEnd(own, 0)
 	block := lookAttr.FindAllString(own[:end], -1)

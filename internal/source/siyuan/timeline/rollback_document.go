@@ -115,8 +115,7 @@ func already(doc kernel.ID) error {
 	}
 }
 
-// exchange keeps a copy of the document as it is, puts the version in its place, and makes sure
-// that it is there.
+// exchange keeps a copy of the current document, replaces the document by the version, and checks that it is there.
 func exchange(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
 	doc := target.Root
 	listed, err := inList(ctx, r, target)
@@ -126,8 +125,7 @@ func exchange(ctx context.Context, r *action.Request, target *action.Target, v *
 	if err := r.Kernel.KeepHistory(ctx, doc); err != nil {
 		return err
 	}
-	// A copy has the time in seconds in its path, so the one just made may have taken the place of
-	// the one that is wanted.
+	// The path of a copy holds its time in seconds only, so the new copy may have replaced the one that is wanted.
 	again, err := v.read(ctx)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// fromHistory is a copy of the document as a version.
+// fromHistory returns a copy of the document as a version.
 func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
 	got, err := pastOf(ctx, r, target, historyPath)
 	if err != nil {
@@ -75,7 +75,7 @@ func withoutTimes(v any) {
 	}
 }
 
-// fromNode is what a node has of the document as a version.
+// fromNode returns what a node has of the document as a version.
 func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
 	missing := access.NotFound(access.History, tag)
 	n, ok := parseTag(tag)
@@ -117,7 +117,7 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	return v, nil
 }
 
-// fileOf is the id of the document's file in a snapshot, where it differs from now.
+// fileOf returns the id of the document's file in a snapshot, where it differs from now.
 func fileOf(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
 	d, err := r.Kernel.DiffSnapshots(ctx, left, right)
 	if err != nil {
@@ -137,9 +137,8 @@ func fileOf(ctx context.Context, r *action.Request, target *action.Target, left,
 	return "", already(target.Root)
 }
 
-// historyOf reports whether a path is that of a copy of a document, made in the notebook where
-// the document is: "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy of another notebook
-// may be one that must not be read.
+// historyOf reports whether path is that of a copy of a document made in the document's current notebook:
+// "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy from another notebook may be hidden.
 func historyOf(p string, target *action.Target) bool {
 	steps := strings.Split(p, "/")
 	if path.Clean(p) != p || len(steps) < 5 || steps[0] != "" || steps[1] != "history" || steps[3] != string(target.Notebook) {

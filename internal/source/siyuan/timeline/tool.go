@@ -1,9 +1,8 @@
-// Package timeline is the tool of earlier states: named nodes on SiYuan's snapshots of the whole
-// workspace, what has changed in a document since the last copies in its history, and the way
-// back to one. It is off by default.
+// Package timeline is the tool of earlier states: named nodes on SiYuan's snapshots of the whole workspace, the
+// changes of a document since the last copies in its history, and the way back to such a copy. It is off by default.
 //
-// A node is a snapshot with a tag of ours; its name tells what it is of and when it was made, so
-// nothing is written into any note.
+// A node is a snapshot with our own tag. The tag's name says what the node covers and when it was made, so nothing is
+// written into notes.
 package timeline
 
 import "collie/internal/source/siyuan/action"

@@ -16,16 +16,15 @@ import (
 	"collie/internal/tool"
 )
 
-// CacheContents is what is in a cache file.
+// CacheContents describes the contents of a cache file.
 type CacheContents struct {
 	File cacheadmin.FileInfo
-	// Servers are those of the settings in their order, then all others by name. Reason of one
-	// that is not asked for says why: disabled, untrusted, mcp_disabled, config_invalid or
-	// cache_off.
+	// Servers has the servers of the settings in their order, then all others by name. If a server of the settings
+	// does not use the cache, its Reason says why: disabled, untrusted, mcp_disabled, config_invalid or cache_off.
 	Servers []CachedServer
 }
 
-// Names are those of its servers.
+// Names returns the names of its servers.
 func (c *CacheContents) Names() []string {
 	out := make([]string, len(c.Servers))
 	for i := range c.Servers {
@@ -40,13 +39,13 @@ type CachedServer struct {
 	Era             string `json:"era,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
 	Transport       string `json:"transport,omitempty"`
-	// Entry is what is kept, as it lies in the file; nil where nothing is.
+	// Entry is the stored entry, as it is in the file; nil if there is none.
 	Entry json.RawMessage `json:"-"`
 }
 
-// ReadCache returns what the cache file of a home has, and what that is worth to each server
-// now. Nothing is started, made or mended. The error says that the cache is switched off (kind
-// Disabled), that the file cannot be read (Unavailable), or that it is not a cache file (Invalid).
+// ReadCache returns what the cache file of a home has for each server, and whether that is still valid. It starts no
+// server and changes no file. The error says that the cache is switched off (kind Disabled), that the file cannot be
+// read (Unavailable), or that it is not a cache file (Invalid).
 func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cacheadmin.Options) (CacheContents, error) {
 	if !cfg.Cache.Enabled {
 		return CacheContents{}, cacheadmin.Off("read tool cache")
@@ -54,12 +53,12 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 	path, _ := cacheadmin.File(cfg)
 	out := CacheContents{File: cacheadmin.FileInfo{Path: path}}
 	var key []byte
-	if _, err := os.Stat(cacheadmin.Key(cfg)); err == nil { // else every identity is another one
+	if _, err := os.Stat(cacheadmin.Key(cfg)); err == nil { // without the key, no identity would match
 		if key, err = toolcache.LoadKey(cacheadmin.Key(cfg)); err != nil {
 			return out, err
 		}
 	}
-	var kept *toolcache.Cache // keeps nothing while it is nil
+	var kept *toolcache.Cache // nil: an empty cache
 	err := cacheadmin.CheckFile(path)
 	if out.File.Missing = tool.KindOf(err) == tool.Unknown; !out.File.Missing {
 		if err != nil {
@@ -74,7 +73,7 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 	return out, nil
 }
 
-// judged is what a cache knows of the servers that are asked for, and then of all others.
+// judged returns what the cache knows of the servers in asked, and then of all others.
 func judged(kept *toolcache.Cache, asked []want) []CachedServer {
 	rows, entries := map[string]CachedServer{}, kept.Entries()
 	for _, row := range kept.Stats().Servers {
@@ -100,7 +99,7 @@ func judged(kept *toolcache.Cache, asked []want) []CachedServer {
 	return out
 }
 
-// want is what a server of the settings asks of the cache, or why it asks nothing: a stable code.
+// want is what a server of the settings asks of the cache, or a stable code for why it asks nothing.
 type want struct {
 	toolcache.Want
 	off string
@@ -136,7 +135,7 @@ func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, 
 	return out
 }
 
-// signedIn is a digest of who is signed in at a server now; empty if nobody is, or nobody knows.
+// signedIn returns a digest of who is signed in at a server now; empty if nobody is, or if that cannot be found out.
 func signedIn(ctx context.Context, cfg *config.Config, env config.Env, server string) string {
 	s, err := session(cfg, env, server, nil)
 	if err != nil {

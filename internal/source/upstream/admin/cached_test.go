@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// settings writes and reads the settings of a new home.
+// settings writes settings into a new home and reads them.
 func settings(t *testing.T, text string) *config.Config {
 	t.Helper()
 	home := t.TempDir()
@@ -46,7 +46,7 @@ func read(t *testing.T, cfg *config.Config) map[string]string {
 	return out
 }
 
-// files are the names in a home, so that a test can say that looking made none.
+// files returns the names of the files in a home, to check that looking created none.
 func files(t *testing.T, cfg *config.Config) []string {
 	t.Helper()
 	var out []string

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Info is how we name ourselves to servers.
+// Info returns the MCP Implementation object by which we introduce ourselves to servers.
 func Info(version string) json.RawMessage {
 	if version == "" {
 		version = "0"
@@ -25,12 +25,12 @@ func Info(version string) json.RawMessage {
 		mcp.Field{Key: "version", Value: mcp.Quote(version)})
 }
 
-// Briefly is how long a server that was started for one command may take to end: it has answered,
-// and a person waits. One that ends with its input does so within the first wait, and one that has
-// something to put in order hears SIGTERM.
+// Briefly bounds how long a server that was started for one command may take to stop: it has answered, and a person
+// waits. A server that ends when its input closes does so within CloseWait; one that has to clean up gets SIGTERM
+// after it.
 var Briefly = process.Ladder{CloseWait: 250 * time.Millisecond, TermWait: 750 * time.Millisecond}
 
-// DiagnoseOptions are what settings do not say. Self and ReaperArgs start this program as the reaper of its
+// DiagnoseOptions are what the settings do not say. Self and ReaperArgs start this program as the reaper of its
 // children; without Self there is no reaper.
 type DiagnoseOptions struct {
 	Version    string
@@ -39,8 +39,8 @@ type DiagnoseOptions struct {
 	Env        config.Env
 }
 
-// Diagnose tries the server called name out and tells each step as it ends; ok is false where
-// one failed. It uses a connection of its own, whatever a gateway does.
+// Diagnose tests the named server and calls tell as each step ends. ok is false if a step failed. It uses a
+// connection of its own, even if a gateway runs.
 func Diagnose(ctx context.Context, cfg *config.Config, o DiagnoseOptions, name string, tell func(tool.Step)) (ok bool, err error) {
 	specs, _ := Specs(cfg, o.Env)
 	var known []string
@@ -49,7 +49,7 @@ func Diagnose(ctx context.Context, cfg *config.Config, o DiagnoseOptions, name s
 		if spec.Entry.Name != name {
 			continue
 		}
-		spec.Entry.Disabled = false // a person may want to know before switching it on
+		spec.Entry.Disabled = false // a user may test a server before switching it on
 		if spec.Off == mcpDisabled {
 			spec.Off = ""
 		}

@@ -11,8 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A server of a project that nobody has trusted is not started to try it out, whatever else the
-// settings say.
+// A project's server that nobody has trusted is not started for a diagnosis, whatever else the settings say.
 func TestDiagnoseUntrusted(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"MCP on": `{}`, "MCP off": `{"mcp":{"enabled":false}}`} {

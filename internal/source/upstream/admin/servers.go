@@ -1,8 +1,8 @@
-// Package admin is what people do with MCP servers: what the settings say of them, how they do, what they
-// said, starting and stopping them, signing in at them and trying them out.
+// Package admin is what people do with MCP servers: list them with their state, read their logs, start and stop them,
+// sign in to them and diagnose them.
 //
-// [Specs] reads the entries of the settings and [Options] what else these say; package app makes a Set of
-// both, whose handle is [Servers].
+// [Specs] reads the server entries of the settings, and [Options] the settings for all servers. Package app makes a
+// Set from both; [Servers] manages it.
 package admin
 
 import (
@@ -19,11 +19,10 @@ import (
 	"collie/internal/tool"
 )
 
-// Servers is the handle on the upstream servers.
+// Servers manages the upstream servers of a running program.
 type Servers struct {
 	Set *upstream.Set
-	// Reread looks at the settings again: what they refer to, such as a secret, may be another
-	// one now.
+	// Reread reloads the settings, since what they refer to, such as a secret, may have changed.
 	Reread func()
 }
 
@@ -47,7 +46,7 @@ func (s Servers) List() []tool.ServerStatus {
 	return out
 }
 
-// Dropped counts answers that nobody waited for, by server.
+// Dropped returns, by server, how many answers arrived that no request waited for.
 func (s Servers) Dropped() map[string]uint64 {
 	out := map[string]uint64{}
 	for _, srv := range s.Set.Servers() {
@@ -56,14 +55,13 @@ func (s Servers) Dropped() map[string]uint64 {
 	return out
 }
 
-// Start starts a server and returns when it is ready or has failed. What failed before is
-// forgotten.
+// Start starts a server, forgetting earlier failures, and returns when it is ready or has failed.
 func (s Servers) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
 	s.Reread()
 	return s.do(ctx, name, (*upstream.Server).Start)
 }
 
-// Restart stops a server, if it runs, and starts it.
+// Restart stops a server if it runs, and starts it.
 func (s Servers) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
 	s.Reread()
 	return s.do(ctx, name, (*upstream.Server).Restart)
@@ -77,7 +75,7 @@ func (s Servers) Stop(ctx context.Context, name string) (tool.ServerStatus, erro
 	})
 }
 
-// Refresh fetches the lists of a server from the server itself, starting it if need be.
+// Refresh fetches the lists of a server from the server itself, which is started if need be.
 func (s Servers) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
 	return s.do(ctx, name, (*upstream.Server).Refresh)
 }
@@ -91,7 +89,7 @@ func (s Servers) do(ctx context.Context, name string, what func(*upstream.Server
 	return srv.Status(), err
 }
 
-// Changes are the tools of a server whose definitions differ from their pins, by name.
+// Changes returns, by name, the tools of a server whose definitions differ from their pins.
 func (s Servers) Changes(name string) (map[string]tool.DefinitionChange, error) {
 	srv, err := s.find(name)
 	if err != nil {
@@ -104,8 +102,8 @@ func (s Servers) Changes(name string) (map[string]tool.DefinitionChange, error) 
 	return out, nil
 }
 
-// Approve accepts changed definitions of a server, all of them if no tool is named, and returns
-// how many there were.
+// Approve accepts changed definitions of the named tools, or of all tools of the server if none is named, and returns
+// how many it accepted.
 func (s Servers) Approve(ctx context.Context, name string, tools []string) (int, error) {
 	srv, err := s.find(name)
 	if err != nil {
@@ -125,7 +123,7 @@ func (s Servers) find(name string) (*upstream.Server, error) {
 	return nil, unknown("find server", name, known)
 }
 
-// unknown is the error for a name that no server has.
+// unknown returns the error for a name that no server has.
 func unknown(op, name string, known []string) error {
 	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	if near, ok := tool.Nearest(name, known); ok {
@@ -134,9 +132,8 @@ func unknown(op, name string, known []string) error {
 	return e
 }
 
-// Await waits until the first start of servers is over, whatever came of it: of all that
-// were to start if names is nil. Names that are unknown, and servers that were not to start,
-// are not waited for. The error is ctx's.
+// Await waits until the first start of the named servers is over, successful or not; nil names mean all. It ignores
+// unknown names and servers that were not to start. The error is ctx's.
 func (s Servers) Await(ctx context.Context, names []string) error {
 	for _, srv := range s.Set.Servers() {
 		if names != nil && !slices.Contains(names, srv.Name()) {
@@ -151,10 +148,10 @@ func (s Servers) Await(ctx context.Context, names []string) error {
 	return nil
 }
 
-// Started is closed when every server that was to start is ready or has failed.
+// Started returns a channel that is closed when every server that was to start is ready or has failed.
 func (s Servers) Started() <-chan struct{} { return s.Set.Started() }
 
-// ServerLog is where the log of a server is kept; empty for what cannot be a server's name.
+// ServerLog returns the path of a server's log; empty if server is not a valid name.
 func ServerLog(paths config.Paths, server string) string {
 	if len(entry.CheckNames([]string{server}, nil)) > 0 {
 		return ""
@@ -162,14 +159,14 @@ func ServerLog(paths config.Paths, server string) string {
 	return filepath.Join(paths.State, "logs", "mcp", server+".log")
 }
 
-// TailServerLog yields what f wants of a server's log file, oldest first, whoever wrote it,
-// for commands that run without a gateway. A log that nobody has written to is empty.
+// TailServerLog yields the lines of a server's log file that match f, oldest first, for commands that run without a
+// gateway. A missing file counts as empty.
 func TailServerLog(ctx context.Context, paths config.Paths, server string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return serverlog.Tail(ctx, ServerLog(paths, server), f)
 }
 
-// Tail yields what f wants of a server's log, oldest first, and with f.Follow what comes,
-// until ctx ends.
+// Tail yields the lines of a server's log that match f, oldest first. With f.Follow it goes on with new lines until
+// ctx ends.
 func (s Servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
 	srv, err := s.find(name)
 	if err != nil {

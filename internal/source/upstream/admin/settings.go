@@ -19,24 +19,24 @@ import (
 
 // Configured is what the settings alone say of a server.
 type Configured struct {
-	// Status is that of a server that nobody has started; Since is zero.
+	// Status is the state of a server that was not started; Since is zero.
 	Status      tool.ServerStatus
 	Title       string // for people; may be empty
 	Description string // for people; may be empty
-	Package     string // what a package runner is to run; empty if it is none or not plain
-	File        string // where it is defined
+	Package     string // the package that a package runner runs; empty if there is none or it cannot be told
+	File        string // file that defines it
 	Line        int
 }
 
-// ReadServers returns the servers of cfg in their order, and what the cache knows of them. It
-// starts nothing and touches nothing.
+// ReadServers returns the servers of cfg in order, with what the cache knows of them. It starts no server and changes
+// no file.
 func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Configured {
 	specs, _ := Specs(cfg, env)
 	kept, key := cacheadmin.Peek(ctx, cfg)
 	defer kept.Close()
 	o := Options(cfg, env)
 	o.Cache, o.Key, o.Peek = kept, key, true
-	o.Logs = upstream.LogFiles{} // that a server is off would be written into its log
+	o.Logs = upstream.LogFiles{} // the constructor would log that a server is off
 	if kept != nil {
 		o.Pins = OpenPins(cfg, nil)
 		defer o.Pins.Close()
@@ -57,18 +57,17 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	return out
 }
 
-// Program is what a server would run.
+// Program is the program of a stdio server.
 type Program struct {
 	Server string
 	Name   string // as it is configured
-	Path   string // where that is, seen with the environment of the child; empty if nowhere
+	Path   string // where the child's PATH finds it; empty if nowhere
 	Err    error  // why it would not start: a [*process.StartError]
 	Reason string // the stable code of Err
 	Hint   string // what to do about Err
 }
 
-// Programs looks up what the stdio servers of cfg would run. Servers that are off or wrong
-// are left out.
+// Programs looks up the programs of the stdio servers in cfg, except servers that are off or invalid.
 func Programs(cfg *config.Config, env config.Env) []Program {
 	var out []Program
 	specs, _ := Specs(cfg, env)
@@ -97,8 +96,8 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 	return out
 }
 
-// toBeMade reports whether a folder is not there yet and will be with the settings: servers start
-// in the folder of the file that defines them unless they say otherwise.
+// toBeMade reports whether dir is the settings folder and does not exist yet. Servers start there by default, and it
+// is made together with the settings file.
 func toBeMade(cfg *config.Config, dir string, err error) bool {
 	return errors.Is(err, fs.ErrNotExist) && dir == cfg.Paths.Config
 }
@@ -110,7 +109,7 @@ func reasonOf(err error) process.Reason {
 	return ""
 }
 
-// ofNode are scripts that Node runs.
+// ofNode are scripts that are run by Node.
 var ofNode = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
 
 // unusable reports whether an entry has an error.

@@ -14,13 +14,13 @@ import (
 	"collie/internal/tool"
 )
 
-// SignInOptions are how [SignIn] reaches a person.
+// SignInOptions says how [SignIn] reaches a person.
 type SignInOptions struct {
 	signin.LoginOptions
-	// Code ends a sign-in that was begun before, with the address that the browser ended at.
+	// Code is the address at which the browser ended, to finish a sign-in that was begun before.
 	Code   string
 	Logger *slog.Logger // nil discards
-	// Record puts a change that was made on record; nil does not.
+	// Record writes a change into the audit; nil does not.
 	Record func(ctx context.Context, command string, detail map[string]any)
 }
 
@@ -30,8 +30,8 @@ func (o *SignInOptions) record(ctx context.Context, command string, detail map[s
 	}
 }
 
-// SignIn signs a person in at a server of cfg. It returns when
-// that has worked, or at latest after five minutes.
+// SignIn signs a person in at a server of cfg. It returns when that is done or has failed, after five minutes at
+// most.
 func SignIn(ctx context.Context, cfg *config.Config, env config.Env, name string, o SignInOptions) error {
 	s, err := session(cfg, env, name, o.Logger)
 	if err != nil {
@@ -49,8 +49,8 @@ func SignIn(ctx context.Context, cfg *config.Config, env config.Env, name string
 	return err
 }
 
-// SignOut revokes the tokens of a server and forgets them. revoked is false where the server
-// could not be told. Of o only Logger and Record count.
+// SignOut revokes the tokens of a server and deletes them. revoked is false if the server could not be told. Only
+// Logger and Record of o are used.
 func SignOut(ctx context.Context, cfg *config.Config, env config.Env, name string, o SignInOptions) (revoked bool, err error) {
 	s, err := session(cfg, env, name, o.Logger)
 	if err != nil {
@@ -63,7 +63,7 @@ func SignOut(ctx context.Context, cfg *config.Config, env config.Env, name strin
 	return revoked, err
 }
 
-// session is the sign-in of one server of cfg.
+// session returns the OAuth session of one server of cfg.
 func session(cfg *config.Config, env config.Env, name string, log *slog.Logger) (*signin.Session, error) {
 	i := slices.IndexFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Name == name })
 	if i < 0 {

@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// remoteConfig has one remote server named notes, with what else its entry says, and keeps
-// secrets in a file.
+// remoteConfig returns settings with one remote server named notes, whose entry has the members in more. Secrets are
+// stored in a file.
 func remoteConfig(t *testing.T, address, more string) *config.Config {
 	t.Helper()
 	home := t.TempDir()
@@ -34,7 +34,7 @@ func remoteConfig(t *testing.T, address, more string) *config.Config {
 	return cfg
 }
 
-// A client secret is taken from the secrets, and stands nowhere else.
+// A configured client secret is read from the secret store and appears nowhere else.
 func TestSignInWithAConfiguredClient(t *testing.T) {
 	t.Parallel()
 	p := signintest.New(t, signintest.Behaviour{NoRegistration: true})

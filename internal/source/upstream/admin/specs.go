@@ -16,10 +16,10 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// RuleUnset is the rule of a finding about a variable that is not set here and now.
+// RuleUnset is the rule of a finding about a variable that is not set in this environment.
 const RuleUnset = entry.RuleUnset
 
-// Specs reads the server entries of cfg, in their order. Findings have their places in the files.
+// Specs reads the server entries of cfg, in order. The findings tell their place in the files.
 func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Finding) {
 	var specs []upstream.Spec
 	var findings []config.Finding
@@ -37,11 +37,11 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		}
 		if !s.Untrusted {
 			o.Secret = secrets.Get
-			o.Input = func(id string) (string, bool) { return s.Answer(id, nil) } // a gateway can ask nobody
+			o.Input = func(id string) (string, bool) { return s.Answer(id, nil) } // a gateway has nobody to ask
 		}
 		e, problems := entry.Parse(s.Name, s.Raw, o)
 		if s.Untrusted {
-			problems = nil // nobody has looked at it yet
+			problems = nil // an untrusted entry has not been looked at
 		}
 		if p, ok := wrong[s.Name]; ok {
 			problems = append(problems, p)
@@ -51,7 +51,7 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		}
 		spec := upstream.Spec{Entry: e, Problems: problems}
 		switch {
-		case s.Untrusted: // which says more, and holds for those too who try a server out that is switched off
+		case s.Untrusted: // says more than "disabled", and also applies to a diagnosis of a disabled server
 			spec.Off = "untrusted"
 		case !cfg.MCP.Enabled:
 			spec.Off = mcpDisabled
@@ -61,11 +61,11 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 	return specs, findings
 }
 
-// mcpDisabled is why servers are off where the settings switch all of them off.
+// mcpDisabled is the code for servers that are off because the settings switch all servers off.
 const mcpDisabled = "mcp_disabled"
 
-// checkNames returns what is wrong with the names of servers, by name. The names of the tools for notes are never a
-// server's: what is asked of them has notes in it, and whoever calls fs means no other.
+// checkNames returns the problems of server names, by name. The names of the notes tools are reserved: calls of them
+// carry notes, which must never reach a server that took such a name.
 func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
 	wrong := entry.CheckNames(names, cfg.ReservedNames())
 	for name := range wrong {
@@ -81,9 +81,8 @@ func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
 	return wrong
 }
 
-// Owners are the servers of cfg that may own what name stands for: a server, "server/tool",
-// or the name that clients see, which begins with the server's prefix. A server with the
-// empty prefix may own any name that is nobody else's.
+// Owners returns the servers of cfg that may own what name stands for: a server, "server/tool", or an exposed name,
+// which begins with the server's prefix. A server with an empty prefix may own any name that no other server owns.
 func Owners(cfg *config.Config, env config.Env, name string) []string {
 	specs, _ := Specs(cfg, env)
 	var exact, prefixed, bare []string
@@ -106,8 +105,8 @@ func Owners(cfg *config.Config, env config.Env, name string) []string {
 	return append([]string{}, bare...)
 }
 
-// Options are what the settings say of all servers together. What keeps their offers, tokens and children,
-// and who we are, is to be added.
+// Options returns what the settings say of all servers together. The caller adds the cache, pins, tokens, reaper and
+// Info.
 func Options(cfg *config.Config, env config.Env) upstream.Options {
 	c := &cfg.Cache
 	return upstream.Options{
@@ -121,16 +120,16 @@ func Options(cfg *config.Config, env config.Env) upstream.Options {
 	}
 }
 
-// OpenPins opens the definitions of tools as they were first seen. The caller closes the Store.
+// OpenPins opens the store of the tools' definitions as they were first seen. The caller closes it.
 func OpenPins(cfg *config.Config, log *slog.Logger) *pins.Store {
 	return pins.Open(filepath.Join(cfg.Paths.State, "pins.json"), toolcache.ToolHash, pins.Options{Logger: log})
 }
 
-// runDir is the folder of the ids of containers, and of the lock files that keep two processes from
-// refreshing one token.
+// runDir returns the folder of container ids, and of the lock files that keep two processes from refreshing one
+// token.
 func runDir(cfg *config.Config) string { return filepath.Join(cfg.Paths.State, "run") }
 
-// logFiles says where servers' logs go.
+// logFiles returns where servers' logs go.
 func logFiles(cfg *config.Config) upstream.LogFiles {
 	l := cfg.MCP.Logs
 	if !l.Enabled {

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// behaviour reads how a server is treated: everything that is not part of its identity.
+// behaviour reads the fields that say how a server is treated, which are not part of its identity.
 func (o *object) behaviour() {
 	e := &o.entry
 	o.setText(&e.DisplayName, "displayName")
@@ -48,7 +48,7 @@ func (o *object) enabled() {
 	o.entry.Disabled = o.entry.Disabled || !enabled
 }
 
-// timing reads the limits of time and what hangs on them.
+// timing reads timeouts and related fields.
 func (o *object) timing() {
 	e := &o.entry
 	o.setDuration(&e.IdleTimeout, true, "idleTimeout")
@@ -90,8 +90,7 @@ func (o *object) timing() {
 
 var prefixText = lazyregexp.New(`^[A-Za-z0-9_-]{0,32}$`)
 
-// prefix reads what stands before the names of tools. A word gets the separator that the
-// server's own name would have.
+// prefix reads the prefix of tool names. A single word gets the default separator "__" behind it.
 func (o *object) prefix() {
 	s, pointer, ok := o.text("prefix")
 	switch {
@@ -105,8 +104,7 @@ func (o *object) prefix() {
 	}
 }
 
-// trust reads "trust", which is a word here and true or false in another host, and what may run
-// without asking.
+// trust reads "trust", which is a word here and a boolean in another host, and which tools run without asking.
 func (o *object) trust() {
 	e := &o.entry
 	raw, _, ok := o.field("trust")
@@ -125,7 +123,7 @@ func (o *object) trust() {
 	}
 }
 
-// tools reads which tools are offered, in our words and in those of four other hosts.
+// tools reads which tools are offered, in our form and in those of four other hosts.
 func (o *object) tools() {
 	t := &o.entry.Tools
 	if raw, _, ok := o.field("tools"); ok && kind(raw) == "array" {
@@ -164,7 +162,7 @@ func (o *object) globs(to *[]string, name string) {
 	}
 }
 
-// overrides reads an object of tool names.
+// overrides reads an object of overrides by tool name.
 func (o *object) overrides(t *tools) {
 	t.Override = make(map[string]override, len(o.fields))
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {

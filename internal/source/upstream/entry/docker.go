@@ -9,7 +9,7 @@ func isContainer(program string) bool {
 	return slices.Contains([]string{"docker", "podman", "nerdctl"}, program)
 }
 
-// dockerRun is what the arguments of "docker run" say, as far as it matters here.
+// dockerRun is the part of the arguments of "docker run" that matters here.
 type dockerRun struct {
 	detach, tty, interactive, remove bool
 	image                            string
@@ -19,7 +19,7 @@ type dockerRun struct {
 var dockerSwitches = strings.Fields("--detach --tty --interactive --rm --init --privileged --read-only " +
 	"--no-healthcheck --publish-all --sig-proxy --oom-kill-disable --disable-content-trust --quiet --help")
 
-// parseDocker reads the arguments behind "docker run".
+// parseDocker reads the arguments after "docker run".
 func parseDocker(args []string) (d dockerRun) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -42,8 +42,8 @@ func parseDocker(args []string) (d dockerRun) {
 	return d
 }
 
-// short reads a cluster of short flags, such as "it" or "iv"; it reports whether the last one
-// takes the next argument.
+// short reads a cluster of short flags, such as "it" or "iv". It reports whether the last flag takes the next
+// argument as its value.
 func (d *dockerRun) short(cluster string) (takesNext bool) {
 	for i, r := range cluster {
 		switch r {
@@ -54,7 +54,7 @@ func (d *dockerRun) short(cluster string) (takesNext bool) {
 		case 'd':
 			d.set("--detach", true)
 		case 'P', 'q':
-		default: // the rest of the cluster is its value
+		default: // the rest of the cluster is this flag's value
 			return i == len(cluster)-1
 		}
 	}
@@ -74,7 +74,7 @@ func (d *dockerRun) set(flag string, on bool) {
 	}
 }
 
-// docker checks that a container can be talked to over stdio.
+// docker checks that the container's stdio is connected, so that its server can be used.
 func (o *object) docker() {
 	if !isContainer(program(o.entry.Command.text)) {
 		return

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// defaultDeny are the patterns of the variables that no child inherits unless its entry names them.
+// defaultDeny are patterns of variables that a child inherits only if its entry names them.
 var defaultDeny = []string{
 	"COLLIE_*", "SIYUAN_TOKEN",
 	"*_API_KEY", "*_TOKEN", "*_SECRET", "*_PASSWORD", "AWS_*", "*_CREDENTIALS",
 }
 
-// What "minimal" lets through, where it is set.
+// Variables that "minimal" passes on if they are set.
 var (
 	minimalUnix = strings.Fields("HOME LOGNAME USER SHELL PATH TERM LANG LC_* TZ TMPDIR XDG_*")
 
@@ -28,27 +28,27 @@ var (
 		"npm_config_cache UV_INDEX_URL UV_CACHE_DIR PIP_INDEX_URL DOCKER_HOST")
 )
 
-// EnvironmentOptions are what [Environment] needs beside the entry. The zero value works.
+// EnvironmentOptions are the inputs of [Environment] besides the entry. The zero value works.
 type EnvironmentOptions struct {
 	// Deny are patterns of variables that are not inherited; nil means COLLIE_*, *_API_KEY, *_TOKEN and the like.
 	Deny []string
 	// IsDir reports whether a folder exists; nil asks the file system.
 	IsDir func(string) bool
-	// ReadFile reads a small file, such as nvm's default version; nil asks the file system.
+	// ReadFile reads a small file, such as nvm's default version; nil reads from the file system.
 	ReadFile func(string) ([]byte, error)
 
 	goos string
 }
 
-// Environment is what the child of e gets: from parent, our own environment as NAME=value, what
-// the entry inherits, and on top of it what the entry sets. A list in inheritEnv adds to
-// the minimal set. Names match without regard to case on Windows; patterns of Deny always do.
-// An inherited PATH is extended at its end by folders that exist. The result is sorted.
+// Environment returns the environment of e's child process, sorted: the variables that it inherits from parent (our
+// own environment, as NAME=value), overridden by those that the entry sets. A list in inheritEnv adds to the minimal
+// set. Names are compared without case on Windows; patterns of Deny always are. Existing folders where tools are
+// usually installed are appended to an inherited PATH.
 func Environment(e Entry, parent []string, o EnvironmentOptions) []string {
 	b := newEnvironment(o)
 	for _, pair := range parent {
 		name, value, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || strings.HasPrefix(value, "()") { // a shell function, not a value
+		if !ok || name == "" || strings.HasPrefix(value, "()") { // an exported shell function
 			continue
 		}
 		if b.inherits(e.InheritEnv, name) && !b.contains(e.Unset, name) {
@@ -69,7 +69,7 @@ func Environment(e Entry, parent []string, o EnvironmentOptions) []string {
 	return out
 }
 
-// environment is one that is being built.
+// environment is an environment being built.
 type environment struct {
 	EnvironmentOptions
 	vars map[string]string
@@ -94,10 +94,10 @@ func newEnvironment(o EnvironmentOptions) *environment {
 	return &environment{o, map[string]string{}}
 }
 
-// set replaces a variable, whatever its case on Windows.
+// set sets a variable. On Windows it replaces one whose name differs in case.
 func (b *environment) set(name, value string) { b.vars[b.name(name)] = value }
 
-// name is how a variable that is there already is written.
+// name returns the spelling of a variable that is already set.
 func (b *environment) name(name string) string {
 	if b.goos == "windows" {
 		for n := range b.vars {
@@ -109,12 +109,12 @@ func (b *environment) name(name string) string {
 	return name
 }
 
-// inherits applies the mode, the list and the patterns that are never inherited.
+// inherits reports whether a child inherits a variable, by the mode, the list of names, and the denied patterns.
 func (b *environment) inherits(in inherit, name string) bool {
 	if in.Mode == "none" {
 		return false
 	}
-	for _, n := range in.Names { // naming a variable is stronger than any pattern
+	for _, n := range in.Names { // a name in the list overrules denied patterns
 		if n != "*" && b.matches(n, name) {
 			return true
 		}
@@ -124,7 +124,7 @@ func (b *environment) inherits(in inherit, name string) bool {
 		base = minimalWindows
 	}
 	wanted := in.Mode == "all" || b.contains(in.Names, name) || b.contains(base, name) || b.contains(network, name)
-	return wanted && !b.denied(name) // the patterns cost most
+	return wanted && !b.denied(name) // checked last, since matching the patterns costs most
 }
 
 func (b *environment) denied(name string) bool {
@@ -138,7 +138,7 @@ func (b *environment) contains(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return b.matches(p, name) })
 }
 
-// matches compares a name with a name or PREFIX_*.
+// matches reports whether name equals pattern, or has its prefix if pattern is PREFIX_*.
 func (b *environment) matches(pattern, name string) bool {
 	if b.goos == "windows" {
 		pattern, name = strings.ToUpper(pattern), strings.ToUpper(name)
@@ -149,8 +149,8 @@ func (b *environment) matches(pattern, name string) bool {
 	return pattern == name
 }
 
-// extend appends the folders in which people's tools are installed and which a program started
-// from a desktop does not see.
+// extend appends existing folders where tools are usually installed to a PATH: programs started from a desktop often
+// lack them.
 func (b *environment) extend(list string, parent []string) string {
 	separator := string(filepath.ListSeparator)
 	have := strings.Split(list, separator)

@@ -8,7 +8,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// The example that the README starts with has nothing to complain about.
+// The example at the top of the README causes no warnings.
 func TestExamplesAreClean(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "..", "..", "examples", "mcp-servers.json")

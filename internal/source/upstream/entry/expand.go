@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// unsetError is a variable that is not set and has no default.
+// unsetError is the error for a variable that is not set and has no default.
 type unsetError struct {
-	name string // as a person would set it
+	name string // as the user would set it
 	hint string
 }
 
 func (e *unsetError) Error() string { return e.name + " is not set; " + e.hint }
 
-// piece is a part of an expanded text.
+// piece is a part of an expanded text and where it came from.
 type piece struct {
 	text   string
 	origin origin
@@ -25,13 +25,12 @@ type origin int
 
 const (
 	literal  origin = iota // as written
-	place                  // a folder or separator, no secret
+	place                  // a folder or separator, which is not secret
 	variable               // from the environment
-	secret                 // from the secret store or an input
+	secret                 // from the secret store, or the answer to an input
 )
 
-// expand replaces variables, ${…} in all its forms, in one pass: what comes out of a variable is never looked at
-// again.
+// expand replaces all forms of ${…} in one pass: the value of a variable is not expanded again.
 func expand(s string, resolve func(ref string) (piece, error)) ([]piece, error) {
 	var out []piece
 	add := func(p piece) {
@@ -45,7 +44,7 @@ func expand(s string, resolve func(ref string) (piece, error)) ([]piece, error) 
 			add(piece{text: s})
 			return out, nil
 		}
-		if i > 0 && s[i-1] == '$' { // $${ is a literal ${
+		if i > 0 && s[i-1] == '$' { // $${ stands for a literal ${
 			add(piece{text: s[:i-1] + "${"})
 			s = s[i+2:]
 			continue
@@ -67,7 +66,7 @@ func expand(s string, resolve func(ref string) (piece, error)) ([]piece, error) 
 	}
 }
 
-// join is the text of all pieces.
+// join returns the text of all pieces.
 func join(ps []piece) string {
 	var b strings.Builder
 	for _, p := range ps {
@@ -76,7 +75,7 @@ func join(ps []piece) string {
 	return b.String()
 }
 
-// resolve finds what stands for ${ref}.
+// resolve returns the value of ${ref}.
 func (o *Options) resolve(ref string) (piece, error) {
 	switch ref {
 	case "workspaceFolder":
@@ -125,8 +124,8 @@ func (o *Options) secret(name string) (piece, error) {
 	return piece{v, secret}, nil
 }
 
-// input is what VS Code would ask for: from the secret store, else from COLLIE_INPUT_<ID>, else
-// what Options.Input knows.
+// input returns the answer for an input of VS Code: from the secret store, else from COLLIE_INPUT_<ID>, else from
+// Options.Input.
 func (o *Options) input(id string) (piece, error) {
 	if o.Secret != nil {
 		if v, ok := o.Secret("input:" + id); ok {
@@ -161,7 +160,7 @@ func (o *Options) home() string {
 	return ""
 }
 
-// isVariable accepts the names environments have, ProgramFiles(x86) among them.
+// isVariable reports whether name may be the name of a variable, such as ProgramFiles(x86).
 func isVariable(name string) bool {
 	for i, r := range name {
 		switch {
@@ -184,7 +183,7 @@ func envName(id string) string {
 	}, strings.ToUpper(id))
 }
 
-// Expand replaces variables, ${…} in all its forms, in a text of another section of the settings.
+// Expand replaces all forms of ${…} in a text from another section of the settings.
 func Expand(s string, o Options) (string, error) {
 	ps, err := expand(s, o.resolve)
 	return join(ps), err

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a variable holds is never looked at again, and text outside of variables stays.
+// The value of a variable is not expanded again, and text outside of variables stays.
 func TestExpandIsOnePass(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

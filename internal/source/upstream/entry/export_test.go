@@ -1,6 +1,6 @@
 package entry
 
-// What the tests of this package name and nobody else does.
+// Types that only the tests of this package need to name.
 type (
 	AutoApprove = autoApprove
 	Inherit     = inherit

@@ -19,11 +19,11 @@ import (
 // maxFingerprinted bounds how many files are looked at.
 const maxFingerprinted = 16
 
-// Fingerprint tells two builds of the same server apart: the digest of the path, the
-// size and the time of change of the program and of the scripts among its arguments, and the
-// version of the package that a runner of Node has at hand. parent is our own environment as
-// NAME=value. Nothing is run; it takes a few looks at files. It is empty for a remote server and
-// where nothing is found. Compute it when the list is fetched: a first start downloads.
+// Fingerprint returns a digest that changes when a server is updated: of the path, size and modification time of its
+// program and of the scripts among its arguments, and of the version of the installed package for a Node runner. It
+// only looks at a few files. parent is our own environment as NAME=value. The fingerprint is empty for a remote
+// server, and if nothing is found. Compute it after the list was fetched, since a first start may download the
+// package.
 func (e Entry) Fingerprint(parent []string, o EnvironmentOptions) string {
 	if e.Transport != Stdio {
 		return ""
@@ -38,7 +38,7 @@ func (e Entry) Fingerprint(parent []string, o EnvironmentOptions) string {
 		sum := sha256.Sum256([]byte(path))
 		parts = append(parts, fmt.Sprintf("%x:%d:%d", sum[:6], info.Size(), info.ModTime().UnixMilli()))
 	}
-	if !e.Runner { // the runner is not the server
+	if !e.Runner { // the runner itself is not the server
 		if path, err := e.resolve(env); err == nil {
 			add(path)
 		}
@@ -52,7 +52,7 @@ func (e Entry) Fingerprint(parent []string, o EnvironmentOptions) string {
 	return strings.Join(parts, " ")
 }
 
-// resolve finds the program. One with a path needs no environment.
+// resolve returns the path of the program. A command with a path needs no environment.
 func (e Entry) resolve(env func() []string) (string, error) {
 	if filepath.IsAbs(e.Command.text) {
 		return process.Resolve(e.Command.text, nil, e.Dir)
@@ -60,14 +60,14 @@ func (e Entry) resolve(env func() []string) (string, error) {
 	return process.Resolve(e.Command.text, env(), e.Dir)
 }
 
-// programs are the endings of files that are run. Other arguments may name files that a server
-// writes to, which must not make its tools look old.
+// programs are endings of program files. Arguments with other endings may be files that the server writes, and such a
+// write must not make its tools look outdated.
 var programs = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .py .pyz .rb .php .pl .lua .sh .jar .dll .exe .wasm .whl .ps1 .bat .cmd")
 
-// baseFlags name the folder that relative paths behind them start from.
+// baseFlags are flags followed by the folder to which relative paths refer.
 var baseFlags = strings.Fields("--directory --dir --cwd --project --prefix -C")
 
-// scripts are the arguments that may be files of the server.
+// scripts returns the arguments that may be files of the server.
 func (e Entry) scripts() (paths []string) {
 	bases := []string{e.Dir}
 	args := texts(e.Args)
@@ -93,8 +93,8 @@ func (e Entry) scripts() (paths []string) {
 	return paths
 }
 
-// nodePackage is the package that npx or a program like it runs, and the version that lies in
-// the server's folder or in npm's cache; empty if neither has it.
+// nodePackage returns the package that npx or a similar program runs, and its version as installed in the server's
+// folder or in npm's cache; empty if it is in neither.
 func (e Entry) nodePackage(env func() []string) (name, version string) {
 	if !e.Runner || !slices.Contains([]string{"npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun"}, program(e.Command.text)) {
 		return "", ""
@@ -115,7 +115,7 @@ func (e Entry) nodePackage(env func() []string) (name, version string) {
 	return name, ""
 }
 
-// npxFolder is where npm keeps what npx has installed for a package, as written.
+// npxFolder returns the folder where npm keeps what npx installed for a package, spelled as in spec.
 func npxFolder(env []string, spec string) string {
 	value := func(name string) string {
 		for _, pair := range slices.Backward(env) {
@@ -136,7 +136,7 @@ func npxFolder(env []string, spec string) string {
 	return under(cache, filepath.Join("_npx", hex.EncodeToString(sum[:8])))
 }
 
-// packageVersion reads the version in a package.json; empty if there is none.
+// packageVersion returns the version in a package.json, empty if there is none.
 func packageVersion(path string) string {
 	if path == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// file makes an executable one.
+// file writes an executable file.
 func file(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)

@@ -11,14 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical
-// JSON (RFC 8785) of the fields that make it, after aliases and expansion. Values that may
-// be secret go in as HMAC-SHA-256 under key, so that the hash does not help to guess them. Two
-// entries that mean the same have the same hash; how a server is treated does not count.
+// ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of
+// its identifying fields, after aliases and variables are resolved. Values that may be secret enter as HMAC-SHA-256
+// under key, so that the hash does not help to guess them. Entries with the same meaning have the same hash, however
+// their servers are treated.
 func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
 
-// PortableHash is a ConfigHash that two machines share: the working folder is left
-// out, and of absolute paths, in the command and among the arguments, only the last part counts.
+// PortableHash is a ConfigHash that machines with different folders share: it omits the working folder, and it
+// reduces absolute paths in the command and the arguments to their last element.
 func (e Entry) PortableHash(key []byte) string {
 	e.Dir = ""
 	e.Command = newValue(portable(e.Command.text), "")
@@ -37,7 +37,7 @@ func portable(s string) string {
 	return s
 }
 
-// hashOf is the hash of the fields that make a server.
+// hashOf returns the hash of identifying fields.
 func (e Entry) hashOf(id present) string {
 	value := jsontext.Value(encode(id))
 	if err := value.Canonicalize(); err != nil {
@@ -47,7 +47,7 @@ func (e Entry) hashOf(id present) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// identity is the fields that make a server; what is not set is not in it.
+// identity returns the identifying fields that are set.
 func (e Entry) identity(digest func(Value) string) present {
 	id := present{}
 	id.put("type", e.Transport)
@@ -109,7 +109,7 @@ func (t TLS) identity() present {
 	return id
 }
 
-// present is an object that holds only what is set.
+// present is an object that holds only fields that are set.
 type present map[string]json.RawMessage
 
 func (p present) put(name string, v any) {
@@ -128,7 +128,7 @@ func encode(v any) json.RawMessage {
 	return raw
 }
 
-// digester returns the function that stands a digest in for a value; an empty one stays empty.
+// digester returns a function that replaces a value by its digest under key; an empty value stays empty.
 func digester(key []byte) func(Value) string {
 	return func(v Value) string {
 		if v.IsZero() {

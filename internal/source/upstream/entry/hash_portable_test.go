@@ -7,8 +7,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// Two machines that keep a server in other folders share its lists; what it is told to do still
-// counts.
+// Machines that keep a server in different folders share its lists. A difference in its other arguments still counts.
 func TestPortableHash(t *testing.T) {
 	t.Parallel()
 	hash := func(raw, dir string) string {

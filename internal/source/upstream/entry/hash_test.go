@@ -71,7 +71,7 @@ func TestConfigHash(t *testing.T) {
 	}
 }
 
-// A hash that changes makes every cache entry of every user stale, so the vectors are fixed.
+// A changed hash would make every user's cache entries stale, so the expected hashes are fixed.
 func TestConfigHashVectors(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// transports are the words for a transport, in lower case.
+// transports maps the words for a transport, in lower case.
 var transports = map[string]Transport{
 	"stdio": Stdio, "local": Stdio,
 	"http": httpTransport, "streamable-http": httpTransport, "streamable_http": httpTransport, "streamablehttp": httpTransport, "remote": httpTransport,
@@ -18,7 +18,7 @@ var transports = map[string]Transport{
 
 var versionDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// infer decides the transport from type, command and url, and what hangs on it.
+// infer decides the transport from type, command and url.
 func (o *object) infer() {
 	e := &o.entry
 	typed, pointer, given := o.text("type", "transport", "transportType")
@@ -52,14 +52,14 @@ func (o *object) infer() {
 	}
 }
 
-// What only one kind of server has a use for.
+// Fields that only one kind of server uses.
 var (
 	ofCommand = []string{"args", "env", "envFile", "inheritEnv", "cwd", "dockerManaged"}
 	ofURL     = []string{"headers", "headersCommand", "auth", "oauth", "apiKey", "tls"}
 )
 
-// unused warns about fields that have no effect on a server of this kind: what people wrote
-// there, a token perhaps, would be missing without a word.
+// unused warns about fields that have no effect on this kind of server. Without the warning, a token written there
+// would just be missing.
 func (o *object) unused() {
 	command, remote := o.has("command"), o.remoteGiven()
 	names, message := ofURL, `this is for a server with a url and has no effect here; a command takes "env"`
@@ -67,7 +67,7 @@ func (o *object) unused() {
 		names, message = ofCommand, `this is for a server with a command and has no effect here; a url takes "headers"`
 	}
 	for _, n := range names {
-		if command != remote && o.has(n) { // both, or neither, is told already
+		if command != remote && o.has(n) { // both or neither is reported elsewhere
 			o.warn("/"+n, "unused", "%s", message)
 		}
 	}
@@ -83,7 +83,8 @@ func (o *object) remoteGiven() bool {
 	return slices.ContainsFunc([]string{"url", "serverUrl", "httpUrl"}, o.has)
 }
 
-// byURL is SSE where the path says so, unless the word for the URL says otherwise.
+// byURL guesses the transport from the URL: SSE if the path ends so, unless the field's name (httpUrl) says
+// otherwise.
 func (o *object) byURL() Transport {
 	if _, forced := o.fields["httpUrl"]; forced {
 		return httpTransport

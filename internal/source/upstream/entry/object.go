@@ -12,8 +12,8 @@ import (
 	"collie/internal/units"
 )
 
-// object is a JSON object that is being read. Each method takes the fields it reads by their
-// names, the first one being ours and the others aliases; a field that is null counts as absent.
+// object is a JSON object being read. Its methods take the names of a field, ours first and then aliases, and mark it
+// as known. A field that is null counts as missing.
 type object struct {
 	*parser
 	pointer string
@@ -21,7 +21,7 @@ type object struct {
 	used    map[string]bool
 }
 
-// field finds a field by its names.
+// field returns the field that has one of the names.
 func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok bool) {
 	var found string
 	for _, n := range names {
@@ -38,12 +38,12 @@ func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok
 	return raw, pointer, ok
 }
 
-// pointerEscape is that of RFC 6901.
+// pointerEscape escapes a name for a JSON pointer (RFC 6901).
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func escape(name string) string { return pointerEscape.Replace(name) }
 
-// unknown warns about the fields that nobody took.
+// unknown warns about the fields that no method has read.
 func (o *object) unknown() {
 	known := slices.Sorted(maps.Keys(o.used))
 	for _, n := range slices.Sorted(maps.Keys(o.fields)) {
@@ -58,7 +58,7 @@ func (o *object) unknown() {
 	}
 }
 
-// sub reads a field that is an object, and warns about what f does not take.
+// sub reads a field that is an object with f, and warns about members that f does not read.
 func (o *object) sub(f func(*object), names ...string) {
 	raw, pointer, ok := o.field(names...)
 	if !ok {
@@ -127,7 +127,7 @@ func (o *object) setList(to *[]string, names ...string) {
 	}
 }
 
-// setWord reads one of a few words.
+// setWord reads a field that is one of words.
 func setWord[T ~string](o *object, to *T, words []T, names ...string) {
 	s, pointer, ok := o.text(names...)
 	if !ok {
@@ -144,8 +144,8 @@ func setWord[T ~string](o *object, to *T, words []T, names ...string) {
 	*to = T(s)
 }
 
-// setDuration reads a length of time with a unit. Bare numbers are refused, since programs
-// disagree on what they mean; so is zero, unless zero has a meaning.
+// setDuration reads a duration with a unit. It refuses bare numbers, since programs disagree on their unit, and zero
+// unless zero is set.
 func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
 	raw, pointer, ok := o.field(names...)
 	if !ok {

@@ -14,31 +14,31 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Options are what an entry is read with.
+// Options are the inputs of [Parse] besides the entry.
 type Options struct {
-	// Dir is the absolute folder of the file that holds the entry: the default working folder,
-	// and where relative paths start.
+	// Dir is the absolute folder of the file with the entry: the default working folder, and the base of relative
+	// paths.
 	Dir string
-	// Workspace stands for ${workspaceFolder}; empty means Dir.
+	// Workspace replaces ${workspaceFolder}; empty means Dir.
 	Workspace string
-	// Env looks up our environment. Nil means an empty one.
+	// Env looks up a variable of our environment; nil means an empty environment.
 	Env func(name string) (string, bool)
-	// Secret looks up the secret store, inputs under "input:<id>". Nil means that there is none.
+	// Secret looks up the secret store, with inputs under "input:<id>"; nil means no store.
 	Secret func(name string) (string, bool)
-	// Input answers an ${input:id} that neither the store nor COLLIE_INPUT_<ID> has: with the
-	// default that its file declares, or with what a person says. Nil means that nobody does.
+	// Input answers an ${input:id} that is in neither the store nor COLLIE_INPUT_<ID>: with the default in its file,
+	// or by asking a person. Nil answers none.
 	Input func(id string) (string, bool)
-	// ReadFile reads an envFile. Nil means that envFile is refused.
+	// ReadFile reads an envFile; nil refuses envFile.
 	ReadFile func(path string) ([]byte, error)
-	// ToolTimeout and MaxToolTimeout are the defaults of a call; zero means 60 s and 10 min.
+	// ToolTimeout and MaxToolTimeout are the default limits of a call; zero means 60 s and 10 min.
 	ToolTimeout, MaxToolTimeout time.Duration
-	// Cache is the default of Entry.Cache; nil means the one that is told there.
+	// Cache is the default of Entry.Cache; nil means the defaults given at that type.
 	Cache *Cache
 }
 
-// Parse reads one entry, standard JSON, of a server with that name. Whatever is wrong with it,
-// what could be read is returned; an entry is usable if no problem is an error. Problems come in
-// a fixed order, errors and warnings mixed.
+// Parse reads one entry, standard JSON, of the server with that name. It returns what could be read, even if there
+// are errors; the entry is usable if no problem has severity error. The order of problems is fixed, with errors and
+// warnings mixed.
 func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
 	p := &parser{Options: o, secrets: map[string]bool{}, entry: defaults(name, o)}
 	fields, ok := decode[map[string]json.RawMessage](p, "", raw, "an object with a command or a url")
@@ -86,7 +86,7 @@ func defaults(name string, o Options) Entry {
 	return e
 }
 
-// parser is what one run of Parse has so far.
+// parser is the state of one run of Parse.
 type parser struct {
 	Options
 	entry    Entry
@@ -106,8 +106,8 @@ func (p *parser) warn(pointer, rule, format string, args ...any) {
 	p.report(severityWarning, pointer, rule, format, args...)
 }
 
-// expand reads a text with variables. Every text that comes from a variable is a secret for the
-// logs, since nobody knows what people keep in their environment.
+// expand expands the variables of a text. Every value of a variable is then masked in logs, since nobody knows what
+// people keep in their environment.
 func (p *parser) expand(pointer, s string) ([]piece, bool) {
 	ps, err := expand(s, p.resolve)
 	if unset, ok := errors.AsType[*unsetError](err); ok {
@@ -130,15 +130,14 @@ func (p *parser) expand(pointer, s string) ([]piece, bool) {
 	return ps, true
 }
 
-// hide adds a value to those that logs must not show, unless it is so short that striking it
-// out would make the log unreadable.
+// hide marks a value to be masked in logs, unless it is so short that masking it would make logs unreadable.
 func (p *parser) hide(s string) {
 	if len(s) >= 8 {
 		p.secrets[s] = true
 	}
 }
 
-// value reads a text with variables that people may see as it is written.
+// value reads a text whose unexpanded form may be shown.
 func (p *parser) value(pointer, s string) Value {
 	ps, ok := p.expand(pointer, s)
 	if !ok {
@@ -147,14 +146,14 @@ func (p *parser) value(pointer, s string) Value {
 	return Value{join(ps), s}
 }
 
-// hidden reads a text with variables that people may not see at all.
+// hidden reads a text that may not be shown in any form.
 func (p *parser) hidden(pointer, s string) Value {
 	v := p.value(pointer, s)
 	p.hide(v.text)
 	return hidden(v.text)
 }
 
-// path reads the name of a file or folder; a relative one starts at Dir.
+// path reads the path of a file or folder; a relative one is relative to Dir.
 func (p *parser) path(pointer, s string) string {
 	v := p.value(pointer, s).text
 	if v == "" || filepath.IsAbs(v) {
@@ -163,7 +162,7 @@ func (p *parser) path(pointer, s string) string {
 	return filepath.Join(p.Dir, v)
 }
 
-// decode reads raw as a T; want is a phrase for people, such as "a string".
+// decode reads raw as a T. want describes a T to users, such as "a string".
 func decode[T any](p *parser, pointer string, raw json.RawMessage, want string) (T, bool) {
 	var v T
 	err := json.Unmarshal(raw, &v)
@@ -195,12 +194,11 @@ func kind(raw json.RawMessage) string {
 	}
 }
 
-// validName is what a server may be called.
+// validName matches a valid name of a server.
 var validName = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
-// CheckNames returns what is wrong with the names of servers, by name; nil if nothing is.
-// reserved are the names that are taken while other sources are on. Of two names that differ
-// only by case the later one is wrong.
+// CheckNames returns the problems of server names, by name; nil if there are none. reserved are names that other
+// sources use. Of two names that differ only by case, the later one is invalid.
 func CheckNames(names, reserved []string) map[string]Problem {
 	var found map[string]Problem
 	report := func(name, format string, args ...any) {

@@ -16,7 +16,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// options has a small environment, a file of variables and a secret store.
+// options returns options with a small environment, a dotenv file and a secret store.
 func options() entry.Options {
 	env := map[string]string{
 		"HOME": "/u", "WHO": "world", "EMPTY": "", "PIN": "1234", "NESTED": "${WHO}",
@@ -48,7 +48,7 @@ func parse(t *testing.T, raw string) (entry.Entry, []string) {
 	return e, lines
 }
 
-// clean reads an entry that must have no problems.
+// clean parses an entry that must have no problems.
 func clean(t *testing.T, raw string) entry.Entry {
 	t.Helper()
 	e, problems := parse(t, raw)
@@ -350,8 +350,7 @@ func TestWordsOfOtherHosts(t *testing.T) {
 	}
 }
 
-// No printed form of an entry tells what may be secret, and all of it is on the list
-// of what logs strike out.
+// No printed form of an entry shows a secret, and every secret is on the list to be masked in logs.
 func TestSecretsStayIn(t *testing.T) {
 	t.Parallel()
 	const planted = "PLANTED-4711"
@@ -451,7 +450,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A client id that is an address has to be one that cannot be written in another way.
+// A URL as client id must be in its normal form, since servers compare it as text.
 func TestClientMetadataURL(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{

@@ -41,7 +41,7 @@ func texts(vs []Value) []string {
 	return list
 }
 
-// command reads the program, and the arguments that stand in it when it is written as a list.
+// command reads the program. If it is written as a list, the arguments in it are returned.
 func (o *object) command(pointer string, raw json.RawMessage) (args []string) {
 	var s string
 	if kind(raw) == "array" {
@@ -70,7 +70,7 @@ func (o *object) command(pointer string, raw json.RawMessage) (args []string) {
 	return args
 }
 
-// argument reads the i-th of all arguments, the first n of which stand in "command".
+// argument reads argument i of all arguments, of which the first n came from "command".
 func (o *object) argument(i, n int, all []string, s string) Value {
 	pointer := "/args/" + strconv.Itoa(i-n)
 	if i < n {
@@ -175,7 +175,7 @@ func (o *object) envFile(pointer, s string) {
 	}
 	vars, err := godotenv.UnmarshalBytes(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	if err != nil {
-		// The error of the library quotes the line, and with it perhaps a secret.
+		// The library's error quotes the line, which may hold a secret.
 		o.fail(pointer, "envFile", "%s is not a dotenv file of lines NAME=value", file)
 		return
 	}

@@ -73,7 +73,7 @@ func (o *object) url(pointer, s string) {
 	if password, ok := u.User.Password(); ok {
 		o.hide(password)
 		o.hide(basic(u.User.Username(), password))
-	} else if u.User != nil { // a token alone stands there
+	} else if u.User != nil { // a token alone, without a password
 		o.hide(u.User.Username())
 		o.hide(basic(u.User.Username(), ""))
 	}
@@ -95,8 +95,8 @@ var (
 	queryValue = lazyregexp.New(`([?&][^=&#]*=)[^&#]*`)
 )
 
-// shownURL is a URL as written, wrong or not, without what signs in. Values of a query are shown only where
-// they are placeholders.
+// shownURL returns a URL as written, valid or not, without credentials. Values of the query are shown only if they
+// are placeholders.
 func shownURL(written string) string {
 	written = userinfo.ReplaceAllString(written, "${1}"+mask+"@")
 	return queryValue.ReplaceAllStringFunc(written, func(s string) string {
@@ -108,7 +108,7 @@ func shownURL(written string) string {
 	})
 }
 
-// basic is what stands for a user and a password in a header.
+// basic returns the credentials of the Basic scheme for a header.
 func basic(user, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }
@@ -137,7 +137,7 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 	sorting.Stable(o.entry.Headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 }
 
-var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, token
+var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // a token of RFC 9110
 
 func (o *object) header(pointer, name, s string) {
 	if !headerName.MatchString(name) {
@@ -156,12 +156,12 @@ func (o *object) header(pointer, name, s string) {
 	}
 	o.hide(value)
 	if _, token, ok := strings.Cut(value, " "); ok {
-		o.hide(token) // the part that a log may show without its scheme
+		o.hide(token) // a log may quote the token without its scheme
 	}
 	o.entry.Headers = append(o.entry.Headers, Header{name, hidden(value)})
 }
 
-// auth reads "auth", and how two other hosts say it.
+// auth reads "auth", and the forms of two other hosts.
 func (o *object) auth() {
 	a := &o.entry.Auth
 	o.sub(func(s *object) {
@@ -211,15 +211,14 @@ func (o *object) oauth(a *auth) {
 	}
 }
 
-// clientMetadataURL reads the address of a client id metadata document, which is a client id as
-// it stands: https, a path, and nothing that could be written in two ways (OAuth Client ID
-// Metadata Document, draft 00, section 3).
+// clientMetadataURL reads the URL of a client id metadata document, which itself is the client id. It must be https,
+// have a path, and be in a form that has no second spelling (OAuth Client ID Metadata Document, draft 00, section 3).
 func (o *object) clientMetadataURL(pointer, text string) Value {
 	v := o.value(pointer, text)
 	u, err := url.Parse(v.text)
 	dots := func(segment string) bool { return segment == "." || segment == ".." }
 	switch {
-	case v.IsZero(): // what is wrong has been said
+	case v.IsZero(): // already reported
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Contains(v.text, "#") ||
 		strings.Trim(u.Path, "/") == "" || slices.ContainsFunc(strings.Split(u.Path, "/"), dots):
 		o.fail(pointer, "value", `expected an https URL with a path such as "https://example.org/client.json"`)
@@ -227,7 +226,7 @@ func (o *object) clientMetadataURL(pointer, text string) Value {
 	return v
 }
 
-// guess is the type that the given fields belong to.
+// guess returns the auth type to which the given fields belong.
 func (a *auth) guess() string {
 	switch {
 	case !a.Token.IsZero():
@@ -240,7 +239,7 @@ func (a *auth) guess() string {
 	return ""
 }
 
-// failed reports whether something in this object is wrong already.
+// failed reports whether this object already has an error.
 func (o *object) failed() bool {
 	return slices.ContainsFunc(o.problems, func(p Problem) bool {
 		return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, o.pointer+"/")

@@ -13,8 +13,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// Each rule about an entry, by its id: what it refuses or warns of, in the
-// form "severity rule pointer", and what it lets pass.
+// Each rule about an entry, by its id: what it reports, in the form "severity rule pointer", and what it accepts.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	const token = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
@@ -74,7 +73,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The path decides between the two kinds of remote server only where nothing else does.
+// The path of a URL decides between the two remote transports only if nothing else does.
 func TestTransportIsInferred(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]entry.Transport{
@@ -89,7 +88,7 @@ func TestTransportIsInferred(t *testing.T) {
 	}
 }
 
-// What is relative starts at the folder of the file; arguments are passed untouched.
+// Relative paths start at the folder of the file; arguments are passed unchanged.
 func TestRelativePathsStartAtTheFile(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "../bin/x", "args": ["./a.js", "b.py", "../c"], "cwd": "sub"}`)
@@ -107,7 +106,7 @@ func TestRelativePathsStartAtTheFile(t *testing.T) {
 	}
 }
 
-// What comes out of a variable is never looked at again, and names are never expanded.
+// The value of a variable is not expanded again, and names of variables are never expanded.
 func TestVariablesAreExpandedOnce(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "x", "args": ["${NESTED}", "$${WHO}", "$WHO", "%WHO%", "${MISSING:-$WHO}"], "env": {"${WHO}": "v"}}`)
@@ -119,7 +118,7 @@ func TestVariablesAreExpandedOnce(t *testing.T) {
 	}
 }
 
-// The placeholder of a variable that is not set never gets through.
+// The placeholder of a variable that is not set is never passed on.
 func TestNoPlaceholderGetsThrough(t *testing.T) {
 	t.Parallel()
 	e, problems := parse(t, `{"url": "http://h", "headers": {"Authorization": "Bearer ${KEY}"}}`)
@@ -128,7 +127,7 @@ func TestNoPlaceholderGetsThrough(t *testing.T) {
 	}
 }
 
-// An input comes from the secret store, then the environment, then a default or a person.
+// An input comes from the secret store, then the environment, then its default or a person.
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	var asked []string

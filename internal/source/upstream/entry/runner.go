@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// runner is a program that fetches a package, or an image, and runs it.
+// runner is a program that fetches a package or an image and runs it.
 type runner struct {
-	words   string // the program and the words that make it a runner
-	valued  string // flags that take the next argument
-	carrier string // those of them that name the package
+	words   string // the program, and the arguments that make it a runner
+	valued  string // flags with a value
+	carrier string // those flags whose value is the package
 }
 
-// runners in an order in which a longer form comes before a shorter one.
+// runners has longer forms before shorter ones.
 var runners = []runner{
 	{"npx", "-p --package -c --call -w --workspace", "-p --package"},
 	{"npm exec", "-p --package -c --call -w --workspace", "-p --package"},
@@ -38,8 +38,8 @@ var runners = []runner{
 const uvValued = "--from --with --with-editable --with-requirements -p --python --index --index-url " +
 	"--default-index --extra-index-url --directory --project --env-file --group --extra --refresh-package"
 
-// runnerOf reports whether a command is a package runner, and which package it runs; the
-// package is empty where that cannot be told.
+// runnerOf reports whether a command is a package runner, and returns the package that it runs, empty if that cannot
+// be told.
 func runnerOf(command string, args []string) (is bool, pkg string) {
 	name := program(command)
 	if name == "cmd" && len(args) > 1 && strings.EqualFold(args[0], "/c") {
@@ -62,7 +62,7 @@ func runnerOf(command string, args []string) (is bool, pkg string) {
 	return false, ""
 }
 
-// program is the bare name of a command: npx for C:\nodejs\npx.cmd.
+// program returns the bare name of a command: npx for C:\nodejs\npx.cmd.
 func program(command string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(command, `\`, "/")))
 	for _, ext := range []string{".exe", ".cmd", ".bat", ".ps1"} {
@@ -71,7 +71,7 @@ func program(command string) string {
 	return name
 }
 
-// after returns the arguments behind the words, between which flags may stand.
+// after returns the arguments after words. Flags may stand between the words.
 func after(args, words []string) ([]string, bool) {
 	for _, w := range words {
 		for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -85,7 +85,7 @@ func after(args, words []string) ([]string, bool) {
 	return args, true
 }
 
-// target is the package: what a flag names, else the first argument that is not a flag.
+// target returns the package: the value of a carrier flag, else the first argument that is not a flag.
 func (r runner) target(args []string) string {
 	valued, carrier := strings.Fields(r.valued), strings.Fields(r.carrier)
 	for i := 0; i < len(args); i++ {

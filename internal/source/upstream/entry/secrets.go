@@ -7,7 +7,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// tokenShapes are the shapes of tokens that their issuers made recognizable.
+// tokenShapes matches tokens whose issuers gave them a recognizable form.
 var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 	`sk-[A-Za-z0-9_-]{20,}`,                                      // model providers
 	`gh[pousr]_[A-Za-z0-9]{30,}`, `github_pat_[A-Za-z0-9_]{30,}`, // GitHub
@@ -23,8 +23,8 @@ var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 
 var tokenAlphabet = lazyregexp.New(`^[A-Za-z0-9_+/=-]{32,}$`)
 
-// LooksSecret reports whether a word is a token by its shape, or is long and as mixed as only
-// random text is. Paths, package names and ids made of words are not.
+// LooksSecret reports whether a word has the form of a known token, or is long and as mixed as only random text is.
+// It is false for paths, package names and ids made of words.
 func LooksSecret(word string) bool {
 	if tokenShapes.MatchString(word) || strings.HasPrefix(word, "-----BEGIN ") {
 		return true
@@ -44,7 +44,7 @@ func LooksSecret(word string) bool {
 	return digits >= 4 && letters >= 4 && entropy(word) >= 3.4 && !isUUID(word)
 }
 
-// entropy is Shannon's, in bits a character.
+// entropy returns Shannon's entropy in bits per character.
 func entropy(s string) float64 {
 	var count [256]float64
 	for i := range len(s) {
@@ -59,14 +59,14 @@ func entropy(s string) float64 {
 	return sum
 }
 
-// isUUID tells ids, which are long and random as well, from secrets.
+// isUUID reports whether s is a UUID: long and random too, but not a secret.
 func isUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
 var secretFlag = lazyregexp.New(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)
 
-// isSecretFlag reports whether what follows a flag is not for everybody's eyes.
+// isSecretFlag reports whether the value of a flag is to be masked.
 func isSecretFlag(flag string) bool {
 	return secretFlag.MatchString(flag)
 }

@@ -10,11 +10,10 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Snapshot is what may be kept of the entry beside its tool list, for people who ask what a
-// server was: a JSON object with the kind of server, the command and its arguments, the
-// names of variables and headers, and the URL. The user's folder home reads "~". Values that
-// sign in, that come from a variable or that look like a token read "***", as does everything
-// that is not known to be harmless.
+// Snapshot returns a description of the entry that may be stored beside its tool list: a JSON object with the kind of
+// server, the command and its arguments, the names of variables and headers, and the URL. The user's folder home
+// reads "~". Everything that is not known to be harmless reads "***": credentials, values of variables, and text that
+// looks like a token.
 func (e Entry) Snapshot(home string) json.RawMessage {
 	s := snapshot{entry: &e, home: home}
 	out := present{}
@@ -59,13 +58,13 @@ func (e *Entry) commandOfHeaders() string {
 	return e.HeadersCommand.Command.text
 }
 
-// snapshot redacts the parts of one entry.
+// snapshot masks the parts of one entry.
 type snapshot struct {
 	entry *Entry
 	home  string
 }
 
-// hide stands for a text that is there.
+// hide masks a text that is not empty.
 func (snapshot) hide(text string) string {
 	if text == "" {
 		return ""
@@ -73,7 +72,7 @@ func (snapshot) hide(text string) string {
 	return mask
 }
 
-// auth tells which way is used, one of a few words, and nothing else.
+// auth returns only the kind of authentication.
 func (s snapshot) auth(a auth) present {
 	out := present{}
 	out.put("type", a.Type)
@@ -99,7 +98,7 @@ func (t TLS) snapshot() present {
 	return out
 }
 
-// folder shortens the user's own folder, which holds their name.
+// folder shortens the user's own folder to "~", since it contains the user's name.
 func (s snapshot) folder(path string) string {
 	path = s.known(path)
 	rest, ok := strings.CutPrefix(path, filepath.Clean(s.home))
@@ -109,10 +108,10 @@ func (s snapshot) folder(path string) string {
 	return "~" + filepath.ToSlash(rest)
 }
 
-// placeholder is what stands for a variable in a text as written.
+// placeholder matches a variable in a text as written.
 var placeholder = lazyregexp.New(`\$\{[^}]*\}?`)
 
-// known strikes out every value that is known to be a secret, wherever it stands.
+// known masks every known secret in text.
 func (s snapshot) known(text string) string {
 	for _, secret := range s.entry.Secrets {
 		if secret != "" && secret != s.home {
@@ -122,12 +121,12 @@ func (s snapshot) known(text string) string {
 	return text
 }
 
-// word is one word of a command line as written.
+// word returns one word of a command line as written, masked.
 func (s snapshot) word(shown string) string {
 	text := s.known(placeholder.ReplaceAllString(shown, mask))
 	switch {
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
-		return mask // settings in JSON: any of them may be a secret
+		return mask // JSON settings: any value may be a secret
 	case strings.Contains(text, "://"):
 		return s.url(text)
 	}
@@ -138,8 +137,7 @@ func (s snapshot) word(shown string) string {
 	return s.folder(text)
 }
 
-// The flags behind which a value stands that nobody needs to see: those of credentials, and those of
-// programs that hand headers and variables on.
+// Flags whose value is masked: credentials, and headers and variables that the program passes on.
 var (
 	hiddenFlag = lazyregexp.New(`(?i)^(-p|-H|-e|-u|--?([a-z0-9-]*[-_])?(headers?|env|user|username|credentials?|connection-string|dsn|config|bearer|cookie))$`)
 	assignment = lazyregexp.New(`^(--?)?[A-Za-z_][A-Za-z0-9_.-]*=`)
@@ -172,8 +170,8 @@ func isHiddenFlag(flag string) bool {
 	return isSecretFlag(flag) || hiddenFlag.MatchString(flag)
 }
 
-// url keeps where a server is, without what signs in there: userinfo, the values of the query,
-// the fragment, and parts of the path that look like tokens.
+// url returns the address of a server without credentials: userinfo, query values, the fragment, and parts of the
+// path that look like tokens are masked.
 func (s snapshot) url(shown string) string {
 	text := s.known(placeholder.ReplaceAllString(shown, mask))
 	text = shownURL(text)

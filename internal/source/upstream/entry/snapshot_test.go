@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// planted is every place in which people put secrets, %s standing for one.
+// planted has every place where people put secrets, with %s for the secret.
 var planted = []string{
 	`{"command": "x", "env": {"API_KEY": "%s"}}`,
 	`{"command": "x", "env": {"HARMLESS": "%s"}}`,
@@ -74,7 +74,7 @@ var planted = []string{
 	`{"command": "x", "roots": ["/%s"], "autoApprove": ["%[1]s"]}`,
 }
 
-// shapes of tokens are found wherever they stand.
+// shapes are tokens of known forms, which are found in any place.
 var shapes = []string{
 	"sk-proj-abcdefghij1234567890", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "github_pat_11ABCDEFG0123456789abcdefghijklm",
 	"glpat-abcdefghij0123456789", "xoxb-1234567890-abcdef", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijklmnopqrstuvwxyz01234567",

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// toolFolders are where programs are installed that a desktop does not see, existing or not, in their order.
+// toolFolders returns the folders where programs are installed that a program started from a desktop does not have in
+// its PATH, whether they exist or not.
 func (b *environment) toolFolders(env func(string) string) []string {
 	if b.goos == "windows" {
 		return joined(
@@ -27,7 +28,7 @@ func (b *environment) toolFolders(env func(string) string) []string {
 	return append(list, "/opt/homebrew/bin", "/usr/local/bin")
 }
 
-// nodeFolders are where the managers of Node versions keep the active one.
+// nodeFolders returns the folders where managers of Node versions keep the active one.
 func (b *environment) nodeFolders(home string, env func(string) string) []string {
 	list := joined(
 		env("NVM_BIN"), ".",
@@ -41,8 +42,8 @@ func (b *environment) nodeFolders(home string, env func(string) string) []string
 	return list
 }
 
-// nvmDefault is the folder of the version that nvm would use in a new shell, if its default is
-// a version: "22" or "v22.3.0". An alias of an alias is not followed.
+// nvmDefault returns the folder of the version that nvm uses in a new shell, if its default is a version ("22" or
+// "v22.3.0"). Aliases of aliases are not followed.
 func (b *environment) nvmDefault(dir string) string {
 	data, err := b.ReadFile(filepath.Join(dir, "alias", "default"))
 	wanted := strings.TrimPrefix(strings.TrimSpace(string(data)), "v")
@@ -65,11 +66,11 @@ func (b *environment) nvmDefault(dir string) string {
 	})
 }
 
-// version reads v22.3.0 as numbers.
+// version returns v22.3.0 as numbers.
 func version(s string) []int {
 	var list []int
 	for part := range strings.SplitSeq(strings.TrimPrefix(s, "v"), ".") {
-		n, _ := strconv.Atoi(part) // what is not a number sorts first
+		n, _ := strconv.Atoi(part) // a part that is not a number becomes 0 and sorts first
 		list = append(list, n)
 	}
 	return list
@@ -82,7 +83,7 @@ func under(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// joined joins pairs of a folder and a name below it, and leaves out those without a folder.
+// joined joins pairs of a folder and a name below it, and leaves out pairs with an empty folder.
 func joined(pairs ...string) []string {
 	var list []string
 	for p := range slices.Chunk(pairs, 2) {

@@ -6,8 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// claudeCode keeps the servers of all projects beside much else in one file. A project's own
-// .mcp.json is for what a team shares: it is read, and left alone by connect.
+// claudeCode keeps the servers of all projects in one file with much else. A project's .mcp.json holds servers that a
+// team shares; it is read but never changed by connect.
 var claudeCode = Host{
 	Name: "claude-code", Title: "Claude Code", Program: "claude", Key: "mcpServers",
 	After: "Start a new session of Claude Code.",
@@ -69,7 +69,7 @@ var claudeCode = Host{
 	},
 }
 
-// braces is ${NAME} and ${NAME:-text}, as in our own files.
+// braces is the syntax ${NAME} and ${NAME:-text}, as in our own files.
 var braces = syntax{
 	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
 	in:   func(_ *reading, m []string) string { return "${" + m[1] + "}" },

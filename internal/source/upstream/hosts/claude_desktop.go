@@ -1,7 +1,6 @@
 package hosts
 
-// claudeDesktop reads standard JSON and knows stdio servers only. It takes every text as it is
-// written.
+// claudeDesktop reads standard JSON, supports only stdio servers, and does not expand variables.
 var claudeDesktop = Host{
 	Name: "claude-desktop", Title: "Claude Desktop", Key: "mcpServers",
 	After: "Quit Claude Desktop and start it again.",

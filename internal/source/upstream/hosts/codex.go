@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// codex has TOML, and no variables in texts: where a value comes from the environment, a field
-// of its own names the variable. Timeouts are seconds.
+// codex uses TOML without variables in texts: a separate field names the environment variable that holds a value.
+// Timeouts are in seconds.
 var codex = Host{
 	Name: "codex", Title: "Codex", Program: "codex", Key: "mcp_servers",
 	After:  "Start Codex again; /mcp lists its servers.",
@@ -56,7 +56,7 @@ func readCodex(r *reading) {
 		r.set("auth.type", "bearer")
 		r.set("auth.token", "${"+name+"}")
 	}
-	r.field("env_vars", field{"", "inheritEnv", names}) // passed on beside a small set, as here
+	r.field("env_vars", field{"", "inheritEnv", names}) // added to a small default set, as here
 	r.drop("http_headers", "env_http_headers")
 	headers, _ := readDict(r, r.get("http_headers"))
 	all, _ := headers.(map[string]*string)
@@ -74,7 +74,7 @@ func readCodex(r *reading) {
 	}
 }
 
-// writeCodex names the variables that values come from, where it can.
+// writeCodex writes values that come from variables as names of variables, where codex allows it.
 func writeCodex(w *writing) {
 	if list, ok := w.use("inheritEnv").([]string); ok {
 		w.set("env_vars", list)
@@ -88,7 +88,7 @@ func writeCodex(w *writing) {
 	writeCodexHeaders(w)
 }
 
-// writeCodexEnv passes on a variable that keeps its name.
+// writeCodexEnv passes on variables that keep their name.
 func writeCodexEnv(w *writing) {
 	env, _ := w.use("env").(map[string]*string)
 	fixed, passed := map[string]*string{}, w.out.strings("env_vars")

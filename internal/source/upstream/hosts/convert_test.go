@@ -79,7 +79,7 @@ func sorted(t *testing.T, raw json.RawMessage) string {
 	return string(out)
 }
 
-// A variable's value is never written, and what a host has no word for is told.
+// The value of a variable is never written, and what a host cannot express is reported.
 func TestWriteNotes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ host, entry, want, note string }{
@@ -212,7 +212,7 @@ func TestBrokenEntriesAreTold(t *testing.T) {
 	}
 }
 
-// A YAML text can be small and stand for much.
+// A small YAML text cannot expand to a huge document.
 func TestYAMLBomb(t *testing.T) {
 	t.Parallel()
 	text := "a: &a [x, x, x, x, x, x, x, x, x, x]\n"

@@ -1,7 +1,6 @@
 package hosts
 
-// cursor reads the user's file and, before it, a project's .cursor/mcp.json. It finds out itself
-// which transport a URL speaks.
+// cursor reads a project's .cursor/mcp.json before the user's file. It finds the transport of a URL by trying.
 var cursor = Host{
 	Name: "cursor", Title: "Cursor", Program: "cursor", Key: "mcpServers",
 	After: "Switch the server on in Cursor's settings, under MCP.",

@@ -12,21 +12,21 @@ import (
 	"collie/internal/jsonc"
 )
 
-// maxSize is how large a host's file may be. Some hold whole histories.
+// maxSize bounds a host's file in bytes. Some files hold whole histories.
 const maxSize = 64 << 20
 
-// maxDepth is how deep a host's file may be nested.
+// maxDepth bounds the nesting of a host's file.
 const maxDepth = 256
 
-// document is a host's file, whatever its format, as JSON.
+// document is a host's file, converted to JSON from whatever format.
 type document struct {
 	object
-	text []byte // as it was read
-	dir  string // of the file
+	text []byte // the original text
+	dir  string // folder of the file
 	read func(file string) ([]byte, error)
 }
 
-// format is how the text of a file is written. The zero value is JSON, comments allowed.
+// format is the syntax of a file. The zero value is JSON with comments.
 type format int
 
 const (
@@ -35,7 +35,7 @@ const (
 	yamlText
 )
 
-// parse reads a text into the members of its top level.
+// parse reads the members of a file's top level.
 func (f format) parse(text []byte) (*document, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("the file has more than %d MiB", maxSize>>20)
@@ -64,18 +64,18 @@ func (f format) parse(text []byte) (*document, error) {
 	return d, nil
 }
 
-// listed is one server as it stands in a file.
+// listed is one server of a file.
 type listed struct {
 	name    string
 	raw     json.RawMessage
-	path    []string       // where it stands in the file; nil where that is not an object's member
-	project string         // the folder it is for; empty means what the place says
-	as      *Host          // whose words it has; nil means the file's
-	adapt   func(*reading) // what stands elsewhere in the file about it; may be nil
-	skip    string         // why it cannot be carried; empty means that it can
+	path    []string       // its place in the file; nil if it is not a member of an object
+	project string         // the folder it is for; empty: that of its Place
+	as      *Host          // the host whose format it uses; nil: that of the file
+	adapt   func(*reading) // applies settings from other parts of the file; may be nil
+	skip    string         // why it cannot be imported; empty if it can
 }
 
-// servers are the members of an object that holds servers by name.
+// servers returns the members of the object key, which holds servers by name.
 func (d *document) servers(key string) []listed {
 	return serversIn(d.get(key), "", key)
 }
@@ -92,7 +92,7 @@ func serversIn(raw json.RawMessage, project string, path ...string) []listed {
 	return list
 }
 
-// anyEntry reports whether an entry below key has one of the fields.
+// anyEntry reports whether an entry in the object key has one of the fields.
 func (d *document) anyEntry(key string, fields ...string) bool {
 	return slices.ContainsFunc(membersOf(d.get(key)), func(m member) bool {
 		o := object{members: membersOf(m.value)}
@@ -100,5 +100,5 @@ func (d *document) anyEntry(key string, fields ...string) bool {
 	})
 }
 
-// mentions reports whether the text has a piece anywhere.
+// mentions reports whether the text contains piece.
 func (d *document) mentions(piece string) bool { return strings.Contains(string(d.text), piece) }

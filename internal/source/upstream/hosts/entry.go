@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Entry is a server in our words: those of its fields that any host has too, in their one
-// form and without aliases. The zero value is an empty entry.
+// Entry is a server in our own format, reduced to fields that some host has too, in one form without aliases. The
+// zero value is empty.
 type Entry struct {
-	// values by the names in order. A value is a string, a []string, a bool, an int, a
-	// map[string]*string, in which nil takes a variable away, or a map[string]override.
+	// values has the fields by their names in order. A value is a string, a []string, a bool, an int, a
+	// map[string]*string, in which nil unsets a variable, or a map[string]override.
 	values map[string]any
-	// preferred are names that secrets in it should have, by the secrets.
+	// preferred has the wanted name for a secret, by the secret.
 	preferred map[string]string
 }
 
-// override is what differs for one tool.
+// override has the differences for one tool.
 type override struct {
 	Enabled     *bool  `json:"enabled,omitempty"`
 	Alias       string `json:"alias,omitempty"`
@@ -26,7 +26,7 @@ type override struct {
 	Retry       bool   `json:"retry,omitempty"`
 }
 
-// order is how the fields of an entry are written. What has a dot stands in an object.
+// order is the order in which fields are written. A name with a dot is a member of an object.
 var order = []string{
 	"displayName", "description", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
 	"url", "headers", "headersCommand.command", "headersCommand.args",
@@ -36,7 +36,7 @@ var order = []string{
 	"tools.include", "tools.exclude", "tools.override", "autoApprove",
 }
 
-// identity are the fields that say which server it is, rather than how it is treated.
+// identity has the fields that say which server it is, rather than how it is treated.
 var identity = []string{"type", "command", "args", "env", "envFile", "inheritEnv", "cwd", "url", "headers", "headersCommand", "auth"}
 
 func (e *Entry) set(name string, v any) {
@@ -60,7 +60,7 @@ func (e Entry) clone() Entry {
 	return Entry{maps.Clone(e.values), maps.Clone(e.preferred)}
 }
 
-// JSON is the entry as it is written into our settings: standard JSON, fields in a fixed order.
+// JSON returns the entry for our settings: standard JSON with the fields in a fixed order.
 func (e Entry) JSON() json.RawMessage { return e.object().json() }
 
 func (e Entry) object() *ordered {
@@ -83,7 +83,7 @@ func (e Entry) object() *ordered {
 	return out
 }
 
-// Transport is stdio, http or sse.
+// Transport returns stdio, http or sse.
 func (e Entry) Transport() string {
 	if t, ok := e.values["type"].(string); ok {
 		return t
@@ -91,7 +91,7 @@ func (e Entry) Transport() string {
 	return "stdio"
 }
 
-// IsGateway reports whether the entry starts Collie itself, or asks one over HTTP as connect has written it.
+// IsGateway reports whether the entry starts Collie, or uses its HTTP listener in the way that connect writes it.
 func (e Entry) IsGateway() bool {
 	if e.asksHTTP() {
 		return true
@@ -102,7 +102,7 @@ func (e Entry) IsGateway() bool {
 	return strings.TrimSuffix(strings.ToLower(name), ".exe") == "collie" && slices.Contains(args, "stdio")
 }
 
-// asksHTTP reports whether the entry has a token of Collie, or a variable that is called as one.
+// asksHTTP reports whether the entry has a token of Collie, or a variable with the name that connect uses for one.
 func (e Entry) asksHTTP() bool {
 	token, _ := e.values["auth.token"].(string)
 	if headers, ok := e.values["headers"].(map[string]*string); ok && headers["Authorization"] != nil {
@@ -111,7 +111,7 @@ func (e Entry) asksHTTP() bool {
 	return strings.HasPrefix(token, "collie_") || strings.HasPrefix(token, "${COLLIE_TOKEN")
 }
 
-// CommandLine is the program and its arguments; nil for a server at a URL.
+// CommandLine returns the program and its arguments; nil for a server at a URL.
 func (e Entry) CommandLine() []string {
 	command, ok := e.values["command"].(string)
 	if !ok {
@@ -120,8 +120,8 @@ func (e Entry) CommandLine() []string {
 	return append([]string{command}, listOf(e.values["args"])...)
 }
 
-// Alike reports whether two entries start the same program with the same arguments, or reach the same
-// address, whatever else they say.
+// Alike reports whether two entries start the same program with the same arguments, or use the same address. Other
+// fields do not matter.
 func Alike(a, b Entry) bool {
 	if x, ok := a.values["url"].(string); ok {
 		y, _ := b.values["url"].(string)
@@ -131,7 +131,7 @@ func Alike(a, b Entry) bool {
 	return x != nil && slices.Equal(x, b.CommandLine())
 }
 
-// Approvals are the tools that run without asking a person, "*" for all; nil for none.
+// Approvals returns the tools that run without asking a person, "*" for all; nil for none.
 func (e Entry) Approvals() []string {
 	if e.values["autoApprove"] == true {
 		return []string{"*"}
@@ -140,14 +140,14 @@ func (e Entry) Approvals() []string {
 	return list
 }
 
-// WithoutApprovals is the entry without them.
+// WithoutApprovals returns a copy of e in which no tool runs without asking.
 func (e Entry) WithoutApprovals() Entry {
 	e = e.clone()
 	delete(e.values, "autoApprove")
 	return e
 }
 
-// Named is the entry with a name for people.
+// Named returns a copy of e with a display name.
 func (e Entry) Named(title string) Entry {
 	e = e.clone()
 	e.set("displayName", title)
@@ -157,9 +157,8 @@ func (e Entry) Named(title string) Entry {
 // Disabled reports whether the server is off.
 func (e Entry) Disabled() bool { return e.values["disabled"] == true }
 
-// Same reports whether two entries are the same server, however it is treated. Secrets are not
-// compared: it does not matter whether they stand in the entry or in a store. looks is as in
-// [Entry.Hide].
+// Same reports whether two entries are the same server, however it is treated. Secrets are not compared, since one
+// entry may hold them and the other refer to a store. looks is as in [Entry.Hide].
 func Same(a, b Entry, looks func(string) bool) bool {
 	x, y := a.identity(looks), b.identity(looks)
 	return string(x) == string(y)
@@ -176,8 +175,8 @@ func (e Entry) identity(looks func(string) bool) json.RawMessage {
 	return maskSecrets(out.json())
 }
 
-// ParseEntry reads an entry of our own settings, aliases of other hosts included. Relative paths
-// start at dir; if that is empty they stay. It returns the names of the fields that no host has.
+// ParseEntry reads an entry of our own settings, with aliases of other hosts. Relative paths are resolved against
+// dir, unless dir is empty. others are the names of fields that no host has.
 func ParseEntry(raw json.RawMessage, dir string) (e Entry, others []string, err error) {
 	if kindOf(raw) != '{' {
 		return Entry{}, nil, errors.New("expected an object with a command or a url")

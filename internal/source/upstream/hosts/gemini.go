@@ -6,9 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// gemini keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is SSE
-// unless a type says otherwise; timeouts are milliseconds, and which servers are on stands apart
-// from them.
+// gemini keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is SSE, unless a type says
+// otherwise. Timeouts are in milliseconds. A separate part of the file says which servers are on.
 var gemini = Host{
 	Name: "gemini", Title: "Gemini CLI", Program: "gemini", Key: "mcpServers",
 	After: "Start Gemini CLI again in a folder that you trust (/permissions); /mcp lists its servers.",
@@ -85,7 +84,7 @@ var gemini = Host{
 	},
 }
 
-// dollars is $NAME, ${NAME} and ${NAME:-text}.
+// dollars is the syntax $NAME, ${NAME} and ${NAME:-text}.
 var dollars = syntax{
 	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
 	in:   func(_ *reading, m []string) string { return "${" + m[1] + m[2] + "}" },

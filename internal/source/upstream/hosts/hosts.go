@@ -1,12 +1,10 @@
-// Package hosts knows other programs that keep MCP servers in a file: where the file is, how it
-// is shaped, how its servers read in our words and ours in theirs, and how Collie is written
-// into it without disturbing anything else there.
+// Package hosts knows other programs that keep MCP servers in a file. It knows where each file is, converts its
+// servers to our format and back, and writes Collie into it without disturbing anything else there.
 //
-// There is one Go file for each host, which is mostly a table of fields for both directions,
-// and samples of its file in testdata. [Find] is the entry point; then [Host.Read] takes servers
-// out of a file, [Host.Write] makes entries for one, and [Prepare] with [Plan.Apply] changes
-// one. Nothing here chooses names, moves secrets or writes our own settings. Changing JSON text
-// is left to a [setter].
+// Each host has one Go file, which is mostly a table of fields for both directions, and samples of its file in
+// testdata. [Find] returns a host. [Host.Read] reads the servers of a file, [Host.Write] makes entries for one, and
+// [Prepare] with [Plan.Apply] changes one. The package does not choose names, move secrets or write our own settings.
+// A [setter] changes JSON text.
 package hosts
 
 import (
@@ -17,40 +15,40 @@ import (
 	"collie/internal/tool"
 )
 
-// Host is one program that keeps MCP servers in a file.
+// Host is a program that keeps MCP servers in a file.
 type Host struct {
-	Name  string // as people type it, such as "claude-desktop"
-	Title string // as the program calls itself
-	// Program is the command that starts it; empty if none does.
+	Name  string // as users type it, such as "claude-desktop"
+	Title string // the program's own name
+	// Program is the command that starts it; empty if there is none.
 	Program string
-	// Key is the object that holds the servers by name.
+	// Key names the object that holds the servers by name.
 	Key string
-	// After is what a person does so that the program sees a change; a sentence.
+	// After tells the user how to make the program see a change; a sentence.
 	After string
 
 	format format
-	// file is where a user's servers are written; nil if there is no such place.
+	// file returns the file to which a user's servers are written; nil if there is none.
 	file func(System) string
-	// places are where servers may be found, the user's own first; nil means file alone.
+	// places returns where servers may be found, the user's own file first; nil means file alone.
 	places func(System) []Place
-	// hints are parts of paths, with slashes and in lower case, that only this host has.
+	// hints are parts of paths, in lower case with slashes, that only this host's files have.
 	hints []string
-	// fits reports whether a file without a telling name is this host's.
+	// fits reports whether a file belongs to this host, judged by its content.
 	fits func(*document) bool
 
 	vars    syntax
 	types   types
 	fields  []field
-	read    func(*reading)              // what the table cannot say; before it
-	write   func(*writing)              // the reverse; after it
-	list    func(*document) []listed    // nil means the members of Key
-	refuses func(Entry) (reason string) // nil means that it takes every entry
+	read    func(*reading)              // reads what fields cannot describe; runs before them
+	write   func(*writing)              // the reverse of read; runs after fields
+	list    func(*document) []listed    // nil: the members of Key
+	refuses func(Entry) (reason string) // nil: accepts every entry
 }
 
 // Place is a file in which a host may keep servers.
 type Place struct {
 	File string
-	// Project is the folder that the file is about; empty for a user's own.
+	// Project is the folder that the file is for; empty for the user's own file.
 	Project string
 }
 
@@ -62,16 +60,15 @@ var all = []Host{
 // All returns every known host, in alphabetical order.
 func All() []Host { return slices.Clone(all) }
 
-// Clients returns the hosts with a file of their own, into which a user's servers can be
-// written, in alphabetical order.
+// Clients returns the hosts to whose files a user's servers can be written, in alphabetical order.
 func Clients() []Host {
 	return slices.DeleteFunc(All(), func(h Host) bool { return h.file == nil })
 }
 
-// Find returns the host of that name. The error lists the names.
+// Find returns the host with that name. The error lists the known names.
 func Find(name string) (Host, error) { return find(name, "host", all) }
 
-// FindClient is [Find] among [Clients].
+// FindClient is like [Find] but only finds [Clients].
 func FindClient(name string) (Host, error) { return find(name, "client", Clients()) }
 
 func find(name, what string, list []Host) (Host, error) {
@@ -92,18 +89,17 @@ func find(name, what string, list []Host) (Host, error) {
 	return Host{}, e
 }
 
-// System is the machine that a host runs on.
+// System describes the machine that a host runs on.
 type System struct {
 	// OS is a value of [runtime.GOOS].
 	OS string
-	// Env looks up our environment. Nil means an empty one.
+	// Env looks up a variable of our environment; nil means an empty environment.
 	Env func(name string) (string, bool)
-	// Dir is the project whose files are looked at beside the user's own; absolute. Empty means
-	// none.
+	// Dir is the absolute path of a project whose files are read besides the user's own; empty means none.
 	Dir string
 }
 
-// File is where the host keeps a user's servers on this system. The file need not exist.
+// File returns the file where the host keeps a user's servers on this system. It need not exist.
 func (h Host) File(s System) (string, error) {
 	if h.file == nil {
 		return "", &tool.Error{
@@ -121,8 +117,8 @@ func (h Host) File(s System) (string, error) {
 	return file, nil
 }
 
-// Places is every file in which the host may keep servers on this system, the user's own first.
-// The files need not exist.
+// Places returns every file in which the host may keep servers on this system, the user's own first. They need not
+// exist.
 func (h Host) Places(s System) []Place {
 	var list []Place
 	if h.places != nil {
@@ -141,7 +137,7 @@ func (s System) env(name string) string {
 	return v
 }
 
-// home is a file below the user's own folder.
+// home returns a path below the user's home folder.
 func (s System) home(elements ...string) string {
 	dir := s.env("HOME")
 	if s.OS == "windows" {
@@ -150,7 +146,7 @@ func (s System) home(elements ...string) string {
 	return below(dir, elements)
 }
 
-// settings is a file below the folder in which desktop programs keep their settings.
+// settings returns a path below the folder in which desktop programs keep their settings.
 func (s System) settings(elements ...string) string {
 	switch s.OS {
 	case "windows":
@@ -161,7 +157,7 @@ func (s System) settings(elements ...string) string {
 	return s.dotConfig(elements...)
 }
 
-// dotConfig is a file below the folder in which programs of terminals keep their settings.
+// dotConfig returns a path below the folder in which terminal programs keep their settings.
 func (s System) dotConfig(elements ...string) string {
 	if dir := s.env("XDG_CONFIG_HOME"); s.OS != "windows" && filepath.IsAbs(dir) {
 		return below(dir, elements)
@@ -169,20 +165,20 @@ func (s System) dotConfig(elements ...string) string {
 	return s.home(append([]string{".config"}, elements...)...)
 }
 
-// extension is a file in the storage of an extension of Visual Studio Code.
+// extension returns the path of a file of an extension of Visual Studio Code.
 func (s System) extension(id, file string) string {
 	return s.settings("Code", "User", "globalStorage", id, "settings", file)
 }
 
-// own is the place of a user's own file.
+// own returns the place of a user's own file.
 func own(file string) Place { return Place{File: file} }
 
-// project is a place below the project.
+// project returns a place below the project.
 func (s System) project(elements ...string) Place {
 	return Place{File: below(s.Dir, elements), Project: s.Dir}
 }
 
-// below is a file below dir, or nothing if there is no dir.
+// below returns a path below dir, empty if dir is.
 func below(dir string, elements []string) string {
 	if dir == "" {
 		return ""

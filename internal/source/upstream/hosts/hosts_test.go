@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the expected files in testdata"
 
 var collie = hosts.Server{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}}
 
-// prepare works with the editor that the program uses.
+// prepare calls Prepare with the JSON editor that the program uses.
 func prepare(t *testing.T, h hosts.Host, file string, force bool) (hosts.Plan, error) {
 	t.Helper()
 	return hosts.Prepare(h, file, collie, config.SetMember, force)
@@ -65,7 +65,7 @@ func host(t *testing.T, name string) hosts.Host {
 	return h
 }
 
-// Every host has a sample of its file; what connect makes of it is compared byte for byte.
+// Each host has a sample of its file; the file after connect is compared byte for byte.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, h := range hosts.Clients() {
@@ -262,7 +262,7 @@ func TestLinkIsFollowed(t *testing.T) {
 	}
 }
 
-// What is printed is the change alone; the rest of the file may hold secrets.
+// A plan prints only the change, since the rest of the file may hold secrets.
 func TestPlanShowsTheChangeOnly(t *testing.T) {
 	t.Parallel()
 	file := put(t, `{"token": "do-not-show"}`)

@@ -14,10 +14,10 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// looks stands for the search for tokens that the program uses.
+// looks replaces the program's test for what looks like a token.
 var looks = regexp.MustCompile(`^([a-z]+[-_])?[0-9a-f]{28,}$`).MatchString
 
-// samples are the files of testdata/import, and the projects they are for.
+// samples has the files of testdata/import, and the projects they are for.
 var samples = map[string]hosts.Place{
 	"claude-code":    {File: ".claude.json"},
 	"claude-desktop": {File: "claude_desktop_config.json"},
@@ -35,7 +35,7 @@ var samples = map[string]hosts.Place{
 	"zed":            {File: "settings.json"},
 }
 
-// sample is what an import makes of a server.
+// sample is the expected import of a server.
 type sample struct {
 	Name    string          `json:"name"`
 	Project string          `json:"project,omitempty"`
@@ -45,8 +45,7 @@ type sample struct {
 	Skip    string          `json:"skip,omitempty"`
 }
 
-// Every host has a sample of a real shape; what import makes of it, secrets moved away, is
-// compared byte for byte.
+// Each host has a sample of a real file; its import, with secrets moved, is compared byte for byte.
 func TestImportSamples(t *testing.T) {
 	t.Parallel()
 	for _, h := range hosts.All() {
@@ -76,7 +75,7 @@ func TestImportSamples(t *testing.T) {
 	}
 }
 
-// TestGuideNamesEveryHost: the table of the guide has a row for each.
+// TestGuideNamesEveryHost: the guide's table has a row for each host.
 func TestGuideNamesEveryHost(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"import.md", "import.zh-CN.md"} {

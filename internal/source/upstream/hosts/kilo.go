@@ -1,7 +1,7 @@
 package hosts
 
-// kilo once was Roo, and its extension still reads such a file. Newer versions keep the servers
-// under "mcp" in kilo.jsonc, as opencode writes them.
+// kilo was once Roo, and its extension still reads a file of that form. Newer versions keep the servers under "mcp"
+// in kilo.jsonc, in opencode's form.
 var kilo = Host{
 	Name: "kilo", Title: "Kilo Code", Key: "mcpServers",
 	After: "Open the MCP servers in Kilo Code; the new one is listed there.",

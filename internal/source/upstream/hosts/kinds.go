@@ -9,23 +9,23 @@ import (
 	"collie/internal/units"
 )
 
-// field is a field of a host and the one of ours that means the same.
+// field pairs a field of a host with our field of the same meaning.
 type field struct {
 	theirs, ours string
 	kind         kind
 }
 
-// kind is how a value is read and written. in returns no value where the field says what goes
-// without saying. A nil out writes the value as it is.
+// kind says how a value is read and written. in reports false if the value is the default and need not be stored. A
+// nil out writes the value as it is.
 type kind struct {
-	what string // for people
+	what string // what it is, for messages
 	in   func(r *reading, raw json.RawMessage) (v any, ok bool)
 	out  func(w *writing, v any) (any, bool)
 }
 
 // The kinds of fields.
 var (
-	// text is one with variables.
+	// text may contain variables.
 	text = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
 		return r.text(s), ok
@@ -34,7 +34,7 @@ var (
 	// plain is a text without variables.
 	plain = kind{"a text", func(_ *reading, raw json.RawMessage) (any, bool) { return just(stringOf(raw)) }, nil}
 
-	// program is a command; folder and file are paths. Relative ones are made absolute.
+	// program is a command; folder and file are paths. Relative paths become absolute.
 	program = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
 		return r.program(r.text(s)), ok
@@ -42,7 +42,7 @@ var (
 	folder = kind{"a text", readPath, writeText}
 	file   = kind{"a text", readPath, writeText}
 
-	// texts is a list of texts with variables, names one without.
+	// texts is a list of texts with variables; names is a list without.
 	texts = kind{"a list of texts", func(r *reading, raw json.RawMessage) (any, bool) {
 		list, ok := stringsOf(raw)
 		if ok && len(list) == 0 {
@@ -58,7 +58,7 @@ var (
 		return list, ok
 	}, nil}
 
-	// dict has texts with variables by name.
+	// dict is an object of texts with variables.
 	dict = kind{"an object of texts", readDict, func(w *writing, v any) (any, bool) { return w.dict(v.(map[string]*string)), true }}
 
 	flag = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
@@ -68,7 +68,7 @@ var (
 		}
 		return true, ok
 	}, nil}
-	// opposite says enabled where we say disabled.
+	// opposite is true where our field is false: enabled for disabled.
 	opposite = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
 		b, ok := boolOf(raw)
 		if b {
@@ -82,7 +82,7 @@ var (
 		return n, err == nil && n > 0
 	}, nil}
 
-	// approvals are names of tools, or in our own files true for all of them.
+	// approvals is a list of tool names or, in our own files, true for all.
 	approvals = kind{"a list of texts", func(_ *reading, raw json.RawMessage) (any, bool) {
 		if all, ok := boolOf(raw); ok {
 			if !all {
@@ -148,7 +148,7 @@ func readDict(r *reading, raw json.RawMessage) (any, bool) {
 	return out, true
 }
 
-// bare is a length of time as a number without a unit.
+// bare returns the kind of a duration that is written as a number of the given unit.
 func bare(each time.Duration) kind {
 	what := "a number of seconds"
 	if each == time.Millisecond {
@@ -178,7 +178,7 @@ func bare(each time.Duration) kind {
 	}}
 }
 
-// spell writes a length of time as people read it: in seconds, or in milliseconds.
+// spell returns a duration as text in seconds, or in milliseconds if need be.
 func spell(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"

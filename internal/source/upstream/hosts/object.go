@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// member is one name of an object and its value as JSON.
+// member is a member of an object: its name, and its value as JSON.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// object is an object as a file has it, in its order. A null counts as absent.
+// object is an object with its members in the file's order. A null counts as missing.
 type object struct{ members []member }
 
 func (o object) get(name string) json.RawMessage {
-	for _, m := range slices.Backward(o.members) { // of a name given twice the last one counts
+	for _, m := range slices.Backward(o.members) { // of duplicate names the last one counts
 		if m.name == name && kindOf(m.value) != 'n' {
 			return m.value
 		}
@@ -27,7 +27,7 @@ func (o object) get(name string) json.RawMessage {
 
 func (o object) has(name string) bool { return o.get(name) != nil }
 
-// membersOf reads one level of an object; nil if raw is none, or empty.
+// membersOf returns the members of an object; nil if raw is not an object, or is empty.
 func membersOf(raw json.RawMessage) []member {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -48,7 +48,7 @@ func membersOf(raw json.RawMessage) []member {
 	return list
 }
 
-// kindOf is the first character of a value, 0 if there is none.
+// kindOf returns the first character of a JSON value, 0 if there is none.
 func kindOf(raw json.RawMessage) byte {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 {
 		return raw[0]
@@ -80,7 +80,7 @@ func firstOf(raws ...json.RawMessage) json.RawMessage {
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
-// encode is JSON with < > & as they are.
+// encode returns v as JSON without escaping < > &.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -91,7 +91,7 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// ordered is an object that is being written, in the order in which its members are set.
+// ordered is an object being written. Its members keep the order in which they were set.
 type ordered struct{ list []item }
 
 type item struct {
@@ -113,7 +113,7 @@ func (o *ordered) set(name string, value any) {
 	o.list = append(o.list, item{name, value})
 }
 
-// merge adds what is in p, objects member by member.
+// merge adds the members of p, merging objects recursively.
 func (o *ordered) merge(p *ordered) {
 	for _, i := range p.list {
 		at := o.find(i.name)
@@ -130,7 +130,7 @@ func (o *ordered) merge(p *ordered) {
 	}
 }
 
-// strings is a list that was set, nil if none was.
+// strings returns a list that was set, nil if there is none.
 func (o *ordered) strings(name string) []string {
 	if i := o.find(name); i >= 0 {
 		list, _ := o.list[i].value.([]string)

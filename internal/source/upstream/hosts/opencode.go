@@ -7,7 +7,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// openCode writes program and arguments as one list, and says local and remote.
+// openCode writes program and arguments as one list, and calls the transports local and remote.
 var openCode = Host{
 	Name: "opencode", Title: "opencode", Program: "opencode", Key: "mcp",
 	After: "Start opencode again.",
@@ -63,7 +63,7 @@ var openCode = Host{
 	},
 }
 
-// openCodeFile is the one that is there: opencode reads both, and makes the second.
+// openCodeFile returns the file that exists: opencode reads two names, and creates the second.
 func openCodeFile(s System) string {
 	file := s.dotConfig("opencode", "opencode.json")
 	if _, err := os.Stat(file); err != nil && file != "" {
@@ -74,7 +74,7 @@ func openCodeFile(s System) string {
 	return file
 }
 
-// curly is {env:NAME} and {file:path}.
+// curly is the syntax {env:NAME} and {file:path}.
 var curly = syntax{
 	find: lazyregexp.New(`\{(env|file):([^{}]+)\}`),
 	in: func(r *reading, m []string) string {

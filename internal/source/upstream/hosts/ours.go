@@ -2,7 +2,7 @@ package hosts
 
 import "strings"
 
-// ours is our own settings as if they were a host's, with our aliases.
+// ours treats our own settings, aliases included, as a host's.
 var ours = Host{
 	Name: "collie", Title: "Collie", Key: "mcpServers",
 	types: types{stdio: "stdio", http: "http", sse: "sse"},

@@ -17,16 +17,17 @@ import (
 	"collie/internal/tool"
 )
 
-// Server is a program that is written into a host's file, such as Collie itself.
+// Server is a program to write into a host's file, such as Collie itself.
 type Server struct {
 	Name    string // usually "collie"
-	Command string // absolute: hosts often have another PATH than a terminal
+	Command string // absolute, since hosts often have another PATH than a terminal
 	Args    []string
-	// URL is where it answers, instead of a Command. Token opens it, or TokenEnv, the variable that has one.
+	// URL is the server's address, used instead of Command. It is opened by Token, or by the token in the variable
+	// TokenEnv.
 	URL, Token, TokenEnv string
 }
 
-// Entry is the server in our words.
+// Entry returns the server in our own format.
 func (s Server) Entry() Entry {
 	var e Entry
 	if s.URL != "" {
@@ -48,26 +49,24 @@ func (s Server) Entry() Entry {
 	return e
 }
 
-// setter gives the member at path of a text of JSON with comments a value and returns the new
-// text, in which all else is as it was; see config.SetMember. A text of white space alone is an
-// empty object.
+// setter sets the member at path in a text of JSON with comments and returns the new text; everything else stays as
+// it was. A blank text counts as an empty object. See config.SetMember.
 type setter func(text []byte, path []string, value json.RawMessage) ([]byte, error)
 
-// Plan is a change of a host's file that is worked out and not made yet.
+// Plan is a planned change of a host's file.
 type Plan struct {
 	Host    Host
-	File    string // the file itself, symbolic links followed
-	Members []part // what will stand in it, and where
+	File    string // symbolic links resolved
+	Members []part // the new members and their places
 
 	entries       []Written
-	private       bool   // what is written is for the owner's eyes alone
-	before, after []byte // before is nil where there is no file, after where there is to be none
+	private       bool   // only the file's owner may read it
+	before, after []byte // before is nil if there is no file, after if the file is to be deleted
 }
 
-// Prepare works out how a server gets into the file of a host. A file that does not exist will
-// be made. An entry that starts the same program with the same arguments is left as it is,
-// whatever else it says, and one that differs in its profile alone is replaced; any other entry of
-// that name is replaced if force is set, and else an error.
+// Prepare plans how a server gets into the file of a host, which is created if it does not exist. An entry that
+// starts the same program with the same arguments is kept, whatever else it says. An entry that differs only in its
+// profile is replaced. Any other entry of that name is an error, or replaced if force is set.
 func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, error) {
 	e := server.Entry()
 	w := h.Write(server.Name, e, nil, "")
@@ -92,7 +91,7 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 	return p, err
 }
 
-// exceptProfile is a command line of Collie without the view that it asks for.
+// exceptProfile returns a command line of Collie without the profile that it asks for.
 func exceptProfile(line []string) []string {
 	if i := slices.Index(line, "--profile"); i >= 0 && i+1 < len(line) {
 		return slices.Delete(slices.Clone(line), i, i+2)
@@ -105,15 +104,14 @@ func listOf(v any) []string {
 	return list
 }
 
-// PrepareAll is [Prepare] for entries of any kind. An entry that is there already, equal to the
-// last member, is left as it is.
+// PrepareAll is like [Prepare] for any entries. An existing entry is kept only if it is equal in every member.
 func PrepareAll(h Host, file string, entries []Written, set setter, force bool) (Plan, error) {
 	never := func(string, Entry) bool { return false }
 	return prepare(h, file, entries, set, force, never, never)
 }
 
-// Open is a plan that changes nothing yet. A file that cannot be read as the host reads it is an
-// error; one that does not exist is not.
+// Open returns a plan that changes nothing yet. It fails if the file cannot be read in the host's format; a missing
+// file is not an error.
 func (h Host) Open(file string) (Plan, error) {
 	p := Plan{Host: h, File: file}
 	if target, err := filepath.EvalSymlinks(file); err == nil {
@@ -130,7 +128,7 @@ func (h Host) Open(file string) (Plan, error) {
 	return p, nil
 }
 
-// repair is the hint where a file cannot be read.
+// repair is the hint for a file that cannot be read.
 const repair = "the file is not changed; repair it first"
 
 func failed(file, hint string, err error) error {
@@ -197,7 +195,7 @@ func (h Host) put(text []byte, w Written, set setter) ([]byte, error) {
 	return h.Text([]Written{w}), nil
 }
 
-// at finds the value at a path.
+// at returns the value at a path.
 func at(o object, path []string) json.RawMessage {
 	raw := o.get(path[0])
 	for _, name := range path[1:] {
@@ -206,7 +204,7 @@ func at(o object, path []string) json.RawMessage {
 	return raw
 }
 
-// equal compares values whatever the order of their members.
+// equal compares values regardless of the order of members.
 func equal(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -215,7 +213,7 @@ func equal(a, b json.RawMessage) bool {
 	return bytes.Equal(encode(x), encode(y))
 }
 
-// Text is a file of the host that has the entries and nothing else.
+// Text returns a file of the host with the entries and nothing else.
 func (h Host) Text(entries []Written) []byte {
 	if h.format == tomlText {
 		var tables []string
@@ -244,7 +242,7 @@ func (h Host) Text(entries []Written) []byte {
 	return append(b.Bytes(), '\n')
 }
 
-// toYAML writes JSON as people write YAML.
+// toYAML converts JSON to YAML as people write it.
 func toYAML(raw json.RawMessage) []byte {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
@@ -265,7 +263,7 @@ func yamlNode(raw json.RawMessage) *yaml.Node {
 		return n
 	case '[':
 		var list []json.RawMessage
-		_ = json.Unmarshal(raw, &list) // it was encoded here
+		_ = json.Unmarshal(raw, &list) // cannot fail: it was encoded here
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, item := range list {
 			n.Content = append(n.Content, yamlNode(item))
@@ -281,7 +279,7 @@ func yamlNode(raw json.RawMessage) *yaml.Node {
 func yamlString(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
-	if n.Style == yaml.LiteralStyle { // which loses characters at the ends of lines
+	if n.Style == yaml.LiteralStyle { // the literal style loses characters at the ends of lines
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
@@ -290,8 +288,8 @@ func yamlString(s string) *yaml.Node {
 // Changed reports whether Apply would write anything.
 func (p Plan) Changed() bool { return !bytes.Equal(p.before, p.after) }
 
-// Describe shows the change, done or to be done: the file and what stands in it then, at its place.
-// What else the file holds is not shown.
+// Describe describes the change, in the past tense if it is done: the file, and the new members with their places.
+// The rest of the file is not shown.
 func (p Plan) Describe(done bool) string {
 	verb := map[bool]string{true: "updated", false: "would update"}[done]
 	switch {
@@ -311,8 +309,8 @@ func (p Plan) Describe(done bool) string {
 	return b.String()
 }
 
-// Apply makes the change. The old text is kept as <file>.bak and the mode stays; a new file
-// gets mode 0600. A file that was changed since Prepare is left alone and an error.
+// Apply makes the change. The old text is kept as <file>.bak, and the file keeps its mode; a new file gets mode 0600.
+// If the file has changed since Prepare, Apply fails and leaves it alone.
 func (p Plan) Apply() error {
 	if !p.Changed() {
 		return nil
@@ -354,5 +352,5 @@ func (p Plan) write() error {
 	if err := atomicfile.Write(p.File, p.after, mode); err != nil {
 		return err
 	}
-	return os.Chmod(p.File, mode) // the umask may have taken something away
+	return os.Chmod(p.File, mode) // undoes what the umask took away
 }

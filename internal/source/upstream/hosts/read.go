@@ -15,19 +15,18 @@ import (
 
 // Found is a server that a host's file defines.
 type Found struct {
-	Name    string // as the host has it
-	Project string // the folder it is for; empty means all of the user's
+	Name    string // the host's name for it
+	Project string // the folder it is for; empty: all of the user's projects
 	Entry   Entry
-	Path    []string // where it stands in the file; nil where it cannot be taken out
-	// Notes are what the entry cannot carry, or says otherwise; a phrase each.
+	Path    []string // its place in the file; nil if it cannot be removed from there
+	// Notes lists what the entry cannot express, or means differently; a phrase each.
 	Notes []string
-	// Skip is why there is no entry; empty if there is one.
+	// Skip says why there is no entry; empty if there is one.
 	Skip string
 }
 
-// Read returns the servers of a host's file, in its order. Nothing is written or started. A file
-// that a host's file refers to, as Spring's does, is read too. The error of a file that does not
-// exist is [fs.ErrNotExist].
+// Read returns the servers of a host's file, in its order. It also reads a file that this one refers to, as Spring's
+// does. It changes no file and starts no server. For a missing file the error is [fs.ErrNotExist].
 func (h Host) Read(p Place) ([]Found, error) {
 	text, err := readFile(p.File)
 	if err != nil {
@@ -36,7 +35,7 @@ func (h Host) Read(p Place) ([]Found, error) {
 	return h.Parse(p, text)
 }
 
-// Parse is [Host.Read] for a text that has been read from the place.
+// Parse is like [Host.Read] for the text of a file that was read already.
 func (h Host) Parse(p Place, text []byte) ([]Found, error) {
 	d, err := h.format.parse(text)
 	if err != nil {
@@ -61,7 +60,7 @@ func unreadable(file string, err error) error {
 	return &tool.Error{Op: "read servers", Kind: tool.Invalid, Subject: file, Err: err}
 }
 
-// readFile reads a file up to the largest size and a byte.
+// readFile reads a file, but at most one byte more than maxSize.
 func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -97,22 +96,22 @@ func (h Host) found(l listed, p Place) Found {
 	return out
 }
 
-// reading is one server of a host's file on its way into our words.
+// reading is one server of a host's file while it is converted to our format.
 type reading struct {
 	object
 	host  *Host
-	base  string // where relative paths start; empty means that nobody knows
+	base  string // base of relative paths; empty if unknown
 	entry Entry
 	notes []string
 	used  map[string]bool
-	left  []string // fields that nobody took
+	left  []string // names of fields that were not read
 }
 
 func newReading(h *Host, raw json.RawMessage, base string) *reading {
 	return &reading{object: object{members: membersOf(raw)}, host: h, base: base, used: map[string]bool{}}
 }
 
-// finish reads what the host says of itself and then its table.
+// finish runs the host's own read function and then its table of fields.
 func (r *reading) finish() {
 	if r.host.read != nil {
 		r.host.read(r)
@@ -134,7 +133,7 @@ func (r *reading) note(format string, args ...any) {
 
 func (r *reading) set(name string, v any) { r.entry.set(name, v) }
 
-// field reads one field of the host into one of ours, unless that is set.
+// field converts one field of the host to one of ours, unless ours is set already.
 func (r *reading) field(theirs string, f field) {
 	raw := r.use(theirs)
 	if raw == nil {
@@ -157,14 +156,13 @@ func (r *reading) field(theirs string, f field) {
 	}
 }
 
-// use returns a field and remembers that it was taken. A name with a dot is a field of an
-// object.
+// use returns a field and marks it as read. A name with a dot is a member of an object.
 func (r *reading) use(name string) json.RawMessage {
 	r.used[name] = true
 	return r.get(name)
 }
 
-// get finds a field; one with a dot in its name stands in an object.
+// get returns a field without marking it. A name with a dot is a member of an object.
 func (r *reading) get(name string) json.RawMessage {
 	outer, inner, nested := strings.Cut(name, ".")
 	if nested {
@@ -175,17 +173,17 @@ func (r *reading) get(name string) json.RawMessage {
 
 func (r *reading) isObject(name string) bool { return kindOf(r.get(name)) == '{' }
 
-// drop takes fields that say nothing to anybody else.
+// drop marks fields as read that mean nothing outside of the host.
 func (r *reading) drop(fields ...string) {
 	for _, f := range fields {
 		r.used[f] = true
 	}
 }
 
-// peek looks at a text without taking it.
+// peek returns a text without marking it as read.
 func (r *reading) peek(name string) (string, bool) { return stringOf(r.get(name)) }
 
-// string takes a text, strings a list and bool a truth, if it is one.
+// string, strings and bool return a field of that type and mark it as read; ok is false for another type.
 func (r *reading) string(name string) (string, bool) {
 	s, ok := stringOf(r.get(name))
 	if ok {
@@ -210,7 +208,7 @@ func (r *reading) bool(name string) (v, ok bool) {
 	return v, ok
 }
 
-// leftovers are the fields that nobody took, in the order of the file.
+// leftovers records the fields that were not read, in the order of the file.
 func (r *reading) leftovers() {
 	for _, m := range r.members {
 		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.left, m.name) {
@@ -232,7 +230,7 @@ func (r *reading) leftovers() {
 	}
 }
 
-// texts turns texts of the host into ours.
+// texts converts texts of the host to ours.
 func (r *reading) texts(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
@@ -241,7 +239,7 @@ func (r *reading) texts(list []string) []string {
 	return out
 }
 
-// commandLine sets a program and its arguments, which a host has in one list.
+// commandLine sets program and arguments from the single list in which some hosts have both.
 func (r *reading) commandLine(list []string) {
 	r.set("command", r.program(r.text(list[0])))
 	if len(list) > 1 {

@@ -7,8 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Recognize tells whose a file is: by its name and folder, else by what is in it. A file that
-// only says "mcpServers" is read as Claude Code's, which has all that is common.
+// Recognize returns the host to which a file belongs: by its name and folder, else by its content. A file that has
+// only "mcpServers" is read as Claude Code's, which has all the common fields.
 func Recognize(file string, text []byte) (Host, error) {
 	path := "/" + strings.TrimPrefix(strings.ToLower(filepath.ToSlash(file)), "/")
 	for _, h := range all {
@@ -43,10 +43,10 @@ func Recognize(file string, text []byte) (Host, error) {
 	return Host{}, e
 }
 
-// speaks reports whether the ending of a file fits the host.
+// speaks reports whether the ending of a path fits the host's format.
 func speaks(h Host, path string) bool { return formats(path)[0] == h.format }
 
-// formats are what a file of that name may be written in.
+// formats returns the formats that a file of that name may have.
 func formats(path string) []format {
 	switch filepath.Ext(path) {
 	case ".toml":

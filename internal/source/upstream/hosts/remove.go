@@ -10,27 +10,27 @@ import (
 	"collie/internal/jsonc"
 )
 
-// This file takes entries out of a host's file and puts them back.
+// This file removes entries from a host's file and restores them.
 
-// Piece is an entry as it stood in a file, to the letter.
+// Piece is a removed entry with its original text.
 type Piece struct {
 	Path   []string `json:"path"`
 	Source string   `json:"source"`
 }
 
-// Text is the file as it will be; nil if there will be none.
+// Text returns the file's planned text; nil if the file will be deleted.
 func (p *Plan) Text() []byte { return p.after }
 
-// Before is the file as it is; nil if there is none.
+// Before returns the file's text on disk; nil if there is no file.
 func (p *Plan) Before() []byte { return p.before }
 
-// Become makes a text what the file will be; nil removes it.
+// Become sets the file's planned text; nil deletes the file.
 func (p *Plan) Become(text []byte) { p.after = text }
 
-// Servers are those that the file will define.
+// Servers returns the servers that the file will define.
 func (p *Plan) Servers() ([]Found, error) { return p.Host.Parse(Place{File: p.File}, p.after) }
 
-// Remove takes the entry at path out of the file. All else in it stays as it is.
+// Remove removes the entry at path from the file and returns it. Everything else in the file stays.
 func (p *Plan) Remove(path []string) (Piece, error) {
 	var out []byte
 	var source string
@@ -55,7 +55,7 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 	return Piece{path, source}, nil
 }
 
-// Put puts a piece back; ok is false where the file has an entry of that name.
+// Put restores a piece. ok is false if the file has an entry of that name.
 func (p *Plan) Put(piece Piece) (ok bool, err error) {
 	there, err := p.Host.format.parse(p.after)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *Plan) Put(piece Piece) (ok bool, err error) {
 	return true, nil
 }
 
-// cutTOML takes the tables of a server out. All else must mean the same afterwards.
+// cutTOML removes the tables of a server. It fails if that would change the meaning of anything else.
 func cutTOML(text []byte, path []string) (rest []byte, tables string, err error) {
 	before, err := tomlText.parse(text)
 	if err != nil {
@@ -89,7 +89,7 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 		if header, ok := tomlHeader(line); ok {
 			was := inside
 			inside = slices.Equal(header[:min(len(header), len(path))], path)
-			if was && !inside { // what stands right above a table belongs to it
+			if was && !inside { // comments right above a table belong to it
 				n := aboveTable(cut)
 				kept, cut = append(kept, cut[n:]...), cut[:n]
 			}
@@ -108,7 +108,7 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 	return out, strings.TrimRight(strings.Join(cut, ""), " \t\r\n") + "\n", nil
 }
 
-// aboveTable is where the comments begin that end lines, and the empty lines before them.
+// aboveTable returns the index at which the trailing comment lines begin, including the blank lines before them.
 func aboveTable(lines []string) int {
 	n := len(lines)
 	for n > 0 && strings.HasPrefix(strings.TrimSpace(lines[n-1]), "#") {
@@ -117,15 +117,15 @@ func aboveTable(lines []string) int {
 	return n
 }
 
-// Undo is how a text becomes the one that it was made of.
+// Undo says how to turn a changed text back into the original.
 type Undo struct {
-	At     int    `json:"at"`               // where it was changed
-	Remove int    `json:"remove"`           // so many bytes
-	Insert []byte `json:"insert"`           // in their place
+	At     int    `json:"at"`               // offset of the change in bytes
+	Remove int    `json:"remove"`           // number of bytes to remove there
+	Insert []byte `json:"insert"`           // bytes to insert in their place
 	Absent bool   `json:"absent,omitempty"` // there was no file
 }
 
-// UndoOf is how after becomes before.
+// UndoOf returns how to turn after back into before.
 func UndoOf(before, after []byte) Undo {
 	if before == nil {
 		return Undo{Absent: true}
@@ -142,7 +142,7 @@ func UndoOf(before, after []byte) Undo {
 	return Undo{At: head, Remove: len(after) - head - tail, Insert: before[head : len(before)-tail]}
 }
 
-// Apply is the text that a text was made of.
+// Apply returns the original of a changed text.
 func (u Undo) Apply(text []byte) ([]byte, error) {
 	switch {
 	case u.Absent:

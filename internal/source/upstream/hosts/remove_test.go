@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// A text comes back from any other by the note of how, whatever bytes they are made of.
+// Any text can be restored from any other with its Undo.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// Tables of TOML are taken out with what belongs to them, and put back as they were written.
+// Tables of TOML are removed together with their comments and sub-tables, and restored as they were written.
 func TestTakeTables(t *testing.T) {
 	t.Parallel()
 	const mine = "[mcp_servers.\"a b\"] # 文档\ncommand = 'x'\n\n[mcp_servers.\"a b\".env]\n# one\nA = \"1\"\n"

@@ -1,6 +1,6 @@
 package hosts
 
-// roo counts its timeouts in seconds, and reads a project's .roo/mcp.json before the user's file.
+// roo counts timeouts in seconds, and reads a project's .roo/mcp.json before the user's file.
 var roo = Host{
 	Name: "roo", Title: "Roo Code", Key: "mcpServers",
 	After: "Open the MCP servers in Roo Code; the new one is listed there.",

@@ -14,8 +14,8 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// carries says which of our fields each host has beside command and args, and which forms of
-// variables its texts may have.
+// carries lists which of our fields each host has besides command and args, and which forms of variables its texts
+// may contain.
 var carries = map[string]struct {
 	remote []string // transports beside stdio
 	fields string
@@ -37,8 +37,7 @@ var carries = map[string]struct {
 	"zed":            {[]string{"http"}, "env headers disabled toolTimeout:ms", nil},
 }
 
-// What a host can carry comes back from it as it was: our entry, written in the host's words
-// into a file of its format and read again.
+// Whatever a host can express survives a round trip: our entry, written in the host's format and read again.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, h := range hosts.All() {
@@ -78,7 +77,7 @@ func roundTrip(t *rapid.T, h hosts.Host) {
 	}
 }
 
-// draw makes an entry that a host can carry.
+// draw returns a random entry that a host can express.
 func draw(t *rapid.T, host string) map[string]any {
 	c := carries[host]
 	plain := rapid.StringMatching(`[a-z0-9 "'\\:=,#{}中文<&]{1,12}`)
@@ -158,7 +157,7 @@ func set(e map[string]any, name string, v any) {
 	e[name] = v
 }
 
-// A server that is written into a file of a host that is there keeps what its owner wrote.
+// Writing a server into an existing file keeps what its owner wrote.
 func TestWriteAll(t *testing.T) {
 	t.Parallel()
 	e, _, err := hosts.ParseEntry(json.RawMessage(`{"command":"npx","args":["-y","x"],"env":{"KEY":"${KEY}","REGION":"eu"},"trust":"pin"}`), "")
@@ -202,7 +201,7 @@ func TestWriteAll(t *testing.T) {
 	}
 }
 
-// What cannot be changed safely stays as it is.
+// A file that cannot be changed safely is left as it is.
 func TestTOMLThatIsNotTables(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

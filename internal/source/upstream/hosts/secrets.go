@@ -9,9 +9,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Hide is the entry with a reference ${secret:NAME} in the place of each secret that stands in
-// it as text. What a secret is, its place tells, or else looks, for one word; names are
-// asked for in a fixed order with a suggestion made of the server's name and the place.
+// Hide returns a copy of e in which a reference ${secret:NAME} replaces each secret that it holds as text. A text is
+// a secret because of its place, or because looks says so for a single word. name is called for each secret in a
+// fixed order and returns NAME; suggested is made from the server's name and the place.
 func (e Entry) Hide(server string, looks func(word string) bool, name func(suggested, secret string) string) Entry {
 	e = e.clone()
 	h := &hider{server: server, looks: looks, name: name, preferred: e.preferred}
@@ -34,8 +34,7 @@ func (e Entry) Hide(server string, looks func(word string) bool, name func(sugge
 	return e
 }
 
-// Secrets are the secrets that stand in the entry as text, by what they would be called; in a
-// fixed order.
+// Secrets returns the names that Hide would suggest for the secrets in e, in a fixed order.
 func (e Entry) Secrets(server string, looks func(string) bool) []string {
 	var list []string
 	e.Hide(server, looks, func(suggested, _ string) string {
@@ -54,7 +53,7 @@ type hider struct {
 	preferred map[string]string
 }
 
-// reference is what stands for a secret that was found at a place.
+// reference returns the reference that replaces a secret found at a place.
 func (h *hider) reference(place, secret string) string {
 	suggested, ok := h.preferred[secret]
 	if !ok {
@@ -65,7 +64,8 @@ func (h *hider) reference(place, secret string) string {
 
 var unfitUpper = lazyregexp.New(`[^A-Z0-9]+`)
 
-// suggest makes NOTES_TOKEN of notes and token, and GITHUB_TOKEN of github and GITHUB_TOKEN.
+// suggest joins the server's name and a place: NOTES_TOKEN for notes and token, GITHUB_TOKEN for github and
+// GITHUB_TOKEN.
 func (h *hider) suggest(place string) string {
 	upper := func(s string) string { return strings.Trim(unfitUpper.ReplaceAllString(strings.ToUpper(s), "_"), "_") }
 	server, name := upper(h.server), upper(place)
@@ -78,7 +78,7 @@ func (h *hider) suggest(place string) string {
 	return strings.TrimPrefix(server+"_"+name, "_")
 }
 
-// whole hides all of a text, unless it has a variable in it or is empty.
+// whole hides all of a text, unless it contains a variable or is empty.
 func (h *hider) whole(place, s string) string {
 	ps := split(s)
 	if len(ps) != 1 || ps[0].ref != "" {
@@ -128,7 +128,7 @@ func (h *hider) dict(all map[string]*string) map[string]*string {
 
 var scheme = lazyregexp.New(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
 
-// named hides the value of a variable or a header.
+// named hides the value of a variable or a header with that name.
 func (h *hider) named(name, s string) string {
 	if m := scheme.FindStringSubmatch(s); m != nil && isSecretName(name) {
 		return m[1] + h.whole(name, m[2])
@@ -168,7 +168,7 @@ var (
 	segment   = lazyregexp.New(`[^/?#]+`)
 )
 
-// address hides the password, the parameters and the parts of the path of a URL that are secret.
+// address hides the password of a URL, and parameters and path elements that are secret.
 func (h *hider) address(s string) string {
 	s = replace(password, s, func(m []string) string { return m[1] + h.whole("password", m[2]) + "@" })
 	path, query, asked := strings.Cut(s, "?")
@@ -189,7 +189,7 @@ func (h *hider) address(s string) string {
 	})
 }
 
-// replace is ReplaceAllStringFunc with the groups of each match.
+// replace is like ReplaceAllStringFunc but passes the groups of each match.
 func replace(re *lazyregexp.Regexp, s string, f func(match []string) string) string {
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }
@@ -199,12 +199,12 @@ var (
 	secretName = lazyregexp.New(`(?i)(^|[_.-])(api[_-]?key|access[_-]?key|key|token|secret|password|passwd|pwd|pass|auth|authorization|credentials?|pat)$`)
 )
 
-// isSecretName reports whether what has a name is not for everybody's eyes.
+// isSecretName reports whether a value with that name is secret.
 func isSecretName(name string) bool {
 	return secretName.MatchString(hump.ReplaceAllString(strings.TrimLeft(name, "-"), "${1}_${2}"))
 }
 
-// isWorthy leaves out what is not a secret whatever its name: words that switch, and places.
+// isWorthy reports whether s can be a secret at all: switches such as "true", and paths, are not.
 func isWorthy(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "true", "false", "none", "null", "yes", "no", "on", "off", "auto":
@@ -215,7 +215,7 @@ func isWorthy(s string) bool {
 
 var secretReference = lazyregexp.New(`\$\{secret:[^}"\\]*\}`)
 
-// maskSecrets takes the names of secrets out of an entry.
+// maskSecrets removes the names from the secret references of an entry, to compare entries.
 func maskSecrets(raw json.RawMessage) json.RawMessage {
 	return secretReference.ReplaceAll(raw, []byte("$${secret:}"))
 }

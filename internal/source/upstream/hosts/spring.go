@@ -12,8 +12,8 @@ import (
 	"collie/internal/units"
 )
 
-// spring is an application with Spring AI's MCP client. Its settings are YAML, in which names
-// may be written in several ways; a file of servers in JSON may stand beside them.
+// spring is an application with Spring AI's MCP client. Its settings are YAML, in which each name has several
+// spellings. They may refer to a JSON file of servers.
 var spring = Host{
 	Name: "spring", Title: "Spring AI", Key: "spring.ai.mcp.client",
 	After:  "Start the application again.",
@@ -35,7 +35,7 @@ var spring = Host{
 		{"url", "url", text},
 	},
 	read: func(r *reading) {
-		if s, ok := r.string("args"); ok { // a list may be written with commas
+		if s, ok := r.string("args"); ok { // a list may be one text with commas
 			r.set("args", r.texts(strings.Split(s, ",")))
 		}
 		endpoint, ok := r.string("endpoint")
@@ -61,7 +61,7 @@ var spring = Host{
 	list: listSpring,
 }
 
-// splitURL parts a URL before its path.
+// splitURL splits a URL before its path.
 func splitURL(s string) (base, path string) {
 	scheme := strings.Index(s, "://")
 	if scheme < 0 {
@@ -74,7 +74,7 @@ func splitURL(s string) (base, path string) {
 	return s, "/"
 }
 
-// springJSON is the file of servers, in which nothing is a variable.
+// springJSON is that file of servers, which has no variables.
 var springJSON = Host{
 	Name: "spring", Title: "Spring AI", Key: "mcpServers",
 	fields: []field{
@@ -105,7 +105,7 @@ func listSpring(d *document) []listed {
 	return list
 }
 
-// springServers reads the file of servers that the settings name.
+// springServers reads the JSON file of servers that the settings name.
 func (d *document) springServers(resource string, general func(*reading)) []listed {
 	fail := func(err error) []listed {
 		return []listed{{name: resource, skip: fmt.Sprintf("its servers cannot be read: %v", err)}}
@@ -134,7 +134,7 @@ func (d *document) springServers(resource string, general func(*reading)) []list
 	return list
 }
 
-// general is what the settings say of all servers.
+// general returns a function that applies the settings for all servers.
 func (n *springNode) general() func(*reading) {
 	return func(r *reading) {
 		if n.at("enabled").value == false {
@@ -162,8 +162,7 @@ func (n *springNode) general() func(*reading) {
 	}
 }
 
-// springNode is one property and those below it. Names compare without case, dashes and
-// underscores.
+// springNode is one property with those below it. Names compare without case, dashes and underscores.
 type springNode struct {
 	name  string
 	value any // string, json.Number, bool or nil
@@ -198,7 +197,7 @@ func (n *springNode) add(members []member) {
 	}
 }
 
-// springPath parts a name such as spring.ai.mcp at its dots; what stands in brackets is one.
+// springPath splits a name such as spring.ai.mcp at its dots. A part in brackets is not split.
 func springPath(name string) []string {
 	if strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]") {
 		return []string{name[1 : len(name)-1]}
@@ -221,7 +220,7 @@ func (n *springNode) make(name string) *springNode {
 	return k
 }
 
-// at finds a node; an empty one if there is none. Of several spellings the children are joined.
+// at returns the node at path, an empty one if there is none. Children of different spellings of a name are joined.
 func (n *springNode) at(path ...string) *springNode {
 	if len(path) == 0 {
 		return n
@@ -236,7 +235,7 @@ func (n *springNode) at(path ...string) *springNode {
 	return joined.at(path[1:]...)
 }
 
-// object is a connection with plain names, the variables of its environment as they are.
+// object returns a connection with its names in plain spelling, except the names of environment variables.
 func (n *springNode) object() *ordered {
 	out := &ordered{}
 	for _, k := range n.kids {
@@ -258,7 +257,7 @@ func (n *springNode) object() *ordered {
 
 var isoDuration = lazyregexp.New(`(?i)^PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$`)
 
-// springDuration reads 30s, PT30S and a bare number of milliseconds.
+// springDuration parses 30s, PT30S and a bare number of milliseconds.
 func springDuration(s string) (time.Duration, error) {
 	if m := isoDuration.FindStringSubmatch(s); m != nil && len(s) > 2 {
 		var text strings.Builder
@@ -279,8 +278,8 @@ func springDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// colons is ${NAME} and ${NAME:text}. A property's name stands for the variable that Spring
-// would take it from.
+// colons is the syntax ${NAME} and ${NAME:text}. The name of a property is replaced by the variable from which Spring
+// reads it.
 var colons = syntax{
 	find: lazyregexp.New(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
 	in: func(r *reading, m []string) string {

@@ -15,10 +15,10 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// maxBrackets bounds how deep a TOML text can be nested.
+// maxBrackets bounds the nesting of a TOML text.
 const maxBrackets = 20_000
 
-// fromTOML makes JSON of TOML. Tables come in the order of their names.
+// fromTOML converts TOML to JSON, with tables in the order of their names.
 func fromTOML(text []byte) (json.RawMessage, error) {
 	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
 		return nil, fmt.Errorf("the file has more than %d brackets", maxBrackets)
@@ -41,7 +41,7 @@ func fromTOML(text []byte) (json.RawMessage, error) {
 	return out.json(), nil
 }
 
-// toTOML writes tables of one server. Tables in it stand behind its own values.
+// toTOML returns the tables of one server. Nested tables follow its own values.
 func toTOML(path []string, o *ordered) string {
 	var b strings.Builder
 	b.WriteString("[" + tomlPath(path) + "]\n")
@@ -80,7 +80,7 @@ func tomlKey(s string) string {
 	return tomlString(s)
 }
 
-// tomlValue writes a JSON value that is not an object.
+// tomlValue returns a JSON value, other than an object, as TOML.
 func tomlValue(raw json.RawMessage) string {
 	switch kindOf(raw) {
 	case '"':
@@ -88,7 +88,7 @@ func tomlValue(raw json.RawMessage) string {
 		return tomlString(s)
 	case '[':
 		var list []json.RawMessage
-		_ = json.Unmarshal(raw, &list) // it was encoded here
+		_ = json.Unmarshal(raw, &list) // cannot fail: it was encoded here
 		items := make([]string, len(list))
 		for i, item := range list {
 			items[i] = tomlValue(item)
@@ -98,14 +98,14 @@ func tomlValue(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// tomlString is a basic string: JSON's escapes are among TOML's but for the slash, which is never
-// escaped here, and DEL, which must be.
+// tomlString returns a basic string of TOML. JSON's escapes are valid in TOML, except for the slash, which is never
+// escaped here; DEL must be escaped in TOML.
 func tomlString(s string) string {
 	return strings.ReplaceAll(string(encode(s)), "\x7f", `\u007F`)
 }
 
-// setTOML puts the tables of a server into a text: in the place of those that are there, else at
-// the end. All else must mean the same afterwards, or it is an error.
+// setTOML writes the tables of a server into a text: in place of those that exist, else at the end. It fails if that
+// would change the meaning of anything else.
 func setTOML(text []byte, path []string, tables string) ([]byte, error) {
 	before, err := tomlText.parse(text)
 	if err != nil {
@@ -138,7 +138,7 @@ var (
 	headerPart = lazyregexp.New(`^\s*(?:([A-Za-z0-9_-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')\s*(?:\.|$)`)
 )
 
-// tomlHeader reads a line such as [mcp_servers."a b"].
+// tomlHeader parses a line such as [mcp_servers."a b"].
 func tomlHeader(line string) (path []string, ok bool) {
 	m := headerLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 	if m == nil {
@@ -158,8 +158,7 @@ func tomlHeader(line string) (path []string, ok bool) {
 	return path, true
 }
 
-// sameBeside reports whether two documents are equal but for what stands at path, which has two
-// names.
+// sameBeside reports whether two documents are equal except at path, which has two elements.
 func sameBeside(a, b *document, path []string) bool {
 	without := func(d *document) (string, bool) {
 		out, found := ordered{}, false

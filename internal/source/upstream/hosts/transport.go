@@ -8,25 +8,23 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// types are the words of a host for the transports; empty means that it has no such word, or no
-// words at all.
+// types are a host's words for the transports. A word is empty if the host has none.
 type types struct {
 	stdio, http, sse string
-	// untyped is what a URL without a word means: http, sse, or empty where the host, as we do,
-	// looks at the URL.
+	// untyped is the transport of a URL without a type: http, sse, or empty if the host looks at the URL, as we do.
 	untyped string
 }
 
 func (t types) any() bool { return t.stdio+t.http+t.sse != "" }
 
-// known are the words for a transport in any host, in lower case.
+// known maps the words for a transport in any host, in lower case.
 var known = map[string]string{
 	"stdio": "stdio", "local": "stdio",
 	"http": "http", "streamable-http": "http", "streamable_http": "http", "streamablehttp": "http", "remote": "http",
 	"sse": "sse",
 }
 
-// transport sets our type: none for a program, http or sse for a URL.
+// transport sets our field type: empty for a program, http or sse for a URL.
 func (r *reading) transport() {
 	word, _ := r.entry.values["type"].(string)
 	for _, name := range []string{"type", "transportType", "transport"} {
@@ -41,7 +39,7 @@ func (r *reading) transport() {
 	}
 	address, remote := r.entry.values["url"].(string)
 	if _, command := r.entry.values["command"]; command || !remote {
-		if remote { // a program that is told an address as well is started
+		if remote { // an entry with both a program and a URL starts the program
 			r.note("url: not carried beside a command")
 			delete(r.entry.values, "url")
 		}
@@ -56,7 +54,7 @@ func (r *reading) transport() {
 	r.set("type", t)
 }
 
-// byURL is the transport that a URL alone stands for.
+// byURL guesses the transport from a URL alone.
 func byURL(address string) string {
 	if u, err := url.Parse(address); err == nil && strings.HasSuffix(u.Path, "/sse") {
 		return "sse"
@@ -64,7 +62,7 @@ func byURL(address string) string {
 	return "http"
 }
 
-// place gives a server of a project its folder to start in: with us it would start elsewhere.
+// place sets the working folder of a project's server to the project, since we would start it elsewhere.
 func (r *reading) place() {
 	if r.host.isOurs() || r.base == "" || r.entry.values["command"] == nil {
 		return
@@ -74,7 +72,7 @@ func (r *reading) place() {
 	}
 }
 
-// workspace is what the host calls the workspace folder.
+// workspace returns the folder that the host calls the workspace.
 func (r *reading) workspace() string {
 	if r.base != "" {
 		return escape(r.base)
@@ -83,7 +81,7 @@ func (r *reading) workspace() string {
 	return "${workspaceFolder}"
 }
 
-// path makes a relative path absolute, where it is known what it starts at.
+// path makes a relative path absolute if its base is known.
 func (r *reading) path(s string) string {
 	switch {
 	case s == "" || strings.HasPrefix(s, "${") || isAbs(s):
@@ -98,7 +96,7 @@ func (r *reading) path(s string) string {
 	return s
 }
 
-// program is path for a command, of which a bare name is looked up.
+// program is path for a command, except that a bare name stays, to be looked up in PATH.
 func (r *reading) program(s string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s
@@ -108,7 +106,7 @@ func (r *reading) program(s string) string {
 
 var driveLetter = lazyregexp.New(`^[A-Za-z]:[\\/]`)
 
-// isAbs reports whether a path is absolute on any system: a file may come from another one.
+// isAbs reports whether a path is absolute on any system, since the file may come from another one.
 func isAbs(s string) bool {
 	return filepath.IsAbs(s) || strings.HasPrefix(s, "/") || strings.HasPrefix(s, `\\`) || driveLetter.MatchString(s)
 }

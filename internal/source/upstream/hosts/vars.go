@@ -8,21 +8,20 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// syntax is how a host writes what it takes from elsewhere. The zero value is a host that takes
-// every text as it is.
+// syntax is how a host writes variables. The zero value is a host without variables.
 type syntax struct {
-	// find matches one reference; nil if there are none.
+	// find matches one reference to a variable; nil if the host has none.
 	find *lazyregexp.Regexp
-	// in writes a match, with its groups, in our words.
+	// in converts a match, given with its groups, to our syntax.
 	in func(r *reading, match []string) string
-	// out writes one of our variables; false if the host has nothing like it.
+	// out converts one of our variables to the host's syntax; false if the host has no equivalent.
 	out func(variable) (string, bool)
 }
 
-// piece is a part of a text of ours: ref is what stands between ${ and }, else text is literal.
+// piece is a part of one of our texts: ref is the content of ${…}; without a ref, text is literal.
 type piece struct{ text, ref string }
 
-// split takes a text of ours apart. What is not closed is literal.
+// split splits one of our texts into pieces. An unclosed ${ is literal.
 func split(s string) []piece {
 	var list []piece
 	literal := ""
@@ -56,12 +55,12 @@ func split(s string) []piece {
 	}
 }
 
-// escape makes a literal text safe from being taken for a variable.
+// escape keeps a literal text from being read as a variable.
 func escape(literal string) string { return strings.ReplaceAll(literal, "${", "$${") }
 
-// variable is one of ours. One of name, secret, input and place is set.
+// variable is one of our variables. Exactly one of name, secret, input and place is set.
 type variable struct {
-	name      string // of the environment
+	name      string // name of an environment variable
 	fallback  string
 	defaulted bool
 
@@ -86,7 +85,7 @@ func parseVariable(ref string) variable {
 	return variable{name: name, fallback: fallback, defaulted: defaulted}
 }
 
-// suffix is ":-text" if there is a default.
+// suffix returns ":-text" if there is a default.
 func (v variable) suffix() string {
 	if v.defaulted {
 		return ":-" + v.fallback
@@ -94,7 +93,7 @@ func (v variable) suffix() string {
 	return ""
 }
 
-// normal writes a text of ours in its one form, so that texts can be compared.
+// normal returns one of our texts in a canonical form, for comparison.
 func normal(s string) string {
 	var b strings.Builder
 	for _, p := range split(s) {
@@ -111,10 +110,10 @@ var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_()]*$`)
 
 func isName(s string) bool { return envName.MatchString(s) }
 
-// inBraces is any ${…}.
+// inBraces matches any ${…}.
 var inBraces = lazyregexp.New(`\$\{([^{}]*)\}`)
 
-// envBraces is ${env:NAME} and places such as ${userHome}.
+// envBraces is the syntax ${env:NAME}, with places such as ${userHome}.
 var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
 	switch {
 	case v.name != "" && !v.defaulted:
@@ -125,7 +124,7 @@ var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (st
 	return "", false
 }}
 
-// inputBraces is envBraces and ${input:id}, which a person is asked for once.
+// inputBraces is envBraces with ${input:id}, a value for which the user is asked once.
 var inputBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
 	switch id := v.input + v.secret; {
 	case id != "":
@@ -155,8 +154,8 @@ func readBraces(r *reading, m []string) string {
 	return r.asked(m[0], ref)
 }
 
-// asked stands for a reference that means nothing outside its host: somebody must say what it
-// is, and until then the server is not started with a placeholder.
+// asked replaces a reference that means nothing outside its host by an input: a user has to supply its value, and
+// until then the server does not start.
 func (r *reading) asked(written, ref string) string {
 	id := strings.Trim(unfit.ReplaceAllString(ref, "-"), "-")
 	if id == "" {
@@ -168,12 +167,12 @@ func (r *reading) asked(written, ref string) string {
 
 var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
-// askedIn is the variable that the value of an input is taken from.
+// askedIn returns the environment variable from which the value of an input is read.
 func askedIn(id string) string {
 	return "COLLIE_INPUT_" + regexp.MustCompile(`[^A-Z0-9]`).ReplaceAllString(strings.ToUpper(id), "_")
 }
 
-// text turns a text of the host into one of ours.
+// text converts a text of the host to our syntax.
 func (r *reading) text(s string) string {
 	if r.host.isOurs() {
 		return normal(s)
@@ -206,8 +205,8 @@ func (r *reading) text(s string) string {
 	return b.String() + escape(s[at:])
 }
 
-// text turns a text of ours into one of the host. A variable that the host does not know is
-// written as we have it: its value is never written.
+// text converts one of our texts to the host's syntax. Variables that the host does not know stay in our syntax;
+// their values are never written.
 func (w *writing) text(s string) string {
 	var b strings.Builder
 	for _, p := range split(s) {

@@ -2,9 +2,9 @@ package hosts
 
 import "strings"
 
-// vsCode keeps the servers of the default profile in a file of their own. The file may have
-// comments and "inputs" that the servers refer to. Copilot on the command line has a file too,
-// with "mcpServers", the word "local" and a list of tools.
+// vsCode keeps the servers of the default profile in a separate file, which may have comments, and "inputs" to which
+// servers refer. Copilot on the command line has its own file, with "mcpServers", the transport "local" and a list of
+// tools.
 var vsCode = Host{
 	Name: "vscode", Title: "Visual Studio Code", Program: "code", Key: "servers",
 	After: "Start the server with the command \"MCP: List Servers\".",
@@ -29,7 +29,7 @@ var vsCode = Host{
 		{"oauth.clientId", "auth.clientId", text},
 	},
 	read: func(r *reading) {
-		r.drop("dev", "gallery", "version") // for those who write a server, or where it came from
+		r.drop("dev", "gallery", "version") // for authors of a server, or about its origin
 		if tools, ok := r.strings("tools"); ok && !contains(tools, "*") {
 			r.set("tools.include", tools)
 		}

@@ -1,6 +1,6 @@
 package hosts
 
-// windsurf calls the address of a remote server serverUrl, and takes url as well.
+// windsurf names the URL of a remote server serverUrl, and accepts url as well.
 var windsurf = Host{
 	Name: "windsurf", Title: "Windsurf", Program: "windsurf", Key: "mcpServers",
 	After: "Refresh the MCP servers in Windsurf's Cascade panel.",

@@ -13,20 +13,20 @@ type part struct {
 	Value json.RawMessage
 }
 
-// Written is a server in the words of a host.
+// Written is a server in the format of a host.
 type Written struct {
-	Members []part // the entry first, then what stands elsewhere in the file
-	// Notes are what cannot be carried, or means something else there; a phrase each.
+	Members []part // the entry first, then members elsewhere in the file
+	// Notes lists what is not carried over or means something else in the host; a phrase each.
 	Notes []string
-	// Skip is why the host cannot have the server; empty if it can.
+	// Skip says why the host cannot have the server; empty if it can.
 	Skip string
 
 	entry *ordered
 }
 
-// Write makes an entry of a host out of one of ours. others are fields of ours that no host has,
-// as [ParseEntry] returns them. dir is the folder of our settings. No variable is expanded: what
-// the host has a word for is written in its words, and the rest as it stands.
+// Write converts one of our entries to an entry of a host. others are our fields that no host has, as [ParseEntry]
+// returns them. dir is the folder of our settings. Variables are not expanded: they are converted if the host has an
+// equivalent, and stay as they are otherwise.
 func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 	if h.refuses != nil {
 		if reason := h.refuses(e); reason != "" {
@@ -58,12 +58,12 @@ func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 	}
 }
 
-// path is where an entry stands.
+// path returns the place of an entry in the host's file.
 func (h Host) path(name string, e Entry) []string {
 	if h.format == yamlText {
 		section := map[string]string{"stdio": "stdio", "http": "streamable-http", "sse": "sse"}[e.Transport()]
 		if strings.Contains(name, ".") {
-			name = "[" + name + "]" // else the dots would part it
+			name = "[" + name + "]" // in brackets, since Spring would split it at its dots
 		}
 		return append(strings.Split(h.Key, "."), section, "connections", name)
 	}
@@ -75,7 +75,7 @@ func (h Host) knows(ours string) bool {
 	return slices.ContainsFunc(h.fields, func(f field) bool { return f.ours == ours })
 }
 
-// writing is an entry of ours on its way into the words of a host.
+// writing is one of our entries while it is converted to a host's format.
 type writing struct {
 	host   *Host
 	name   string
@@ -94,7 +94,7 @@ func (w *writing) note(format string, args ...any) {
 	}
 }
 
-// use returns a field of ours and remembers that it was taken.
+// use returns one of our fields and marks it as written; nil if it was marked before.
 func (w *writing) use(name string) any {
 	if v, ok := w.entry.values[name]; ok && !w.used[name] {
 		w.used[name] = true
@@ -103,7 +103,7 @@ func (w *writing) use(name string) any {
 	return nil
 }
 
-// field writes one of our fields, unless it was taken before.
+// field writes one of our fields, unless it was marked as written before.
 func (w *writing) field(ours string, f field) {
 	v := w.use(ours)
 	if v == nil {
@@ -119,7 +119,7 @@ func (w *writing) field(ours string, f field) {
 	w.set(f.theirs, v)
 }
 
-// set writes a field of the host; one with a dot in its name stands in an object.
+// set writes a field of the host. A name with a dot is a member of an object.
 func (w *writing) set(theirs string, v any) {
 	outer, inner, nested := strings.Cut(theirs, ".")
 	if !nested {
@@ -132,7 +132,7 @@ func (w *writing) set(theirs string, v any) {
 	w.out.list[w.out.find(outer)].value.(*ordered).set(inner, v)
 }
 
-// transport writes the host's word, where it has one.
+// transport writes the host's word for the transport, if it has one.
 func (w *writing) transport() {
 	if w.used["type"] {
 		return

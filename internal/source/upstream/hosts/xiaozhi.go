@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// xiaozhi has what is switched on and off, and how tools are described, in an object beside
-// the servers, and one key for all servers of ModelScope.
+// xiaozhi keeps which servers and tools are on, and the descriptions of tools, in an object beside the servers, and
+// has one key for all servers of ModelScope.
 var xiaozhi = Host{
 	Name: "xiaozhi", Title: "xiaozhi-client", Key: "mcpServers",
 	After: "Start xiaozhi-client again.",
@@ -94,7 +94,7 @@ func writeXiaozhi(w *writing, name string, o override) map[string]any {
 	return t
 }
 
-// modelScope gives a server of ModelScope the key that all of them share.
+// modelScope adds the shared key to a server of ModelScope.
 func (r *reading) modelScope(key string) {
 	address, _ := r.peek("url")
 	u, err := url.Parse(address)

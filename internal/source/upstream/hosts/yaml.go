@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNodes is how many values a YAML text may have once its aliases are followed.
+// maxNodes bounds the values of a YAML text, with aliases expanded.
 const maxNodes = 200_000
 
-// fromYAML makes JSON of YAML. The documents of one text are read as one: a later one adds to
-// an earlier one or replaces what it has, by the names at the top.
+// fromYAML converts YAML to JSON. Several documents in one text are merged at the top level: later members replace
+// earlier ones.
 func fromYAML(text []byte) (json.RawMessage, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	c := yamlConverter{left: maxNodes}
@@ -42,7 +42,7 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 
 type yamlConverter struct{ left int }
 
-// value makes an *ordered, a []any, a scalar or nil of a node.
+// value converts a node to an *ordered, a []any, a scalar or nil.
 func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
 	if c.left--; c.left < 0 {
 		return nil, fmt.Errorf("the file has more than %d values", maxNodes)
@@ -95,7 +95,7 @@ func (c *yamlConverter) mapping(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// scalar keeps numbers and booleans; what JSON does not know is a text.
+// scalar keeps numbers and booleans; a scalar of a type that JSON does not have becomes text.
 func scalar(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":

@@ -1,6 +1,6 @@
-// Package inflight keeps the calls that are in flight on one connection to an MCP server: how long each may
-// take, its progress, the questions of the server that belong to it, and the names that client and server
-// have for it, which differ. It knows neither servers nor connections.
+// Package inflight keeps the calls in flight on one connection to an MCP server: their time limits, their progress,
+// the server's questions that belong to them, and the ids that client and server use for them, which differ. It does
+// not know servers or connections themselves.
 package inflight
 
 import (
@@ -21,56 +21,55 @@ import (
 	"collie/internal/tool"
 )
 
-// Calls are those in flight on one connection: it is in use while there are any, and it takes none once it
-// is retired. It is safe for concurrent use.
+// Calls holds the calls in flight on one connection. A connection with calls counts as in use; a retired one takes no
+// more. It is safe for concurrent use.
 type Calls struct {
 	lastToken atomic.Uint64
 
 	mu      sync.Mutex
-	byID    map[uint64]*Call // by the progress token that the server knows
-	last    time.Time        // when the last call ended, or the connection began
-	retired bool             // it takes no more calls
-	ended   chan struct{}    // closed when the last call of a retired connection has ended; nil while it is not
-	watch   *time.Timer      // looks for calls that take too long, while there are any
+	byID    map[uint64]*Call // by the progress token that we gave the server
+	last    time.Time        // end of the last call, or begin of the connection
+	retired bool             // takes no more calls
+	ended   chan struct{}    // closed when the last call of a retired connection has ended; nil before it is retired
+	watch   *time.Timer      // ends calls that take too long; runs while there are calls
 	watched bool             // watch is set
-	limit   time.Duration    // of the call that was added last
+	limit   time.Duration    // limit of the call added last
 }
 
 // New returns the calls of a connection that begins now.
 func New(now time.Time) *Calls { return &Calls{last: now, byID: map[uint64]*Call{}} }
 
-// Call is one call on its way: whom to tell, whom to ask, and how long it may take.
+// Call is one call in flight: whom to notify, whom to ask, and its deadline.
 type Call struct {
 	Request *tool.Call
 	Caller  tool.Caller     // never nil
-	Token   json.RawMessage // the progress token that the caller knows; nil for none
-	Seq     uint64          // the progress token that the server knows, which rises
+	Token   json.RawMessage // the caller's progress token; nil for none
+	Seq     uint64          // our progress token for the server; rises from call to call
 	Wire    atomic.Uint64   // id of the request on the link; 0 before it is sent
 
 	limit  time.Duration
 	begun  time.Time
-	cancel context.CancelCauseFunc // ends the call's context; see [Call.End]
-	own    bool                    // that context was made here
+	cancel context.CancelCauseFunc // cancels the call's context; see [Call.End]
+	own    bool                    // the context was made here
 
 	asking sync.WaitGroup // questions of the server that belong to the call
 
 	mu       sync.Mutex
-	over     bool                                  // no more questions
-	asked    map[*context.CancelCauseFunc]struct{} // the questions that are open
-	due      time.Time                             // when it has taken too long; progress puts it off
+	over     bool                                  // takes no more questions
+	asked    map[*context.CancelCauseFunc]struct{} // open questions
+	due      time.Time                             // deadline; progress extends it
 	paused   int
 	progress float64
 	told     bool
-	second   time.Time       // when the running second of passing on began
-	passed   int             // passed on in it
-	held     json.RawMessage // the newest progress that was not passed on yet
+	second   time.Time       // begin of the current second of progressRate
+	passed   int             // notifications passed on in that second
+	held     json.RawMessage // latest progress that is not passed on yet
 }
 
-// ErrOver ends the questions of a call that is over.
+// ErrOver is the cause with which the questions of an ended call are canceled.
 var ErrOver = errors.New("the call that asked is over")
 
-// progressRate bounds the progress notifications passed on in a second; the last one of a
-// call always is.
+// progressRate bounds the progress notifications passed on per second. The last one of a call is always passed on.
 const progressRate = 10
 
 // nobody is the Caller of a call that nobody waits for.
@@ -84,9 +83,9 @@ func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
-// Add registers a call. The context that it returns ends when the call takes too long: that of the call,
-// where it can be ended, since a second one costs more than all the rest of this. remove must be called. Nil
-// is returned where the connection takes no more calls.
+// Add registers a call. The returned context ends when the call takes longer than limit. It is the call's own context
+// if that can be ended from outside, since making another one would cost more than everything else here. The caller
+// must call Remove. Add returns a nil Call if the connection is retired.
 func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (context.Context, *Call) {
 	now := time.Now()
 	f := &Call{Request: call, Caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
@@ -119,8 +118,8 @@ func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	return ctx, f
 }
 
-// TokenOf is the progress token that the caller of a call knows; nil for none. A caller that does not speak
-// MCP takes any.
+// TokenOf returns the progress token of a call's caller, nil if the caller wants no progress. A caller that does not
+// speak MCP gets a token of ours.
 func TokenOf(call *tool.Call) json.RawMessage {
 	switch {
 	case call.Caller == nil:
@@ -131,8 +130,8 @@ func TokenOf(call *tool.Call) json.RawMessage {
 	return mcp.Get(call.Params, "_meta", "progressToken")
 }
 
-// End ends a call that is in flight for a reason which becomes the call's error. The context may be the
-// call's own, and the call may be sent again with it: one that is over ends nothing.
+// End cancels a call that is in flight; why becomes the call's error. End does nothing once the call is over: its
+// context may be the caller's own, with which the call may be sent again.
 func (f *Call) End(why *tool.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,21 +140,20 @@ func (f *Call) End(why *tool.Error) {
 	}
 }
 
-// release lets go of the context that was made here.
+// release frees the context if it was made here.
 func (f *Call) release() {
 	if f.own {
 		f.cancel(nil)
 	}
 }
 
-// watchEvery is how often calls are looked at for having taken too long. One timer looks at
-// All calls of a connection: a timer for each would wake the runtime's network poller with
-// every call.
+// watchEvery returns how often deadlines are checked. One timer serves all calls of a connection: a timer for each
+// call would wake the runtime's network poller every time.
 func watchEvery(limit time.Duration) time.Duration {
 	return min(max(limit/16, 5*time.Millisecond), time.Second)
 }
 
-// expireLate ends the calls that have taken too long. It goes on as long as there are calls.
+// expireLate ends the calls past their deadline. It runs again as long as there are calls.
 func (t *Calls) expireLate() {
 	now := time.Now()
 	var late []*Call
@@ -180,8 +178,8 @@ func (f *Call) late(now time.Time) bool {
 	return f.paused == 0 && now.After(f.due)
 }
 
-// Remove says that a call has ended: it ends its questions and passes its last progress on. It returns when
-// that was.
+// Remove takes a call off after it has ended. It cancels the call's questions, passes on its last progress and
+// returns the time of the end.
 func (t *Calls) Remove(f *Call) (now time.Time) {
 	f.endQuestions()
 	now = time.Now()
@@ -203,8 +201,8 @@ func (t *Calls) Remove(f *Call) (now time.Time) {
 	return now
 }
 
-// Question notes that a question belongs to the call, and reports whether the call is still there for it.
-// over ends it when the call ends. answered must be called.
+// Question registers a server's question with the call. ok is false if the call is over. Otherwise over is called
+// when the call ends, and the caller must call answered when the question is.
 func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -224,8 +222,8 @@ func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool)
 	}, true
 }
 
-// endQuestions ends the questions of a call that has its answer, and returns when their callers have been
-// told so: nothing reaches them after the answer.
+// endQuestions cancels the questions of a call and waits until their callers have been told, so that nothing reaches
+// a caller after the call's answer.
 func (f *Call) endQuestions() {
 	f.mu.Lock()
 	f.over = true
@@ -242,7 +240,7 @@ func (f *Call) isOver() bool {
 	return f.over
 }
 
-// expire ends the call: it took longer than the server's limit for one.
+// expire ends a call that took longer than the server's limit.
 func (f *Call) expire() {
 	f.End(&tool.Error{
 		Op: "call", Kind: tool.Timeout, Subject: f.Request.Name,
@@ -251,7 +249,7 @@ func (f *Call) expire() {
 	})
 }
 
-// Pause stops the clock while a person or a model is asked.
+// Pause stops the deadline while a person or a model is asked; resume restarts it.
 func (f *Call) Pause() (resume func()) {
 	f.mu.Lock()
 	f.paused++
@@ -264,8 +262,8 @@ func (f *Call) Pause() (resume func()) {
 	}
 }
 
-// Progressed takes a progress notification: a rising value restarts the clock and is passed
-// on, at most ten a second, under the caller's own token.
+// Progressed handles a progress notification. If its value has risen, the deadline is extended and the notification
+// is passed on under the caller's token, at most progressRate times a second.
 func (f *Call) Progressed(params json.RawMessage) {
 	value, err := strconv.ParseFloat(string(mcp.Get(params, "progress")), 64)
 	if err != nil {
@@ -298,7 +296,7 @@ func (f *Call) Progressed(params json.RawMessage) {
 	}
 }
 
-// ByToken finds the call of a progress token of ours.
+// ByToken returns the call with one of our progress tokens.
 func (t *Calls) ByToken(token json.RawMessage) *Call {
 	s, ok := mcp.Text(token)
 	if !ok {
@@ -313,9 +311,9 @@ func (t *Calls) ByToken(token json.RawMessage) *Call {
 	return t.byID[n]
 }
 
-// Owner returns the call that a message without a link belongs to: the one in flight, or, where
-// several are, one of the only session that has any. That is the newest one whose client reads, else
-// the newest. Calls without a session may be anybody's.
+// Owner returns the call to which a message belongs that does not say so itself: the only call in flight, or, if all
+// calls in flight are of one session, the newest whose client reads, or just the newest if none reads. If several
+// calls are in flight that are not all of one session, it returns nil and several is true.
 func (t *Calls) Owner() (f *Call, several bool) {
 	t.mu.Lock()
 	var more []*Call
@@ -343,7 +341,7 @@ func (t *Calls) Owner() (f *Call, several bool) {
 	return more[0], false
 }
 
-// Retire takes no more calls. When it returns none can be added any more.
+// Retire makes the connection take no more calls. After it returns, none can be added.
 func (t *Calls) Retire() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -370,15 +368,15 @@ func (t *Calls) All() []*Call {
 	return slices.Collect(maps.Values(t.byID))
 }
 
-// Ended is closed when the last call of a retired connection has ended.
+// Ended returns a channel that is closed when the last call of a retired connection has ended.
 func (t *Calls) Ended() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ended
 }
 
-// RetireIdle retires the connection if it has been unused for d. Else it returns how much longer
-// it has to be.
+// RetireIdle retires the connection if it has been unused for d, and returns 0. Otherwise it returns how much longer
+// it has to be unused.
 func (t *Calls) RetireIdle(now time.Time, d time.Duration) (left time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -395,24 +393,23 @@ func (t *Calls) RetireIdle(now time.Time, d time.Duration) (left time.Duration) 
 	return 0
 }
 
-// Reinstate takes a retirement back.
+// Reinstate undoes a retirement.
 func (t *Calls) Reinstate() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.retired, t.ended = false, nil
 }
 
-// Translate replaces the id or the progress token of a request that the sender of m has in flight
-// over this connection, as m names it, by the one that the server knows. It is false where m names
-// none.
+// Translate returns the parameters of m with the client's request id or progress token replaced by the one that the
+// server knows. It returns false if m names no call that its sender has in flight on this connection.
 func (t *Calls) Translate(m *tool.Message) (json.RawMessage, bool) {
 	id, token := mcp.Get(m.Params, "requestId"), mcp.Get(m.Params, "progressToken")
 	var meta, metaToken json.RawMessage
-	if !m.Request { // of a request it is its own
+	if !m.Request { // in a request the token is its own
 		meta = mcp.Get(m.Params, "_meta")
 		metaToken = mcp.Get(meta, "progressToken")
 	}
-	if m.Session == "" || id == nil && token == nil && metaToken == nil { // without one ids are everybody's
+	if m.Session == "" || id == nil && token == nil && metaToken == nil { // without a session, ids could be anybody's
 		return nil, false
 	}
 	t.mu.Lock()
@@ -435,9 +432,8 @@ func (t *Calls) Translate(m *tool.Message) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// IsAnothers reports whether a message, as it came, names a request that is in flight over this
-// connection as the server knows it. Nobody on the client's side knows those names: it would be taken
-// for a message about whatever call has that number now.
+// IsAnothers reports whether the untranslated message names a call in flight by an id that only the server should
+// know. The server would take it to be about that call, whoever made it, so such a message must not be sent.
 func (t *Calls) IsAnothers(m *tool.Message) bool {
 	id, token := number(mcp.Get(m.Params, "requestId")), number(mcp.Get(m.Params, "progressToken"))
 	var metaToken uint64
@@ -454,7 +450,7 @@ func (t *Calls) IsAnothers(m *tool.Message) bool {
 	return false
 }
 
-// number is the id that a server may take raw for, a number or a text; 0 for none.
+// number returns raw, a number or a text, as the id that a server may read in it; 0 if it is none.
 func number(raw json.RawMessage) uint64 {
 	text, ok := mcp.Text(raw)
 	if !ok {
@@ -467,8 +463,8 @@ func number(raw json.RawMessage) uint64 {
 	return uint64(n)
 }
 
-// Named finds the call that a message of the server's names by the id or the progress token of the
-// request, and returns the parameters as the caller knows it. Nil is none.
+// Named returns the call that a server's message names by request id or progress token, and the parameters with the
+// caller's id in its place; nil if there is none.
 func (t *Calls) Named(params json.RawMessage) (*Call, json.RawMessage) {
 	if token := mcp.Get(params, "progressToken"); token != nil {
 		if f := t.ByToken(token); f != nil && f.Token != nil {

@@ -15,8 +15,7 @@ import (
 
 var begin = time.Now()
 
-// A connection that is unused takes no more calls from the moment on that says so, and does again where
-// another one of the server is used.
+// RetireIdle reports an unused connection and retires it at the same moment. Reinstate reverses that.
 func TestRetireIdle(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
@@ -48,7 +47,7 @@ func TestRetireIdle(t *testing.T) {
 	}
 }
 
-// The end of the last call of a retired connection is told.
+// Ended is closed at the end of the last call of a retired connection.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
@@ -63,8 +62,8 @@ func TestRetire(t *testing.T) {
 	<-c.Ended()
 }
 
-// A call that can be ended has no second context; once it is over, nothing of it ends the call that is sent
-// again.
+// A call whose context can be ended gets no second one. Once the call is over, ending it does not affect a repetition
+// with the same context.
 func TestContextOfACall(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
@@ -88,7 +87,7 @@ func TestContextOfACall(t *testing.T) {
 	c.Remove(second)
 }
 
-// teller is a caller who takes progress.
+// teller is a caller that takes progress.
 type teller struct {
 	tool.Caller
 	heard []string
@@ -98,8 +97,8 @@ func (c *teller) Notify(_ context.Context, _ string, params json.RawMessage) {
 	c.heard = append(c.heard, string(params))
 }
 
-// A call that takes too long ends with what to do; progress that rises puts that off, and so does a question
-// to a person. Progress is passed on under the caller's token.
+// A call past its deadline ends with an error that says what to do. Rising progress and questions to a person extend
+// the deadline. Progress is passed on under the caller's token.
 func TestTimeOfACall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +132,8 @@ func TestTimeOfACall(t *testing.T) {
 	})
 }
 
-// A call has one name for its client and one for the server. A message is translated for the session that made
-// the call, and for no other.
+// A call has one id for its client and another for the server. Messages are translated only for the session that made
+// the call.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
@@ -159,7 +158,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A call that can be ended needs no context of its own.
+// A call whose context can be ended allocates no other one.
 //
 // Not parallel: it counts allocations.
 func TestCallAllocatesLittle(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What is read of a tool's definition, by position.
+// The members that are read of a tool's definition, by position.
 const (
 	defName = iota
 	defTitle
@@ -23,7 +23,7 @@ const (
 
 var definitionKeys = [defFields]string{"name", "title", "description", "inputSchema", "annotations"}
 
-// action reads a tool's definition and checks it.
+// action reads and checks a tool's definition.
 func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if len(def) > toolcache.MaxDefinition {
 		return tool.Action{}, tooLargeDefinition(def)
@@ -62,7 +62,7 @@ func tooLargeDefinition(def json.RawMessage) error {
 	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), toolcache.MaxDefinition)
 }
 
-// entryName reads the name of a list's entry.
+// entryName returns the name of a list entry.
 func entryName(def json.RawMessage) (string, error) {
 	if len(def) > toolcache.MaxDefinition {
 		return "", tooLargeDefinition(def)
@@ -70,7 +70,7 @@ func entryName(def json.RawMessage) (string, error) {
 	return checkName(mcp.Get(def, "name"), def)
 }
 
-// checkName reads the name of the entry def.
+// checkName returns the name in raw after checking it; def is the whole entry, for errors.
 func checkName(raw, def json.RawMessage) (string, error) {
 	name, ok := mcp.Text(raw)
 	if !ok || name == "" {
@@ -79,8 +79,8 @@ func checkName(raw, def json.RawMessage) (string, error) {
 	return name, toolcache.CheckName(name)
 }
 
-// switchedOff says why the entry's tools setting leaves a tool out; empty if it does not.
-// An exclude wins over an include, an override over both.
+// switchedOff returns why a tool is left out by its pins or by the entry's tools setting; empty if it is not. An
+// exclude wins over an include, an override over both.
 func (l *Listing) switchedOff(name string) string {
 	if why := l.withheld(name); why != "" {
 		return why

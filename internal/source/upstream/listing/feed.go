@@ -9,28 +9,29 @@ import (
 	"collie/internal/mcp"
 )
 
-// Feed is one connection as a source of lists. It is made with [NewFeed].
+// Feed is a connection from which lists are fetched. Make it with [NewFeed].
 type Feed struct {
 	client *mcp.Client
 	remote bool
-	// stream opens what the server tells of changed lists on, and reports whether it stands. Nil is a pipe,
-	// which carries that at any time.
+	// stream opens the stream for list changes and reports whether it is open; nil for a pipe, on which changes can
+	// arrive at any time.
 	stream func(context.Context) bool
+	late   func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
 
-	hears  chan struct{}     // closed when changed lists are told, or will not be
-	listed chan struct{}     // closed when it has told all its lists, or none is asked of it
-	asking [kinds]sync.Mutex // one fetch of a list after the other: the later one knows better
-	asked  bool              // its lists are taken; guarded by the listing's mu
+	hears  chan struct{}     // closed when the stream is open, or will not be
+	listed chan struct{}     // closed when all lists were fetched or failed, or none is wanted
+	asking [kinds]sync.Mutex // one fetch of each list at a time, so that a later one has newer data
+	asked  bool              // its lists are wanted; guarded by the listing's mu
 }
 
-// NewFeed returns the feed of a connection, remote where it goes over HTTP. stream opens what the server
-// tells of changed lists on, and reports whether it stands; nil is for a connection that carries it at any
-// time.
-func NewFeed(c *mcp.Client, remote bool, stream func(context.Context) bool) *Feed {
-	return &Feed{client: c, remote: remote, stream: stream, hears: make(chan struct{}), listed: make(chan struct{})}
+// NewFeed returns the feed of a connection; remote says that it goes over HTTP. stream opens the stream for list
+// changes and reports whether it is open; nil means that changes can arrive on the connection at any time. late waits
+// for a stream that was not open then, and reports whether it is; nil means that it never will be.
+func NewFeed(c *mcp.Client, remote bool, stream, late func(context.Context) bool) *Feed {
+	return &Feed{client: c, remote: remote, stream: stream, late: late, hears: make(chan struct{}), listed: make(chan struct{})}
 }
 
-// Await returns when the connection has told all its lists or failed to; the error is that of ctx.
+// Await returns when all lists of the connection were fetched or failed; its error is that of ctx.
 func (f *Feed) Await(ctx context.Context) error {
 	select {
 	case <-f.listed:
@@ -40,7 +41,7 @@ func (f *Feed) Await(ctx context.Context) error {
 	}
 }
 
-// AwaitAlive is Await, but for a connection that has ended it returns at once.
+// AwaitAlive is like Await but returns at once if the connection has ended.
 func (f *Feed) AwaitAlive(ctx context.Context) error {
 	if !f.Alive() {
 		return nil
@@ -48,7 +49,7 @@ func (f *Feed) AwaitAlive(ctx context.Context) error {
 	return f.Await(ctx)
 }
 
-// Alive reports whether the connection stands.
+// Alive reports whether the connection is open.
 func (f *Feed) Alive() bool {
 	select {
 	case <-f.client.Link.Done():
@@ -58,22 +59,22 @@ func (f *Feed) Alive() bool {
 	}
 }
 
-// Feed is the connection whose lists are on offer; nil for none.
+// Feed returns the connection whose lists are published, nil if there is none.
 func (l *Listing) Feed() *Feed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.feed
 }
 
-// Adopt makes f the connection whose lists are on offer, from the next one on that it tells.
+// Adopt makes f the connection whose lists are published. The published lists stay until f's next one arrives.
 func (l *Listing) Adopt(f *Feed) {
 	l.mu.Lock()
 	l.feed, f.asked = f, true
 	l.mu.Unlock()
 }
 
-// propose is Adopt, but leaves a connection that stands its place unless always is set. It reports whether
-// the lists of f are taken.
+// propose adopts f if there is no live connection yet, or if always is set. It reports whether f's lists will be
+// published.
 func (l *Listing) propose(f *Feed, always bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +84,7 @@ func (l *Listing) propose(f *Feed, always bool) bool {
 	return f.asked
 }
 
-// Stand says that a connection is in use: where its lists are on offer, they are live.
+// Stand records that a connection is in use. If its lists are the published ones, they are now live.
 func (l *Listing) Stand(f *Feed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +93,7 @@ func (l *Listing) Stand(f *Feed) {
 	}
 }
 
-// Drop says that a connection is not in use any more; nil is any. The lists stay on offer.
+// Drop records that a connection is no longer in use; nil means any. The published lists stay.
 func (l *Listing) Drop(f *Feed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,14 +103,14 @@ func (l *Listing) Drop(f *Feed) {
 	}
 }
 
-// Spoke notes what the server said of itself on a new connection.
+// Spoke records what the server said of itself on a new connection.
 func (l *Listing) Spoke(c *mcp.Client) {
 	l.mu.Lock()
 	l.meta.hello = hello{c.Era.String(), c.Version, NameOf(c.Info)}
 	l.mu.Unlock()
 }
 
-// NameOf is how a server names itself: name and version, by its Implementation object.
+// NameOf returns name and version from a server's Implementation object.
 func NameOf(info json.RawMessage) string {
 	return strings.TrimSpace(mcp.GetString(info, "name") + " " + mcp.GetString(info, "version"))
 }

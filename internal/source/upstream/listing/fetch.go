@@ -14,19 +14,19 @@ import (
 	"collie/internal/tool"
 )
 
-// The bounds of a list.
+// Bounds of a list.
 const (
 	maxPages   = 200
 	maxTools   = 2000
-	maxEntries = 20000 // of resources, templates, prompts
+	maxEntries = 20000 // for resources, templates and prompts
 	listLimit  = 60 * time.Second
 	pageLimit  = 15 * time.Second
 )
 
-// Kind is one of the lists that a server tells.
+// Kind is one of a server's lists.
 type Kind int
 
-// The lists. Whoever calls a tool needs the first one alone.
+// The lists. A call of a tool needs only the first.
 const (
 	Tools Kind = iota
 	Resources
@@ -34,23 +34,23 @@ const (
 	Prompts
 )
 
-const kinds = 4 // of lists
+const kinds = 4 // number of lists
 
-// change is what changes when a list does.
+// change returns the kind of change to report when the list changes.
 func (k Kind) change() tool.ChangeKind {
 	return [kinds]tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.ResourcesChanged, tool.PromptsChanged}[k]
 }
 
 const (
-	// streamGrace is how long a start waits for the server to confirm that it tells of changed lists, and
-	// streamWait how long the lists wait that no start waits for.
+	// streamGrace bounds how long a start waits for the server to confirm that it will report list changes;
+	// streamWait bounds the same wait for the lists that no start waits for.
 	streamGrace = 20 * time.Millisecond
 	streamWait  = 2 * time.Second
 )
 
-// Learn fetches the tools over a new connection and publishes them: nothing else has to be known
-// before a call (see LearnRest). Where another connection stands whose lists are on offer, they are
-// taken only if always is set. A list that fails is an [*Error].
+// Learn fetches the tools over a new connection and publishes them: a call needs no other list (LearnRest fetches
+// those). If another live connection's lists are published, f's replace them only if always is set. A failed list is
+// an [*Error].
 func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
 	defer cancel()
@@ -65,15 +65,15 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 	taken := l.propose(f, always)
 	seen := l.Lists() != nil
 	l.publishTools(f, next)
-	if taken && seen { // else an entry would say that there is nothing beside the tools
+	if taken && seen { // else the cache entry would say that the server has tools only
 		l.Keep(f)
 	}
 	return nil
 }
 
-// Hear sees to it that the server tells of changed lists, and waits a moment for that: where the
-// stream that it does so on stands before the lists are fetched, no change of them is missed. Where
-// it stands only later, the tools are fetched again; the other lists wait for it. It is called once.
+// Hear opens the stream on which the server reports list changes, and waits briefly for it: if the stream is open
+// before the lists are fetched, no change is missed. If it opens later, the tools are fetched again then; the other
+// lists wait for it. Hear is called once.
 func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	if f.stream == nil {
 		close(f.hears)
@@ -83,10 +83,20 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	l.opts.Go(func() {
 		opening, cancel := context.WithTimeout(l.opts.Life, streamWait)
 		defer cancel()
-		if f.stream(opening) && asked.Load() && f.client.Can("tools", "listChanged") {
+		open := f.stream(opening)
+		if open && asked.Load() && f.client.Can("tools", "listChanged") {
 			l.Ask(tool.ToolsChanged)
 		}
 		close(f.hears)
+		if !open && f.late != nil && f.late(l.opts.Life) { // all lists were fetched without it
+			for capability, kind := range map[string]tool.ChangeKind{
+				"tools": tool.ToolsChanged, "resources": tool.ResourcesChanged, "prompts": tool.PromptsChanged,
+			} {
+				if f.client.Can(capability, "listChanged") {
+					l.Ask(kind)
+				}
+			}
+		}
 	})
 	grace := time.NewTimer(streamGrace)
 	defer grace.Stop()
@@ -95,12 +105,12 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	case <-f.hears:
 	case <-ctx.Done():
 	}
-	asked.Store(true) // what changes from now on, and before the stream stands, is missed
+	asked.Store(true) // changes between this fetch and the opening of the stream would be missed
 }
 
-// LearnRest fetches what no call of a tool waits for, side by side, and keeps in the cache what came.
-// Each list is published when it is there; of one that fails or hangs, what was known stays. It reports
-// false where nothing is asked of the connection. It is called once.
+// LearnRest fetches the lists that no call waits for, in parallel, and stores them in the cache. Each is published as
+// it arrives. If one fails or hangs, what was known of it stays. It returns false if the connection's lists are not
+// wanted. LearnRest is called once.
 func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	defer close(f.listed)
 	l.mu.Lock()
@@ -111,7 +121,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
 	defer cancel()
-	<-f.hears // streamWait bounds it
+	<-f.hears // bounded by streamWait
 	var wg sync.WaitGroup
 	for which := Resources; which < kinds; which++ {
 		wg.Go(func() {
@@ -127,7 +137,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	return true
 }
 
-// Fetch asks a connection for one list and puts what came into its place; nothing is published.
+// Fetch requests one list over a connection and stores it in into, without publishing it.
 func (l *Listing) Fetch(ctx context.Context, f *Feed, which Kind, into *Lists) error {
 	switch which {
 	case Tools:
@@ -144,7 +154,7 @@ func (l *Listing) Fetch(ctx context.Context, f *Feed, which Kind, into *Lists) e
 	return nil
 }
 
-// fetch asks for one list and publishes it.
+// fetch requests one list and publishes it.
 func (l *Listing) fetch(ctx context.Context, f *Feed, which Kind) error {
 	f.asking[which].Lock()
 	defer f.asking[which].Unlock()
@@ -165,7 +175,7 @@ func (l *Listing) fetch(ctx context.Context, f *Feed, which Kind) error {
 	return nil
 }
 
-// publishTools publishes tools that f has told, unless another connection's lists are on offer.
+// publishTools publishes tools that came from f, unless another connection's lists are published.
 func (l *Listing) publishTools(f *Feed, next *Lists) {
 	if l.Feed() != f {
 		return
@@ -177,8 +187,8 @@ func (l *Listing) publishTools(f *Feed, next *Lists) {
 	})
 }
 
-// amend publishes what is known after a change that f has told of. What comes late, after another
-// connection has taken its place, is dropped. confirmed says that f has told the tools.
+// amend changes the published lists by something that f reported. It does nothing if another connection has replaced
+// f meanwhile. confirmed says that f has just listed the tools.
 func (l *Listing) amend(f *Feed, confirmed bool, change func(*Lists)) {
 	l.publishing.Lock()
 	defer l.publishing.Unlock()
@@ -196,16 +206,16 @@ func (l *Listing) amend(f *Feed, confirmed bool, change func(*Lists)) {
 	l.publish(k, tool.FreshLive, "")
 }
 
-// Error says that a server is there and does not tell its tools.
+// Error says that a server runs but does not list its tools.
 type Error struct{ err error }
 
-// Error gives the cause.
+// Error returns the message with its cause.
 func (e *Error) Error() string { return "list tools: " + e.err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
 
-// fresh is what was known, with what the handshake of f says.
+// fresh returns a copy of the known lists, with what the handshake of f says.
 func (l *Listing) fresh(f *Feed) *Lists {
 	k := &Lists{}
 	if old := l.Lists(); old != nil {
@@ -216,7 +226,7 @@ func (l *Listing) fresh(f *Feed) *Lists {
 	return k
 }
 
-// lifetime is how long live lists are taken as they are, without asking again.
+// lifetime returns how long live lists are used before they are fetched again.
 func (k *Lists) lifetime() time.Duration {
 	if k.ttl > 0 {
 		return k.ttl
@@ -267,13 +277,13 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 	return err
 }
 
-// drop says that an entry of a list was left out, in the server's log and ours.
+// drop logs, in the server's log and ours, that a list entry was left out.
 func (l *Listing) drop(what string, err error) {
 	l.opts.Said.Add("collie", what+" left out: "+err.Error())
 	l.opts.Log.Warn("list entry left out", "what", what, "error", err)
 }
 
-// fit reports whether an entry of a list can be kept; what is kept has each name once.
+// fit reports whether an entry is small enough and its name new; if not, it is dropped.
 func (l *Listing) fit(seen map[string]bool, def json.RawMessage, key, what string) bool {
 	id := mcp.GetString(def, key)
 	switch {
@@ -302,7 +312,7 @@ func (l *Listing) fetchResources(ctx context.Context, f *Feed, k *Lists) error {
 	return nil
 }
 
-// fetchTemplates is for servers that have resources; templates are optional there.
+// fetchTemplates fetches resource templates, which are optional for servers with resources.
 func (l *Listing) fetchTemplates(ctx context.Context, f *Feed, k *Lists) error {
 	seen := map[string]bool{}
 	err := l.pages(ctx, f, nil, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {

@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Want describes the server to the cache. It is nil where the server has no identity.
+// Want returns the description of the server for the cache, nil if the server has no identity.
 func (l *Listing) Want() *toolcache.Want {
 	if l.opts.Hash == "" {
 		return nil
@@ -21,9 +21,9 @@ func (l *Listing) Want() *toolcache.Want {
 	}
 }
 
-// Recall publishes what the cache knows of the server and says what that is worth. A list that
-// this home has sealed was held against the pins when it came: where that hides nothing, quick
-// leaves it to others to look up what waits for approval in it.
+// Recall publishes what the cache has for the server and returns how valid that is. A list with this home's seal was
+// compared with the pins when it was stored. With quick it is not compared again here, unless pins hide tools:
+// CheckLate does that later, to find definitions that wait for approval.
 func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
 	w := l.Want()
 	if w == nil || !l.opts.Settings().Cache.Enabled {
@@ -57,14 +57,14 @@ func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
 	return v, why
 }
 
-// isNews reports whether an entry of the cache is worth a publication: the server has not told better.
+// isNews reports whether a cache entry is worth publishing, because the server itself has not told anything newer.
 func (l *Listing) isNews(e *toolcache.Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.live.Load() && !e.ValidatedAt.Before(l.meta.validated)
 }
 
-// accept notes that an entry of the cache is about to be on offer, if it still is news.
+// accept claims a cache entry for publication if it still is news.
 func (l *Listing) accept(e *toolcache.Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *Listing) accept(e *toolcache.Entry) bool {
 	return true
 }
 
-// Forget takes back what the cache had told, since somebody has cleared it. It reports false where there
-// is nothing to forget: nothing was known, or the server itself tells, as running says.
+// Forget withdraws lists that came from the cache, after somebody has cleared it. It returns false if there is
+// nothing to withdraw: nothing is known, or the server itself runs (running) and has told its lists.
 func (l *Listing) Forget(running func() bool) bool {
 	if l.Lists() == nil {
 		return false
@@ -95,8 +95,8 @@ func (l *Listing) Forget(running func() bool) bool {
 	return true
 }
 
-// Keep puts what f has told into the cache, if its lists are those on offer. Lists that are empty where
-// tools were announced never replace what is kept.
+// Keep stores the lists of f in the cache, if they are the published ones. An empty list of tools from a server that
+// announces tools never replaces a stored list.
 func (l *Listing) Keep(f *Feed) {
 	k := l.Lists()
 	conf := l.opts.Settings()
@@ -124,26 +124,26 @@ func (l *Listing) Keep(f *Feed) {
 	})
 }
 
-// KeepCurrent is Keep for the connection whose lists are on offer, once these are all there.
+// KeepCurrent is Keep for the current feed, after all its lists have arrived.
 func (l *Listing) KeepCurrent() {
 	if f := l.Feed(); f != nil && f.Await(l.opts.Life) == nil {
 		l.Keep(f)
 	}
 }
 
-// Used says that a call has ended, or that the tools have been listed: where the live lists have reached their age, the tools are
-// asked for again. See [Lists.lifetime].
+// Used is called after each call and each listing. If the live lists have reached their lifetime, it starts to fetch
+// the tools again. See [Lists.lifetime].
 func (l *Listing) Used(now time.Time) {
 	if now.UnixNano() <= l.staleAt.Load() {
 		return
 	}
-	l.staleAt.Store(now.Add(time.Hour).UnixNano()) // a refresh sets it anew
+	l.staleAt.Store(now.Add(time.Hour).UnixNano()) // the refresh sets the real time
 	if l.live.Load() {
 		l.Ask(tool.ToolsChanged)
 	}
 }
 
-// Aged reports whether the lists on offer are older than they may be without asking again.
+// Aged reports whether the published lists are past their lifetime.
 func (l *Listing) Aged(now time.Time) bool {
 	k := l.Lists()
 	if k == nil {

@@ -1,9 +1,10 @@
-// Package listing keeps what one server offers: its tools, resources, templates and prompts, byte for byte
-// as the server or the cache told them. It asks a connection for them, holds the tools against their pins,
-// publishes what differs, and keeps it in the cache for the next run.
+// Package listing keeps what one server offers: its tools, resources, templates and prompts, byte for byte as the
+// server or the cache gave them. It fetches them over a connection, compares tools with their pins, publishes what
+// differs, and stores the lists in the cache for the next start.
 //
-// The lists on offer are those of one connection, the current [Feed]. What another one tells, or an
-// old one late, is dropped. How a connection is made, and which eras the server speaks, is not known here.
+// The published lists are those of one connection, the current [Feed]. Lists from another connection, or late ones
+// from an earlier one, are dropped. The package does not know how connections are made, nor which eras the server
+// speaks.
 package listing
 
 import (
@@ -21,32 +22,32 @@ import (
 	"collie/internal/tool"
 )
 
-// Options are what a Listing needs of the server and of what all servers share. All fields are needed but
-// Cache and Pins, which may be nil and keep nothing then. Settings, Recalled and Tell are called while
-// something is being published, and must not publish themselves; the others with no lock held.
+// Options are what a Listing needs of its server and of the set. All fields are required except Cache and Pins; nil
+// stores nothing. Settings, Recalled and Tell are called during a publication and must not publish themselves; the
+// others are called with no lock held.
 type Options struct {
 	Name string
-	// Hash is the server's identity; empty keeps nothing of it.
+	// Hash is the server's identity; empty stores nothing.
 	Hash     string
-	Settings func() *entry.Entry // as of now
+	Settings func() *entry.Entry // returns the current settings
 	Cache    *toolcache.Cache
 	Pins     *pins.Store
-	Home     string // the user's home folder, which is not shown in what is kept
+	Home     string // the user's home folder, which is masked in what is stored
 	Log      *slog.Logger
-	Said     *serverlog.Log // what people see of the server's own log
+	Said     *serverlog.Log // the server's own log, which users read
 
-	// Fingerprint tells the files behind the server's command apart, and Principal who is signed in at it.
+	// Fingerprint returns a digest of the files behind the server's command, Principal one of who is signed in.
 	Fingerprint, Principal func() string
-	// Eras says what has been found out about the server's eras, c included, and how it is reached.
+	// Eras returns what is known of the server's eras, including what c shows, and the server's transport.
 	Eras func(c *mcp.Client) (eras string, transport entry.Transport)
-	// Recalled is told of an entry of the cache before it is published, and may refuse it, since the server
-	// has told better. It must not call back but for Live.
+	// Recalled is told of a cache entry before it is published. It returns false to reject the entry because the
+	// server has told better. Of the Listing it may call Live only.
 	Recalled func(*toolcache.Entry) bool
-	// Starting reports whether a connection is being made.
+	// Starting reports whether a connection is being opened.
 	Starting func() bool
-	// Tell is told what has changed.
+	// Tell is called for each change.
 	Tell func(tool.Change)
-	// Life ends with the server, and Go runs what it waits for at its end.
+	// Life ends with the server. Go runs a function that the server waits for at its end.
 	Life context.Context //nolint:containedctx // of the server, which the Listing is part of
 	Go   func(func())
 }
@@ -56,38 +57,38 @@ type Listing struct {
 	opts    Options
 	refresh refresher
 
-	lists     atomic.Pointer[Lists]   // nil where it is not known what the server offers
-	pinned    atomic.Pointer[changes] // what the pins say of the lists of now
+	lists     atomic.Pointer[Lists]   // nil until it is known what the server offers
+	pinned    atomic.Pointer[changes] // how the current lists differ from the pins
 	offer     atomic.Pointer[tool.Offer]
-	headers   atomic.Pointer[map[string]*mcp.ParamHeaders] // of the tools that have any
-	live      atomic.Bool                                  // the feed's connection is in use, and the lists are its own
-	staleAt   atomic.Int64                                 // when a live list is to be asked for again, in Unix ns
-	unchecked atomic.Bool                                  // the pins have not been asked about what the cache gave
+	headers   atomic.Pointer[map[string]*mcp.ParamHeaders] // by tool, where there are any
+	live      atomic.Bool                                  // the feed's connection is in use, and the lists came from it
+	staleAt   atomic.Int64                                 // when the live lists reach their lifetime, Unix ns
+	unchecked atomic.Bool                                  // the cached lists were not compared with the pins yet
 
-	publishing sync.Mutex // one offer after the other
-	built      build      // of the offer, for the next one
+	publishing sync.Mutex // held while an offer is published
+	built      build      // of the last offer; guarded by publishing
 
 	mu   sync.Mutex
-	feed *Feed // whose lists are on offer; nil where no connection stands
+	feed *Feed // the connection whose lists are published; nil if there is none
 	meta meta
 }
 
-// build is what an offer was made of beside the lists.
+// build is what an offer was made from, besides the lists.
 type build struct {
 	conf *entry.Entry
 	pins *changes
 }
 
-// meta is what is said of the lists.
+// meta describes the published lists.
 type meta struct {
 	freshness tool.Freshness
-	why       string    // of freshness
+	why       string    // reason of fresh
 	validated time.Time // when a live server last confirmed the lists
 	changed   []string  // tools that differ from their pins
 	hello     hello
 }
 
-// hello is what a server said of itself when it was spoken to last.
+// hello is what a server said of itself on its last connection.
 type hello struct {
 	era, version string
 	server       string // name and version
@@ -101,13 +102,13 @@ func New(o Options) *Listing {
 	return l
 }
 
-// Offer is what was published last.
+// Offer returns what was published last.
 func (l *Listing) Offer() *tool.Offer { return l.offer.Load() }
 
-// Lists are what was published last, as they came; nil where it is not known what the server offers.
+// Lists returns the lists published last, as they came; nil until it is known what the server offers.
 func (l *Listing) Lists() *Lists { return l.lists.Load() }
 
-// Headers are the HTTP headers that a tool's arguments are sent in; nil for none.
+// Headers returns the HTTP headers that carry arguments of a tool; nil for none.
 func (l *Listing) Headers(target string) *mcp.ParamHeaders {
 	if all := l.headers.Load(); all != nil {
 		return (*all)[target]
@@ -115,13 +116,13 @@ func (l *Listing) Headers(target string) *mcp.ParamHeaders {
 	return nil
 }
 
-// Live reports whether a connection stands whose lists are on offer.
+// Live reports whether the connection whose lists are published is open.
 func (l *Listing) Live() bool { return l.live.Load() }
 
-// Close ends refreshing. A refresh that is under way ends with the server's life.
+// Close ends refreshing. A refresh in progress ends with the server's life.
 func (l *Listing) Close() { l.refresh.close() }
 
-// Status puts what is known of the lists into a server's status.
+// Status fills in what is known of the lists in a server's status.
 func (l *Listing) Status(st *tool.ServerStatus) {
 	l.mu.Lock()
 	m := l.meta

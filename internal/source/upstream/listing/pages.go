@@ -11,10 +11,10 @@ import (
 	"collie/internal/mcp"
 )
 
-// pages follows a list to its end and calls each for every entry until it returns false. A
-// list that the server does not announce is empty. A page that fails fails the list. What
-// the pages say about caching goes into k, which may be nil. size is how much of the list is
-// kept: one whose pages bring nothing new has no end.
+// pages requests all pages of a list and calls each for every entry, until each returns false. A list that the server
+// does not announce is empty. One failed page fails the list. The pages' hints about caching go into k, which may be
+// nil. size returns how many entries were accepted: a page that adds none ends the list, which otherwise might never
+// end.
 func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, method, field string, each func(json.RawMessage) bool, size func() int) error {
 	if !f.client.Can(capability) {
 		return nil
@@ -56,7 +56,7 @@ func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, meth
 	return nil
 }
 
-// most is how many entries of a list are taken.
+// most returns how many entries of a list are accepted.
 func most(field string) int {
 	if field == "tools" {
 		return maxTools
@@ -64,7 +64,7 @@ func most(field string) int {
 	return maxEntries
 }
 
-// cut says that a list ends early.
+// cut records that a list was ended early.
 func (l *Listing) cut(k *Lists, field string, why error) {
 	l.drop(field, why)
 	if k != nil {
@@ -72,8 +72,7 @@ func (l *Listing) cut(k *Lists, field string, why error) {
 	}
 }
 
-// hints takes over what a page says about how long it is good, and for whom (2026-07-28,
-// Caching).
+// hints stores what a page says about how long, and for whom, it may be cached (MCP 2026-07-28, Caching).
 func (k *Lists) hints(result json.RawMessage) {
 	if k == nil {
 		return
@@ -88,7 +87,7 @@ func (k *Lists) hints(result json.RawMessage) {
 	}
 }
 
-// maxTTL bounds what a server may say about how long its lists are good.
+// maxTTL bounds how long a server may declare its lists valid.
 const maxTTL = 30 * 24 * time.Hour
 
 func (l *Listing) page(ctx context.Context, f *Feed, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -97,7 +96,7 @@ func (l *Listing) page(ctx context.Context, f *Feed, method string, params json.
 	return f.client.Request(ctx, method, params)
 }
 
-// elements are the members of a JSON array; nil for anything else.
+// elements returns the elements of a JSON array; nil for anything else.
 func elements(raw json.RawMessage) []json.RawMessage {
 	var list []json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {

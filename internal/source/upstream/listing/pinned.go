@@ -11,11 +11,11 @@ import (
 	"collie/internal/tool"
 )
 
-// changes are the tools of a server whose definitions are not the pinned ones.
+// changes are the tools of a server whose definitions differ from their pins.
 type changes map[string]pins.Change
 
-// checkPins holds tool definitions against their pins. It reports false for a list from
-// the cache that no server has ever given: somebody has edited the file.
+// checkPins compares tool definitions with their pins. It returns false for a list from the cache that no server has
+// given: somebody has edited the file.
 func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
 	if l.opts.Pins == nil {
 		return true
@@ -32,7 +32,7 @@ func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
 	return true
 }
 
-// showChanges makes found the changes that are shown, and tells of new ones.
+// showChanges stores found as the changes to show, and reports new ones.
 func (l *Listing) showChanges(found changes) {
 	before := l.pinned.Load()
 	if before != nil && maps.EqualFunc(*before, found, func(a, b pins.Change) bool { return a.Hash == b.Hash }) ||
@@ -53,7 +53,7 @@ func (l *Listing) showChanges(found changes) {
 	l.mu.Unlock()
 }
 
-// withheld says why a tool is not offered for its changed definition; empty if it is.
+// withheld returns why a tool is hidden because its definition changed; empty if it is not.
 func (l *Listing) withheld(name string) string {
 	found := l.pinned.Load()
 	if found == nil || l.opts.Settings().Trust != entry.Pin {
@@ -65,10 +65,11 @@ func (l *Listing) withheld(name string) string {
 	return ""
 }
 
-// Changes are the tools whose definitions wait for approval.
+// Changes returns the tools whose definitions wait for approval.
 func (l *Listing) Changes() map[string]pins.Change { return l.opts.Pins.Pending(l.opts.Name) }
 
-// Approve accepts changed definitions, all of them if no tool is named, and returns how many.
+// Approve accepts changed definitions of the named tools, or of all if none is named, and returns how many it
+// accepted.
 func (l *Listing) Approve(ctx context.Context, tools ...string) (int, error) {
 	n, err := l.opts.Pins.Approve(ctx, l.opts.Name, tools...)
 	if err != nil {
@@ -78,7 +79,7 @@ func (l *Listing) Approve(ctx context.Context, tools ...string) (int, error) {
 	return n, nil
 }
 
-// Recheck looks at the pins again, after a person or another gateway has changed them.
+// Recheck compares with the pins again, after a person or another gateway has changed them.
 func (l *Listing) Recheck() {
 	if l.Lists() == nil {
 		return
@@ -87,19 +88,18 @@ func (l *Listing) Recheck() {
 	l.Republish()
 }
 
-// CheckLate holds lists against the pins that the cache gave without that; see [Listing.Recall].
+// CheckLate compares lists from the cache with the pins if that was put off; see [Listing.Recall].
 func (l *Listing) CheckLate() {
 	if !l.unchecked.Swap(false) {
 		return
 	}
 	l.showChanges(changes(l.Changes()))
-	if l.opts.Settings().Trust == entry.Pin { // since a moment ago: now it hides something
+	if l.opts.Settings().Trust == entry.Pin { // the setting changed meanwhile, so pins now hide tools
 		l.Republish()
 	}
 }
 
-// Succeed takes over what another listing offers, where the pins have nothing against it, until the server
-// tells its own.
+// Succeed publishes what another listing offers, unless the pins forbid it, until the server tells its own lists.
 func (l *Listing) Succeed(old *Listing) {
 	if k := old.Lists(); k != nil && l.checkPins(k, false) {
 		l.Publish(k, tool.FreshStale, "config_changed")

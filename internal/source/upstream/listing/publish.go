@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Lists is what a server told of itself, byte for byte, whoever remembered it: the live
-// server or the cache. It is immutable once it has been published.
+// Lists is what a server said of itself, byte for byte, whether it came from the live server or the cache. It is
+// immutable once published.
 type Lists struct {
 	Tools, Resources, Templates, Prompts []json.RawMessage
 	Dropped                              []toolcache.Dropped // tools that were left out
@@ -23,8 +23,8 @@ type Lists struct {
 	modern, remote                       bool
 
 	truncated bool
-	ttl       time.Duration // smallest ttlMs; 0 where no page gave one
-	scope     string        // strictest cacheScope; empty where no page gave one
+	ttl       time.Duration // smallest ttlMs; 0 if no page gave one
+	scope     string        // strictest cacheScope; empty if no page gave one
 }
 
 // can reports whether the server announced a capability; see [mcp.Client.Can].
@@ -35,8 +35,8 @@ func can(capabilities json.RawMessage, path ...string) bool {
 	return v != nil && string(v) != "false" && string(v) != "null"
 }
 
-// TaskOnly reports whether a tool can be called as a task alone (2025-11-25, Tasks): without the
-// capability no client may do so, whatever the tool says.
+// TaskOnly reports whether a tool can only be called as a task (MCP 2025-11-25, Tasks). A server without the
+// capability cannot require that, whatever the tool says.
 func TaskOnly(capabilities, def json.RawMessage) bool {
 	return can(capabilities, "tasks", "requests", "tools", "call") && mcp.GetString(def, "execution", "taskSupport") == "required"
 }
@@ -45,9 +45,8 @@ func same(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
 }
 
-// publish makes k what the server offers and tells who watches what is different. Lists that
-// have not changed keep their place in memory, so that a call that was resolved in the old
-// offer finds its action in the new one. Whoever calls it publishes alone.
+// publish makes k what the server offers and reports the differences to watchers. Unchanged lists keep their place in
+// memory, so that a call resolved in the old offer finds its action in the new one. The caller holds l.publishing.
 func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	old, before := l.Lists(), l.offer.Load()
 	if old == nil {
@@ -71,7 +70,8 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	if !sameTools && !sameActions(before.Tools, offer.Tools) || len(before.Tools) == 0 || old.Instructions != k.Instructions {
 		kinds = append(kinds, tool.ToolsChanged)
 	}
-	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny {
+	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny ||
+		old.Instructions != k.Instructions { // long ones are a resource
 		kinds = append(kinds, tool.ResourcesChanged)
 	}
 	if !same(old.Prompts, k.Prompts) {
@@ -89,7 +89,7 @@ func (l *Listing) Publish(k *Lists, fresh tool.Freshness, why string) {
 	l.publish(k, fresh, why)
 }
 
-// Republish makes the offer anew of what is known, after settings or pins have changed.
+// Republish rebuilds the offer from the known lists, after settings or pins have changed.
 func (l *Listing) Republish() {
 	l.publishing.Lock()
 	defer l.publishing.Unlock()
@@ -103,7 +103,7 @@ func (l *Listing) Republish() {
 	l.publish(k, fresh, why)
 }
 
-// sameActions reports whether clients see the same in both.
+// sameActions reports whether two lists of tools look the same to clients.
 func sameActions(a, b []tool.Tool) bool {
 	return slices.EqualFunc(a, b, func(x, y tool.Tool) bool {
 		return x.View == y.View && x.Prefix == y.Prefix && x.Title == y.Title && x.Description == y.Description && x.About == y.About &&
@@ -113,7 +113,7 @@ func sameActions(a, b []tool.Tool) bool {
 	})
 }
 
-// offerOf is what k means under the settings of now.
+// offerOf returns what k offers under the current settings.
 func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) {
 	conf := l.opts.Settings()
 	offer := &tool.Offer{
@@ -131,12 +131,12 @@ func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) 
 	for _, def := range k.Tools {
 		a, err := l.action(def)
 		if err != nil {
-			continue // it was checked when it came
+			continue // checked when it was fetched
 		}
 		if TaskOnly(k.capabilities, def) {
-			a.Off = "it runs as a task only (taskSupport: required), which Collie does not carry"
+			a.Off, a.Unsupported = "it runs as a task only (taskSupport: required), which Collie does not carry", true
 		}
-		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // whoever told the list: a modern call needs them
+		if k.remote && bytes.Contains(a.InputSchema, []byte("x-mcp-header")) { // for legacy lists too: a modern call of the tool needs them
 			if h, err := mcp.CompileParamHeaders(a.InputSchema); err == nil && h != nil {
 				if headers == nil {
 					headers = map[string]*mcp.ParamHeaders{}

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// listingOf is the listing of a server that is not there; o says what is special about it.
+// listingOf returns the listing of a server that does not exist, with defaults for the options that o leaves out.
 func listingOf(t *testing.T, o Options) *Listing {
 	t.Helper()
 	e, _ := entry.Parse("m", json.RawMessage(`{"command":"true"}`), entry.Options{Dir: "/"})
@@ -31,12 +31,12 @@ func listingOf(t *testing.T, o Options) *Listing {
 	return l
 }
 
-// standing is a connection that stands.
+// standing is a link that stays open.
 type standing struct{ mcp.Link }
 
 func (standing) Done() <-chan struct{} { return nil }
 
-// listsOf are lists with one tool of each name.
+// listsOf returns lists with one tool of each name.
 func listsOf(names ...string) *Lists {
 	k := &Lists{}
 	for _, name := range names {
@@ -53,12 +53,12 @@ func offered(l *Listing) string {
 	return names
 }
 
-// What an old connection tells late does not replace what a newer one has told, and only the newest one
-// that stands makes the lists live.
+// A late list from an old connection does not replace one from a newer connection. Only the newest open connection
+// makes the lists live.
 func TestALateListOfAnOldConnection(t *testing.T) {
 	t.Parallel()
 	l := listingOf(t, Options{})
-	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil) }
+	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil) }
 	before, now := feed(), feed()
 	if !l.propose(before, false) || l.propose(now, false) {
 		t.Fatal("a second connection takes the place of one that stands")
@@ -86,7 +86,7 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 	}
 }
 
-// Pins that change while a list is being taken over do not bring the old list back.
+// Pins that change while new lists are being published do not bring the old lists back.
 func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 	t.Parallel()
 	store := pins.Open("", toolcache.ToolHash, pins.Options{})
@@ -107,7 +107,7 @@ func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 	}
 }
 
-// Only what differs is told, and a tool that has not changed keeps its place in memory.
+// Watchers hear only of lists that differ, and an unchanged tool keeps its place in memory.
 func TestPublishTellsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	var told []tool.ChangeKind
@@ -140,12 +140,12 @@ func TestPublishTellsWhatDiffers(t *testing.T) {
 	}
 }
 
-// A change that is told while a connection is being made is not missed where that one stands by the time
-// it is looked for.
+// A change that is announced while a connection is being opened is not missed if the connection is open by the time
+// the lists are fetched.
 func TestAChangeAtTheEndOfAStart(t *testing.T) {
 	t.Parallel()
 	var l *Listing
-	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil)
+	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil)
 	l = listingOf(t, Options{Starting: func() bool {
 		l.Adopt(f)
 		return false

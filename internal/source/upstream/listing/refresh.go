@@ -9,14 +9,14 @@ import (
 	"collie/internal/tool"
 )
 
-// The waits before lists are fetched again: after a change, and at most after failures.
+// How long list changes are gathered before the lists are fetched again, and the longest wait after failures.
 const (
 	quietLists  = 250 * time.Millisecond
 	longestWait = time.Minute
 )
 
-// refresher fetches lists again when a server says that they changed: gathered for 250 ms,
-// one at a time.
+// refresher fetches lists again after a server announced a change: changes within 250 ms are handled together, and
+// one refresh runs at a time.
 type refresher struct {
 	listing *Listing
 
@@ -24,12 +24,12 @@ type refresher struct {
 	pending map[tool.ChangeKind]bool
 	timer   *time.Timer
 	running bool
-	failed  int // refreshes in a row
+	failed  int // failed refreshes in a row
 	closed  bool
 	wg      sync.WaitGroup
 }
 
-// again asks for what could not be fetched, later and later.
+// again plans another attempt for lists that could not be fetched, after an ever longer wait.
 func (r *refresher) again(changed map[tool.ChangeKind]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,8 @@ func (r *refresher) again(changed map[tool.ChangeKind]bool) {
 	r.failed++
 }
 
-// wait is how long changes are gathered, or how long is waited after so many refreshes that failed.
+// wait returns how long to wait before a refresh after that many failures in a row; after none it is the time for
+// which changes are gathered.
 func wait(failed int) time.Duration {
 	d := quietLists
 	for range min(failed, 12) {
@@ -93,7 +94,7 @@ func (r *refresher) run() {
 	r.mu.Unlock()
 }
 
-// close stops refreshing; a refresh under way ends with the server's life.
+// close stops refreshing. A refresh in progress ends with the server's life.
 func (r *refresher) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -104,15 +105,15 @@ func (r *refresher) close() {
 	r.wg.Wait()
 }
 
-// Ask fetches lists of a kind again, soon: changes are gathered for a moment.
+// Ask plans a refresh of the lists of a kind. Further changes within a moment join it.
 func (l *Listing) Ask(kind tool.ChangeKind) { l.refresh.ask(kind) }
 
-// relearn fetches the lists of some kinds again. What fails keeps the old list.
+// relearn fetches the lists of some kinds again. If one fails, the old list stays.
 func (l *Listing) relearn(changed map[tool.ChangeKind]bool) {
-	starting := l.opts.Starting() // asked first: a start that ends in between has left its connection
+	starting := l.opts.Starting() // before Feed: if the start ends in between, its connection is there
 	f := l.Feed()
 	standing := f != nil && f.Alive()
-	if !standing && starting { // the lists may have been fetched before they changed
+	if !standing && starting { // the start may have fetched the lists before they changed
 		for kind := range changed {
 			l.Ask(kind)
 		}
@@ -123,8 +124,8 @@ func (l *Listing) relearn(changed map[tool.ChangeKind]bool) {
 	}
 }
 
-// Refresh fetches the lists of some kinds from a live server, side by side, and takes those that
-// came off changed. What fails keeps the old list.
+// Refresh fetches the lists of some kinds from a live server, in parallel, and removes those that succeeded from
+// changed. If one fails, the old list stays.
 func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeKind]bool) (ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
@@ -145,7 +146,7 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 		ok = false
 		kind := Kind(i).change()
 		delete(came, kind)
-		if f.Alive() && ctx.Err() == nil { // else it says nothing about the list
+		if f.Alive() && ctx.Err() == nil { // otherwise the failure says nothing about the list
 			l.opts.Log.Warn("list not refreshed, the old one stays", "kind", string(kind), "error", err)
 			l.opts.Cache.Failed(l.opts.Name, "list_failed")
 		}
@@ -153,7 +154,7 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 	for kind := range came {
 		delete(changed, kind)
 	}
-	if len(came) > 0 && !changed[tool.ToolsChanged] { // what is kept says when its tools were confirmed
+	if len(came) > 0 && !changed[tool.ToolsChanged] { // a stored entry records when its tools were confirmed
 		l.Keep(f)
 	}
 	return ok

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A tool that runs as a task only is off, with the reason, if its server takes tasks at all. Its
-// definition stays as it is.
+// A tool that must run as a task is switched off, with that reason, if its server supports tasks at all. Its
+// definition stays unchanged.
 func TestTaskOnlyTools(t *testing.T) {
 	t.Parallel()
 	l := listingOf(t, Options{})
@@ -30,8 +30,8 @@ func TestTaskOnlyTools(t *testing.T) {
 			if a.Off != "" {
 				got += a.Name + " "
 			}
-			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") {
-				t.Errorf("%s is off: %s", a.Name, a.Off)
+			if a.Off != "" && !strings.Contains(a.Off, "taskSupport: required") || a.Unsupported != (a.Off != "") {
+				t.Errorf("%s is off: %s, which nobody can change is %v", a.Name, a.Off, a.Unsupported)
 			}
 		}
 		if got != off {

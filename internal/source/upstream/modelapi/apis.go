@@ -1,7 +1,7 @@
 package modelapi
 
-// APIs returns what the interfaces to models document, those that take a schema as it stands first. The slice and what is in it
-// are the caller's.
+// APIs returns the documented rules of each model API; those that take a schema as it is come first. The caller may
+// change the slice and its elements.
 func APIs() []API {
 	const (
 		name   = `^[a-zA-Z0-9_-]{1,64}$`
@@ -10,15 +10,17 @@ func APIs() []API {
 	open := []string{"string", "number", "boolean", "integer", "object", "array", "null"}
 	return []API{
 		{
-			// Function calling, https://platform.openai.com/docs/guides/function-calling; names and the number of functions:
-			// https://platform.openai.com/docs/api-reference/chat/create. The length of a description is told by its refusal
-			// (string_above_max_length) and by Azure's page of the same interface. What such a schema says is not held against
-			// a subset; clients such as opencode and the AI SDK close it on the way.
+			// Function calling, https://platform.openai.com/docs/guides/function-calling; names and the number of
+			// functions: https://platform.openai.com/docs/api-reference/chat/create. The length of a description is
+			// known from the error for a longer one (string_above_max_length) and from Azure's page on the same API.
+			// The keywords of a schema are not checked here: clients such as opencode and the AI SDK only close its
+			// objects before sending it.
 			Name: "OpenAI", ToolName: name, Description: 1024, Tools: 128, Types: open, Closed: true,
 		},
 		{
-			// Define tools, https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools; names of properties as
-			// the Messages API checks them. No alternatives at the root.
+			// Define tools, https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools; names of
+			// properties as the Messages API checks them. The root of a schema must not have alternatives (anyOf and
+			// the like).
 			Name: "Anthropic", ToolName: name, PropertyName: `^[a-zA-Z0-9_.-]{1,64}$`, Types: open,
 			RefusedAtRoot: []string{"anyOf", "oneOf", "allOf"}, Closed: true,
 		},
@@ -27,14 +29,14 @@ func APIs() []API {
 			Name: "Amazon Bedrock Converse", ToolName: name, Described: true, Types: open,
 		},
 		{
-			// Function calling, https://docs.mistral.ai/capabilities/function_calling; names as the refusal of others words it:
-			// a-z, A-Z, 0-9, underscores and dashes, with a maximum length of 64.
+			// Function calling, https://docs.mistral.ai/capabilities/function_calling; names as in the error for
+			// others: a-z, A-Z, 0-9, underscores and dashes, with a maximum length of 64.
 			Name: "Mistral", ToolName: name, Types: open,
 		},
 		{
-			// FunctionDeclaration.parametersJsonSchema, https://ai.google.dev/api/caching#FunctionDeclaration; keywords:
-			// https://ai.google.dev/gemini-api/docs/structured-output#json_schema_support. Vertex AI wants names to begin with a
-			// letter or an underscore.
+			// FunctionDeclaration.parametersJsonSchema, https://ai.google.dev/api/caching#FunctionDeclaration;
+			// keywords: https://ai.google.dev/gemini-api/docs/structured-output#json_schema_support. Vertex AI
+			// requires names to begin with a letter or an underscore.
 			Name: "Gemini, parametersJsonSchema", ToolName: google, Tools: 128, Types: open, Closed: true,
 			Keywords: []string{
 				"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems",
@@ -54,9 +56,10 @@ func APIs() []API {
 			},
 		},
 		{
-			// Structured Outputs, https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, which strict mode
-			// stands on: all properties required, null for what is not given, closed. Since 2025 it takes 5,000 properties and
-			// 10 levels; Azure's page of the same interface still says 100 and 5, which is used here.
+			// Structured Outputs, https://platform.openai.com/docs/guides/structured-outputs#supported-schemas, which
+			// strict mode uses: objects are closed, all properties are required, and null stands for a missing value.
+			// Since 2025 it accepts 5,000 properties and 10 levels; Azure's page on the same API still says 100 and
+			// 5, which are the limits here.
 			Name: "OpenAI, strict", ToolName: name, PropertyName: `^.{1,64}$`, Description: 1024, Tools: 128,
 			Depth: 5, Properties: 100, Text: 120000, EnumValues: 1000, Types: open, Strict: true,
 			Keywords: []string{

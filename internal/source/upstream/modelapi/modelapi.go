@@ -1,8 +1,8 @@
-// Package modelapi holds what interfaces to models document of the tools that they take, as one table, and finds what of a
-// definition each of them would refuse: a request with one such tool is refused as a whole.
+// Package modelapi holds the documented limits of model APIs for tools as one table, and finds what in a definition
+// each API would refuse. One such tool makes an API refuse the whole request.
 //
-// What it leaves to others: what becomes of a definition. Our own are made to fit, which tests hold them to; those of servers
-// pass as they are, and people are told.
+// The package does not change definitions. Tests hold our own definitions to these limits; those of servers pass
+// unchanged, and users are told.
 package modelapi
 
 import (
@@ -14,34 +14,35 @@ import (
 	"unicode/utf8"
 )
 
-// API is what one interface documents. A limit of 0, or without entries, is one that it does not name.
+// API is what one model API documents. A limit of 0 or without entries is one that it does not document.
 type API struct {
 	Name                   string
-	ToolName, PropertyName string // patterns
-	// Description is the most characters of a description, and Tools the most tools of a request. Described takes no empty
-	// description.
+	ToolName, PropertyName string // patterns that names must match
+	// Description bounds the characters of a description, and Tools the tools of a request. Described requires a
+	// description that is not empty.
 	Description, Tools int
 	Described          bool
-	Depth, Properties  int // of one tool: levels of objects, properties in all
-	Text, EnumValues   int // of one tool: characters of all names and values, and how many values
+	Depth, Properties  int // for one tool: nested objects, and properties in total
+	Text, EnumValues   int // for one tool: characters of all names and values, and number of enum values
 	Types, Keywords    []string
-	RefusedAtRoot      []string // keywords
-	// Strict wants all properties of closed objects, null where there is nothing to say; Closed says that clients close objects
-	// on the way. OpenAPI has one type for each schema, enums of texts alone, and objects with properties.
+	RefusedAtRoot      []string // keywords that the root must not have
+	// Strict requires closed objects whose properties are all required, with null for a missing value. Closed says
+	// that clients close objects before sending. OpenAPI allows one type for each schema, enums of strings only, and
+	// no object without properties.
 	Strict, Closed, OpenAPI bool
 }
 
-// Breach is what an interface would refuse.
+// Breach is a limit that a definition exceeds.
 type Breach struct {
-	Limit string // that is broken, the same for all definitions that break it
-	At    string // where in the schema, such as "/filter/from"; empty for the definition itself
+	Limit string // the limit, in the same words for all definitions
+	At    string // place in the schema, such as "/filter/from"; empty for the definition itself
 }
 
-// schema is a JSON Schema that is an object.
+// schema is a decoded JSON Schema that is an object.
 type schema = map[string]any
 
-// Check returns what a refuses of an MCP tool definition that is called name: each limit once, sorted, with the first place
-// where it is broken. A definition that is not a JSON object has no limits to break.
+// Check returns what a refuses in an MCP tool definition that is called name: each broken limit once, sorted, with
+// the first place where it is broken. It returns nothing for a definition that is not a JSON object.
 func (a *API) Check(name string, def json.RawMessage) []Breach {
 	var d struct {
 		Description *string `json:"description"`
@@ -72,7 +73,7 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 		}
 	}
 	if members, _ := root["properties"].(schema); a.OpenAPI && len(members) == 0 {
-		root = nil // there is nothing to declare
+		root = nil // no arguments to declare
 	}
 	if root != nil {
 		w.schema("", a.Form(root), 1)
@@ -97,10 +98,10 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 	return out
 }
 
-// compiled is a pattern; an empty one takes everything.
+// compiled compiles a pattern; an empty one matches everything.
 func compiled(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
-// Form is a schema, decoded, in the form in which the interface gets it. What it is given stays as it is.
+// Form returns a decoded schema in the form in which clients send it to the API. It does not change v.
 func (a *API) Form(v any) any {
 	s, ok := v.(schema)
 	if !ok {
@@ -151,7 +152,7 @@ func (a *API) Form(v any) any {
 	return out
 }
 
-// nullable is a schema that takes null too.
+// nullable returns a schema that also accepts null.
 func nullable(v any) any {
 	s, ok := v.(schema)
 	if !ok {
@@ -169,7 +170,7 @@ func nullable(v any) any {
 	return s
 }
 
-// texts are the texts in a list, or the one text that v is.
+// texts returns the strings in a list, or the one string that v is.
 func texts(v any) []string {
 	if one, ok := v.(string); ok {
 		return []string{one}
@@ -190,18 +191,18 @@ func anys(list []string) []any {
 	return out
 }
 
-// walk goes through the schemas of one definition.
+// walk visits the schemas of one definition.
 type walk struct {
 	api      *API
 	property *regexp.Regexp
-	found    map[string]string // places by limit
+	found    map[string]string // first place by limit
 
 	properties, depth, text, values int
 }
 
 func (w *walk) breaks(at, limit string, args ...any) {
 	limit = fmt.Sprintf(limit, args...)
-	if was, known := w.found[limit]; !known || at < was { // maps have no order
+	if was, known := w.found[limit]; !known || at < was { // the smallest place, since maps have no order
 		w.found[limit] = at
 	}
 }
@@ -256,7 +257,7 @@ func (w *walk) schema(at string, v any, depth int) {
 	}
 }
 
-// types looks at the types of a schema.
+// types checks the types of a schema.
 func (w *walk) types(at string, s schema, types []string) {
 	a := w.api
 	for _, typ := range types {
@@ -279,7 +280,7 @@ func (w *walk) types(at string, s schema, types []string) {
 	w.breaks(at, "a schema without a type")
 }
 
-// members looks at the properties of an object.
+// members checks the properties of an object.
 func (w *walk) members(at string, s schema, depth int) {
 	a := w.api
 	members, _ := s["properties"].(schema)

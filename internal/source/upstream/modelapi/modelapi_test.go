@@ -12,7 +12,7 @@ import (
 	"collie/test/catalogs"
 )
 
-// broken are the limits that a definition breaks, by interface.
+// broken returns the limits that a definition exceeds, by API.
 func broken(name, def string) map[string][]string {
 	out := map[string][]string{}
 	for _, a := range modelapi.APIs() {
@@ -23,7 +23,8 @@ func broken(name, def string) map[string][]string {
 	return out
 }
 
-// TestBreakers: for each limit that is documented, a definition that breaks it is found where it is broken, and nowhere else.
+// TestBreakers: for each documented limit, a definition that exceeds it is reported at the right place, and at no
+// other.
 func TestBreakers(t *testing.T) {
 	t.Parallel()
 	const (
@@ -97,7 +98,7 @@ func TestBreakers(t *testing.T) {
 	}
 }
 
-// TestPublicServers: what public servers list is told apart, and looking at it changes nothing of it.
+// TestPublicServers: definitions of public servers are judged as expected, and judging does not change them.
 func TestPublicServers(t *testing.T) {
 	t.Parallel()
 	tools := 0
@@ -120,7 +121,7 @@ func TestPublicServers(t *testing.T) {
 	}
 }
 
-// TestFormLeavesWhatItIsGiven: a schema is put into the form of an interface as a copy.
+// TestFormLeavesWhatItIsGiven: Form returns a copy and leaves its argument unchanged.
 func TestFormLeavesWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	const raw = `{"properties":{"a":{"anyOf":[{"enum":["x"],"type":"string"}]},"b":{"items":{"properties":{"c":{"type":"string"}},"type":"object"},"type":"array"}},"required":["b"],"type":"object"}`

@@ -1,4 +1,4 @@
 package pins
 
-// Kind is named by the tests of this package and nobody else.
+// Kind lets the tests of this package name the type.
 type Kind = kind

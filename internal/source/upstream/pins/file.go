@@ -12,7 +12,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// state is all pins: server, tool, pin.
+// state has all pins, by server and tool.
 type state map[string]map[string]*record
 
 func (st state) put(server, name string, r *record) {
@@ -24,7 +24,7 @@ func (st state) put(server, name string, r *record) {
 	tools[name] = r
 }
 
-// The file is one JSON object, a tool a line:
+// The file is one JSON object with one tool a line:
 //
 //	{"version":1,"servers":{"<server>":{"<tool>":{"hash":…,"digest":…,"firstSeen":…,
 //	"approvedAt":…,"definition":{…},"pending":{"hash":…,"digest":…,"seenAt":…,"changed":[…],"definition":{…}}}}}}
@@ -34,8 +34,8 @@ const (
 	timeFmt = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// parse reads a file. An empty one has no pins. With keep, records hold their definitions,
-// which are parts of raw; else those of pending ones only, as copies.
+// parse reads a file. An empty file has no pins. With keep, records hold their definitions, which share memory with
+// raw; otherwise only pending definitions are held, as copies.
 func parse(raw []byte, keep bool) (state, error) {
 	st := state{}
 	if len(raw) == 0 {
@@ -78,7 +78,7 @@ func parse(raw []byte, keep bool) (state, error) {
 	return st, nil
 }
 
-// encode lays a state out, always in the same order.
+// encode returns the file for a state, always in the same order.
 func (st state) encode() []byte {
 	b := []byte(`{"version":` + strconv.Itoa(version) + `,"servers":{`)
 	comma := ""

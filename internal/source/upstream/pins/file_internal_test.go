@@ -84,7 +84,7 @@ func definitions() []json.RawMessage {
 	return out
 }
 
-// Definitions that nobody asks for stay in the file.
+// Pinned definitions stay in the file until somebody asks for them.
 func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 	t.Parallel()
 	path := filled(t)

@@ -8,11 +8,10 @@ import (
 	"collie/internal/tool"
 )
 
-// Approve pins what is pending of a server, as a person has seen it, and returns how many
-// tools that were: of the tools named, or of all. It returns when that is on disk. An error
-// of kind Unknown names a tool for which nothing is pending, and nothing is approved then;
-// any other one is why the file could not be written: the approval holds for this process,
-// and the file is tried again in the background.
+// Approve pins the pending definitions of the named tools, or of all tools of a server, and returns how many. It
+// returns once they are on disk. If a named tool has nothing pending, nothing is approved and the error has kind
+// Unknown. Any other error says why the file could not be written: the approval then holds in this process, and the
+// write is retried in the background.
 func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n int, err error) {
 	if s == nil {
 		return 0, nil
@@ -31,13 +30,13 @@ func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n 
 		}
 	})
 	for name := range agreed {
-		delete(b.dirty[server], name) // the edit says it all
+		delete(b.dirty[server], name) // replaced by the edit
 	}
 	s.mu.Unlock()
 	return len(agreed), s.flush(ctx)
 }
 
-// agreed is what is pending of the tools named, or of all.
+// agreed returns the pending definitions of the named tools, or of all.
 func (b *book) agreed(server string, tools []string) (map[string]sighting, error) {
 	pending := map[string]sighting{}
 	for name, r := range b.pins[server] {
@@ -66,8 +65,8 @@ func (b *book) agreed(server string, tools []string) (map[string]sighting, error
 	return wanted, nil
 }
 
-// Rename moves the pins of a server to its new name. Tools that are pinned under the new one
-// already stay as they are there.
+// Rename moves the pins of a server to its new name. Tools that are already pinned under the new name keep those
+// pins.
 func (s *Store) Rename(from, to string) {
 	if s == nil || from == to {
 		return
@@ -88,7 +87,7 @@ func (s *Store) Rename(from, to string) {
 	b.writeSoon()
 }
 
-// apply makes an edit in memory, and in the file with the next write.
+// apply makes an edit in memory at once, and in the file with the next write.
 func (b *book) apply(e edit) {
 	e(b.pins)
 	if b.store.file.Path != "" {

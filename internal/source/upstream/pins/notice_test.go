@@ -8,7 +8,7 @@ import (
 	"collie/internal/source/upstream/pins"
 )
 
-// What another process writes is noticed where nobody looks at the file.
+// Changes written by another process are noticed without reading the file.
 func TestNoticesTellOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")

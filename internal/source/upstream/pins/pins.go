@@ -1,15 +1,13 @@
-// Package pins remembers the definitions of tools as they were first seen, so that a server
-// that changes one later is noticed.
+// Package pins remembers the definitions of tools as they were first seen, to notice a server that changes one later.
 //
 //	first sight ──▶ pinned ──another definition──▶ pinned + pending ──approve──▶ pinned
 //	                   ▲                                  │
 //	                   └──────the pinned one again────────┘
 //
-// Pins lie in one file that several processes share, with the pinned definition itself, for
-// the difference to be shown. A definition that was pinned once is replaced by a person's
-// approval only: processes that disagree leave the other one's pin and note what they saw as
-// pending. What a change means, a warning or a tool that is hidden, is its user's business,
-// and so is the hash of a definition.
+// All pins are in one file that several processes share. It holds the pinned definitions too, so that differences can
+// be shown. Only a person's approval replaces a pinned definition: a process that saw another one leaves the pin and
+// records its own as pending. The caller decides what a change leads to, a warning or a hidden tool, and how
+// definitions are hashed.
 //
 // The entry point is [Open].
 package pins
@@ -32,91 +30,89 @@ import (
 	"collie/internal/mcp"
 )
 
-// kind says what is the matter with a definition.
+// kind is the kind of a [Change].
 type kind string
 
 // The kinds of [Change].
 const (
-	// changed is a definition that a live server gave and that is not the pinned one.
+	// changed means that a live server gave a definition other than the pinned one.
 	changed kind = "changed"
-	// Tampered is a definition out of a stored list that no live server has ever given.
+	// Tampered means that a stored list has a definition that no live server has given.
 	Tampered kind = "tampered"
 )
 
-// Change is a definition that is not the pinned one.
+// Change is a definition that differs from the pinned one.
 type Change struct {
 	Tool   string    `json:"tool"`
 	Kind   kind      `json:"kind"`
 	Hash   string    `json:"hash"`
 	SeenAt time.Time `json:"seenAt,omitzero"` // zero for Tampered
-	// Fields that differ, of name, title, description, inputSchema, outputSchema and
-	// annotations; none if the pinned definition is not known any more.
+	// Fields are the differing ones of name, title, description, inputSchema, outputSchema and annotations; none if
+	// the pinned definition is lost.
 	Fields []string `json:"changed"`
-	// Was is the pinned definition and Now the other one, those six fields each. Was is nil
-	// for a tool that was never pinned, and where the file has lost it.
+	// Was is the pinned definition and Now the other one, reduced to those six fields. Was is nil for a tool that was
+	// never pinned, or if the file has lost its definition.
 	Was json.RawMessage `json:"was,omitempty"`
 	Now json.RawMessage `json:"now"`
 }
 
 // Options of a [Store]. The zero value works.
 type Options struct {
-	// Collect is how long news are gathered into one write; default 500 ms.
+	// Collect is how long new pins are gathered into one write; default 500 ms.
 	Collect time.Duration
-	// Poll is how often [Store.Watch] looks at the file where the system does not tell of its changes; default 2 s.
+	// Poll is how often [Store.Watch] reads the file if the system does not report its changes; default 2 s.
 	Poll time.Duration
-	// PollOnly asks the system for no notices.
+	// PollOnly does not use the system's notices of changes.
 	PollOnly bool
 	Now      func() time.Time // default time.Now
 	Logger   *slog.Logger     // nil discards
 }
 
-// Store is the pins of one home. It is safe for concurrent use, by several processes that
-// share its file too. A nil *Store pins nothing. Close writes what is new.
+// Store holds the pins of one home. It is safe for concurrent use, also by several processes with the same file. A
+// nil *Store pins nothing. Close writes what is new.
 type Store struct {
-	file atomicfile.File // no path: memory only
+	file atomicfile.File // without a path: in memory only
 	hash func(json.RawMessage) string
 	opts Options
 	log  *slog.Logger
 	stop chan struct{} // closed by Close
 	wg   sync.WaitGroup
 
-	writes sync.Mutex // held while the file is written, before mu
+	writes sync.Mutex // held while the file is written; locked before mu
 
 	mu   sync.Mutex
 	book book
 }
 
-// lock returns what is known, which is the caller's until s.mu is unlocked.
+// lock locks s.mu and returns the book, for use until s.mu is unlocked.
 func (s *Store) lock() *book {
 	s.mu.Lock()
 	return &s.book
 }
 
-// book is what is known of the pins and of their file. It is not safe for concurrent use: whoever has a *book has
-// the lock of its store.
+// book is what is known of the pins and their file. It is not safe for concurrent use: whoever uses a *book holds the
+// lock of its store.
 type book struct {
 	store   *Store
 	pins    state
-	info    fs.FileInfo // of the file that pins were read from; nil: look again
-	dirty   state       // what the file does not have yet
-	edits   []edit      // what people did and the file does not have yet
-	writing bool        // a goroutine is at it
+	info    fs.FileInfo // of the file that was read last; nil: read it again
+	dirty   state       // sightings that are not in the file yet
+	edits   []edit      // people's changes that are not in the file yet
+	writing bool        // a goroutine is writing
 	closed  bool
-	changed uint64 // grows with every change of pins
+	changed uint64 // counts changes of pins
 	wake    map[chan struct{}]struct{}
-	warned  string // the last warning about the file
+	warned  string // last warning about the file
 }
 
-// edit is a change that a person made. It is made in memory at once, and to the file with
-// the next write.
+// edit is a change by a person. It is made in memory at once, and in the file with the next write.
 type edit func(state)
 
-// Open returns the pins of the file at path, which is read when a pin is first wanted; an empty
-// path keeps them in memory. It never fails: what is wrong with the file is logged as a
-// warning, the file is left alone, and pins are kept in memory until it can be read.
+// Open returns the pins in the file at path, which is read when a pin is first needed; an empty path keeps them in
+// memory. Open never fails: if the file cannot be used, it logs a warning, leaves the file alone and keeps pins in
+// memory until it can be read.
 //
-// hash returns the hash of a definition that pins go by, 64 hexadecimal digits in lower case,
-// or "" for a definition that has none, which is not looked at then. It
+// hash returns the hash of a definition, 64 lower-case hexadecimal digits, or "" for a definition to be ignored. It
 // must be safe for concurrent use.
 func Open(path string, hash func(definition json.RawMessage) string, opts Options) *Store {
 	opts.Collect = cmp.Or(opts.Collect, 500*time.Millisecond)
@@ -132,17 +128,16 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 	return s
 }
 
-// Check compares definitions of a server with their pins and returns what is not pinned, in
-// the order of defs. Of a list that a live server has just given (live) it records what it
-// sees: an unknown tool is pinned, a definition that is not the pinned one becomes pending,
-// and a pending one is dropped when the pinned one is back. Tools that are not in defs keep
-// their pins.
+// Check compares the definitions of a server with their pins and returns those that differ, in the order of defs.
 //
-// Of a stored list it records nothing. What is pinned or pending in it is treated alike;
-// anything else is Tampered, but for a server that has no pins at all: nothing is known of
-// it, and the first live list will tell.
+// For a list that a live server has just given (live), Check records what it sees: an unknown tool is pinned, a
+// different definition becomes pending, and a pending one is dropped when the pinned one is back. Tools that are not
+// in defs keep their pins.
 //
-// Of several definitions with one name the first counts. Check does not wait for a write.
+// For a stored list it records nothing. A definition that is neither pinned nor pending is Tampered, unless the
+// server has no pins at all: then nothing is known of it until its first live list.
+//
+// Of several definitions with one name only the first is looked at. Check does not wait for the file to be written.
 func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change {
 	if s == nil {
 		return nil
@@ -176,7 +171,7 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 	return out
 }
 
-// Pending returns the changes of a server that wait for approval, by tool.
+// Pending returns the definitions of a server that wait for approval, by tool.
 func (s *Store) Pending(server string) map[string]Change {
 	out := map[string]Change{}
 	if s == nil {
@@ -194,7 +189,7 @@ func (s *Store) Pending(server string) map[string]Change {
 	return out
 }
 
-// change tells of what is pending.
+// change returns the pending definition of r as a Change.
 func (r *record) change(name string, was json.RawMessage) Change {
 	p := r.pending
 	return Change{
@@ -208,7 +203,7 @@ type sighted struct {
 	raw                json.RawMessage
 }
 
-// sight hashes definitions. It holds no lock meanwhile: that takes longest.
+// sight hashes definitions. It holds no lock while it does, since hashing takes the longest.
 func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 	b := s.lock()
 	known := maps.Clone(b.pins[server])
@@ -235,7 +230,7 @@ func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 	return out
 }
 
-// learn records what a live server gave.
+// learn records a definition that a live server gave.
 func (b *book) learn(server string, t sighted, pinned lookup) {
 	old := b.pins[server][t.name]
 	seen := sighting{hash: t.hash, digest: t.digest, at: b.store.opts.Now().Round(time.Millisecond)}
@@ -255,7 +250,7 @@ func (b *book) learn(server string, t sighted, pinned lookup) {
 	b.writeSoon()
 }
 
-// note tells watchers that pins have changed.
+// note wakes watchers after a change of pins.
 func (b *book) note() {
 	b.changed++
 	for c := range b.wake {
@@ -266,11 +261,11 @@ func (b *book) note() {
 	}
 }
 
-// lookup returns the pinned definition of a tool, nil if it is not known any more.
+// lookup returns the pinned definition of a tool, nil if it is lost.
 type lookup func(name string, r *record) json.RawMessage
 
-// lookup is where the definitions of a server are. The file is read when the first one is
-// asked for that is not in memory: that is rare, and most definitions are never asked for.
+// lookup returns a lookup for the tools of a server. The file is read only when a definition is asked for that is not
+// in memory, which is rare.
 func (s *Store) lookup(server string) lookup {
 	read := sync.OnceValue(func() map[string]*record {
 		raw, err := os.ReadFile(s.file.Path)

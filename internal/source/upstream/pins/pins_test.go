@@ -22,7 +22,7 @@ import (
 	"collie/test/await"
 )
 
-// hash is that of the tool cache: the canonical form of six fields.
+// hash is the tool cache's hash: of six fields, in canonical form.
 func hash(def json.RawMessage) string {
 	var fields []mcp.Field
 	for _, key := range []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"} {
@@ -284,7 +284,7 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 	})
 }
 
-// A process must not pin something else because somebody has deleted the file.
+// Deleting the file must not make a process pin other definitions.
 func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")

@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/upstream/pins"
 )
 
-// A definition that was pinned once is never replaced but by an approval, whatever two
-// processes see, in whatever order they write and end.
+// Once pinned, a definition is replaced only by an approval, whatever two processes see and in whatever order they
+// write and end.
 func TestPinnedDefinitionsStay(t *testing.T) {
 	t.Parallel()
 	dir, runs := t.TempDir(), 0

@@ -13,8 +13,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// reader walks a file in one pass and copies no definition that is not wanted: a start reads
-// megabytes of them for nothing else.
+// reader parses a file in one pass and copies only the definitions that are wanted, since the others make up
+// megabytes at each start.
 type reader struct {
 	raw  []byte
 	keep bool
@@ -22,12 +22,12 @@ type reader struct {
 }
 
 func newReader(raw []byte, keep bool) *reader {
-	// What servers wrote into their definitions is theirs.
+	// Servers may have sent invalid UTF-8 and duplicate names, which are kept as they are.
 	return &reader{raw, keep, jsontext.NewDecoder(bytes.NewBuffer(raw),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
-// object calls member for each member of the object that comes next. member reads its value.
+// object calls member for each member of the next value, an object. member must read the value.
 func (r *reader) object(member func(key string) error) error {
 	t, err := r.dec.ReadToken()
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *reader) object(member func(key string) error) error {
 	return err
 }
 
-// value is the value that comes next, a part of what is read.
+// value returns the next value, sharing memory with the input.
 func (r *reader) value() (json.RawMessage, error) {
 	v, err := r.dec.ReadValue()
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *reader) pending() (*sighting, error) {
 	return p, err
 }
 
-// definition reads an object, and returns nil for it unless it is wanted.
+// definition reads an object, and returns it only if it is wanted.
 func (r *reader) definition(wanted bool) (json.RawMessage, error) {
 	if r.dec.PeekKind() != '{' {
 		return nil, errors.New("expected an object")
@@ -152,7 +152,7 @@ func (r *reader) digest() (string, error) {
 	return s, nil
 }
 
-// isDigest reports whether s is a SHA-256 as it is written here.
+// isDigest reports whether s is a SHA-256 as lower-case hexadecimal digits.
 func isDigest(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -10,34 +10,33 @@ import (
 	"collie/internal/mcp"
 )
 
-// fields are what of a definition is pinned, in the order they are kept and told.
+// fields are the fields of a definition that are pinned, in the order in which they are stored and reported.
 var fields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
-// record is the pin of one tool. Records are not changed once they are in a state.
+// record is the pin of one tool. It is not changed once it is in a state.
 type record struct {
 	hash string
-	// digest is that of the very bytes which had the hash, so that a definition that is seen
-	// again at each start need not be brought into canonical form each time.
+	// digest is the digest of the exact bytes that had the hash. A definition with the same bytes need not be brought
+	// into canonical form again at each start.
 	digest    string
 	firstSeen time.Time
-	approved  time.Time // zero if nobody did
-	// definition holds the six fields; nil if stored says that the file has it, or if it is
-	// not known any more.
+	approved  time.Time // zero if nobody approved it
+	// definition has the six fields. It is nil if the file holds it (stored), or if it is lost.
 	definition json.RawMessage
 	stored     bool
 	pending    *sighting
 }
 
-// sighting is a definition as it was seen, or is pending.
+// sighting is a definition that was seen, or that is pending.
 type sighting struct {
 	hash, digest string
 	at           time.Time
-	changed      []string // fields that differ from the pinned ones; pending only
+	changed      []string // fields that differ from the pinned ones; set if pending
 	definition   json.RawMessage
 }
 
-// observe returns what is known after seen: r itself if that is nothing new. was returns the
-// pinned definition of r.
+// observe returns the record after a definition was seen: r itself if that changes nothing. was returns the pinned
+// definition of r.
 func (r *record) observe(seen sighting, was func(*record) json.RawMessage) *record {
 	switch {
 	case r == nil:
@@ -49,7 +48,7 @@ func (r *record) observe(seen sighting, was func(*record) json.RawMessage) *reco
 		}
 		next := *r
 		next.pending = nil
-		if next.definition == nil { // another process may have pinned something else meanwhile
+		if next.definition == nil { // unless another process has pinned something else meanwhile
 			next.definition = seen.definition
 		}
 		return &next
@@ -62,8 +61,7 @@ func (r *record) observe(seen sighting, was func(*record) json.RawMessage) *reco
 	return &next
 }
 
-// merge returns theirs, which another process may have changed, with what ours has seen
-// last. Their pin stays.
+// merge adds what ours saw last to theirs, the record that another process may have changed. Their pin stays.
 func merge(theirs, ours *record, was func(*record) json.RawMessage) *record {
 	switch {
 	case theirs == nil:
@@ -74,8 +72,7 @@ func merge(theirs, ours *record, was func(*record) json.RawMessage) *record {
 	return theirs.observe(sighting{hash: ours.hash, digest: ours.digest, at: ours.firstSeen, definition: ours.definition}, was)
 }
 
-// approve returns r with what a person agreed to as its pin. Something else that is pending
-// stays so.
+// approve returns r with the agreed definition as its pin. If another definition is pending, it stays pending.
 func (r *record) approve(agreed sighting, now time.Time) *record {
 	next := &record{
 		hash: agreed.hash, digest: agreed.digest, firstSeen: agreed.at, approved: now, definition: agreed.definition,
@@ -92,8 +89,8 @@ func (r *record) approve(agreed sighting, now time.Time) *record {
 	return next
 }
 
-// pick returns the six fields of a definition as the server wrote them, without white space
-// between them. Those that it does not have are left out.
+// pick returns the six fields of a definition as the server wrote them, without white space between tokens. Missing
+// fields are left out.
 func pick(def json.RawMessage) json.RawMessage {
 	var members []mcp.Field
 	for _, key := range fields {
@@ -104,8 +101,7 @@ func pick(def json.RawMessage) json.RawMessage {
 	return compact(mcp.Edit(nil, members...))
 }
 
-// compact returns raw without white space between tokens, or as it is if it is not JSON that
-// can be written again.
+// compact returns raw without white space between tokens, or raw itself if it is not valid JSON.
 func compact(raw json.RawMessage) json.RawMessage {
 	v := jsontext.Value(bytes.Clone(raw))
 	if v.Compact(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
@@ -114,8 +110,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// differences names the fields in which two definitions differ in meaning; none if one of
-// them is not known.
+// differences returns the fields in which two definitions differ in meaning; none if one of them is lost.
 func differences(was, now json.RawMessage) []string {
 	if was == nil || now == nil {
 		return nil
@@ -129,7 +124,7 @@ func differences(was, now json.RawMessage) []string {
 	return out
 }
 
-// same reports whether two values mean the same; nil is a field that is not there.
+// same reports whether two values mean the same; nil stands for a missing field.
 func same(a, b json.RawMessage) bool {
 	if (a == nil) != (b == nil) {
 		return false

@@ -12,10 +12,9 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Watch calls f with the name of each server whose pins or pending changes are not what they
-// were, whoever changed them, until stop is called: at once for changes of this process,
-// within [Options.Poll] for those of others. Calls are serial, from one goroutine, and none
-// is made once stop or Close has returned; f may call the Store, but not stop or Close.
+// Watch calls f with the name of each server whose pins or pending definitions have changed, until stop is called: at
+// once for changes by this process, within [Options.Poll] for those by others. One goroutine makes all calls, one at
+// a time, and none after stop or Close has returned. f may call the Store, but not stop or Close.
 func (s *Store) Watch(f func(server string)) (stop func()) {
 	if s == nil {
 		return func() {}
@@ -27,7 +26,7 @@ func (s *Store) Watch(f func(server string)) (stop func()) {
 	}
 	w := &watcher{store: s, f: f, wake: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{})}
 	b.wake[w.wake] = struct{}{}
-	if len(b.pins) > 0 { // else the file is read when run begins: Watch does not wait for it
+	if len(b.pins) > 0 { // else run reads the file when it begins, so that Watch need not wait
 		w.known, w.at = b.copy(), b.changed
 	}
 	s.wg.Go(w.run)
@@ -43,8 +42,8 @@ type watcher struct {
 	ended chan struct{} // closed by stop
 	done  chan struct{} // closed when run has returned
 
-	known state  // what f knows
-	at    uint64 // Store.changed then
+	known state  // what f has been told
+	at    uint64 // Store.changed at that time
 }
 
 func (w *watcher) stop() {
@@ -57,7 +56,7 @@ func (w *watcher) run() {
 	w.begin()
 	n := w.store.notify()
 	defer n.close()
-	w.look() // what came before the notices
+	w.look() // changes from before the notices
 	tick := time.NewTicker(n.every)
 	defer tick.Stop()
 	for {
@@ -67,9 +66,9 @@ func (w *watcher) run() {
 				n.events = nil
 				tick.Reset(w.store.opts.Poll)
 			} else if filepath.Base(e.Name) != n.base {
-				continue // of another file in the folder
+				continue // about another file in the folder
 			}
-		case _, ok := <-n.failures: // an overflow, for example: something was lost
+		case _, ok := <-n.failures: // an overflow, for example: notices were lost
 			if !ok {
 				n.failures = nil
 			}
@@ -85,7 +84,7 @@ func (w *watcher) run() {
 	}
 }
 
-// begin reads the file for the first time, which is not a change.
+// begin reads the file for the first time, which does not count as a change.
 func (w *watcher) begin() {
 	s := w.store
 	b := s.lock()
@@ -102,7 +101,7 @@ func (w *watcher) leave() {
 	delete(b.wake, w.wake)
 }
 
-// look tells f what has changed since the last look.
+// look calls f for what has changed since the last look.
 func (w *watcher) look() {
 	s := w.store
 	b := s.lock()
@@ -126,7 +125,7 @@ func (w *watcher) look() {
 	}
 }
 
-// copy is a copy of the maps of all pins.
+// copy returns a copy of the maps of all pins.
 func (b *book) copy() state {
 	out := make(state, len(b.pins))
 	for server, tools := range b.pins {
@@ -135,20 +134,20 @@ func (b *book) copy() state {
 	return out
 }
 
-// seldom is how much longer the file is left alone where the system tells of each change.
+// seldom is how many times less often the file is polled if the system reports its changes.
 const seldom = 15
 
-// notices are what the system tells of the folder of the file. Where it tells nothing, polling has to do: the channels
-// are nil.
+// notices are the system's reports about the file's folder. If there are none, the channels are nil and only polling
+// finds changes.
 type notices struct {
 	base     string
-	every    time.Duration // how often to look all the same
+	every    time.Duration // interval of polling
 	events   <-chan fsnotify.Event
 	failures <-chan error
 	close    func()
 }
 
-// notify asks for notices. The folder is watched, not the file, in whose place each write puts another one.
+// notify asks the system for notices. It watches the folder, since each write replaces the file.
 func (s *Store) notify() notices {
 	n := notices{base: filepath.Base(s.file.Path), every: s.opts.Poll, close: func() {}}
 	if s.file.Path == "" || s.opts.PollOnly {
@@ -166,7 +165,7 @@ func (s *Store) notify() notices {
 	}
 	n.events, n.failures = w.Events, w.Errors
 	n.close = func() { _ = w.Close() }
-	if info, err := os.Lstat(s.file.Path); atomicfile.Noticed(dir) && (err != nil || info.Mode().IsRegular()) { // else it may be a link
+	if info, err := os.Lstat(s.file.Path); atomicfile.Noticed(dir) && (err != nil || info.Mode().IsRegular()) { // a symbolic link would change in another folder
 		n.every = seldom * s.opts.Poll
 	}
 	return n

@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// retries are the pauses after writes that failed; the last one repeats.
+// retries are the pauses after failed writes; the last one repeats.
 var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute}
 
 // writeTime bounds one write, most of which is waiting for the lock.
 const writeTime = 2 * time.Second
 
-// refresh reads the file if another process has changed it. A file that is gone or broken
-// changes nothing in memory.
+// refresh reads the file if another process has changed it. If the file is gone or broken, memory stays as it is.
 func (b *book) refresh() {
 	if b.store.file.Path == "" {
 		return
@@ -46,11 +45,11 @@ func (b *book) refresh() {
 	b.info, b.warned = info, ""
 }
 
-// restore has a file that was deleted written again: who can delete it must not be able to
-// have other definitions pinned. What it alone knew is lost.
+// restore has a deleted file written again, since deleting it must not be a way to have other definitions pinned.
+// Definitions that only the file had are lost.
 func (b *book) restore() {
 	if b.info == nil {
-		return // there was none
+		return // there was no file
 	}
 	b.info = nil
 	for server, tools := range b.pins {
@@ -67,7 +66,7 @@ func (b *book) restore() {
 	b.writeSoon()
 }
 
-// adopt takes over what the file says, with what it does not say yet.
+// adopt takes over the content of the file and adds what is not written yet.
 func (b *book) adopt(raw []byte) error {
 	st, err := parse(raw, false)
 	if err != nil {
@@ -86,7 +85,7 @@ func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 	return s.lookup(server)(name, r)
 }
 
-// bring makes the edits and adds what was seen.
+// bring applies edits and then sightings to st.
 func (st state) bring(edits []edit, dirty state, was func(server, name string, r *record) json.RawMessage) {
 	for _, e := range edits {
 		e(st)
@@ -99,7 +98,7 @@ func (st state) bring(edits []edit, dirty state, was func(server, name string, r
 	}
 }
 
-// equal reports whether two states say the same of every tool.
+// equal reports whether two states are the same for every tool.
 func equal(a, b state) bool {
 	return maps.EqualFunc(a, b, sameTools)
 }
@@ -113,7 +112,7 @@ func sameTools(x, y map[string]*record) bool {
 	})
 }
 
-// warn tells once what is wrong with the file.
+// warn logs a problem of the file, unless it is the same as last time.
 func (b *book) warn(err error) {
 	if text := err.Error(); b.warned != text {
 		b.warned = text
@@ -122,7 +121,7 @@ func (b *book) warn(err error) {
 	}
 }
 
-// writeSoon has the file written in the background.
+// writeSoon starts the background write, unless it is running.
 func (b *book) writeSoon() {
 	if b.store.file.Path == "" || b.writing || b.closed {
 		return
@@ -131,7 +130,7 @@ func (b *book) writeSoon() {
 	b.store.wg.Go(b.store.write)
 }
 
-// write writes until there is nothing more to write. It ends by then, or with Close.
+// write writes until nothing is left to write, or until Close.
 func (s *Store) write() {
 	pause := s.opts.Collect
 	for failed := 0; ; {
@@ -194,8 +193,8 @@ func (s *Store) flush(ctx context.Context) error {
 	return nil
 }
 
-// forgetWritten forgets what has been written, but not what came meanwhile, and goes by the file
-// again, so that definitions need not stay in memory.
+// forgetWritten drops what has been written from the lists of unwritten changes, but keeps what came meanwhile.
+// Written definitions can then be read from the file again and need not stay in memory.
 func (b *book) forgetWritten(edits []edit, dirty state) {
 	b.edits = b.edits[len(edits):]
 	for server, tools := range dirty {
@@ -212,8 +211,8 @@ func (b *book) forgetWritten(edits []edit, dirty state) {
 	b.refresh()
 }
 
-// Close writes what is new, within 2 s, and ends everything. It may be called twice. The
-// error is why something could not be written.
+// Close writes what is new, within 2 s, and ends all watches. It may be called twice. The error says why something
+// could not be written.
 func (s *Store) Close() error {
 	if s == nil {
 		return nil

@@ -12,22 +12,21 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// File is a log file that is rotated: before Path grows beyond MaxSize it becomes Path.1,
-// that Path.2, and so on. Several processes may write one, whole lines at a time. It is
-// opened for each write, so that every process sees at once what another one has rotated,
-// and so that a quiet log holds no descriptor.
+// File is a rotated log file: before Path would exceed MaxSize it is renamed to Path.1, the former Path.1 to Path.2,
+// and so on. Several processes may write to it, each whole lines at a time. The file is opened for each write, so
+// that every process sees a rotation by another one at once, and a quiet log keeps no descriptor open.
 //
 // It is an [io.Writer] and safe for concurrent use. Files have mode 0600, new folders 0700.
 type File struct {
 	Path    string
 	MaxSize int64 // bytes; default 5 MiB
-	Files   int   // how many are kept, Path included; default 3
+	Files   int   // number of files kept, Path included; default 3
 
-	mu sync.Mutex // one write at a time
+	mu sync.Mutex // held during a write
 }
 
-// Write appends p, which is to be one or several lines with their breaks. A line that a
-// crash has torn is ended first.
+// Write appends p, which must be whole lines. If the file ends in the middle of a line, after a crash, that line is
+// ended first.
 func (f *File) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -45,7 +44,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, errors.Join(err, w.Close())
 }
 
-// Check makes the file and reports why it cannot be written.
+// Check creates the file and returns an error if it cannot be written.
 func (f *File) Check() error {
 	w, err := f.open()
 	if err != nil {
@@ -54,13 +53,13 @@ func (f *File) Check() error {
 	return w.Close()
 }
 
-// writeLines writes lines in pieces that fit into a file.
+// writeLines writes lines in pieces that each fit into one file.
 func (f *File) writeLines(lines []byte) error {
 	for len(lines) > 0 {
 		n := len(lines)
 		if limit := int(min(f.max(), maxBytes)); n > limit {
 			if n = bytes.LastIndexByte(lines[:limit], '\n') + 1; n == 0 {
-				n = bytes.IndexByte(lines, '\n') + 1 // a line that is longer than all
+				n = bytes.IndexByte(lines, '\n') + 1 // a line longer than a whole file
 			}
 		}
 		if _, err := f.Write(lines[:n]); err != nil {
@@ -86,14 +85,14 @@ func (f *File) open() (*os.File, error) {
 	if info, err := w.Stat(); err == nil && info.Size() > 0 {
 		var end [1]byte
 		if _, err := w.ReadAt(end[:], info.Size()-1); err == nil && end[0] != '\n' {
-			_, _ = w.WriteString("\n") // what comes is written all the same
+			_, _ = w.WriteString("\n") // even if this fails, the next lines are written
 		}
 	}
 	return w, nil
 }
 
-// rotateFor makes room for n bytes. While another process rotates, or where the files cannot
-// be renamed, the file grows.
+// rotateFor makes room for n bytes. If another process is rotating, or the files cannot be renamed, the file exceeds
+// its limit.
 func (f *File) rotateFor(n int) error {
 	if f.fits(n) {
 		return nil
@@ -106,7 +105,7 @@ func (f *File) rotateFor(n int) error {
 		return nil
 	}
 	defer unlock()
-	if f.fits(n) { // another process was first
+	if f.fits(n) { // another process was faster
 		return nil
 	}
 	if f.files() == 1 {
@@ -114,7 +113,7 @@ func (f *File) rotateFor(n int) error {
 	}
 	for i := f.files() - 1; i > 0; i-- {
 		if err := os.Rename(f.name(i-1), f.name(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil // it may be open elsewhere; a line that is kept is worth more than a limit
+			return nil // it may be open elsewhere; keeping a line matters more than the limit
 		}
 	}
 	return nil
@@ -125,7 +124,7 @@ func (f *File) fits(n int) bool {
 	return err != nil || info.Size() == 0 || info.Size()+int64(n) <= f.max()
 }
 
-// name is the file of age i, 0 for the current one.
+// name returns the name of file i, where 0 is the current one.
 func (f *File) name(i int) string {
 	if i == 0 {
 		return f.Path

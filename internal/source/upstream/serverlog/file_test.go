@@ -49,7 +49,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// Several gateways may run the same server.
+// Several gateways may run the same server and write one log.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.log")
@@ -131,7 +131,7 @@ func TestFollowAFileThroughRotation(t *testing.T) {
 	})
 }
 
-// Whatever a server says comes back from the file as it is in memory, but for line breaks.
+// A server's lines come back from the file as they are in memory, apart from line breaks.
 func TestLinesComeBack(t *testing.T) {
 	t.Parallel()
 	dir, runs := t.TempDir(), 0

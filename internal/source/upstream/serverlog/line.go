@@ -9,8 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A line of a file is "<time> <stream> <text>", the time in UTC with microseconds, as wide as
-// any other.
+// A line in the file is "<time> <stream> <text>". The time is in UTC with microseconds and always has the same width.
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
 func appendLine(b []byte, e process.Entry) []byte {
@@ -19,8 +18,8 @@ func appendLine(b []byte, e process.Entry) []byte {
 	return append(append(b, e.Text...), '\n')
 }
 
-// parseLine reads a line without its break. It is false for anything that appendLine did not
-// write, such as the rest of a line that a crash tore.
+// parseLine parses a line without its break. ok is false for a line that appendLine did not write, such as the rest
+// of a line torn by a crash.
 func parseLine(raw string) (tool.LogLine, bool) {
 	if len(raw) < len(timeFormat)+2 || raw[len(timeFormat)] != ' ' {
 		return tool.LogLine{}, false
@@ -36,17 +35,17 @@ func parseLine(raw string) (tool.LogLine, bool) {
 	return tool.LogLine{Time: t, Stream: strings.Clone(stream), Text: strings.ToValidUTF8(text, "\uFFFD")}, true
 }
 
-// lineOf is an entry as its line in the file is read again.
+// lineOf returns an entry in the form in which it would be read from the file.
 func lineOf(e process.Entry) tool.LogLine {
 	return tool.LogLine{Time: e.Time.UTC().Truncate(time.Microsecond), Stream: e.Stream, Text: e.Text}
 }
 
-// wants reports whether f wants a line, if it is late enough in the log.
+// wants reports whether line matches f by time and stream.
 func wants(f tool.LogFilter, line tool.LogLine) bool {
 	return !line.Time.Before(f.Since) && (len(f.Streams) == 0 || slices.Contains(f.Streams, line.Stream))
 }
 
-// last returns the last n lines, all for n <= 0.
+// last returns the last n lines, or all if n <= 0.
 func last(lines []tool.LogLine, n int) []tool.LogLine {
 	if n <= 0 || n >= len(lines) {
 		return lines

@@ -1,15 +1,14 @@
-// Package serverlog keeps what a server wrote to stderr and what else is to be known of it:
-// the last lines in memory, and all of them in a log file that is rotated.
+// Package serverlog keeps the stderr of a server and other messages about it: the last lines in memory, and all lines
+// in a rotated log file.
 //
 //	Add ─▶ ring ─▶ followers
 //	  └──▶ queue ─▶ <server>.log ─▶ <server>.log.1 ─▶ <server>.log.2
 //
-// Add never waits for the disk. Several processes may write the log of one server, since
-// several gateways may run it; [Tail] reads the files where none runs, and [Log.Tail] what a
-// running one has. Lines are kept as they come: whoever adds one has taken the secrets out.
+// Add never waits for the disk. Several gateways may run one server and write the same log. [Log.Tail] reads the log
+// of a running server, and [Tail] the files alone. Lines are stored as they come: whoever adds one has masked its
+// secrets.
 //
-// The entry points are [New] and [Tail]. [File] alone is a rotated file for whatever else
-// writes lines.
+// The entry points are [New] and [Tail]. [File] can be used alone as a rotated file.
 package serverlog
 
 import (
@@ -28,31 +27,30 @@ import (
 	"collie/internal/tool"
 )
 
-// Own is the stream of what we ourselves say about a server.
+// Own is the stream of our own messages about a server.
 const Own = "collie"
 
 // Options of a [Log]. The zero value keeps lines in memory only.
 type Options struct {
-	// Path of the log file; empty writes none. Missing folders are made with mode 0700.
+	// Path of the log file; empty means no file. Missing folders are created with mode 0700.
 	Path string
-	// MaxSize and Files bound the files: a new one begins before the current one has more
-	// than MaxSize bytes, and so many are kept. Defaults 5 MiB and 3.
+	// MaxSize bounds a file in bytes, and Files the number of files kept. Defaults 5 MiB and 3.
 	MaxSize int64
 	Files   int
 	// Collect is how long lines are gathered into one write; default 100 ms.
 	Collect time.Duration
-	Logger  *slog.Logger // hears once of each reason why the file is not written; nil discards
+	Logger  *slog.Logger // gets each reason why the file cannot be written, once; nil discards
 }
 
-// The bounds of the queue of a file. What does not fit is left out of the file, but not of
-// the memory, and the file says how much that was.
+// Bounds of the queue for the file. Lines that do not fit are missing from the file, but not from memory, and the
+// file says how many are missing.
 const (
 	maxLines = 4096
 	maxBytes = 1 << 20
 )
 
-// Log is what one server has said. It is safe for concurrent use. Close writes what is
-// queued; a Log that is closed still keeps lines in memory.
+// Log is the log of one server. It is safe for concurrent use. Close writes what is queued; a closed Log still keeps
+// lines in memory.
 type Log struct {
 	file    File
 	collect time.Duration
@@ -60,20 +58,19 @@ type Log struct {
 	stop    chan struct{} // closed by Close
 	done    sync.WaitGroup
 
-	mu      sync.Mutex // orders lines: ring, followers and queue have them alike
+	mu      sync.Mutex // gives ring, followers and queue the same order of lines
 	ring    process.Ring
 	bus     event.Bus[process.Entry]
-	queue   []byte // lines as the file has them
-	lines   int    // in queue
+	queue   []byte // lines in the file's format
+	lines   int    // number of lines in queue
 	dropped int    // lines that did not fit since the last write
-	total   uint64 // of all dropped
+	total   uint64 // lines dropped in all
 	writing bool
 	closed  bool
-	problem string // the last one logged
+	problem string // last one logged
 }
 
-// New returns an empty Log, which goes on in the files that are there. It touches none
-// before the first line comes.
+// New returns a Log that continues existing files. It opens none before the first line comes.
 func New(opts Options) *Log {
 	l := &Log{
 		file:    File{Path: opts.Path, MaxSize: opts.MaxSize, Files: opts.Files},
@@ -82,8 +79,7 @@ func New(opts Options) *Log {
 	return l
 }
 
-// Add adds a text to a stream, each line of it as one: "stderr", "noise", "rpc" or [Own]. It
-// does not wait for the disk.
+// Add adds a text, line by line, to a stream: "stderr", "noise", "rpc" or [Own]. It does not wait for the disk.
 func (l *Log) Add(stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +130,7 @@ func (l *Log) write() {
 	}
 }
 
-// report logs why the file is not written, once a reason.
+// report logs why the file cannot be written, once for each reason.
 func (l *Log) report(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,21 +144,19 @@ func (l *Log) report(err error) {
 	}
 }
 
-// Entries returns what is in memory, oldest first: the last 500 lines or 64 KiB.
+// Entries returns the lines in memory, oldest first: at most 500 lines or 64 KiB.
 func (l *Log) Entries() []process.Entry { return l.ring.Entries() }
 
-// Dropped counts the lines that are not in the file because they came too fast for it.
+// Dropped returns how many lines came too fast to be written to the file.
 func (l *Log) Dropped() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total
 }
 
-// Tail yields the lines that f wants, oldest first: those in the files that are older than
-// what is in memory, if they are wanted, then those in memory, then, with f.Follow, those
-// that come, until ctx ends or the Log is closed. A reader that is too slow loses the oldest
-// of them and gets a line of [Own] that says so. An error, about reading the files, ends the
-// sequence.
+// Tail yields the lines that match f, oldest first: first from the files, then from memory, then, with f.Follow, new
+// lines until ctx ends or the Log is closed. A reader that is too slow misses the oldest new lines and gets a line of
+// [Own] that says so. An error in reading the files ends the sequence.
 func (l *Log) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return func(yield func(tool.LogLine, error) bool) {
 		l.mu.Lock()
@@ -189,10 +183,10 @@ func (l *Log) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine
 	}
 }
 
-// followBuffer is how many lines wait for a reader.
+// followBuffer is how many new lines wait for one reader.
 const followBuffer = 1024
 
-// history is what f wants of the files and of memory.
+// history returns the lines of files and memory that match f.
 func (l *Log) history(f tool.LogFilter, recent []process.Entry) ([]tool.LogLine, error) {
 	var fresh []tool.LogLine
 	for _, e := range recent {
@@ -238,11 +232,10 @@ func (l *Log) follow(ctx context.Context, f tool.LogFilter, sub *event.Subscript
 	}
 }
 
-// closeTime is how long Close waits for the disk.
+// closeTime bounds how long Close waits for the disk.
 const closeTime = 2 * time.Second
 
-// Close writes what is queued, within 2 s, and ends those who follow. It may be called
-// twice.
+// Close writes what is queued, within 2 s, and ends all followers. It may be called twice.
 func (l *Log) Close() {
 	l.mu.Lock()
 	if !l.closed {
@@ -251,7 +244,7 @@ func (l *Log) Close() {
 	}
 	l.mu.Unlock()
 	written := make(chan struct{})
-	go func() { // ends with the write under way; a disk that hangs may keep it
+	go func() { // ends with the current write, which a hanging disk may delay
 		l.done.Wait()
 		close(written)
 	}()

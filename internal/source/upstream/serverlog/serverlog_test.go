@@ -19,7 +19,7 @@ import (
 	"collie/test/await"
 )
 
-// texts are "stream text" of the lines that f wants of the files at path.
+// texts returns the lines at path that match f, each as "stream text".
 func texts(t *testing.T, path string, f tool.LogFilter) []string {
 	t.Helper()
 	var out []string

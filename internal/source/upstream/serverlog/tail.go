@@ -15,12 +15,12 @@ import (
 	"collie/internal/tool"
 )
 
-// poll is how often a file is looked at for new lines.
+// poll is how often a file is checked for new lines.
 const poll = 250 * time.Millisecond
 
-// Tail yields the lines that f wants of the log file at path and those rotated from it,
-// oldest first, and with f.Follow those that come, until ctx ends. What is not a line of a log
-// is passed over. An error ends the sequence; files that are not there yet are none.
+// Tail yields the lines that match f from the log file at path and its rotated files, oldest first. With f.Follow it
+// goes on with new lines until ctx ends. Lines in another format are skipped, and missing files count as empty. An
+// error ends the sequence.
 func Tail(ctx context.Context, path string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
 	return func(yield func(tool.LogLine, error) bool) {
 		file := &File{Path: path}
@@ -51,7 +51,7 @@ func Tail(ctx context.Context, path string, f tool.LogFilter) iter.Seq2[tool.Log
 	}
 }
 
-// read returns the lines that f wants of all files, oldest first; of f.Last nothing.
+// read returns the lines of all files that match filter, oldest first. It ignores filter.Last.
 func (f *File) read(filter tool.LogFilter) ([]tool.LogLine, error) {
 	opened, err := f.openAll()
 	defer closeAll(opened)
@@ -62,16 +62,16 @@ func (f *File) read(filter tool.LogFilter) ([]tool.LogLine, error) {
 	return lines, err
 }
 
-// openAll opens the files, oldest first. They are opened newest first, and one that was
-// rotated meanwhile only once, so that no line is missed or comes twice.
+// openAll returns the files opened, oldest first. It opens them newest first and skips one that it has already opened
+// under another name, so that a rotation in between makes no line appear twice or be missed.
 func (f *File) openAll() ([]*os.File, error) {
 	var out []*os.File
 	var known []fs.FileInfo
-	for i := range max(f.files(), 100) { // others may have kept more
+	for i := range max(f.files(), 100) { // another process may have kept more files
 		r, err := os.Open(f.name(i))
 		if errors.Is(err, fs.ErrNotExist) {
 			if i == 0 {
-				continue // it may just be rotated
+				continue // perhaps being rotated right now
 			}
 			break
 		}
@@ -81,7 +81,7 @@ func (f *File) openAll() ([]*os.File, error) {
 		info, err := r.Stat()
 		same := func(k fs.FileInfo) bool { return os.SameFile(k, info) }
 		if err != nil || slices.ContainsFunc(known, same) {
-			_ = r.Close() // it was only looked at
+			_ = r.Close() // nothing was written to it
 			if err != nil {
 				return out, err
 			}
@@ -95,17 +95,16 @@ func (f *File) openAll() ([]*os.File, error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // they were read only
+		_ = f.Close() // nothing was written to them
 	}
 }
 
-// readAll reads files to their ends, and returns the part of a line that the last one ends
-// with.
+// readAll reads files to their ends. rest is the unfinished line at the end of the last one.
 func readAll(files []*os.File, f tool.LogFilter) (lines []tool.LogLine, rest []byte, err error) {
 	for _, r := range files {
 		if info, err := r.Stat(); err == nil && info.ModTime().Before(f.Since) {
 			if _, err := r.Seek(0, io.SeekEnd); err == nil {
-				continue // nothing in it is late enough
+				continue // all its lines are too old
 			}
 		}
 		rest, err = eachLine(r, nil, func(line tool.LogLine) bool {
@@ -113,7 +112,7 @@ func readAll(files []*os.File, f tool.LogFilter) (lines []tool.LogLine, rest []b
 				lines = append(lines, line)
 			}
 			if f.Last > 0 && len(lines) > 2*f.Last+1024 {
-				lines = slices.Clone(last(lines, f.Last)) // not to keep all
+				lines = slices.Clone(last(lines, f.Last)) // a copy, to free the other lines
 			}
 			return true
 		})
@@ -124,13 +123,13 @@ func readAll(files []*os.File, f tool.LogFilter) (lines []tool.LogLine, rest []b
 	return lines, rest, nil
 }
 
-// eachLine calls f for the lines of r, the first of which begins with rest, until it returns
-// false. It returns what follows the last line break.
+// eachLine calls f for each line of r until f returns false; rest is the beginning of the first line. It returns the
+// unfinished line at the end.
 func eachLine(r io.Reader, rest []byte, f func(tool.LogLine) bool) ([]byte, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	for {
 		part, err := br.ReadSlice('\n')
-		if len(rest) <= maxBytes { // more is not a line of ours
+		if len(rest) <= maxBytes { // anything longer is not a line of ours
 			rest = append(rest, part...)
 		}
 		switch {
@@ -148,14 +147,13 @@ func eachLine(r io.Reader, rest []byte, f func(tool.LogLine) bool) ([]byte, erro
 	}
 }
 
-// follower reads what is appended to a file, and goes on with the next one when it is
-// rotated.
+// follower reads what is appended to a file, and continues with the next file after a rotation.
 type follower struct {
 	path   string
 	filter tool.LogFilter
-	file   *os.File // nil until there is one
-	own    bool     // opened here
-	rest   []byte   // of a line that has no end yet
+	file   *os.File // nil until the file exists
+	own    bool     // file was opened by the follower
+	rest   []byte   // beginning of an unfinished line
 }
 
 func (t *follower) run(ctx context.Context, yield func(tool.LogLine, error) bool) {
@@ -181,7 +179,7 @@ func (t *follower) run(ctx context.Context, yield func(tool.LogLine, error) bool
 	}
 }
 
-// look reads what is new. A file that was rotated is read to its end first.
+// look reads what is new. It first reads a rotated file to its end.
 func (t *follower) look(f func(tool.LogLine) bool) error {
 	stopped := false
 	each := func(line tool.LogLine) bool {
@@ -208,7 +206,7 @@ func (t *follower) look(f func(tool.LogLine) bool) error {
 		t.close()
 		next, err := os.Open(t.path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it is being rotated again
+			return nil // being rotated again
 		}
 		if err != nil {
 			return err
@@ -220,7 +218,7 @@ func (t *follower) look(f func(tool.LogLine) bool) error {
 
 func (t *follower) close() {
 	if t.own && t.file != nil {
-		_ = t.file.Close() // it was read only
+		_ = t.file.Close() // nothing was written to it
 	}
 	t.file = nil
 }

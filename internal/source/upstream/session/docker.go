@@ -16,19 +16,18 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// container is what a server started by "docker run" and the like needs, since ending the
-// client does not end the container. Nil for other servers.
+// container identifies the container of a server started by "docker run" or the like, which does not end with its
+// client process. It is nil for other servers.
 type container struct {
 	program string // docker, podman or nerdctl
 	server  string
-	// cidFile is where the program writes the container's id. Each container has a file of
-	// its own: a server has two when it restarts, when it is spoken to in both eras, or when
-	// two gateways share a home, and the end of one must not end the other.
+	// cidFile is the file into which the program writes the container's id. Each start has its own: a server has two
+	// containers when it restarts, when both eras are in use, or when two gateways share a home, and ending one must
+	// not end the other.
 	cidFile string
 }
 
-// containerOf reports how a server's container can be killed, and the arguments that make
-// that possible.
+// containerOf returns how a server's container can be killed, and its arguments extended to make that possible.
 func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	args := entry.Reveal(e.Args)
 	program := e.Command.Reveal()
@@ -56,8 +55,7 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	return c, slices.Insert(args, run+1, extra...)
 }
 
-// prepare makes the folder of the id file and removes what gateways that are gone have left
-// in it.
+// prepare creates the folder of the id file, and removes files left there by gateways that are gone.
 func (c *container) prepare() error {
 	if c == nil || c.cidFile == "" {
 		return nil
@@ -77,7 +75,7 @@ func (c *container) prepare() error {
 		}
 		of, _, _ := strings.Cut(rest, "-")
 		if pid, err := strconv.Atoi(of); err == nil && !process.Alive(pid) {
-			_ = os.Remove(filepath.Join(dir, file.Name())) // it is in nobody's way
+			_ = os.Remove(filepath.Join(dir, file.Name())) // harmless if it stays
 		}
 	}
 	return nil
@@ -115,9 +113,9 @@ func (c *container) kill(env []string) error {
 	case <-timer.C:
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // what has not ended by now is killed
+	cancel() // kills the command if it still runs
 	return errors.Join(p.Stop(ctx), os.Remove(c.cidFile))
 }
 
-// killTime bounds how long the end of a container is waited for.
+// killTime bounds the wait for the end of a container.
 const killTime = 5 * time.Second

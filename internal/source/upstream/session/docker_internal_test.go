@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// Two containers of one server, as it restarts or is spoken to in both eras, are told apart:
-// the end of one does not end the other.
+// Two containers of one server, during a restart or for both eras, have different ids: ending one does not end the
+// other.
 func TestContainersOfOneServer(t *testing.T) {
 	t.Parallel()
 	bin, run := t.TempDir(), t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// connectHTTP reaches a server by Streamable HTTP, modern first, then legacy, and falls
-// back to the SSE transport of 2024-11-05 where the answers speak for it.
+// connectHTTP connects by Streamable HTTP, in the modern era first, then the legacy one. If the answers look like a
+// server of MCP 2024-11-05, it falls back to that revision's transport, HTTP with SSE.
 func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) (*mcp.Client, error) {
 	d, e := s.dialer, s.dialer.Settings()
 	link, base, err := d.httpOptions(ctx)
@@ -44,7 +44,7 @@ func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.Clien
 	return client, err
 }
 
-// openSession shakes hands, and closes the link where that fails.
+// openSession initializes the protocol on link, and closes link if that fails.
 func openSession(ctx context.Context, link mcp.Link, opts mcp.ClientOptions) (*mcp.Client, error) {
 	client, err := mcp.Connect(ctx, link, opts)
 	if err != nil {
@@ -53,7 +53,7 @@ func openSession(ctx context.Context, link mcp.Link, opts mcp.ClientOptions) (*m
 	return client, nil
 }
 
-// speaksForSSE reports whether a refused initialize looks like a server of 2024-11-05.
+// speaksForSSE reports whether a refused initialize looks like a server of MCP 2024-11-05.
 func speaksForSSE(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok {
@@ -66,8 +66,8 @@ func speaksForSSE(err error) bool {
 	return false
 }
 
-// httpOptions are the entry's headers and TLS settings, and how the user is signed in.
-// What it returns beside them is to be closed with the link.
+// httpOptions returns the HTTP options for the entry: headers, TLS settings and sign-in. The caller closes the
+// returned transport with the link.
 func (d *Dialer) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Transport, error) {
 	e := d.Settings()
 	head := http.Header{}
@@ -101,7 +101,7 @@ func (d *Dialer) httpOptions(ctx context.Context) (*mcp.HTTPOptions, *http.Trans
 	return opts, base, nil
 }
 
-// TLSConfig reads the files of an entry's TLS settings; nil where there are none.
+// TLSConfig reads the files of an entry's TLS settings; nil if there are none.
 func TLSConfig(t *entry.TLS) (*tls.Config, error) {
 	if *t == (entry.TLS{}) {
 		return nil, nil //nolint:nilnil // no settings is an answer
@@ -130,11 +130,11 @@ func TLSConfig(t *entry.TLS) (*tls.Config, error) {
 	return config, nil
 }
 
-// maxHeaders bounds what a headersCommand prints.
+// maxHeaders bounds the output of a headersCommand, in bytes.
 const maxHeaders = 64 << 10
 
-// commandHeaders runs the entry's headersCommand and adds what it prints, a JSON object of
-// names and values, to head. What it prints is never logged.
+// commandHeaders runs the entry's headersCommand and adds its output, a JSON object of names and values, to head. The
+// output is never logged.
 func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.Header) error {
 	c := e.HeadersCommand
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %v", c.Timeout))

@@ -1,8 +1,9 @@
 // Package session opens connections to one MCP server, over the pipes of a process that it starts or over HTTP, and
-// says how they ended.
+// reports how they ended.
 //
-// A [Dialer] belongs to a server, a [Session] is one connection with its process. Whose it is, which calls go over it
-// and when it is opened is decided by others; what a server says meanwhile goes to their [mcp.Handler].
+// A [Dialer] belongs to a server; a [Session] is one connection, with its process if it has one. Other packages
+// decide when a session is opened, who owns it and which calls use it. What the server sends goes to their
+// [mcp.Handler].
 package session
 
 import (
@@ -24,10 +25,11 @@ import (
 	"collie/internal/source/upstream/serverlog"
 )
 
-// Gateway is what the sessions of all servers share. The zero value works, but for Starts.
+// Gateway is shared by the sessions of all servers. All fields are optional except Starts.
 type Gateway struct {
 	Starts *Starts
-	// Reaper and Ledger make sure that children end with us; either may be nil. Ladder is how long one may take to end.
+	// Reaper and Ledger make sure that child processes end with us; either may be nil. Ladder says how long a child
+	// may take to end.
 	Reaper *process.Reaper
 	Ledger *process.Ledger
 	Ladder process.Ladder
@@ -35,63 +37,64 @@ type Gateway struct {
 	MaxFrame int
 	// RunDir is a folder for the ids of containers; empty leaves containers alone.
 	RunDir string
-	// Environ is our own environment; Deny are patterns of variables that children do not get, nil means the defaults.
+	// Environ is our own environment. Deny are patterns of variables that children do not get; nil means the
+	// defaults.
 	Environ, Deny []string
 }
 
-// Dialer opens the sessions of one server. Its exported fields are not changed after the first one, and none may be
-// nil. It is safe for concurrent use.
+// Dialer opens the sessions of one server. Its exported fields are required, and must not change after the first
+// session. It is safe for concurrent use.
 type Dialer struct {
 	*Gateway
-	Settings func() *entry.Entry // as of now
+	Settings func() *entry.Entry // returns the current settings
 	Log      *slog.Logger
-	Said     *serverlog.Log      // gets what the server says beside the protocol
-	Redact   func(string) string // hides the secrets of the settings
-	// SignIn puts a sign-in around what HTTP goes over, where one is for the server.
+	Said     *serverlog.Log      // gets the server's output beside the protocol
+	Redact   func(string) string // masks the secrets of the settings
+	// SignIn adds a sign-in to the HTTP transport, if the server uses one.
 	SignIn func(http.RoundTripper) (http.RoundTripper, error)
 
 	noise    noiseCounter
 	overSSE  atomic.Bool
-	headless atomic.Bool // the server leaves the request for its listening stream unanswered
+	headless atomic.Bool // the server does not answer the request for its listening stream
 	dropped  atomic.Uint64
 }
 
-// OverSSE reports whether the server is known to speak HTTP with SSE only (MCP 2024-11-05): it was found out, or assumed.
+// OverSSE reports whether the server is known, or assumed, to speak only HTTP with SSE (MCP 2024-11-05).
 func (d *Dialer) OverSSE() bool { return d.overSSE.Load() }
 
-// AssumeSSE says whether the server is taken for one of HTTP with SSE only.
+// AssumeSSE sets whether the server is assumed to speak only HTTP with SSE.
 func (d *Dialer) AssumeSSE(is bool) { d.overSSE.Store(is) }
 
-// NoiseLines is how many lines the server wrote to stdout that are not messages.
+// NoiseLines returns how many lines the server wrote to stdout that are not messages.
 func (d *Dialer) NoiseLines() uint64 { return d.noise.total() }
 
-// Dropped counts the answers that nobody waited for, on sessions that were closed.
+// Dropped returns how many answers without a waiting request came on sessions that are closed.
 func (d *Dialer) Dropped() uint64 { return d.dropped.Load() }
 
-// Environment is the environment of a program that the settings name.
+// Environment returns the environment for programs of the settings.
 func (d *Dialer) Environment() []string {
 	return entry.Environment(*d.Settings(), d.Environ, entry.EnvironmentOptions{Deny: d.Deny})
 }
 
-// Session is one connection to a server. Whoever got one closes it, opened or not.
+// Session is one connection to a server. The caller of [Dialer.New] closes it, whether it was opened or not.
 type Session struct {
-	Client    *mcp.Client      // once it is open
+	Client    *mcp.Client      // set once it is open
 	Process   *process.Process // nil for HTTP
-	Transport *http.Transport  // what HTTP goes over; nil for a process
+	Transport *http.Transport  // nil for a process
 
 	dialer *Dialer
-	box    *container             // of a server in a container
-	env    []string               // of the process
-	sick   atomic.Pointer[string] // why it was ended; see EndFor
+	box    *container             // nil if the server does not run in a container
+	env    []string               // environment of the process
+	sick   atomic.Pointer[string] // reason given to EndFor
 	stop   sync.Once
 }
 
 // New returns a session that is not open yet.
 func (d *Dialer) New() *Session { return &Session{dialer: d} }
 
-// Open starts or reaches the server and shakes hands, as opts say. What the server says goes to h. Over HTTP the
-// session may still have to be made ready; see [mcp.Client.Ready]. The time that a start waits for its turn does not
-// count for startTimeout, whose error is [ErrTimeout]; that of a process that ended is an [*ExitError].
+// Open starts or reaches the server and initializes the protocol as opts say. What the server sends goes to h. Over
+// HTTP the caller may still have to call [mcp.Client.Ready]. The wait for a start slot does not count towards
+// startTimeout. The error is [ErrTimeout] after startTimeout, and an [*ExitError] if the process ended.
 func (s *Session) Open(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
 	if s.dialer.Settings().Transport == entry.Stdio {
 		return s.spawn(ctx, h, opts)
@@ -108,7 +111,7 @@ type ExitError struct {
 	Tail []string
 }
 
-// Error gives the exit code and the last words.
+// Error returns the exit code and the last output.
 func (e *ExitError) Error() string {
 	msg := "the process ended: " + e.Exit.String()
 	if len(e.Tail) > 0 {
@@ -117,7 +120,7 @@ func (e *ExitError) Error() string {
 	return msg
 }
 
-// timed bounds a start.
+// timed bounds ctx by the start timeout.
 func (d *Dialer) timed(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := d.Settings().StartTimeout
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", ErrTimeout, limit))
@@ -146,7 +149,7 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 	if err != nil {
 		return err
 	}
-	downloaded := sync.OnceFunc(turn) // at the first word of the server, or the end
+	downloaded := sync.OnceFunc(turn) // called at the server's first output, or at the end
 	defer downloaded()
 	release, err := d.Starts.slot(ctx, conf.Runner)
 	if err != nil {
@@ -199,7 +202,7 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 	return err
 }
 
-// firstRead calls first when something has been read.
+// firstRead is a reader that calls first once something was read.
 type firstRead struct {
 	r     io.Reader
 	first func()
@@ -215,7 +218,7 @@ func (f *firstRead) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noise keeps what is not a message for the log.
+// noise logs output that is not a message.
 func (s *Session) noise(frame []byte, err error) {
 	text := string(frame)
 	if len(text) > 400 {
@@ -228,7 +231,7 @@ func (s *Session) noise(frame []byte, err error) {
 	s.dialer.Log.Debug("noise on stdout", "error", err)
 }
 
-// Exited waits up to 500 ms for the process to have ended; nil if it runs on.
+// Exited waits up to 500 ms for the process to end, and returns how it ended; nil if it still runs.
 func (s *Session) Exited() error {
 	if s.Process == nil {
 		return nil
@@ -251,7 +254,7 @@ func (s *Session) lastWords() []string {
 	return tail
 }
 
-// Ending says how the connection ended; empty if it has not.
+// Ending describes how the connection ended; empty if it has not.
 func (s *Session) Ending() string {
 	if err := s.Exited(); err != nil {
 		return err.Error()
@@ -272,11 +275,11 @@ func (s *Session) keepsSession() bool {
 	return !ok || link.HasSession()
 }
 
-// CannotAsk reports whether the server has no way to ask a caller back over this connection, but for
-// the era that it is in.
+// CannotAsk reports whether the server cannot send questions to the client on this connection: it is legacy and keeps
+// no session.
 func (s *Session) CannotAsk() bool { return s.Client.Era == mcp.Legacy && !s.keepsSession() }
 
-// Unclaimed counts the answers that nobody waited for.
+// Unclaimed returns how many answers came that no request waited for.
 func (s *Session) Unclaimed() uint64 {
 	if s.Client == nil {
 		return 0
@@ -287,7 +290,7 @@ func (s *Session) Unclaimed() uint64 {
 	return 0
 }
 
-// Alive reports whether the connection stands.
+// Alive reports whether the connection is open.
 func (s *Session) Alive() bool {
 	select {
 	case <-s.Client.Link.Done():
@@ -297,10 +300,10 @@ func (s *Session) Alive() bool {
 	}
 }
 
-// PingLimit is how long an answer to a ping may take.
+// PingLimit bounds the wait for the answer to a ping.
 const PingLimit = 5 * time.Second
 
-// Ping reports whether the server answers; that it knows no ping is an answer.
+// Ping reports whether the server answers. The error "method not found" counts as an answer.
 func (s *Session) Ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, PingLimit)
 	defer cancel()
@@ -309,7 +312,7 @@ func (s *Session) Ping(ctx context.Context) bool {
 	return err == nil || answered
 }
 
-// EndFor ends the connection for a reason that EndReason repeats.
+// EndFor ends the connection with a reason, which EndReason then returns.
 func (s *Session) EndFor(reason string) {
 	s.sick.Store(&reason)
 	if err := s.Client.Link.Close(); err != nil {
@@ -317,7 +320,7 @@ func (s *Session) EndFor(reason string) {
 	}
 }
 
-// EndReason is the stable code of how the connection ended.
+// EndReason returns the stable code for how the connection ended.
 func (s *Session) EndReason() string {
 	switch sick := s.sick.Load(); {
 	case sick != nil:
@@ -328,7 +331,7 @@ func (s *Session) EndReason() string {
 	return "crashed"
 }
 
-// Close ends the session and the process, and waits for both.
+// Close ends the session and its process, and waits for both.
 func (s *Session) Close(ctx context.Context) {
 	s.stop.Do(func() {
 		s.dialer.dropped.Add(s.Unclaimed())
@@ -352,15 +355,15 @@ func (s *Session) Close(ctx context.Context) {
 }
 
 const (
-	// noiseLines in noiseTime is more noise than a banner: it is worth a warning, once.
+	// noiseLines within noiseTime are more than a banner, and get one warning.
 	noiseLines = 100
 	noiseTime  = 10 * time.Second
 )
 
-// silentSlot is how long a server may be silent while it starts and keep its slot.
+// silentSlot is how long a server that starts keeps its start slot without any output.
 const silentSlot = 10 * time.Second
 
-// noiseCounter tells a banner from a server that writes its log to stdout.
+// noiseCounter tells a banner on stdout from a server that logs there.
 type noiseCounter struct {
 	mu     sync.Mutex
 	since  time.Time
@@ -369,14 +372,14 @@ type noiseCounter struct {
 	warned bool
 }
 
-// total is how many lines there were.
+// total returns how many lines there were.
 func (n *noiseCounter) total() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.all
 }
 
-// add counts a line and reports whether it is the one to warn at.
+// add counts a line and reports whether to warn now.
 func (n *noiseCounter) add(now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Starts bounds how many servers are started at once. It is safe for concurrent use.
+// Starts bounds how many servers start at once. It is safe for concurrent use.
 type Starts struct {
 	all, runners *semaphore.Weighted
 	packages     turns
 }
 
-// NewStarts lets so many servers start at once, in all and by package runners such as npx; 0 is 64 and 4.
+// NewStarts allows all servers to start at once, and runners of them by package runners such as npx; 0 means 64 and
+// 4.
 func NewStarts(all, runners int64) *Starts {
 	return &Starts{all: semaphore.NewWeighted(cmp.Or(max(0, all), 64)), runners: semaphore.NewWeighted(cmp.Or(max(0, runners), 4))}
 }
 
-// slot waits for a turn to start a server and returns how to give it back. It may be given
-// back more than once.
+// slot waits for permission to start a server. release gives it back, and may be called more than once.
 func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err error) {
 	if err := s.all.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
@@ -39,14 +39,14 @@ func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err err
 	}), nil
 }
 
-// turns lets one start at a time through for each package, since two downloads of one
-// package into one cache get into each other's way.
+// turns lets one start of each package through at a time, since two downloads of one package into one cache disturb
+// each other.
 type turns struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}
 }
 
-// turn waits for name's turn and returns how to hand it on. An empty name need not wait.
+// turn waits for the turn of the package name; done passes it on. An empty name does not wait.
 func (t *turns) turn(ctx context.Context, name string) (done func(), err error) {
 	if name == "" {
 		return func() {}, nil

@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-// callback is the page on 127.0.0.1 that the browser comes back to.
+// callback is the page on 127.0.0.1 to which the browser returns.
 type callback struct {
 	server *http.Server
 	served chan struct{}
 }
 
-// serveCallback serves l until close. Each answer that comes is sent to answers, and the page
-// says what came of it.
+// serveCallback serves l until close. It sends each answer to answers, and the page shows the result.
 func serveCallback(l net.Listener, answers chan<- attempt) *callback {
 	stop, cancel := context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	host := l.Addr().String()
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != host { // another name for us would be a trick (DNS rebinding)
+		if r.Host != host { // another name for this address may be DNS rebinding
 			http.Error(w, "not here", http.StatusMisdirectedRequest)
 			return
 		}
@@ -47,19 +46,19 @@ func serveCallback(l net.Listener, answers chan<- attempt) *callback {
 	c := &callback{
 		server: &http.Server{
 			Handler: mux, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-			ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what it would log holds codes
+			ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // discarded: errors could quote authorization codes
 		},
 		served: make(chan struct{}),
 	}
 	c.server.RegisterOnShutdown(cancel)
 	go func() {
 		defer close(c.served)
-		_ = c.server.Serve(l) // ends with close
+		_ = c.server.Serve(l) // returns at close
 	}()
 	return c
 }
 
-// close lets the last page be read, for a second at most.
+// close gives the browser up to a second to read the last page.
 func (c *callback) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -75,7 +74,7 @@ const (
 	pageOver   = "This is not the answer to a sign-in that waits.\n没有等待此答复的登录。"
 )
 
-// writePage shows a fixed text: nothing of the request gets into the page.
+// writePage writes a fixed text: nothing of the request gets into the page.
 func writePage(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -84,5 +83,5 @@ func writePage(w http.ResponseWriter, status int, text string) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // a browser that has gone sees nothing
+	_, _ = w.Write([]byte(text + "\n")) // the browser may be gone, which does not matter
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// challenge is what a WWW-Authenticate field says to a bearer of tokens (RFC 6750, RFC 9728).
+// challenge holds the Bearer parameters of a WWW-Authenticate field (RFC 6750, RFC 9728).
 type challenge struct {
 	metadata string // URL of the resource metadata
 	scopes   []string
@@ -15,13 +15,13 @@ type challenge struct {
 }
 
 const (
-	// maxScopes bounds what a server can make us ask for.
+	// maxScopes bounds how many scopes a server can make us ask for.
 	maxScopes = 100
-	// maxChallenge bounds the fields in bytes: reading one costs the square of its length.
+	// maxChallenge bounds the fields in bytes, since the parser takes time quadratic in their length.
 	maxChallenge = 8 << 10
 )
 
-// readChallenge reads the fields of a refusal. What cannot be read says nothing.
+// readChallenge parses the WWW-Authenticate fields of a refusal. It ignores what it cannot parse.
 func readChallenge(h http.Header) challenge {
 	fields := h.Values("WWW-Authenticate")
 	if len(strings.Join(fields, "")) > maxChallenge {
@@ -49,7 +49,7 @@ func readChallenge(h http.Header) challenge {
 	return out
 }
 
-// scopesOf splits a list of scopes and drops what cannot be one (RFC 6749, 3.3).
+// scopesOf splits a list of scopes and drops invalid ones (RFC 6749, section 3.3).
 func scopesOf(text string) []string { return cleanScopes(strings.Fields(text)) }
 
 func cleanScopes(scopes []string) []string {

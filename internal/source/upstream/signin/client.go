@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The ways a client shows itself at the token endpoint.
+// The ways in which a client authenticates at the token endpoint.
 const (
 	authNone  = "none"
 	authBasic = "basic"
@@ -25,7 +25,7 @@ var methodNames = map[string]string{
 	"none": authNone, "client_secret_basic": authBasic, "client_secret_post": authPost,
 }
 
-// style is ClientAuth as x/oauth2 has it. A client without a secret names itself in the body.
+// style returns ClientAuth for x/oauth2. A client without a secret sends its id in the body.
 func (r *record) style() oauth2.AuthStyle {
 	if r.ClientAuth == authBasic {
 		return oauth2.AuthStyleInHeader
@@ -40,8 +40,8 @@ func (r *record) secret() string {
 	return r.ClientSecret
 }
 
-// identify gives rec a client id: the configured one, the metadata document, the one that was
-// registered before, a new one, or what a person knows.
+// identify sets the client id of rec. It uses, in this order: the configured id, the metadata document, the client
+// registered at an earlier sign-in, a new registration, and an id that a person enters.
 func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
 	methods := m.TokenEndpointAuthMethodsSupported
 	switch {
@@ -68,7 +68,7 @@ func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, 
 	return nil
 }
 
-// errNoClient says that the authorization server only takes clients it knows.
+// errNoClient says that the authorization server only accepts clients it knows.
 var errNoClient = errors.New("the authorization server registers no clients by itself: register Collie there by hand")
 
 // fits reports whether the client of an earlier sign-in can be used again. r may be nil.
@@ -77,8 +77,8 @@ func (r *record) fits(now *record, at time.Time) bool {
 		(r.ClientEnds.IsZero() || at.Before(r.ClientEnds))
 }
 
-// authWith is how a client with that secret shows itself to a server that knows those methods.
-// Without any, RFC 8414 means client_secret_basic.
+// authWith returns how a client with that secret authenticates at a server that supports these methods. If the server
+// lists none, RFC 8414 says client_secret_basic.
 func authWith(methods []string, secret string) string {
 	switch {
 	case secret == "":
@@ -89,7 +89,7 @@ func authWith(methods []string, secret string) string {
 	return authPost
 }
 
-// register makes a client at the authorization server (RFC 7591).
+// register registers a client at the authorization server (RFC 7591).
 func (s *Session) register(ctx context.Context, m *oauthex.AuthServerMeta, rec *record) error {
 	method := "none"
 	if methods := m.TokenEndpointAuthMethodsSupported; len(methods) > 0 && !slices.Contains(methods, method) {
@@ -123,7 +123,7 @@ func (s *Session) register(ctx context.Context, m *oauthex.AuthServerMeta, rec *
 	return nil
 }
 
-// registrationError leaves out what the SDK quotes of the answer, which may hold a new secret.
+// registrationError drops the SDK's quotation of the answer, which may hold a new secret.
 func registrationError(err error, status int) error {
 	if e, ok := errors.AsType[*oauthex.ClientRegistrationError](err); ok {
 		return fmt.Errorf("register as a client: %w", &refusal{Code: e.ErrorCode, Description: e.ErrorDescription, Status: status})
@@ -134,7 +134,7 @@ func registrationError(err error, status int) error {
 	return fmt.Errorf("register as a client: the answer has status %d and cannot be used", status)
 }
 
-// statusOf writes the status of each answer to *status.
+// statusOf stores the status of each answer in *status.
 func statusOf(rt http.RoundTripper, status *int) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		resp, err := rt.RoundTrip(req)
@@ -149,8 +149,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// post sends a form to an endpoint, with what proves the client (RFC 6749, 2.3.1), and returns
-// the status of the answer.
+// post sends a form to an endpoint with the client's authentication (RFC 6749, section 2.3.1), and returns the status
+// of the answer.
 func (s *Session) post(ctx context.Context, rec *record, endpoint string, form url.Values) (int, error) {
 	if rec.ClientAuth != authBasic {
 		form.Set("client_id", rec.ClientID)

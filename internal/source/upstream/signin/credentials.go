@@ -13,10 +13,10 @@ import (
 	"collie/internal/tool"
 )
 
-// byItself stands for the person in a record that has none.
+// byItself stands in the record's Subject for a client that signs in without a person.
 const byItself = "client credentials"
 
-// loginByItself gets a new token that covers more, too.
+// loginByItself gets a new token, with the scopes in more as well.
 func (s *Session) loginByItself(ctx context.Context, more []string) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -31,15 +31,14 @@ func (s *Session) loginByItself(ctx context.Context, more []string) error {
 	return err
 }
 
-// obtain trades the client's own id and secret for a token (RFC 6749, section 4.4), and stores it
-// before anybody uses it. The documents are read anew each time: a token is got once in its life,
-// and the server may have moved to another authorization server since. before, which may be nil,
-// is the record of the last token. What waiting does not cure is a [*NeedsAuthError]. No other process
-// may be at it meanwhile; see lock.
+// obtain gets a token for the client's own id and secret (RFC 6749, section 4.4), and stores it before it is used. It
+// reads the metadata anew each time, since the server may have moved to another authorization server in the meantime.
+// before is the record of the last token and may be nil. An error that waiting does not cure is a [*NeedsAuthError].
+// The caller holds the lock against other processes; see lock.
 func (s *Session) obtain(ctx context.Context, before *record, more []string) (*record, error) {
 	rec, err := s.token(ctx, before, more)
 	if err == nil {
-		rec.RefreshToken = "" // there should be none (RFC 6749, section 4.4.3), and the secret does its work
+		rec.RefreshToken = "" // there should be none (RFC 6749, section 4.4.3), and the secret replaces it
 		if err := s.replace(ctx, rec); err != nil {
 			return nil, s.failed("store the token", err)
 		}
@@ -52,7 +51,7 @@ func (s *Session) obtain(ctx context.Context, before *record, more []string) (*r
 	return nil, err
 }
 
-// token gets a token for the client itself.
+// token requests a token for the client itself.
 func (s *Session) token(ctx context.Context, before *record, more []string) (*record, error) {
 	f, err := s.discover(ctx)
 	if err != nil {
@@ -67,7 +66,7 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 		return nil, s.failed("get a token", upstream(fmt.Errorf(
 			"token_endpoint_auth_methods_supported is %q, expected client_secret_basic or client_secret_post in it", methods)))
 	}
-	rec.Scopes = s.scopes(f, before, more) // granted, unless the answer says otherwise (RFC 6749, section 5.1)
+	rec.Scopes = s.scopes(f, before, more) // granted unless the answer says otherwise (RFC 6749, section 5.1)
 	rec.Wanted = rec.Scopes
 	params := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("grant_type", "client_credentials")}
 	if len(rec.Scopes) > 0 {
@@ -84,9 +83,8 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 	return rec, nil
 }
 
-// mayAskForMore reports whether an answer to a request with the token of rec is a 403 that a token
-// with more scopes may cure. Only a client that signs in by itself asks for them without a person,
-// and only for those that it has not asked for before.
+// mayAskForMore reports whether resp is a 403 that a token with more scopes may cure. Only a client that signs in by
+// itself asks for more without a person, and only for scopes that it has not asked for before.
 func (s *Session) mayAskForMore(resp *http.Response, rec *record) bool {
 	if !s.server.ClientCredentials || !rec.signedIn() || resp.StatusCode != http.StatusForbidden {
 		return false

@@ -14,10 +14,10 @@ import (
 	"collie/internal/tool"
 )
 
-// byItself is a server of the settings whose client signs in for itself.
+// byItself is a server whose client signs in by itself.
 var byItself = signin.Server{ClientID: "robot & Co", ClientSecret: "canary-robot", ClientCredentials: true}
 
-// robot is a bench whose session signs in by itself.
+// robot returns a bench whose session signs in by itself.
 func robot(t *testing.T, b signintest.Behaviour) *bench {
 	t.Helper()
 	x := newBench(t, b)
@@ -64,8 +64,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// A token that ends is replaced in time, once for all processes, and by the secret: no person and
-// no refresh token is needed.
+// A client's own token is renewed before it ends, once for all processes, with the secret: no person and no refresh
+// token is needed.
 func TestClientCredentialsAreRenewed(t *testing.T) {
 	t.Parallel()
 	x := robot(t, signintest.Behaviour{})
@@ -95,7 +95,7 @@ func TestClientCredentialsAreRenewed(t *testing.T) {
 	}
 }
 
-// The old token does while it lasts, where no new one is to be had.
+// If a new token cannot be had, the old one is used until it ends.
 func TestClientCredentialsOutOfOrder(t *testing.T) {
 	t.Parallel()
 	x := robot(t, signintest.Behaviour{})
@@ -164,7 +164,7 @@ func TestClientCredentialsRefused(t *testing.T) {
 	}
 }
 
-// A client that signs in by itself asks for more by itself, once.
+// A client that signs in by itself asks for missing scopes without a person, once.
 func TestClientCredentialsStepUp(t *testing.T) {
 	t.Parallel()
 	x := robot(t, signintest.Behaviour{ChallengeScope: "read", NeedScope: "write"})
@@ -192,7 +192,7 @@ func TestClientCredentialsStepUp(t *testing.T) {
 	}
 }
 
-// mcp auth gets a token at once, with more scopes if asked; nobody is sent anywhere.
+// mcp auth gets a token at once, with more scopes on request, and sends nobody to a browser.
 func TestClientCredentialsLogin(t *testing.T) {
 	t.Parallel()
 	x := robot(t, signintest.Behaviour{})
@@ -216,7 +216,7 @@ func TestClientCredentialsLogin(t *testing.T) {
 	}
 }
 
-// A person's token is not the client's, nor the other way round, also where both use one client id.
+// A person's token is not used for the client, nor the client's for a person, even with the same client id.
 func TestClientCredentialsAreNotAPersons(t *testing.T) {
 	t.Parallel()
 	x := robot(t, signintest.Behaviour{})

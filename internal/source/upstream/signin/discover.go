@@ -14,19 +14,19 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// resource is what a server says of itself as a protected resource (RFC 9728).
+// resource describes a server as a protected resource (RFC 9728).
 type resource struct {
-	id      string // what tokens are for
+	id      string // identifier that tokens are requested for
 	scopes  []string
-	issuers []string // where they come from
-	assumed bool     // nothing was found, and these are the server's own URL and origin
+	issuers []string // its authorization servers
+	assumed bool     // no metadata was found: these are the server's own URL and origin
 }
 
 // probe is a request that opens no session and changes nothing.
 const probe = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// ask sends the server one request without a token, to see its challenge. An answer without one
-// is none.
+// ask sends the server one request without a token, to get its challenge. An answer without one gives an empty
+// challenge.
 func (s *Session) ask(ctx context.Context) (challenge, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.origin.String(), strings.NewReader(probe))
 	if err != nil {
@@ -45,9 +45,8 @@ func (s *Session) ask(ctx context.Context) (challenge, error) {
 	return readChallenge(resp.Header), nil
 }
 
-// describe finds the resource metadata: where the challenge says, else at the well-known places.
-// A server without any is taken for one of 2025-03-26, whose authorization server has the same
-// origin.
+// describe finds the resource metadata: at the address in the challenge, else at the well-known places. A server
+// without metadata is treated by MCP 2025-03-26, where the authorization server has the same origin.
 func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
 	places := resourcePlaces(s.origin)
 	if c.metadata != "" {
@@ -72,17 +71,15 @@ func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
 	return resource{id: s.origin.String(), issuers: []string{root.String()}, assumed: true}, nil
 }
 
-// assumedAuthority is what a server of 2025-03-26 that publishes no metadata at all is taken to have:
-// the default endpoints at the root of its own origin (Authorization, Fallbacks for Servers without
-// Metadata Discovery).
+// assumedAuthority returns the endpoints of a server that publishes no metadata at all: the default paths at the root
+// of its own origin (MCP 2025-03-26, Authorization, Fallbacks for Servers without Metadata Discovery).
 func assumedAuthority(root string) *oauthex.AuthServerMeta {
 	return &oauthex.AuthServerMeta{
 		Issuer: root, AuthorizationEndpoint: root + "/authorize", TokenEndpoint: root + "/token", RegistrationEndpoint: root + "/register",
 	}
 }
 
-// resourcePlaces are the well-known places of a resource's metadata: with its path, and at the
-// root.
+// resourcePlaces returns the well-known places of a resource's metadata: with its path, and at the root.
 func resourcePlaces(u *url.URL) []string {
 	const known = "/.well-known/oauth-protected-resource"
 	root := url.URL{Scheme: u.Scheme, Host: u.Host, Path: known}
@@ -98,9 +95,9 @@ func resourcePlaces(u *url.URL) []string {
 // errNothing says that there is no document at a place.
 var errNothing = errors.New("no metadata")
 
-// readResource reads the metadata at place. The SDK's reader wants the resource to be the
-// server's URL to the letter, as RFC 9728 does in 3.3; many servers name the root of their URL
-// or add a slash. That is taken too: it is the same origin, so that nobody else gets the token.
+// readResource reads the metadata at place. RFC 9728, section 3.3, and the SDK's reader want the resource to equal
+// the server's URL exactly, but many servers name the root of their URL or add a slash. Those are accepted too: the
+// origin is the same, so no other host gets the token.
 func (s *Session) readResource(ctx context.Context, place string) (resource, error) {
 	var m oauthex.ProtectedResourceMetadata
 	if err := s.readJSON(ctx, "resource_metadata", place, &m); err != nil {
@@ -116,7 +113,7 @@ func (s *Session) readResource(ctx context.Context, place string) (resource, err
 	return resource{id: m.Resource, scopes: cleanScopes(m.ScopesSupported), issuers: issuers}, nil
 }
 
-// covers reports whether a resource is u or something that u lies in.
+// covers reports whether resource is u or a parent of u.
 func covers(resource string, u *url.URL) bool {
 	r, err := url.Parse(resource)
 	if err != nil || !sameOrigin(r, u) || r.User != nil || r.Fragment != "" {
@@ -151,12 +148,12 @@ func (s *Session) readJSON(ctx context.Context, field, place string, v any) erro
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("%s holds no JSON object: %w", place, errNothing) // a page of an application, as a rule
+		return fmt.Errorf("%s holds no JSON object: %w", place, errNothing) // usually a web page
 	}
 	return nil
 }
 
-// authority reads the metadata of the first of the issuers that has any.
+// authority reads the metadata of the first issuer that has any.
 func (s *Session) authority(ctx context.Context, issuers []string) (*oauthex.AuthServerMeta, error) {
 	var wrong error
 	for _, issuer := range issuers {
@@ -194,8 +191,8 @@ func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.Au
 	return nil, fmt.Errorf("authorization server %s: %w", quoted(issuer), wrong)
 }
 
-// readAuthorityAt reads the metadata at one place; nil where there is none. The SDK's reader refuses
-// a server without PKCE, which a client that signs in by itself has no use for.
+// readAuthorityAt reads the metadata at one place; nil if there is none. The SDK's reader refuses a server without
+// PKCE, so it is not used for a client that signs in by itself, which needs no PKCE.
 func (s *Session) readAuthorityAt(ctx context.Context, place, issuer string) (*oauthex.AuthServerMeta, error) {
 	if !s.server.ClientCredentials {
 		return oauthex.GetAuthServerMeta(ctx, place, issuer, s.guard.client())
@@ -212,8 +209,8 @@ func (s *Session) readAuthorityAt(ctx context.Context, place, issuer string) (*o
 	return &m, nil
 }
 
-// authorityPlaces are the places of an authorization server's metadata (RFC 8414, 3.1; OpenID
-// Connect Discovery 1.0, 4), in the order of the MCP specification.
+// authorityPlaces returns the places of an authorization server's metadata (RFC 8414, section 3.1; OpenID Connect
+// Discovery 1.0, section 4), in the order of the MCP specification.
 func authorityPlaces(issuer string) []string {
 	const oauth, openID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	u, err := url.Parse(issuer)
@@ -228,7 +225,7 @@ func authorityPlaces(issuer string) []string {
 	return []string{base + oauth + path, base + openID + path, base + path + openID}
 }
 
-// checkAuthority says why an authorization server cannot be used.
+// checkAuthority returns why an authorization server cannot be used.
 func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
 	for _, u := range []struct {
 		field, value string

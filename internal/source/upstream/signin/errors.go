@@ -14,21 +14,21 @@ import (
 
 const op = "sign in"
 
-// NeedsAuthError says that a person has to sign in, or to agree to more, before the request can
-// work. It is a [tool.Error] of kind [tool.NeedsAuth] too.
+// NeedsAuthError says that the request cannot work before a person signs in, or grants more scopes. It is also a
+// [tool.Error] of kind [tool.NeedsAuth].
 type NeedsAuthError struct {
 	Server string
-	// Scopes are those that a new sign-in asks for: the granted ones and the missing.
+	// Scopes are what a new sign-in asks for: the granted and the missing ones.
 	Scopes []string
 
-	byItself bool  // the client signs in, and no person can
-	err      error // why it is refused
+	byItself bool  // the client signs in by itself; a person cannot
+	err      error // why it was refused
 }
 
 // Error says what is missing and what to do.
 func (e *NeedsAuthError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the same as a [*tool.Error].
+// Unwrap returns the same error as a [*tool.Error].
 func (e *NeedsAuthError) Unwrap() error {
 	out := &tool.Error{Op: op, Subject: e.Server}
 	cause, known := errors.AsType[*tool.Error](e.err)
@@ -49,12 +49,12 @@ func (e *NeedsAuthError) Unwrap() error {
 	return out
 }
 
-// CredentialsHint says what a person can do about a client that signs in by itself and is refused.
+// CredentialsHint returns what a user can do if a client that signs in by itself is refused.
 func CredentialsHint(server string) string {
 	return "check auth.clientId and auth.clientSecret of " + server + " in the settings, and what the authorization server lets that client do"
 }
 
-// failed wraps the error of one step.
+// failed wraps the error of one step of a sign-in.
 func (s *Session) failed(step string, err error) error {
 	kind := tool.Unavailable
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -63,10 +63,10 @@ func (s *Session) failed(step string, err error) error {
 	return &tool.Error{Op: op, Kind: kind, Subject: s.server.Name, Message: step, Err: err}
 }
 
-// refusal is an error that the authorization server sent (RFC 6749, 4.1.2.1 and 5.2).
+// refusal is an error response of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2).
 type refusal struct {
 	Code, Description string
-	Status            int // 0 for one that came by redirect
+	Status            int // 0 if it came by redirect
 }
 
 // Error quotes the server.
@@ -84,8 +84,8 @@ func (e *refusal) Error() string {
 	return "the authorization server says " + text
 }
 
-// final reports whether a refresh token that was refused so is dead: invalid_grant says it, and
-// any other refusal of the request itself will not become better by waiting.
+// final reports whether this refusal means that a refresh token is dead: it is invalid_grant, or another refusal that
+// waiting would not change.
 func (e *refusal) final() bool {
 	switch {
 	case e.Code == "temporarily_unavailable", e.Code == "server_error", e.Code == "slow_down":
@@ -96,12 +96,12 @@ func (e *refusal) final() bool {
 	return e.Code != "" || e.Status >= 400 && e.Status < 500
 }
 
-// clientUnknown reports whether the server knows the client no longer.
+// clientUnknown reports whether the server no longer knows the client.
 func (e *refusal) clientUnknown() bool {
 	return e.Code == "invalid_client" || e.Code == "unauthorized_client"
 }
 
-// tokenError makes a refusal of an error of x/oauth2, whose text may hold what was sent.
+// tokenError converts an error of x/oauth2, whose text may quote secrets, to a refusal.
 func tokenError(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -114,7 +114,7 @@ func tokenError(err error) error {
 	return out
 }
 
-// quoted is a foreign text made fit to be shown: one short line.
+// quoted returns a foreign text in a form that is safe to show: one short line.
 func quoted(s string) string {
 	const most = 200
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")

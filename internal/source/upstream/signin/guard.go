@@ -24,19 +24,20 @@ const (
 	dialTime     = 10 * time.Second
 )
 
-// guard sends what signing in sends, and keeps a server from using us to reach what it cannot: the origin that the user wrote is fine, everything else that a
-// document names has to be https on a public address. A server that lives on a private address
-// itself may name others there, and http on this machine.
+// guard sends the requests of a sign-in. It keeps a server from using us to reach addresses that the server itself
+// cannot reach. The origin in the user's settings is always allowed; any other URL in a document must be https on a
+// public address. A server that is itself on a private address may name other private addresses, and http on this
+// machine.
 type guard struct {
 	own    *url.URL
-	direct *http.Transport // to own
+	direct *http.Transport // for own
 	public *http.Transport // refuses addresses that are not public
-	free   *http.Transport // refuses none: inside, or through a proxy, which dials for us
+	free   *http.Transport // allows all addresses: if inside, or through a proxy, which dials for us
 
 	insider bool        // own is written as a private address
 	dialed  atomic.Bool // own was reached at a private address
 	outside atomic.Bool // own was reached at a public address
-	trusted atomic.Bool // an earlier sign-in found that own is inside
+	trusted atomic.Bool // an earlier sign-in found own on a private address
 }
 
 func newGuard(own *url.URL, base *http.Transport) *guard {
@@ -66,8 +67,8 @@ func newGuard(own *url.URL, base *http.Transport) *guard {
 	return g
 }
 
-// authorities is what of a server's TLS settings is good for other hosts: whom to believe, but
-// no client certificate, no name and no missing check.
+// authorities returns the part of a server's TLS settings that may be used for other hosts: the certificate
+// authorities, but no client certificate, no server name and no disabled verification.
 func authorities(c *tls.Config) *tls.Config {
 	if c == nil || c.RootCAs == nil {
 		return nil
@@ -81,8 +82,8 @@ func (g *guard) close() {
 	}
 }
 
-// note keeps where the user's server was reached. A proxy's address says nothing bad: it makes
-// the server look inside only where it is inside itself.
+// note records the kind of address at which own was reached. With a proxy it is the proxy's address: that makes own
+// count as inside only if the proxy is on a private address itself.
 func (g *guard) note(addr net.Addr) {
 	if ip, err := netip.ParseAddrPort(addr.String()); err == nil {
 		if isPublic(ip.Addr()) {
@@ -93,8 +94,8 @@ func (g *guard) note(addr net.Addr) {
 	}
 }
 
-// inside reports whether the user's server lives on a private address. One that was seen at a
-// public address too does not: its name may be made to point anywhere.
+// inside reports whether own is on a private address. It is not if it was seen at a public address too, since such a
+// name may be made to point anywhere.
 func (g *guard) inside() bool {
 	if g.insider || g.trusted.Load() {
 		return true
@@ -110,7 +111,7 @@ func (g *guard) proxied(u *url.URL) bool {
 	return err == nil && proxy != nil
 }
 
-// check says why a URL that a document names must not be used; field is its place there.
+// check returns why a URL in a document must not be used; field names its place there.
 func (g *guard) check(field, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil {
@@ -129,7 +130,7 @@ func (g *guard) check(field, raw string) error {
 	return fmt.Errorf("%s is %q, expected an https URL", field, quoted(raw))
 }
 
-// RoundTrip sends one request to where it may go, and bounds what is read of the answer.
+// RoundTrip sends one request if it is allowed, and bounds the size of the answer.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.check("the address", req.URL.String()); err != nil {
 		return nil, err
@@ -145,12 +146,12 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{resp.Body, maxBody + 1} // one more tells an end from a limit
+	resp.Body = &bounded{resp.Body, maxBody + 1} // one byte more, to tell an end from the limit
 	return resp, nil
 }
 
-// client is what libraries get. It follows redirects of what is only read: what is posted holds
-// codes and tokens, and is for the address that was checked.
+// client returns a client for libraries. It follows redirects of reads only: a posted form holds codes and tokens for
+// the address that was checked.
 func (g *guard) client() *http.Client {
 	return &http.Client{
 		Transport: g, Timeout: requestTime,
@@ -168,13 +169,13 @@ func (g *guard) client() *http.Client {
 	}
 }
 
-// errTooLong says that an answer is longer than anything this needs.
+// errTooLong says that an answer is longer than any valid one.
 var errTooLong = fmt.Errorf("an answer of more than %d bytes", maxBody)
 
-// bounded is a body that fails instead of going on for ever.
+// bounded is a body that fails after a number of bytes.
 type bounded struct {
 	io.ReadCloser
-	left int // bytes; none left is an error
+	left int // bytes left; none left is an error
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -186,7 +187,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refusePrivate ends a dial to an address that is not public, whatever name led to it.
+// refusePrivate refuses a connection to an address that is not public, by whatever name it was found.
 func refusePrivate(_, address string, _ syscall.RawConn) error {
 	ip, err := netip.ParseAddrPort(address)
 	if err != nil || !isPublic(ip.Addr()) {
@@ -195,11 +196,11 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// reserved are networks that are neither private by name nor reachable from everywhere.
+// reserved are networks that netip does not call private but that are not public either.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), // the last leads to all of IPv4
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), // the last one contains all of IPv4
 }
 
 func isPublic(ip netip.Addr) bool {
@@ -215,7 +216,7 @@ func isPublic(ip netip.Addr) bool {
 	return true
 }
 
-// isLocal reports whether a host is this machine by its name or number.
+// isLocal reports whether a host is this machine, by name or number.
 func isLocal(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

@@ -62,7 +62,7 @@ func TestGuardChecksAddresses(t *testing.T) {
 	}
 }
 
-// What is dialed counts, not what a name promises.
+// The dialed address is checked, not the name.
 func TestGuardChecksWhatIsDialed(t *testing.T) {
 	t.Parallel()
 	for address, ok := range map[string]bool{
@@ -113,7 +113,7 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// Redirects: reading follows them within limits, what is posted goes nowhere else.
+// Reads follow redirects within limits; posts follow none.
 func TestGuardRedirects(t *testing.T) {
 	t.Parallel()
 	var posted []string

@@ -69,7 +69,7 @@ func (m *memory) fail(err error) {
 	m.broken = err
 }
 
-// all is everything that is stored, names and values.
+// all returns everything that is stored, names and values.
 func (m *memory) all() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func (m *memory) text() string {
 	return b.String()
 }
 
-// clock is a clock that tests put forward.
+// clock is a clock that tests advance.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -146,7 +146,7 @@ func newBench(t *testing.T, b signintest.Behaviour) *bench {
 	return x
 }
 
-// open returns another session over the same store, as another process has it.
+// open returns another session over the same store, as in another process.
 func (x *bench) open(server signin.Server) *signin.Session {
 	x.t.Helper()
 	if server.Name == "" {
@@ -163,7 +163,7 @@ func (x *bench) open(server signin.Server) *signin.Session {
 	return s
 }
 
-// options have a browser that agrees.
+// options returns options with a browser that agrees to everything.
 func (x *bench) options() signin.LoginOptions {
 	return signin.LoginOptions{OpenBrowser: x.Browser(nil)}
 }
@@ -202,7 +202,7 @@ func (x *bench) wants(s *signin.Session, status int) {
 	}
 }
 
-// says fails the test unless err has all the words.
+// says fails the test unless err contains all the words.
 func says(t *testing.T, err error, words ...string) {
 	t.Helper()
 	if err == nil {

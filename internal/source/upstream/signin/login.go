@@ -19,28 +19,27 @@ import (
 // loginTime bounds the wait for a person at the authorization server.
 const loginTime = 5 * time.Minute
 
-// LoginOptions are how [Session.Login] reaches a person. Each may be nil, but one of them has
-// to show the address.
+// LoginOptions says how [Session.Login] reaches a person. Each function may be nil, but OpenBrowser or ShowURL has to
+// show the address.
 type LoginOptions struct {
 	// OpenBrowser opens an address.
 	OpenBrowser func(ctx context.Context, address string) error
-	// ShowURL tells the address, and whether OpenBrowser has opened it.
+	// ShowURL shows the address; opened says whether OpenBrowser has opened it.
 	ShowURL func(address string, opened bool)
-	// Answer returns what a person pastes: the address that the browser ended at, or the code in
-	// it. problem says what was wrong with the answer before; empty the first time. It returns
-	// when ctx ends; with an error it is not called again.
+	// Answer returns what a person pastes: the address at which the browser ended, or the code in it. problem says
+	// what was wrong with the previous answer; it is empty the first time. Answer returns when ctx ends; after an
+	// error it is not called again.
 	Answer func(ctx context.Context, problem string) (string, error)
-	// AskClient returns the id and, where there is one, the secret of a client that a person has
-	// registered with that redirect URI, where the server registers none by itself.
+	// AskClient returns id and secret of a client that a person has registered by hand with that redirect URI, for
+	// servers without dynamic registration. The secret may be empty.
 	AskClient func(ctx context.Context, redirect string) (id, secret string, err error)
-	// Scopes are asked for on top of the others.
+	// Scopes are asked for in addition to the others.
 	Scopes []string
 }
 
-// Login signs a person in: it finds the authorization server, sends the person there and waits
-// for the browser to come back to 127.0.0.1, for [Session.Complete] in another process, or for
-// a pasted answer, up to [loginTime]. With [Server.ClientCredentials] it gets a new token and asks
-// nobody. What it changes is stored when it returns nil.
+// Login signs a person in. It finds the authorization server, sends the person there and waits up to [loginTime] for
+// an answer: the browser's return to 127.0.0.1, [Session.Complete] in another process, or a pasted text. With
+// [Server.ClientCredentials] it gets a new token and asks nobody. All changes are stored when it returns nil.
 func (s *Session) Login(ctx context.Context, o LoginOptions) error {
 	if s.origin == nil {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: s.server.Name, Message: "only servers with an http or https URL have a sign-in"}
@@ -79,25 +78,25 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	rec.Redirect, rec.Login = redirect, rand.Text()
 	if err := s.identify(ctx, f.authority, rec, before, o); err != nil {
 		if f.assumed != nil && ctx.Err() == nil {
-			return nil, f.assumed // nobody registers clients there
+			return nil, f.assumed // an assumed server has no clients registered by hand
 		}
 		return nil, s.noClient(redirect, err)
 	}
 	p := newPending(f.authority, rec, s.opts.Now())
 	p.Scopes = s.scopes(f, before, o.Scopes)
 	if slices.Contains(f.authority.ScopesSupported, "offline_access") {
-		p.Scopes = union(p.Scopes, []string{"offline_access"}) // without it some servers give no refresh token
+		p.Scopes = union(p.Scopes, []string{"offline_access"}) // some servers give a refresh token only for this scope
 	}
 	return p, s.keep(ctx, p)
 }
 
-// found is what the documents of a server and of its authorization server say.
+// found is what a server and its authorization server say in their documents.
 type found struct {
 	challenge challenge
 	resource  resource
 	authority *oauthex.AuthServerMeta
-	wanted    []string // scopes that a refusal in this process named
-	assumed   error    // that there are no documents, where authority is only assumed
+	wanted    []string // scopes named by a refusal earlier in this process
+	assumed   error    // set if authority is only assumed: there are no documents
 }
 
 // discover follows the server's challenge to its authorization server.
@@ -135,7 +134,7 @@ func (s *Session) discover(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// newRecord is the record of a sign-in that begins.
+// newRecord returns the record for a new sign-in.
 func (s *Session) newRecord(f *found) *record {
 	return &record{
 		Issuer: f.authority.Issuer, Resource: f.resource.id, Inside: s.guard.inside(),
@@ -143,9 +142,9 @@ func (s *Session) newRecord(f *found) *record {
 	}
 }
 
-// scopes are what is asked for: the configured ones, or those of the challenge, or those that
-// the resource knows (MCP authorization, Scope Selection Strategy); with them what was granted
-// and wanted before, so that a step-up takes nothing away.
+// scopes returns the scopes to ask for: the configured ones, else those of the challenge, else those of the resource
+// (MCP authorization, Scope Selection Strategy). It adds the scopes that were granted and wanted before, so that
+// asking for more takes nothing away.
 func (s *Session) scopes(f *found, before *record, more []string) []string {
 	base := s.server.Scopes
 	if len(base) == 0 {
@@ -160,7 +159,7 @@ func (s *Session) scopes(f *found, before *record, more []string) []string {
 	return cleanScopes(union(base, f.wanted, more))
 }
 
-// noClient says what a person can do about a client id that is missing.
+// noClient returns the error for a missing client id, with what a person can do.
 func (s *Session) noClient(redirect string, err error) error {
 	e := &tool.Error{Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "no client id", Err: err}
 	if errors.Is(err, errNoClient) {
@@ -180,19 +179,19 @@ func withoutPort(redirect string) string {
 	return u.String()
 }
 
-// upstream makes the server's fault of what is wrong in its documents.
+// upstream marks an error in a server's documents as the server's fault.
 func upstream(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
-		return err // of the network
+		return err // a network error
 	}
 	return &tool.Error{Kind: tool.Upstream, Err: err}
 }
 
-// callbackPath is where the browser comes back to.
+// callbackPath is the path to which the browser returns.
 const callbackPath = "/callback"
 
-// listen opens the port of the callback: the configured one, the one that our client was
-// registered for, or any.
+// listen opens the port of the callback: the configured one, else the one for which our client was registered, else
+// any.
 func (s *Session) listen(ctx context.Context, before *record) (net.Listener, error) {
 	var config net.ListenConfig
 	port := s.server.RedirectPort
@@ -215,7 +214,7 @@ func (s *Session) listen(ctx context.Context, before *record) (net.Listener, err
 
 func redirectURI(l net.Listener) string { return "http://" + l.Addr().String() + callbackPath }
 
-// await waits for an answer from anywhere and ends the sign-in with it.
+// await waits for an answer from any of the sources and completes the sign-in with it.
 func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person func(context.Context, string) (string, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errLoginTime)
 	defer cancel()
@@ -250,8 +249,8 @@ func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person 
 
 var errLoginTime = errors.New("nobody signed in within " + loginTime.String())
 
-// gaveUp is the error of a sign-in without an answer. A client that was registered before may
-// be why: a server that has forgotten it shows that in the browser only.
+// gaveUp returns the error for a sign-in without an answer. The reason may be an earlier registration: a server that
+// has forgotten our client says so only in the browser.
 func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 	err := context.Cause(ctx)
 	if !errors.Is(err, errLoginTime) {
@@ -270,7 +269,7 @@ func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 	}
 }
 
-// doubt makes the next sign-in register a new client. No other process may be at it meanwhile; see lock.
+// doubt makes the next sign-in register a new client. The caller holds the lock against other processes; see lock.
 func (s *Session) doubt(ctx context.Context, key string) {
 	rec, have, err := s.load(ctx)
 	if err != nil || rec == nil || have != key {
@@ -282,13 +281,13 @@ func (s *Session) doubt(ctx context.Context, key string) {
 	}
 }
 
-// askPerson puts pasted answers beside those of the browser, until one is good.
+// askPerson passes pasted answers on, beside those of the browser, until one is accepted.
 func askPerson(ctx context.Context, person func(context.Context, string) (string, error), answers chan<- attempt) {
 	problem := ""
 	for {
 		text, err := person(ctx, problem)
 		if err != nil {
-			return // the browser may answer all the same
+			return // the browser may still answer
 		}
 		a := attempt{parseAnswer(text), make(chan error, 1)}
 		select {

@@ -79,7 +79,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A token that was given for one server's URL is not used for another, nor by another name.
+// A token that was given for one server's URL is not used for another URL, nor for a server of another name.
 func TestR_OA_1_KeyedByIssuerResourceClient(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -147,8 +147,7 @@ func TestR_OA_3_Headless(t *testing.T) {
 	}
 }
 
-// collie mcp auth NAME --code …: the answer is given to another process, and the one that waits
-// ends too.
+// With collie mcp auth NAME --code … the answer is given to another process, and the process that waits ends too.
 func TestR_OA_3_CodeInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{AnnounceIss: true})
@@ -332,7 +331,7 @@ func TestAskedClient(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
-// A client is registered once, as long as the server knows it.
+// A client is registered once, and used for as long as the server knows it.
 func TestRegistrationIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})

@@ -9,10 +9,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Logout revokes the tokens of this server where its authorization server lets one (RFC 7009),
-// and forgets them and the registered client. revoked is false where nothing could be revoked:
-// tokens that somebody copied are good until they end. The error for a server where nobody is
-// signed in is of kind [tool.Invalid]; nothing is stored of it in any case.
+// Logout revokes the server's tokens, if its authorization server supports that (RFC 7009), and deletes them and the
+// registered client. If revoked is false, copies of the tokens stay valid until they expire. If nobody is signed in,
+// the error has kind [tool.Invalid]. After Logout nothing is stored in any case.
 func (s *Session) Logout(ctx context.Context) (revoked bool, err error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -44,8 +43,8 @@ func (s *Session) Logout(ctx context.Context) (revoked bool, err error) {
 	return revoked, nil
 }
 
-// revoke reports whether all tokens were revoked. The refresh token comes first: with it, most
-// servers end the access tokens as well.
+// revoke reports whether all tokens were revoked. The refresh token comes first, since most servers end its access
+// tokens with it.
 func (s *Session) revoke(ctx context.Context, rec *record) bool {
 	if rec.Inside {
 		s.guard.trusted.Store(true)

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// pendingTime is how long an answer may come, by Complete in another process.
+// pendingTime is how long [Session.Complete] may be called after a sign-in began.
 const pendingTime = 15 * time.Minute
 
 // pending is a sign-in that waits for its answer.
@@ -26,9 +26,9 @@ type pending struct {
 	Record   record    `json:"record"`
 	AuthURL  string    `json:"authUrl"`
 	State    string    `json:"state"`
-	Verifier string    `json:"verifier"` // PKCE
+	Verifier string    `json:"verifier"` // of PKCE
 	Scopes   []string  `json:"scopes"`
-	NamesIss bool      `json:"namesIss"` // the answer has to name the issuer (RFC 9207)
+	NamesIss bool      `json:"namesIss"` // the answer must name the issuer (RFC 9207)
 	Ends     time.Time `json:"ends"`
 }
 
@@ -39,7 +39,7 @@ func newPending(m *oauthex.AuthServerMeta, rec *record, now time.Time) *pending 
 	}
 }
 
-// address is where a person signs in.
+// address returns where a person signs in.
 func (p *pending) address() string {
 	config := oauth2.Config{
 		ClientID: p.Record.ClientID, RedirectURL: p.Record.Redirect, Scopes: p.Scopes,
@@ -54,23 +54,22 @@ func (p *pending) address() string {
 	return config.AuthCodeURL(p.State, params...)
 }
 
-// errBadAnswer says that an answer is none to this question: it is thrown away, and the wait
-// goes on.
+// errBadAnswer says that an answer does not belong to this sign-in: it is dropped, and the wait goes on.
 var errBadAnswer = errors.New("that is not the answer to this sign-in")
 
-// answer is what came back from the authorization server.
+// answer is the response of the authorization server.
 type answer struct {
 	values url.Values
-	bare   string // a code alone, from a person's hands
+	bare   string // a code without its address, pasted by a person
 }
 
-// attempt is one answer and where to say what came of it.
+// attempt is one answer, and a channel for the result.
 type attempt struct {
 	answer  answer
-	verdict chan error // has room
+	verdict chan error // buffered
 }
 
-// parseAnswer reads what a person pasted: an address, its query, or a code alone.
+// parseAnswer parses what a person pasted: an address, its query, or a code alone.
 func parseAnswer(text string) answer {
 	text = strings.TrimSpace(text)
 	query := text
@@ -86,9 +85,8 @@ func parseAnswer(text string) answer {
 	return answer{values: values}
 }
 
-// check returns the code of an answer. An answer with another state is thrown away, one that
-// names another issuer ends the sign-in: it may be a mix-up of servers, and its code is not for
-// the server that we would send it to (RFC 9207, 2.4).
+// check returns the code of an answer. An answer with a different state is dropped. One that names a different issuer
+// fails the sign-in: it may be a mix-up attack, and its code must not be sent to our server (RFC 9207, section 2.4).
 func (p *pending) check(a answer) (code string, err error) {
 	if a.bare != "" {
 		return p.checkBare(a.bare)
@@ -116,8 +114,8 @@ func (p *pending) check(a answer) (code string, err error) {
 	return v.Get("code"), nil
 }
 
-// checkBare takes a code that a person copied without its address. It has no state, which the
-// PKCE verifier makes up for, but it is no good where the answer has to name the issuer.
+// checkBare accepts a code that was copied without its address. Such a code has no state, for which the PKCE verifier
+// makes up; it is refused if the answer has to name the issuer.
 func (p *pending) checkBare(code string) (string, error) {
 	if p.NamesIss || strings.ContainsFunc(code, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", fmt.Errorf("%w: paste the whole address of the page the browser ended on", errBadAnswer)
@@ -140,8 +138,8 @@ func (s *Session) keep(ctx context.Context, p *pending) error {
 	return nil
 }
 
-// Complete ends a sign-in that [Session.Login] has begun, perhaps in another process, with the
-// address that the browser ended at, or the code in it.
+// Complete ends a sign-in that [Session.Login] has begun, perhaps in another process. text is the address at which
+// the browser ended, or the code in it.
 func (s *Session) Complete(ctx context.Context, text string) error {
 	raw, ok, err := s.store.Get(ctx, s.pendingName())
 	if err != nil {
@@ -164,7 +162,7 @@ func (s *Session) Complete(ctx context.Context, text string) error {
 	return err
 }
 
-// finish trades the code of an answer for tokens and stores them.
+// finish exchanges the code of an answer for tokens and stores them.
 func (s *Session) finish(ctx context.Context, p *pending, a answer) error {
 	code, err := p.check(a)
 	if errors.Is(err, errBadAnswer) {
@@ -173,7 +171,7 @@ func (s *Session) finish(ctx context.Context, p *pending, a answer) error {
 	if err == nil {
 		err = s.trade(ctx, p, code)
 	}
-	// A code serves once, whatever came of it.
+	// A code can be used once, whatever the result.
 	if e := s.store.Delete(ctx, s.pendingName()); e != nil && err == nil {
 		s.log.Debug("the finished sign-in is still stored", "error", e)
 	}
@@ -193,7 +191,7 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	if rec.ClientID == s.server.ClientID {
 		rec.ClientSecret = s.server.ClientSecret
 	}
-	rec.Scopes = p.Scopes // granted, unless the answer says otherwise (RFC 6749, 5.1)
+	rec.Scopes = p.Scopes // granted unless the answer says otherwise (RFC 6749, section 5.1)
 	tok, err := s.exchange(ctx, &rec, code, oauth2.VerifierOption(p.Verifier))
 	if e, ok := errors.AsType[*refusal](err); ok {
 		if e.clientUnknown() {
@@ -208,8 +206,8 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	return s.replace(ctx, &rec)
 }
 
-// replace stores rec in the place of what was there, and makes requests use it. No other process may be at it meanwhile;
-// see lock.
+// replace stores rec in place of the old record, and makes requests use it. The caller holds the lock against other
+// processes; see lock.
 func (s *Session) replace(ctx context.Context, rec *record) error {
 	_, old, err := s.load(ctx)
 	if err != nil {
@@ -230,7 +228,7 @@ func (s *Session) replace(ctx context.Context, rec *record) error {
 	return nil
 }
 
-// completed reports whether another process has taken up the sign-in, and how that ended.
+// completed reports whether another process has completed the sign-in, and with what error.
 func (s *Session) completed(ctx context.Context, p *pending) (bool, error) {
 	has, err := s.store.Has(ctx, s.pendingName())
 	if err != nil || has {

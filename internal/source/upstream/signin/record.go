@@ -14,43 +14,43 @@ type record struct {
 
 	ClientID     string    `json:"clientId"`
 	ClientSecret string    `json:"clientSecret,omitempty"`
-	ClientAuth   string    `json:"clientAuth"`             // how it shows itself: none, basic or post
-	ClientEnds   time.Time `json:"clientEnds,omitzero"`    // when the secret does
-	Registered   bool      `json:"registered,omitempty"`   // by us, for Redirect
-	Doubtful     bool      `json:"doubtful,omitempty"`     // the client may be unknown there by now
-	Redirect     string    `json:"redirect"`               // where the callback was
+	ClientAuth   string    `json:"clientAuth"`             // how the client authenticates: none, basic or post
+	ClientEnds   time.Time `json:"clientEnds,omitzero"`    // when the client's secret expires
+	Registered   bool      `json:"registered,omitempty"`   // registered by us, for Redirect
+	Doubtful     bool      `json:"doubtful,omitempty"`     // the server may have forgotten the client
+	Redirect     string    `json:"redirect"`               // URI of the callback
 	TokenURL     string    `json:"tokenUrl"`               //
-	RevokeURL    string    `json:"revokeUrl,omitempty"`    // empty if not offered
-	Inside       bool      `json:"inside,omitempty"`       // addresses of private networks are fine
+	RevokeURL    string    `json:"revokeUrl,omitempty"`    // empty if the server has none
+	Inside       bool      `json:"inside,omitempty"`       // private addresses are allowed; see guard
 	AccessToken  string    `json:"accessToken,omitempty"`  //
 	RefreshToken string    `json:"refreshToken,omitempty"` //
-	Expiry       time.Time `json:"expiry,omitzero"`        // of AccessToken; zero is unknown
+	Expiry       time.Time `json:"expiry,omitzero"`        // of AccessToken; zero if unknown
 	Scopes       []string  `json:"scopes,omitempty"`       // granted
-	Wanted       []string  `json:"wanted,omitempty"`       // asked for by the server since
+	Wanted       []string  `json:"wanted,omitempty"`       // named by the server in a later refusal
 	Subject      string    `json:"subject,omitempty"`      // who signed in
-	Login        string    `json:"login"`                  // random; one sign-in
-	ByItself     bool      `json:"byItself,omitempty"`     // got with the client's own credentials
+	Login        string    `json:"login"`                  // random, different for each sign-in
+	ByItself     bool      `json:"byItself,omitempty"`     // obtained with the client's own credentials
 }
 
-// key is the name of the record in the store.
+// key returns the name of the record in the store.
 func (r *record) key() string { return Prefix + "token:" + digest(r.Issuer, r.Resource, r.ClientID) }
 
-// signedIn reports whether there is anything to send. r may be nil.
+// signedIn reports whether there is a token to send. r may be nil.
 func (r *record) signedIn() bool { return r != nil && r.AccessToken != "" }
 
-// stale reports whether the access token ends within d.
+// stale reports whether the access token expires within d.
 func (r *record) stale(now time.Time, d time.Duration) bool {
 	return !r.Expiry.IsZero() && !now.Add(d).Before(r.Expiry)
 }
 
-// pointer is the name under which the store has the key of this server's record. Two servers of
-// the settings may have the same URL for two accounts, so that the name counts.
+// pointer returns the name under which the store holds the key of this server's record. It includes the server's
+// name, since two servers of the settings may use one URL with two accounts.
 func (s *Session) pointer() string {
 	return Prefix + "server:" + digest(s.server.Name, s.server.URL, s.server.ClientID)
 }
 
-// load reads the record of this server and its key; nil where there is none. A record that
-// cannot be read is none: a new sign-in writes over it.
+// load reads the record of this server and its key; rec is nil if there is none, or if it cannot be read: the next
+// sign-in replaces it.
 func (s *Session) load(ctx context.Context) (rec *record, key string, err error) {
 	has, err := s.store.Has(ctx, s.pointer())
 	if err != nil || !has {
@@ -66,19 +66,19 @@ func (s *Session) load(ctx context.Context) (rec *record, key string, err error)
 	}
 	rec = &record{}
 	if err := json.Unmarshal([]byte(raw), rec); err != nil || rec.key() != key {
-		s.log.Warn("what is stored of the sign-in is damaged: sign in again") // its text is secret
+		s.log.Warn("what is stored of the sign-in is damaged: sign in again") // without the error, which may quote secrets
 		return nil, key, nil                                                  //nolint:nilerr // one has to sign in again
 	}
 	if rec.ByItself != s.server.ClientCredentials {
-		return nil, key, nil // a token of a person is not the client's, nor the other way round
+		return nil, key, nil // a person's token is not used for the client, nor the reverse
 	}
 	if rec.ClientID == s.server.ClientID {
-		rec.ClientSecret = s.server.ClientSecret // it may have been changed since
+		rec.ClientSecret = s.server.ClientSecret // it may have changed in the settings
 	}
 	return rec, key, nil
 }
 
-// save stores rec, and makes it this server's.
+// save stores rec as this server's record.
 func (s *Session) save(ctx context.Context, rec *record) error {
 	kept := *rec
 	if kept.ClientID == s.server.ClientID {
@@ -99,8 +99,8 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 	return s.store.Set(ctx, s.pointer(), rec.key())
 }
 
-// known is the record in memory; the store is asked the first time, and later whether it still
-// has one.
+// known returns the record in memory. The store is read the first time; later it is only asked whether it still has
+// one.
 func (s *Session) known(ctx context.Context) (*record, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
@@ -123,7 +123,7 @@ func (s *Session) known(ctx context.Context) (*record, error) {
 	return rec, nil
 }
 
-// reload asks the store.
+// reload reads the record from the store.
 func (s *Session) reload(ctx context.Context) (*record, error) {
 	rec, _, err := s.load(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Session) reload(ctx context.Context) (*record, error) {
 	return rec, nil
 }
 
-// adopt makes rec the one that requests use.
+// adopt makes requests use rec.
 func (s *Session) adopt(rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Session) adopt(rec *record) {
 	s.needs = s.needs && !rec.signedIn()
 }
 
-// union is all scopes of both lists, in their order.
+// union returns all scopes of the lists, in order and without duplicates.
 func union(lists ...[]string) []string {
 	var out []string
 	for _, l := range lists {

@@ -14,17 +14,16 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// renewal is one look for a better access token, which all requests share that need one.
+// renewal is one attempt to get a newer access token, shared by all requests that need one.
 type renewal struct {
 	done chan struct{}
-	rec  *record // signed in, or nil
+	rec  *record // result: signed in, or nil
 	err  error
 }
 
 var errClosed = errors.New("the session is closed")
 
-// usable returns the record to send a request with, refreshed if need be; nil if nobody is
-// signed in.
+// usable returns the record with which to send a request, refreshed if need be; nil if nobody is signed in.
 func (s *Session) usable(ctx context.Context) (*record, error) {
 	rec, err := s.known(ctx)
 	if err != nil || !rec.signedIn() {
@@ -35,7 +34,7 @@ func (s *Session) usable(ctx context.Context) (*record, error) {
 	switch {
 	case !rec.stale(now, early):
 		return rec, nil
-	case s.server.ClientCredentials: // another one can be had
+	case s.server.ClientCredentials: // it can get another one
 	case rec.RefreshToken == "" && ended:
 		return nil, nil //nolint:nilnil // the server's refusal tells what it wants
 	case rec.RefreshToken == "":
@@ -49,9 +48,9 @@ func (s *Session) usable(ctx context.Context) (*record, error) {
 	return fresh, err
 }
 
-// renew returns a record with another access token than that of had (nil: with any), or nil
-// where there is none to be had. Of many callers one does it. It goes on when a caller
-// gives up: a rotated refresh token that nobody keeps would end the sign-in.
+// renew returns a record whose access token differs from that of had, which may be nil, or nil if there is none to be
+// had. Concurrent callers share one renewal. It goes on after a caller gives up: if a rotated refresh token were not
+// stored, the sign-in would be lost.
 func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -81,7 +80,7 @@ func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
 	}
 }
 
-// renewOnce takes what another process has made of the sign-in, or refreshes.
+// renewOnce takes over the tokens of another process, or else refreshes.
 func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
@@ -110,7 +109,7 @@ func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
 	return nil, nil //nolint:nilnil // only a person can help
 }
 
-// refresh trades the refresh token for new tokens, and stores them before anybody uses them.
+// refresh exchanges the refresh token for new tokens, and stores them before they are used.
 func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	if old.Inside {
 		s.guard.trusted.Store(true)
@@ -143,8 +142,7 @@ func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	return &rec, nil
 }
 
-// saveRest stores tokens that could not be stored when they came. They are not used before,
-// and not lost either.
+// saveRest stores tokens that could not be stored when they came. They are not used before that.
 func (s *Session) saveRest(ctx context.Context) error {
 	s.mu.Lock()
 	rest := s.unsaved
@@ -161,9 +159,9 @@ func (s *Session) saveRest(ctx context.Context) error {
 	return nil
 }
 
-// exchange asks the token endpoint. With an empty code, params name another grant: x/oauth2
-// refreshes too, but cannot name the resource then, which MCP wants (RFC 8707), and a parameter
-// without a value counts as left out (RFC 6749, 3.2).
+// exchange sends a request to the token endpoint. An empty code means that params name another grant. x/oauth2 has
+// its own refresh, but that cannot name the resource, which MCP requires (RFC 8707); and a parameter without a value
+// counts as missing (RFC 6749, section 3.2).
 func (s *Session) exchange(ctx context.Context, rec *record, code string, params ...oauth2.AuthCodeOption) (*oauth2.Token, error) {
 	if err := s.guard.check("token_endpoint", rec.TokenURL); err != nil {
 		return nil, err
@@ -186,7 +184,7 @@ func (s *Session) exchange(ctx context.Context, rec *record, code string, params
 	return tok, nil
 }
 
-// store writes what the token endpoint answered into r. A refresh token that is not named stays.
+// store copies the answer of the token endpoint into r. If it has no refresh token, the old one stays.
 func (r *record) store(tok *oauth2.Token, now time.Time) {
 	r.AccessToken, r.RefreshToken = tok.AccessToken, tok.RefreshToken
 	r.Expiry = tok.Expiry
@@ -203,9 +201,9 @@ func (r *record) store(tok *oauth2.Token, now time.Time) {
 	}
 }
 
-// subject reads who an ID token is about. Its signature is not checked: it came over TLS from
-// the token endpoint itself (OpenID Connect Core 1.0, 3.1.3.7), and only keeps apart what
-// different people see.
+// subject returns the subject of an ID token. The signature is not checked: the token came over TLS from the token
+// endpoint itself (OpenID Connect Core 1.0, section 3.1.3.7), and the subject only keeps different people's lists
+// apart.
 func subject(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -224,8 +222,8 @@ func subject(token string) string {
 	return claims.Subject
 }
 
-// lock keeps other processes from changing the tokens of this server meanwhile. Servers that
-// share them share the URL.
+// lock keeps other processes from changing the tokens of this server. Servers that share tokens have the same URL,
+// for which the lock is.
 func (s *Session) lock(ctx context.Context) (unlock func(), err error) {
 	if s.opts.LockDir == "" {
 		return func() {}, nil

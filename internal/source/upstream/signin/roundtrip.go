@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// drainLimit is how much of an unwanted answer is read to keep its connection.
+// drainLimit is how much of an unwanted answer is read so that its connection can be reused, in bytes.
 const drainLimit = 64 << 10
 
-// RoundTripper returns base with the sign-in around it. Requests that have an Authorization
-// field, and those to another origin than the server's, pass untouched.
+// RoundTripper returns base with the sign-in added. Requests that have an Authorization field, and those to another
+// origin than the server's, pass unchanged.
 //
-// With [Server.ClientCredentials] the try after a refusal has a new token, also one with the scopes
-// that a 403 names, the first time it names them.
+// After a 401 it sends the request once more if a stored or refreshed token may help and the body can be sent again.
+// Otherwise it returns the 401, and [Session.NeedsAuth] is true from then on. A 403 with insufficient_scope becomes a
+// [*NeedsAuthError], since only a person can grant more. If a token cannot be had, the error is a tool.Error and the
+// request was not sent.
 //
-// A 401 is answered with one more try, where a stored or refreshed token may help and the
-// body can be sent again; else it is returned as it is, and [Session.NeedsAuth] is true from
-// then on. A 403 with insufficient_scope becomes a [*NeedsAuthError]: only a person can agree
-// to more. An error about tokens is a tool.Error, and the request was not sent.
+// With [Server.ClientCredentials] the second try has a new token. A 403 then gets a token with the scopes that it
+// names, the first time it names them.
 func (s *Session) RoundTripper(base http.RoundTripper) http.RoundTripper {
 	return &transport{s, base}
 }
@@ -58,21 +58,20 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			s.setNeeds(true)
 			return resp, nil
 		case !ok:
-			return resp, nil // the next request has the better token
+			return resp, nil // the next request uses the better token
 		}
 		discard(resp)
 		req, rec = again, better
 	}
 }
 
-// curable reports whether another token may help after an answer to a request with that of rec,
-// which was tried before: once after a 401, and once more where a client that signs in by itself
-// lacks scopes.
+// curable reports whether another token may help after resp, which answered a request with rec's token; tried counts
+// the earlier tries. It may once after a 401, and once more if a client that signs in by itself lacks scopes.
 func (s *Session) curable(resp *http.Response, rec *record, tried int) bool {
 	return tried == 0 && resp.StatusCode == http.StatusUnauthorized || tried < 2 && s.mayAskForMore(resp, rec)
 }
 
-// send sends req with the token of rec, if it has one.
+// send sends req with rec's token, if it has one.
 func (t *transport) send(req *http.Request, rec *record) (*http.Response, error) {
 	if !rec.signedIn() {
 		return t.base.RoundTrip(req)
@@ -86,7 +85,7 @@ func (t *transport) send(req *http.Request, rec *record) (*http.Response, error)
 	return t.base.RoundTrip(&signed)
 }
 
-// replay returns a request that can be sent after req was, and whether there is one.
+// replay returns a copy of req that can be sent again, if there can be one.
 func replay(req *http.Request) (*http.Request, bool) {
 	again := *req
 	if req.Body == nil || req.Body == http.NoBody {
@@ -103,7 +102,7 @@ func replay(req *http.Request) (*http.Request, bool) {
 	return &again, true
 }
 
-// judge looks at the last answer to a request.
+// judge turns the last answer to a request into the result.
 func (s *Session) judge(ctx context.Context, resp *http.Response, rec *record, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func (s *Session) judge(ctx context.Context, resp *http.Response, rec *record, e
 	return resp, nil
 }
 
-// stepUp stores what the server wants, for the sign-in that a person starts, perhaps in another
+// stepUp stores the scopes that the server wants, for a sign-in that a person starts later, perhaps in another
 // process.
 func (s *Session) stepUp(ctx context.Context, rec *record, scopes []string) error {
 	if rec == nil {

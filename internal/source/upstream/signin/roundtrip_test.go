@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// time59 brings the clock to where a token of an hour is to be refreshed.
+// time59 is how far to advance the clock until a token of an hour is refreshed.
 const time59 = 59*time.Minute + 1*time.Second
 
 func TestR_OA_2_RefreshBeforeExpiry(t *testing.T) {
@@ -105,7 +105,7 @@ func TestR_OA_2_InvalidGrantNeedsAuth(t *testing.T) {
 	}
 }
 
-// A token may end early: one refresh, one more try.
+// A token that is refused before it expires is refreshed once, and the request is sent once more.
 func TestRefusedTokenIsRefreshedOnce(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -205,7 +205,7 @@ func TestPlain403IsPassedOn(t *testing.T) {
 	}
 }
 
-// The token is for the server's origin; a header of the user's own always wins.
+// The token is only sent to the server's origin, and a header of the user's own takes precedence.
 func TestTokenGoesNowhereElse(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -247,7 +247,7 @@ func TestTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// A server that nobody signed in at costs no look into the keyring.
+// Requests to a server that nobody signed in to do not read the keyring.
 func TestStoreIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -280,7 +280,7 @@ func TestLogout(t *testing.T) {
 	says(t, err, "nobody is signed in")
 }
 
-// Without revocation the other process must notice by itself.
+// Without revocation, another process must notice the logout by itself.
 func TestLogoutWithoutRevocation(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{NoRevocation: true})

@@ -19,7 +19,7 @@ import (
 	"collie/internal/source/upstream/signin/signintest"
 )
 
-// protect is the official SDK's MCP server behind its own token check, with x for issuer.
+// protect returns the URL of the official SDK's MCP server behind the SDK's token check, with x as the issuer.
 func protect(t *testing.T, x *bench, scopes ...string) string {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
@@ -56,7 +56,7 @@ func (silent) Request(context.Context, mcp.Message, any) (json.RawMessage, error
 	return nil, errors.New("nothing is answered")
 }
 
-// connect opens an MCP session through a sign-in, as a server of the settings has it.
+// connect opens an MCP session through a sign-in, as for a server of the settings.
 func connect(t *testing.T, url string, s *signin.Session) (*mcp.Client, error) {
 	t.Helper()
 	base := mcp.NewHTTPTransport(nil)
@@ -66,8 +66,8 @@ func connect(t *testing.T, url string, s *signin.Session) (*mcp.Client, error) {
 	return mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: json.RawMessage(`{"name":"t","version":"1"}`), Protocol: "legacy"})
 }
 
-// The official SDK is the resource: what its server side says is enough to sign in, and its
-// check takes our tokens through a whole MCP session.
+// With the official SDK as the resource server, its metadata suffices to sign in, and its check accepts our tokens
+// through a whole MCP session.
 func TestOfficialServer(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})

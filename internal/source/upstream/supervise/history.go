@@ -7,23 +7,22 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// history is what a server's failures say about when to try again. A failure is a start
-// that failed or a connection that ended by itself. Delays double from base to cap, with
-// jitter; too many failures within the window open the breaker.
+// history decides from a server's failures when to try again. A failure is a failed start or a connection that ended
+// by itself. Delays double from base to cap, with jitter; too many failures within the window open the breaker.
 //
-// It is plain data: whoever holds it says what time it is, and what chance.
+// It is plain data: its methods are told the time and the random number.
 type history struct {
 	failures []time.Time // within the window, oldest first
-	attempt  int         // failures since the server was last well
-	open     bool        // too many of them: a trial that fails opens the breaker again
+	attempt  int         // failures since the server last worked
+	open     bool        // too many failures: one more opens the breaker again
 	ready    time.Time   // since when it has been ready; zero while it is not
 }
 
-// wellAfter is how long a server must have been ready for its failures to be forgotten.
+// wellAfter is how long a server must be ready before its failures are forgotten.
 const wellAfter = time.Minute
 
-// failed notes a failure. It returns when the next attempt is due, and whether calls are
-// refused until then. chance is in [0, 1).
+// failed records a failure. It returns when the next attempt is due, and whether calls are refused until then. chance
+// is in [0, 1).
 func (h *history) failed(p entry.Restart, now time.Time, chance float64) (next time.Time, open bool) {
 	h.stopped(now)
 	h.failures = slices.DeleteFunc(h.failures, func(t time.Time) bool { return now.Sub(t) > p.Window })
@@ -37,10 +36,10 @@ func (h *history) failed(p entry.Restart, now time.Time, chance float64) (next t
 	return now.Add(delay), h.open
 }
 
-// started notes that the server is ready.
+// started records that the server is ready.
 func (h *history) started(now time.Time) { h.ready = now }
 
-// stopped notes that the server runs no more, for whatever reason.
+// stopped records that the server no longer runs, for whatever reason.
 func (h *history) stopped(now time.Time) {
 	h.attempt = h.inARow(now)
 	if h.attempt == 0 {
@@ -49,7 +48,7 @@ func (h *history) stopped(now time.Time) {
 	h.ready = time.Time{}
 }
 
-// inARow is how many failures count still.
+// inARow returns how many failures still count.
 func (h *history) inARow(now time.Time) int {
 	if !h.ready.IsZero() && now.Sub(h.ready) >= wellAfter {
 		return 0
@@ -57,11 +56,11 @@ func (h *history) inARow(now time.Time) int {
 	return h.attempt
 }
 
-// well forgets the failures: the server has been ready for a minute, or has answered a call,
-// or a person wants it tried as if nothing had been.
+// well forgets the failures: the server was ready for a minute, or answered a call, or a person asked for a new
+// start.
 func (h *history) well() { h.failures, h.attempt, h.open = nil, 0, false }
 
-// backoff is the delay after n failures before this one: base doubled n times, at most cap.
+// backoff returns the delay after n earlier failures: base doubled n times, at most cap.
 func backoff(p entry.Restart, n int) time.Duration {
 	d := p.Base
 	for ; n > 0 && d < p.Cap; n-- {
@@ -70,8 +69,7 @@ func backoff(p entry.Restart, n int) time.Duration {
 	return min(d, p.Cap)
 }
 
-// jitter spreads a delay over its upper half, so that servers that failed together do not
-// come back together.
+// jitter spreads a delay over its upper half, so that servers that failed together do not restart together.
 func jitter(d time.Duration, chance float64) time.Duration {
 	return d/2 + time.Duration(chance*float64(d-d/2))
 }

@@ -18,7 +18,7 @@ var anyPolicy = rapid.Custom(func(t *rapid.T) entry.Restart {
 	}
 })
 
-// Delays rise to the cap and never above, whatever chance says.
+// Delays rise to the cap and never above it, whatever the random number.
 func TestDelaysRiseToTheCap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,8 +43,8 @@ func TestDelaysRiseToTheCap(t *testing.T) {
 	})
 }
 
-// The breaker opens when the last Max failures lie within the window, and stays open until the
-// server is well: a trial that fails does not close it.
+// The breaker opens when the last Max failures are within the window. It stays open until the server works: a failed
+// trial does not close it.
 func TestBreakerOpensWithinTheWindow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +81,7 @@ func TestBreakerOpensWithinTheWindow(t *testing.T) {
 	})
 }
 
-// Servers with the same history do not come back together more often than chance.
+// Servers with the same history do not restart together more often than by chance.
 func TestEqualHistoriesDoNotRetryTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,7 +97,7 @@ func TestEqualHistoriesDoNotRetryTogether(t *testing.T) {
 	})
 }
 
-// An answered call or a minute of being ready forgets what was.
+// An answered call, or a minute of being ready, makes earlier failures forgotten.
 func TestAWellServerStartsAnew(t *testing.T) {
 	t.Parallel()
 	p := entry.Restart{Max: 2, Window: time.Hour, Base: time.Second, Cap: time.Hour}

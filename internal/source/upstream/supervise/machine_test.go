@@ -16,7 +16,7 @@ var (
 	errTest = errors.New("no luck")
 )
 
-// event is something that happens so long after the one before.
+// event is something that happens a given time after the previous event.
 type event struct {
 	after time.Duration
 	tell  func(m *supervise.Machine, now time.Time)
@@ -50,14 +50,14 @@ func reconfigured(connected bool) func(*supervise.Machine, time.Time) {
 	return func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) }
 }
 
-// failed is a start that failed; its delay is the shortest one.
+// failed returns a failed start with the shortest possible delay.
 func failed(reason string, retry bool) func(*supervise.Machine, time.Time) {
 	return func(m *supervise.Machine, now time.Time) {
 		m.Failed(now, supervise.Failure{Reason: reason, Detail: "it said no", Err: errTest, Retry: retry})
 	}
 }
 
-// orders is a call of Tick that has to bring an order.
+// orders calls Tick and expects an order.
 func orders(t *testing.T, want supervise.Order) func(*supervise.Machine, time.Time) {
 	t.Helper()
 	return func(m *supervise.Machine, now time.Time) {
@@ -68,7 +68,7 @@ func orders(t *testing.T, want supervise.Order) func(*supervise.Machine, time.Ti
 	}
 }
 
-// What each event makes of a server: its state, what is due next, and whether a call may start it.
+// For each event: the resulting state, what is due next, and whether a call may start the server.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	always, forEver, sessions := usual, usual, usual
@@ -244,7 +244,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// An answer changes something after a start and after a failure, and only then.
+// An answered call changes something only after a start or a failure.
 func TestSuspect(t *testing.T) {
 	t.Parallel()
 	m := supervise.Machine{Policy: usual}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Options are what a Supervisor needs of whoever owns the server. Policy and Changed are called with its
-// lock held, and must not call back; Do is called without.
+// Options are a Supervisor's connections to the server's owner. Policy and Changed are called with its lock held and
+// must not call back. Do is called without the lock.
 type Options struct {
-	// Policy is that of now.
+	// Policy returns the current policy.
 	Policy func() Policy
-	// Do carries out an order that time has brought, on a goroutine of the timer.
+	// Do carries out an order that has become due, on the timer's goroutine.
 	Do func(Order)
-	// Changed is told each state as it is set.
+	// Changed is called with each state as it is set.
 	Changed func(Condition)
 }
 
@@ -25,14 +25,13 @@ type Supervisor struct {
 	mu      sync.Mutex
 	machine Machine
 	timer   *time.Timer
-	due     time.Time // what timer is set to; zero where it is not
+	due     time.Time // what the timer is set to; zero if it is not
 }
 
-// New returns a Supervisor without a state; see [Machine.Enter]. Nothing is started before a first order.
+// New returns a Supervisor without a state; see [Machine.Enter]. Its timer starts with the first order.
 func New(o Options) *Supervisor { return &Supervisor{opts: o} }
 
-// Tell tells the machine an event, at the time of now. The function must not keep m nor call the
-// Supervisor.
+// Tell passes an event to the machine, with the current time. The function must not keep m or call the Supervisor.
 func (s *Supervisor) Tell(event func(m *Machine, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +55,8 @@ func (s *Supervisor) Tell(event func(m *Machine, now time.Time)) {
 	}
 }
 
-// tick carries out what is due. A timer that was set anew while it fired finds nothing due, or does what
-// the new one was to do; the order itself is checked by whoever carries it out.
+// tick carries out what is due. If the timer was reset while it fired, either nothing is due, or tick does what the
+// new timer would; whoever carries out an order checks that it still applies.
 func (s *Supervisor) tick() {
 	order := None
 	s.Tell(func(m *Machine, now time.Time) {
@@ -69,28 +68,28 @@ func (s *Supervisor) tick() {
 	}
 }
 
-// Condition is how the server does now.
+// Condition returns the current state of the server.
 func (s *Supervisor) Condition() Condition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machine.Condition(time.Now())
 }
 
-// Refused says why no start is to be tried now; nil allows it.
+// Refused returns why no start is to be tried now; nil means that one may be.
 func (s *Supervisor) Refused() *refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machine.Refused(time.Now())
 }
 
-// Answered says that a call came back with an answer. It costs nothing while all is well.
+// Answered records that a call was answered. It costs nothing unless the server had failed.
 func (s *Supervisor) Answered() {
 	if s.suspect.Load() {
 		s.Tell((*Machine).Answered)
 	}
 }
 
-// Finish gives no orders any more. One that is being carried out goes on.
+// Finish ends all orders. One that is being carried out goes on.
 func (s *Supervisor) Finish() {
 	s.Tell(func(m *Machine, _ time.Time) { m.Finish() })
 }

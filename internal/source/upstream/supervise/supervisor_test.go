@@ -11,7 +11,7 @@ import (
 	"collie/test/await"
 )
 
-// A Supervisor gives each order when it is due, once, and tells each state.
+// A Supervisor gives each order once, when it is due, and reports each state.
 func TestSupervisor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestSupervisor(t *testing.T) {
 	})
 }
 
-// What is cancelled or finished is not ordered, however near it was; an earlier time moves the timer.
+// A canceled or finished order is not given, however soon it was due. An earlier order moves the timer forward.
 func TestSupervisorTimer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -88,7 +88,7 @@ func TestSupervisorTimer(t *testing.T) {
 	}
 }
 
-// An answer is told while the server is suspect, and costs no memory.
+// Answered reports answers while the server is suspect, and allocates nothing.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Options{

@@ -11,14 +11,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Clear deletes the entries of the named servers, of all if none is named, and returns whose
-// there were. Servers that run write theirs back with their next list.
+// Clear deletes the entries of the named servers, or of all if none is named, and returns the names of those deleted.
+// Running servers write theirs again with their next list.
 func (c *Cache) Clear(names ...string) []string {
 	return c.erase(func(name string, _ *slot) bool { return len(names) == 0 || slices.Contains(names, name) })
 }
 
-// Prune deletes the entries of servers that were removed from the configuration longer than age
-// ago, and returns whose those were.
+// Prune deletes the entries of servers that were removed from the configuration longer than age ago, and returns
+// their names.
 func (c *Cache) Prune(age time.Duration) []string {
 	if c == nil {
 		return nil
@@ -48,8 +48,7 @@ func (c *Cache) erase(chosen func(name string, s *slot) bool) (erased []string) 
 	return erased
 }
 
-// Entries returns what is kept, as it is written into the file, by server. Broken entries are
-// as they were found.
+// Entries returns what is stored, by server, in the form of the file. Broken entries are returned as they were found.
 func (c *Cache) Entries() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	if c == nil {
@@ -70,21 +69,20 @@ func (c *Cache) Entries() map[string]json.RawMessage {
 	return out
 }
 
-// Imported is what [Cache.Import] did with the entry of one server.
+// Imported is the result of [Cache.Import] for one server.
 type Imported struct {
 	Name  string `json:"name"`
 	Tools int    `json:"tools"`
-	// Skipped says why it was not taken; empty if it was.
+	// Skipped says why the entry was not imported; empty if it was.
 	Skipped string `json:"skipped,omitempty"`
 }
 
-// Import takes the lists of another cache file, of Collie or of a program with the same format
-// for servers without a list of their own. They are marked as imported: until their
-// server has confirmed them, they are served only with Options.TrustImported, and as stale. The
-// error is a [tool.Error] of kind Invalid for what is not a cache file.
+// Import copies entries from another cache file, of Collie or of a program with the same format, for servers that
+// have none. They are marked as imported: until their server confirms them, they are served only with
+// Options.TrustImported, and as stale. If data is not a cache file, the error is a [tool.Error] of kind Invalid.
 func (c *Cache) Import(data []byte) ([]Imported, error) { return c.importFrom(data, time.Local) }
 
-// importFrom takes times that do not say their zone as those of zone.
+// importFrom reads times without a zone as times in zone.
 func (c *Cache) importFrom(data []byte, zone *time.Location) ([]Imported, error) {
 	if c == nil {
 		return nil, &tool.Error{Op: "import tool cache", Kind: tool.Disabled, Message: "the tool cache is switched off"}
@@ -139,7 +137,7 @@ func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imp
 	e := *r.Entry
 	e.State, e.StateReason, e.StateAt = active, reasonImported, plain(now)
 	if e.ToolsHash == "" {
-		e.ToolsHash, _ = hashTools(e.Tools) // they were read, so they have one
+		e.ToolsHash, _ = hashTools(e.Tools) // cannot fail: they were parsed
 	}
 	s := c.slots[name]
 	if s == nil {
@@ -152,20 +150,20 @@ func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imp
 	return Imported{Name: name, Tools: len(e.Tools)}
 }
 
-// Migration is what would become of a file of an older format.
+// Migration is the planned conversion of a file in an older format.
 type Migration struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Before and After are the file as text: as it is, and as it would be written.
+	// Before and After are the texts of the file as it is and as it would be.
 	Before []byte `json:"-"`
 	After  []byte `json:"-"`
 }
 
-// Changed reports whether there is anything to migrate.
+// Changed reports whether there is anything to convert.
 func (m Migration) Changed() bool { return m.From != m.To }
 
-// Migrate shows what would become of a file; nothing is written: a cache does that itself with
-// its next commit, and keeps the old file. The error is as that of [Cache.Import].
+// Migrate returns how a file would be converted, and writes nothing: a cache converts its file at its next write, and
+// keeps the old one. Errors are those of [Cache.Import].
 func Migrate(data []byte) (Migration, error) { return migrateFrom(data, time.Local) }
 
 func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
@@ -184,8 +182,8 @@ func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
 	return m, nil
 }
 
-// MigrateFile writes the cache file of o, of an older format, as of now, under the lock that gateways take too,
-// and keeps the old one beside it as <file>.v<version>.bak.
+// MigrateFile converts the cache file of o to the current format, under the lock that gateways take too, and keeps
+// the old one as <file>.v<version>.bak.
 func MigrateFile(ctx context.Context, o Options) error {
 	o.defaults()
 	f := newFile(o)

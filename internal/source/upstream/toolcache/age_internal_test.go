@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Setting the clock while a gateway runs makes nothing old or young: what counts
-// is the monotonic clock. The entry here says that it was confirmed tomorrow, as after a clock
-// that was set back, but was stored a second ago.
+// Setting the clock while a gateway runs does not change the age of entries, since the monotonic clock counts. This
+// entry claims to be confirmed tomorrow, as after the clock was set back, but was stored a second ago.
 func TestAgesUseTheMonotonicClock(t *testing.T) {
 	t.Parallel()
 	stored := time.Now()

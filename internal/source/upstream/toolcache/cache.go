@@ -1,20 +1,17 @@
-// Package toolcache keeps what MCP servers offer on disk, so that a restart lists every tool
-// before any server runs.
+// Package toolcache stores what MCP servers offer on disk, so that after a restart every tool is listed before any
+// server runs.
 //
-// A [Cache] is what one gateway knows: entries by server name, loaded once at start, changed
-// in memory at once and written in the background. Where entries lie is a [Backend]'s: the
-// file beside the configuration, and optionally a second one that several gateways share.
-// The cache is never needed for correctness: whatever goes wrong with it is a warning and a
-// counter, and the gateway works on without it.
+// A [Cache] is what one gateway knows: entries by server name, loaded once at start, changed in memory at once and
+// written in the background. A [Backend] stores them: the file beside the configuration, and optionally a place that
+// several gateways share. The gateway works without the cache: whatever fails in it is a warning and a counter.
 //
-// The file of a host is joined with what other processes write there, kept whole
-// when one of them is killed, and kept aside when it is broken. [Verify], [Migrate] and
-// [Cache.Import] are what people do with such files. Entries stay bytes until somebody looks them
-// up, so that a start costs one pass over the file; a list that has been tampered with is found
-// then and is not served.
+// Changes are merged with those of other processes that write the file. The file stays whole if a process is killed,
+// and is put aside if it is broken. [Verify], [Migrate] and [Cache.Import] are for people's commands on such files.
+// Entries stay bytes until they are looked up, so that a start makes one pass over the file. A list that was tampered
+// with is noticed at its look-up and not served.
 //
-// What it leaves to others: whether a server is started, what a list means and what clients
-// see is package upstream's; what makes a server's identity is package entry's.
+// Package upstream decides whether a server is started, what a list means and what clients see. Package entry defines
+// the identity of a server.
 package toolcache
 
 import (
@@ -28,12 +25,12 @@ import (
 	"time"
 )
 
-// Verdict says what an entry is worth.
+// Verdict says whether an entry can be served.
 type Verdict string
 
 // The verdicts.
 const (
-	Hit     Verdict = "hit"     // served; nobody needs to be asked
+	Hit     Verdict = "hit"     // served; the server need not be asked
 	Stale   Verdict = "stale"   // served, and to be refreshed
 	Expired Verdict = "expired" // not served: older than MaxStale
 	Miss    Verdict = "miss"    // not served
@@ -43,27 +40,26 @@ const (
 type Options struct {
 	// Path of the cache file; empty keeps everything in memory.
 	Path string
-	// Key of the signatures and of the identity hashes, 32 bytes; see [LoadKey].
+	// Key for signatures and identity hashes, 32 bytes; see [LoadKey].
 	Key []byte
-	// Shared is a second place, which several gateways use; nil for none. It needs a Key.
-	// Close closes it.
+	// Shared is a second place that several gateways use; nil for none. It requires a Key. Close closes it.
 	Shared Shared
-	// Mode of the file's permissions; 0 means 0600, or less if the file has less.
+	// Mode of a new file; 0 means 0600. An existing file with a stricter mode keeps it.
 	Mode fs.FileMode
 	// Compression is auto (default: gzip above 1 MiB), none or gzip.
 	Compression string
-	// TrustImported serves entries that came from another program's cache.
+	// TrustImported serves entries imported from another program's cache.
 	TrustImported bool
 	// AppVersion names the writer in the file.
 	AppVersion string
-	// Collect is how long writes are gathered into one; default 200 ms, at most ten times that
-	// after the first. Now replaces time.Now in tests.
+	// Collect is how long changes are gathered into one write; default 200 ms, and at most ten times that after the
+	// first change. Now replaces time.Now in tests.
 	Collect time.Duration
 	Now     func() time.Time
 	Logger  *slog.Logger // nil discards
 
-	file     *file  // tests make their own
-	instance string // tells us from other writers, and from other holders of leases
+	file     *file  // tests supply their own
+	instance string // distinguishes this process among writers and lease holders
 }
 
 // Want describes a configured server to the cache.
@@ -72,22 +68,21 @@ type Want struct {
 	Hash        string // entry.ConfigHash
 	Fingerprint string
 	Principal   string
-	// MaxAge and MaxStale bound how old a list may be: to be fresh, and to be served at all.
-	// MaxStale 0 serves fresh lists only.
+	// MaxAge is the age up to which a list is fresh, MaxStale the age up to which it is served. MaxStale 0 serves
+	// fresh lists only.
 	MaxAge, MaxStale time.Duration
 }
 
-// Cache is what one gateway knows of its servers' offers. It is safe for concurrent use. A nil
-// *Cache keeps nothing: every lookup is a miss. Close writes what is pending.
+// Cache is what one gateway knows of its servers' offers. It is safe for concurrent use. A nil *Cache stores nothing:
+// every look-up is a miss. Close writes what is pending.
 //
-// Everything but [Open], [Cache.Flush], [Cache.Lease] and [Cache.Close] works in memory only.
-// One goroutine writes what has changed; what could not be written stays pending and is tried
-// again after 5 s, then every 30 s, and by Close.
+// All methods except [Cache.Flush], [Cache.Lease] and [Cache.Close] work in memory only. One goroutine writes what
+// has changed. Failed writes stay pending and are tried again after 5 s, then every 30 s, and by Close.
 type Cache struct {
 	opts   Options
 	log    *slog.Logger
 	warner *warner
-	file   *file   // nil in memory
+	file   *file   // nil if in memory only
 	shared *shared // nil if there is none
 
 	life  context.Context //nolint:containedctx // the Cache's own goroutines end with it
@@ -95,20 +90,20 @@ type Cache struct {
 	tasks sync.WaitGroup
 	wake  chan struct{}
 
-	committing chan struct{} // held by who reads or writes the places
-	telling    sync.Mutex    // the watcher is called for one server after the other
-	unshared   atomic.Bool   // something is still to go to the shared place
+	committing chan struct{} // held while file or shared place is read or written
+	telling    sync.Mutex    // held while the watcher is called, one server at a time
+	unshared   atomic.Bool   // a change is not in the shared place yet
 
 	mu         sync.Mutex
 	slots      map[string]*slot
 	wants      map[string]Want
-	generation uint64 // of the file, as we know it
+	generation uint64 // of the file, as last seen
 	create     bool   // the file is missing
 	closed     bool
 	watcher    func(string)
-	following  bool     // the places are watched
-	untold     []string // servers that the watcher is to be told of
-	count      Stats    // but for what is computed when somebody asks
+	following  bool     // file and shared place are watched
+	untold     []string // servers of which the watcher has yet to be told
+	count      Stats    // except figures computed by Stats
 }
 
 const (
@@ -116,9 +111,8 @@ const (
 	openLimit      = 2 * time.Second
 )
 
-// Open loads the cache. It always returns a Cache: what is wrong with the file is logged once,
-// counted, and shown by [Cache.Stats]; a broken file is kept aside. It takes at most 2 s,
-// and at most 200 ms for a shared place.
+// Open loads the cache and always returns one. A problem of the file is logged once, counted, and shown by
+// [Cache.Stats]; a broken file is put aside. Open takes at most 2 s, and at most 200 ms for a shared place.
 func Open(ctx context.Context, opts Options) *Cache {
 	c := newCache(opts)
 	start := time.Now()
@@ -190,7 +184,7 @@ func (c *Cache) load(ctx context.Context) {
 	c.create = err == nil && c.file.Info().Missing
 }
 
-// counted counts why a place could not be used, and returns the code of that.
+// counted counts a failure of the file or the shared place, and returns its code.
 func (c *Cache) counted(what string, err error) (cause string) {
 	cause = causeOf(err)
 	c.mu.Lock()
@@ -199,13 +193,13 @@ func (c *Cache) counted(what string, err error) (cause string) {
 	return cause
 }
 
-// failed counts and tells why a place could not be used.
+// failed counts and logs a failure of the file or the shared place.
 func (c *Cache) failed(what string, err error) {
 	cause := c.counted(what, err)
 	c.warner.warn(what+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", what, "error", err)
 }
 
-// Close writes what is pending, within 2 s, and ends everything. It may be called twice.
+// Close writes what is pending, within 2 s, and stops all background work. It may be called twice.
 func (c *Cache) Close() error {
 	if c == nil {
 		return nil
@@ -224,10 +218,10 @@ func (c *Cache) Close() error {
 	c.stop()
 	c.tasks.Wait()
 	if c.file != nil {
-		_ = c.file.Close() // it has no error to tell
+		_ = c.file.Close() // returns no error
 	}
 	if c.shared != nil {
-		_ = c.shared.backend.Close() // there is nothing left to do about an error
+		_ = c.shared.backend.Close() // nothing can be done about an error
 	}
 	return err
 }

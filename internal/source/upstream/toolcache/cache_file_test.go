@@ -18,11 +18,11 @@ import (
 	"collie/test/await"
 )
 
-// stored is a bench with one entry in its file.
+// stored returns a bench with one entry in its file.
 func stored(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	c := b.open(t)
+	c := b.open(t, calm)
 	c.Store("a", entry(1, "x", "y"))
 	c.Store("b", entry(2, "z"))
 	mustClose(t, c)
@@ -165,7 +165,7 @@ func TestRemovedAndBack(t *testing.T) {
 func TestRenamed(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
-	c := b.open(t)
+	c := b.open(t, calm)
 	got := c.Configured([]toolcache.Want{want("new-name", 1), want("b", 2)})
 	if diff := cmp.Diff(map[string]string{"new-name": "a"}, got); diff != "" {
 		t.Errorf("renamed (-want +got):\n%s", diff)

@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The ways to compress a file; the reader tells them by the first two bytes.
+// The compression settings; the reader recognizes gzip by its first two bytes.
 const (
 	compressAuto = "auto" // gzip above compressAbove; the default
 	compressNone = "none"
@@ -19,14 +19,14 @@ const (
 
 const (
 	compressAbove = 1 << 20
-	maxFile       = 64 << 20  // as it lies on the disk
+	maxFile       = 64 << 20  // size on the disk
 	maxExpanded   = 256 << 20 // after expansion
-	maxRatio      = 200       // more than JSON ever gives: a bomb
-	likelyRatio   = 32        // most that lists of tools give, where a file is large
-	likelySize    = 8 << 20   // what a file may say of its length before it has shown anything
+	maxRatio      = 200       // more than JSON ever gives, so it is a bomb
+	likelyRatio   = 32        // the most that large lists of tools give
+	likelySize    = 8 << 20   // up to this size a file's own claim of its length is believed
 )
 
-// compressed packs a file as the setting says.
+// compressed compresses a file as the setting says.
 func compressed(data []byte, setting string) ([]byte, error) {
 	above := compressAbove
 	switch setting {
@@ -42,7 +42,7 @@ func compressed(data []byte, setting string) ([]byte, error) {
 	return packed, err
 }
 
-// Pack compresses what is longer than above, where that helps. [Unpack] undoes it.
+// Pack compresses data longer than above, if that makes it smaller. [Unpack] reverses it.
 func Pack(data []byte, above int) ([]byte, error) {
 	if len(data) <= above {
 		return data, nil
@@ -68,7 +68,7 @@ var errExpands = errors.New("it expands to more than a cache file can hold")
 // Plain returns a cache file as text, whether it is compressed or not.
 func Plain(data []byte) ([]byte, error) { return Unpack(data, min(maxExpanded, maxRatio*len(data))) }
 
-// Unpack returns what [Pack] was given. What expands to more than limit is an error.
+// Unpack returns what [Pack] was given. It fails if that would exceed limit.
 func Unpack(data []byte, limit int) ([]byte, error) {
 	if !isCompressed(data) {
 		return data, nil
@@ -78,7 +78,7 @@ func Unpack(data []byte, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
 	var b bytes.Buffer
-	b.Grow(min(expanded(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // ReadFrom wants so much room at the end, to see that it is one
+	b.Grow(min(expanded(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // bytes.MinRead more, which ReadFrom needs to notice the end
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
@@ -88,7 +88,8 @@ func Unpack(data []byte, limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// expanded is how much a file says that it expands to, in its last four bytes, which nothing has checked yet.
+// expanded returns the uncompressed length that a gzip file claims in its last four bytes. Nothing has checked it
+// yet.
 func expanded(data []byte) int {
 	return int(binary.LittleEndian.Uint32(data[len(data)-4:]))
 }

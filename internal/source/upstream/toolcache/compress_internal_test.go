@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestExpand expands a file, and one that does not say how long its text is.
+// TestExpand: files are expanded, also one that does not tell its length.
 func TestExpand(t *testing.T) {
 	t.Parallel()
 	var text []byte
@@ -33,7 +33,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandTakesRoomOnce shows that the texts of many tools that are much alike are expanded without being copied as they grow.
+// TestExpandTakesRoomOnce: expanding a large file of similar tools does not copy the text as it grows.
 func TestExpandTakesRoomOnce(t *testing.T) {
 	t.Parallel()
 	var text []byte

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// removedFor is how long the entry of a server that is gone is kept.
+// removedFor is how long the entry of a removed server is kept.
 const removedFor = 30 * 24 * time.Hour
 
-// Configured tells which servers are configured now, disabled ones included: entries of
-// others are marked removed, and deleted after 30 days; an entry whose server has gone and whose
-// hash a new name has moves to that name; an entry of a removed server that has come back is
-// active again; one whose server has another hash is marked invalid, and is active again when
-// the old hash returns. It returns the moves, old name by new name. It is called after Open and
+// Configured tells the cache which servers are configured now, disabled ones included. It is called after Open and
 // after each change of the configuration.
+//
+// Entries of other servers are marked removed, and deleted after 30 days. If a removed server's hash appears under a
+// new name, its entry moves to that name. The entry of a server that has come back becomes active again. The entry of
+// a server with a different hash is marked invalid, until the old hash returns. Configured returns the moves, old
+// name by new name.
 func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 	renamed = map[string]string{}
 	if c == nil {
@@ -43,8 +44,8 @@ func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 	return renamed
 }
 
-// renamedFrom is the name under which the entry of a new server lies; empty if there is none.
-// Of several the one that was confirmed last counts.
+// renamedFrom returns the name under which a new server's entry is stored, empty if there is none. Of several it is
+// the one that was confirmed last.
 func (c *Cache) renamedFrom(w Want) string {
 	if s := c.slots[w.Name]; w.Hash == "" || s != nil && !s.gone && s.head().ConfigHash == w.Hash {
 		return ""
@@ -65,7 +66,7 @@ func (c *Cache) renamedFrom(w Want) string {
 	return found
 }
 
-// move gives an entry to another server, in one commit with its removal from the old one.
+// move gives an entry to another server. Its removal from the old name is in the same commit.
 func (c *Cache) move(from, to string) {
 	old := c.slots[from]
 	next := c.slots[to]
@@ -81,17 +82,17 @@ func (c *Cache) move(from, to string) {
 	c.changed()
 }
 
-// erase deletes the entry from the place it lies in.
+// erase marks the entry to be deleted from the file.
 func (s *slot) erase() {
 	s.gone = true
 	s.version++
 }
 
-// reconcile fits the state of an entry to its server's configuration.
+// reconcile updates the state of an entry to its server's configuration.
 func (c *Cache) reconcile(s *slot, w Want) {
 	state, reason := s.head().State, s.head().StateReason
 	same := s.head().ConfigHash == w.Hash
-	foreign := reason == reasonImported // its hash is another program's
+	foreign := reason == reasonImported // its hash was made by another program
 	var next State
 	var why string
 	switch {
@@ -113,8 +114,8 @@ func (c *Cache) reconcile(s *slot, w Want) {
 	}
 }
 
-// remove marks the entry of a server that is not configured any more. What must be known when
-// it comes back is kept as the reason.
+// remove marks the entry of a server that is no longer configured. The state to restore when it comes back is stored
+// in the reason.
 func (c *Cache) remove(s *slot) {
 	state, reason := s.head().State, s.head().StateReason
 	now := c.opts.Now()
@@ -122,7 +123,7 @@ func (c *Cache) remove(s *slot) {
 	case s.gone:
 		return
 	case s.open(now) == nil:
-		return // a broken entry stays for whoever wants to see why
+		return // a broken entry stays for diagnosis
 	case state != removed:
 		if state != Empty && reason != reasonImported {
 			reason = ""

@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// serves reports whether every tool that the cache would list is one that was stored.
+// serves checks that every tool that the cache would list is one that was stored.
 func serves(t *testing.T, data []byte, good map[string]bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a definition, in a live list and in a file: its bytes, and how deep its schema may nest.
+// Bounds of a definition, in a live list and in a file: its bytes, and the nesting of its schema.
 const (
 	MaxDefinition  = 1 << 20
 	MaxSchemaDepth = 64
@@ -19,12 +19,12 @@ const (
 
 const maxName = 128 // characters
 
-// definition is one element of a list, and the fields that are checked.
+// definition is an element of a list, with the fields that are checked.
 type definition struct {
 	raw, id, inputSchema json.RawMessage
 }
 
-// definition reads the one that comes next.
+// definition reads the next definition.
 func (s *scanner) definition(l *list) (d definition, err error) {
 	d.raw, err = s.object(func(name string) error {
 		v, err := s.value()
@@ -39,7 +39,7 @@ func (s *scanner) definition(l *list) (d definition, err error) {
 	return d, err
 }
 
-// check applies what a live list must meet as well and returns what names the definition.
+// check applies the rules that hold for live lists too, and returns what identifies the definition.
 func (d definition) check(l *list) (name string, err error) {
 	if len(d.raw) > MaxDefinition {
 		return "", fmt.Errorf("larger than %d bytes", MaxDefinition)
@@ -70,12 +70,12 @@ func checkName(l *list, name string) error {
 		return fmt.Errorf("%s is empty", l.key)
 	}
 	if l.key != "name" {
-		return nil // URIs have their own rules, which their server knows
+		return nil // URIs follow rules of their server
 	}
 	return CheckName(name)
 }
 
-// CheckName says why a tool or a prompt cannot have a name.
+// CheckName returns why a tool or prompt cannot have this name.
 func CheckName(name string) error {
 	if utf8.RuneCountInString(name) > maxName {
 		return fmt.Errorf("name %.40q… is longer than %d characters", name, maxName)
@@ -88,8 +88,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Deeper reports whether arrays and objects nest deeper than limit in a valid text. Most texts have fewer brackets than that, in
-// strings or not, and are not walked.
+// Deeper reports whether arrays and objects in a valid JSON text nest deeper than limit. It walks the text only if it
+// has more brackets than limit, which is rare.
 func Deeper(raw []byte, limit int) bool {
 	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
 		return false
@@ -113,7 +113,7 @@ func Deeper(raw []byte, limit int) bool {
 	return false
 }
 
-// nameOf is the name of a tool.
+// nameOf returns the name of a tool.
 func nameOf(def json.RawMessage) (string, bool) {
 	d, err := newScanner(def).definition(&lists[0])
 	if err != nil {
@@ -125,7 +125,7 @@ func nameOf(def json.RawMessage) (string, bool) {
 
 var errNoObject = errors.New("not a JSON object")
 
-// checkLists holds what is to be kept against the rules for what is read back.
+// checkLists applies the reader's rules to lists before they are stored.
 func checkLists(e *Entry) error {
 	for i := range lists {
 		l, back, findings := &lists[i], &Entry{}, []Finding{}
@@ -137,7 +137,7 @@ func checkLists(e *Entry) error {
 			return fmt.Errorf("%s: %w", l.name, errNoObject)
 		case len(findings) > 0:
 			return fmt.Errorf("%s: %s", l.name, findings[0].Message)
-		case len(*l.at(back)) != len(defs): // one that is none or two
+		case len(*l.at(back)) != len(defs): // the element was read as none or as two
 			return fmt.Errorf("%s: %w", l.name, errNoObject)
 		}
 	}

@@ -9,42 +9,42 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// document is a cache file. Entries stay as they lie in it.
+// document is a cache file. Its entries stay as bytes.
 type document struct {
 	version    string
 	created    time.Time
 	updated    time.Time
-	total      uint64 // entries ever committed
-	writes     uint64 // files ever written
+	total      uint64 // number of commits of entries
+	writes     uint64 // number of times the file was written
 	generation uint64
 	writer     json.RawMessage
 	entries    map[string]json.RawMessage
 
-	from  string   // the version on the disk, before migration
+	from  string   // the version on disk, before migration
 	plain int      // size in bytes before compression
-	extra []member // fields that a newer version knows, kept as they are
-	meta  []member // of metadata: all of them until readMeta, then those that we do not know
+	extra []member // fields of a newer version, kept as they are
+	meta  []member // members of metadata: all of them before readMeta, then the unknown ones
 }
 
-// indentBelow is the size up to which a file is laid out for people.
+// indentBelow is the size up to which a file is indented for people.
 const indentBelow = 256 << 10
 
 var serverName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
-// newDocument is the file before anything was written.
+// newDocument returns an empty document.
 func newDocument(now time.Time) *document {
 	return &document{version: version, created: now, updated: now, entries: map[string]json.RawMessage{}}
 }
 
-// clone is a copy whose entries can be changed.
+// clone returns a copy whose entries can be changed.
 func (d *document) clone() *document {
 	c := *d
 	c.entries = maps.Clone(d.entries)
 	return &c
 }
 
-// readDocument reads a file of any version that we know, as of [version], and reports what is
-// wrong with it outside its entries. A newer major version is a [*foreignVersionError].
+// readDocument reads a file of any known version, converted to [version], and reports problems outside its entries.
+// For a newer major version the error is a [*foreignVersionError].
 func readDocument(data []byte, zone *time.Location, report reporter) (*document, error) {
 	plain, err := Plain(data)
 	if err != nil {
@@ -55,7 +55,7 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 	d := parseDocument(plain, report)
 	d.plain = len(plain)
 	if versionPattern.MatchString(d.version) && versionNumbers(d.version)[0] > versionNumbers(version)[0] {
-		*report.list = (*report.list)[:before] // nothing in it is ours to judge
+		*report.list = (*report.list)[:before] // a newer format is not checked by our rules
 		err := &foreignVersionError{d.version}
 		report.at("version").fail(ruleVersion, err.Error())
 		return d, err
@@ -71,7 +71,7 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 	return d, nil
 }
 
-// usable reads a file that is to be used. bad is the first thing that keeps it from that.
+// usable reads a file that is to be used. bad is the first finding that makes it unusable.
 func usable(data []byte, zone *time.Location) (d *document, bad *Finding, err error) {
 	var findings []Finding
 	d, err = readDocument(data, zone, reporter{list: &findings})
@@ -132,7 +132,7 @@ func (d *document) field(s *scanner, name string, report reporter) error {
 	return asFinding(s, err, report)
 }
 
-// asFinding reports a value of the wrong kind, passes over it and goes on.
+// asFinding reports a value of the wrong type, skips it and continues.
 func asFinding(s *scanner, err error, report reporter) error {
 	if wrong, ok := err.(*typeError); ok { //nolint:errorlint // that of an inner value is wrapped by nobody
 		report.fail(ruleType, wrong.Error())
@@ -153,8 +153,7 @@ func (d *document) server(s *scanner, name string, report reporter) error {
 	return nil
 }
 
-// readMeta reads the metadata, which the parser has only kept: a migration may have to write it
-// anew first.
+// readMeta reads the metadata. The parser leaves it as bytes, since a migration may have to rewrite it first.
 func (d *document) readMeta(report reporter) {
 	seen := met{}
 	var unknown []member
@@ -168,9 +167,8 @@ func (d *document) readMeta(report reporter) {
 	d.meta = unknown
 }
 
-// render writes the file: metadata first, so that the first bytes tell two versions apart, then
-// the servers by name. Up to indentBelow each field and each definition has a line of its own;
-// what a server sent is never laid out anew.
+// render returns the file: first metadata, so that the first bytes identify a version of the file, then the servers
+// by name. Up to indentBelow each field and each definition has its own line. What a server sent keeps its bytes.
 func (d *document) render() []byte {
 	meta := append(write(metaFields, d), d.meta...)
 	var servers []member

@@ -12,17 +12,17 @@ import (
 	"collie/internal/tool"
 )
 
-// The stable codes of what keeps a place from being read or written; statistics count by them.
+// Stable codes for why a file or shared place cannot be read or written. Statistics count by them.
 const (
-	causeReadOnly = "read_only"     // by its mode or that of its folder
+	causeReadOnly = "read_only"     // by the mode of the file or its folder
 	causeFull     = "disk_full"     // no space, or over a quota
-	causeSlow     = "slow"          // file work did not end within its limit
+	causeSlow     = "slow"          // file work exceeded its time limit
 	causeLocked   = "lock_busy"     // another process holds the lock
 	causeNewer    = "newer_version" // written by a newer Collie
-	causeConflict = "conflict"      // changed by others again and again
+	causeConflict = "conflict"      // others changed it on every try
 	causeCorrupt  = "corrupt"       // not a cache file
 	causeNoFile   = "no_file"       // a folder, a device or the like
-	causeSkipped  = "skipped"       // it failed a moment ago
+	causeSkipped  = "skipped"       // skipped after a recent failure
 	causeOther    = "other"
 )
 
@@ -41,7 +41,7 @@ func newCaused(code, op, path, message, hint string, err error) error {
 	return &causedError{code, &tool.Error{Op: op, Kind: tool.Unavailable, Subject: path, Message: message, Hint: hint, Err: err}}
 }
 
-// causeOf is the code of why a place did not work.
+// causeOf returns the code for a failure.
 func causeOf(err error) string {
 	if c, ok := errors.AsType[*causedError](err); ok {
 		return c.code
@@ -59,7 +59,7 @@ func causeOf(err error) string {
 	return causeOther
 }
 
-// warner logs one warning per cause and 10 minutes.
+// warner logs one warning for each cause in 10 minutes.
 type warner struct {
 	log *slog.Logger
 	now func() time.Time

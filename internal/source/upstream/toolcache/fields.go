@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// field is one member of an object in the file: how it is written, and how it is read and checked.
+// field describes a member of an object in the file: how it is written, read and checked.
 type field[T any] struct {
 	name     string
 	required bool
-	put      func(*T) json.RawMessage // nil leaves it out
+	put      func(*T) json.RawMessage // returns nil to leave it out
 	get      func(*T, json.RawMessage) error
 }
 
-// fields are those of an entry but for its lists, in the order in which they are written: what is looked at first
-// comes first.
+// fields are those of an entry except its lists, in the order of writing: what is read first comes first.
 var fields = []field[record]{
 	{"version", true, func(*record) json.RawMessage { return quote(version) }, getVersion},
 	text("state", false, stateWord, func(r *record) *State { return &r.State }),
@@ -67,7 +66,7 @@ func write[T any](all []field[T], from *T) (list []member) {
 	return list
 }
 
-// read reads one member. known is false for one that a newer version has.
+// read reads one member. known is false for a member of a newer version.
 func read[T any](all []field[T], to *T, name string, v json.RawMessage, report reporter) (known bool) {
 	i := slices.IndexFunc(all, func(f field[T]) bool { return f.name == name })
 	if i < 0 {
@@ -79,7 +78,7 @@ func read[T any](all []field[T], to *T, name string, v json.RawMessage, report r
 	return true
 }
 
-// met are the names of the members of one object that came so far.
+// met has the names of an object's members so far.
 type met map[string]bool
 
 func (m met) once(name string, report reporter) {
@@ -95,7 +94,7 @@ func (m met) need(name string, report reporter) {
 	}
 }
 
-// needAll reports those that must be there and have not come.
+// needAll reports required members that are missing.
 func needAll[T any](m met, all []field[T], report reporter) {
 	for _, f := range all {
 		if f.required {
@@ -104,7 +103,7 @@ func needAll[T any](m met, all []field[T], report reporter) {
 	}
 }
 
-// text is a string; empty is left out.
+// text is a string field, left out if empty.
 func text[T any, S ~string](name string, required bool, check func(string) error, at func(*T) *S) field[T] {
 	return field[T]{
 		name, required,
@@ -125,7 +124,7 @@ func text[T any, S ~string](name string, required bool, check func(string) error
 	}
 }
 
-// moment is a time; the zero one is left out, unless it is required.
+// moment is a time field, left out if zero, unless it is required.
 func moment[T any](name string, required bool, at func(*T) *time.Time) field[T] {
 	return field[T]{
 		name, required,
@@ -154,7 +153,7 @@ func count[T any](name string, required bool, at func(*T) *uint64) field[T] {
 	}
 }
 
-// object is a JSON object that is kept as it came; nil is left out, or empty where it is required.
+// object is a JSON object that is kept as bytes. If nil it is left out, or written empty if required.
 func object[T any](name string, required bool, at func(*T) *json.RawMessage) field[T] {
 	return field[T]{
 		name, required,
@@ -199,7 +198,7 @@ func getTTL(r *record, raw json.RawMessage) error {
 	return err
 }
 
-// maxTTL keeps a foreign number from overflowing: a hundred years in milliseconds.
+// maxTTL, a hundred years in milliseconds, keeps a foreign number from overflowing.
 const maxTTL = 100 * 365 * 24 * 3600 * 1000
 
 func getTruncated(r *record, raw json.RawMessage) error {
@@ -210,7 +209,7 @@ func getDropped(r *record, raw json.RawMessage) error {
 	return decode(raw, &r.Dropped, `a list of {"name", "reason"}`)
 }
 
-// lastError is the last refresh that failed.
+// lastError is the last failed refresh.
 type lastError struct {
 	Code string `json:"code"`
 	At   string `json:"at"`
@@ -243,7 +242,7 @@ func putToolHashes(r *record) json.RawMessage {
 	return encodeIf(len(hashes) > 0, hashes)
 }
 
-// getToolHashes checks them only: they are computed anew whenever they are written.
+// getToolHashes only checks the hashes: each write computes them anew.
 func getToolHashes(_ *record, raw json.RawMessage) error {
 	var hashes map[string]string
 	if err := decode(raw, &hashes, "an object of names and hashes"); err != nil {

@@ -14,37 +14,36 @@ import (
 	"time"
 )
 
-// file is the [Backend] of the processes of one host: a JSON file that people can read,
-// and a lock beside it. It is never in the way: all work with files ends within 2 s or is left
-// alone, and while such work hangs everything fails at once. A symbolic link is resolved
-// once and its target is written. What cannot be read as a cache file is renamed to
-// <file>.corrupt-<time> and <file>.bak takes its place.
+// file is the [Backend] for the processes of one host: a JSON file that people can read, with a lock beside it. It
+// never blocks its callers for long: file work is abandoned after 2 s, and while abandoned work hangs, further calls
+// fail at once. A symbolic link is resolved once and its target is written. A file that is not a valid cache is
+// renamed to <file>.corrupt-<time>, and <file>.bak takes its place.
 type file struct {
 	opts   Options
 	path   string
-	limit  time.Duration   // of file work
-	before func(op string) // is called before it
-	work   chan struct{}   // held by who does file work, and guards what follows
+	limit  time.Duration   // time limit for file work
+	before func(op string) // called before file work, in tests
+	work   chan struct{}   // held during file work; guards the fields below
 
-	target   string    // path without links; empty until the first work
+	target   string    // path with links resolved; empty before the first work
 	doc      *document // as last read or written; nil if there is no file
-	stamp    stamp     // of what doc was read from
-	began    bool      // the first load is over
-	original []byte    // the file that is still in an old format
+	stamp    stamp     // of the file from which doc was read
+	began    bool      // the first load is done
+	original []byte    // the file's bytes if its format is old
 	unlocked bool      // the file system has no locks
 
-	hanging atomic.Int32 // pieces of work that were left alone
+	hanging atomic.Int32 // abandoned operations that still run
 	info    atomic.Pointer[FileInfo]
 	closed  context.Context //nolint:containedctx // it ends its own work, nobody's request
 	close   context.CancelFunc
 	tasks   sync.WaitGroup
 }
 
-// FileInfo is what is known of a cache file.
+// FileInfo describes a cache file.
 type FileInfo struct {
 	Path       string    `json:"path"`
-	Format     string    `json:"format"`     // version of the file, empty if there is none
-	Size       int64     `json:"size"`       // as it lies on the disk
+	Format     string    `json:"format"`     // version of the format; empty without a file
+	Size       int64     `json:"size"`       // on disk
 	PlainSize  int64     `json:"plainSize"`  // before compression
 	Compressed bool      `json:"compressed"` //
 	Writable   bool      `json:"writable"`
@@ -58,10 +57,10 @@ type FileInfo struct {
 	LockWaits  uint64    `json:"-"`       // commits that found the lock taken
 }
 
-// fileLimit is how long file work may take, and how long one waits for the lock.
+// fileLimit bounds file work, and the wait for the lock.
 const fileLimit = 2 * time.Second
 
-// newFile makes the file of a cache; nothing is read or made yet.
+// newFile returns the file of a cache. It reads and creates nothing yet.
 func newFile(o Options) *file {
 	path := o.Path
 	if abs, err := filepath.Abs(path); err == nil {
@@ -73,8 +72,8 @@ func newFile(o Options) *file {
 	return f
 }
 
-// Load reads the file, unless it is the one that was read or written last. At the first time it
-// also clears away what killed processes left.
+// Load reads the file, unless it is the version that was last read or written. The first Load also removes what
+// killed processes left behind.
 func (f *file) Load(ctx context.Context) (Snapshot, error) {
 	return within(ctx, f, f.limit, "load", func() (Snapshot, error) {
 		if err := f.load(); err != nil {
@@ -91,11 +90,11 @@ func (f *file) snapshot() Snapshot {
 	return Snapshot{Generation: f.doc.generation, Entries: maps.Clone(f.doc.entries)}
 }
 
-// Commit writes the file, with all changes or none; see [Backend]. A commit without changes makes a
-// file that is missing and brings one of an older format up to date.
+// Commit writes the file with all changes, or with none on failure; see [Backend]. A commit without changes creates a
+// missing file, and converts one of an older format.
 func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // work that was left alone must not write later
+	defer cancel() // abandoned work must not write later
 	return within(ctx, f, 2*f.limit, "commit", func() (Snapshot, error) {
 		err := f.commit(ctx, changes)
 		if err != nil && !errors.Is(err, ErrConflict) {
@@ -105,10 +104,10 @@ func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	})
 }
 
-// Info is what is known of the file since it was last read or written.
+// Info describes the file as it was last read or written.
 func (f *file) Info() FileInfo { return *f.info.Load() }
 
-// Close ends watching and waits for work in the background, 2 s at most.
+// Close stops watching and waits for background work, 2 s at most.
 func (f *file) Close() error {
 	f.close()
 	done := make(chan struct{})
@@ -120,13 +119,13 @@ func (f *file) Close() error {
 	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C: // a file system that hangs
+	case <-timer.C: // the file system hangs
 	}
 	return nil
 }
 
-// within does file work in a goroutine of its own and leaves it alone after limit. One works at
-// a time; while somebody hangs, nobody waits for him.
+// within runs file work in its own goroutine and abandons it after limit. One operation runs at a time. While an
+// abandoned one hangs, others fail without waiting.
 func within[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
 	var none T
 	if f.closed.Err() != nil {
@@ -182,9 +181,9 @@ func (f *file) slow() error {
 		"put the file on a local disk: COLLIE_CACHE_FILE", nil)
 }
 
-// Place decides where the cache file lies: at path, or at fallback where the folder of path
-// cannot be written and no file is there. A file that is there is used, read-only or not:
-// a container image may come with one. An empty fallback leaves no choice.
+// Place returns the path of the cache file: path, or fallback if the folder of path cannot be written and has no such
+// file. An existing file is used even if it is read-only, since a container image may contain one. An empty fallback
+// always gives path.
 func Place(path, fallback string) (chosen string, fellBack bool) {
 	if path == "" || fallback == "" {
 		return path, false
@@ -195,7 +194,7 @@ func Place(path, fallback string) (chosen string, fellBack bool) {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
-			continue // it can be made if the one above can be written
+			continue // it can be created if its parent can be written
 		}
 		if err == nil && info.IsDir() && mayWrite(dir, info) {
 			return path, false

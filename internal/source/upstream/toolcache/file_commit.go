@@ -13,7 +13,7 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// commit writes the file under its lock, on top of what lies there then.
+// commit writes the file under its lock, with the changes applied to what it contains then.
 func (f *file) commit(ctx context.Context, changes []Change) error {
 	if err := f.permitted(); err != nil {
 		f.setWritable(false)
@@ -59,7 +59,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// replaceBroken puts aside a file that was broken while we run: what we know is written in its place.
+// replaceBroken puts aside a file that broke while we run, and writes what is in memory in its place.
 func (f *file) replaceBroken(bad Finding) error {
 	aside := f.setAside()
 	f.adopt(nil, nil, stamp{})
@@ -67,8 +67,8 @@ func (f *file) replaceBroken(bad Finding) error {
 	return nil
 }
 
-// permitted asks the modes, not the kernel: root may write anything, and still means something
-// by chmod 444.
+// permitted checks the modes itself instead of just trying to write: root may write anything, but a chmod 444 is
+// meant for root too.
 func (f *file) permitted() error {
 	const hint = "chmod u+w it; until then the tool lists are kept in memory"
 	if info, err := os.Stat(f.target); err == nil {
@@ -87,7 +87,7 @@ func (f *file) permitted() error {
 
 func writable(info fs.FileInfo) bool { return info.Mode().Perm()&0o200 != 0 }
 
-// folderWritable is true for a folder that is missing: it can be made.
+// folderWritable also returns true for a missing folder, which can be created.
 func folderWritable(path string) bool {
 	info, err := os.Stat(filepath.Dir(path))
 	return err != nil || runtime.GOOS == "windows" || writable(info)
@@ -99,8 +99,8 @@ func (f *file) setWritable(ok bool) {
 	f.info.Store(&info)
 }
 
-// lock takes the lock beside the file. A file system without locks has to do with a look at the
-// generation before the rename.
+// lock takes the lock beside the file. On a file system without locks, only the check of the generation before the
+// rename protects from other writers.
 func (f *file) lock(ctx context.Context) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.limit)
 	defer cancel()
@@ -124,7 +124,7 @@ func (f *file) lock(ctx context.Context) (unlock func(), err error) {
 	return func() {}, nil
 }
 
-// apply makes the next version of the document.
+// apply returns the next version of the document.
 func (f *file) apply(doc *document, changes []Change) *document {
 	next := doc.clone()
 	for _, c := range changes {
@@ -151,7 +151,7 @@ func (f *file) apply(doc *document, changes []Change) *document {
 	return next
 }
 
-// keepOriginal keeps a file of an older format before it is replaced.
+// keepOriginal saves a file of an older format before it is replaced.
 func (f *file) keepOriginal() error {
 	if f.original == nil {
 		return nil
@@ -177,7 +177,7 @@ func (f *file) replace(data []byte) error {
 	return atomicfile.Replace(f.target, data, o)
 }
 
-// mode keeps that of the old file, and is never wider than 0600 unless the user wants it.
+// mode returns the mode for the file: that of the old one, and never wider than 0600 unless the user asks for it.
 func (f *file) mode() fs.FileMode {
 	if f.opts.Mode != 0 {
 		return f.opts.Mode.Perm()
@@ -188,11 +188,11 @@ func (f *file) mode() fs.FileMode {
 	return 0o600
 }
 
-// remember remembers what was written.
+// remember records what was written.
 func (f *file) remember(next *document, plain, data []byte) {
 	now, err := f.look()
 	if err != nil {
-		now = stamp{} // the next work reads the file again
+		now = stamp{} // forces the next operation to read the file
 	}
 	next.plain = len(plain)
 	f.adopt(next, data, now)

@@ -14,10 +14,10 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// stamp tells one version of the file from another without reading all of it.
+// stamp identifies a version of the file without reading all of it.
 type stamp struct {
 	info fs.FileInfo // nil if there is no file
-	head []byte      // the first bytes: the generation is there
+	head []byte      // the first bytes, which contain the generation
 }
 
 const headSize = 512
@@ -30,7 +30,7 @@ func (s stamp) equal(t stamp) bool {
 		s.info.ModTime().Equal(t.info.ModTime()) && bytes.Equal(s.head, t.head)
 }
 
-// look takes the stamp of the file as it is now.
+// look returns the stamp of the file as it is now.
 func (f *file) look() (stamp, error) {
 	file, err := f.open()
 	if file == nil {
@@ -72,7 +72,7 @@ func (f *file) open() (*os.File, error) {
 	return file, err
 }
 
-// load brings doc up to date with the file.
+// load updates doc from the file.
 func (f *file) load() error {
 	first := !f.began
 	if first {
@@ -85,7 +85,7 @@ func (f *file) load() error {
 			f.recover(bad)
 			return nil
 		}
-		return f.corrupt(bad) // somebody is writing to it, or has broken it: what we have stays
+		return f.corrupt(bad) // being written or broken by somebody: doc stays
 	})
 	if first && data != nil && len(f.doc.entries) > 0 && f.doc.from == f.doc.version {
 		f.backUp(data)
@@ -93,8 +93,8 @@ func (f *file) load() error {
 	return err
 }
 
-// refresh reads the file again if it is not the one we know, and returns its text then. The generation
-// alone does not tell: people edit files. What is to be done about a broken file says broken.
+// refresh reads the file again if it is not the known version, and returns its text. The generation alone is not
+// enough, since people edit files. broken handles a broken file.
 func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
 	now, err := f.look()
 	if err != nil {
@@ -116,9 +116,9 @@ func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
 	return data, err
 }
 
-// resolve follows the links of path, to a target that may be missing.
+// resolve follows the symbolic links of path, up to a target that may not exist.
 func resolve(path string) string {
-	for range 40 { // as many as Linux follows
+	for range 40 { // Linux's limit
 		to, err := os.Readlink(path)
 		if err != nil {
 			return path
@@ -131,7 +131,7 @@ func resolve(path string) string {
 	return path
 }
 
-// read reads and takes the file. bad is why it is not a cache file.
+// read reads the file into doc. bad says why it is not a cache file.
 func (f *file) read() (data []byte, bad *Finding, err error) {
 	file, err := f.open()
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *file) read() (data []byte, bad *Finding, err error) {
 	return data, bad, nil
 }
 
-// adopt makes doc what the file is.
+// adopt makes doc the current content of the file.
 func (f *file) adopt(doc *document, data []byte, now stamp) {
 	f.doc, f.stamp, f.original = doc, now, nil
 	info := FileInfo{Path: f.path, Writable: true, Missing: now.info == nil, LockWaits: f.Info().LockWaits}
@@ -187,7 +187,7 @@ func (f *file) adopt(doc *document, data []byte, now stamp) {
 	f.info.Store(&info)
 }
 
-// corrupt is the error of a file that is none of ours.
+// corrupt returns the error for a file that is not a cache.
 func (f *file) corrupt(bad Finding) error {
 	at := ""
 	if bad.Line > 0 {
@@ -198,7 +198,7 @@ func (f *file) corrupt(bad Finding) error {
 	return newCaused(causeCorrupt, "read tool cache", f.path, at+bad.Message, "collie cache verify shows everything that is wrong", nil)
 }
 
-// The files beside the cache file.
+// Suffixes of the files beside the cache file.
 const (
 	backupSuffix  = ".bak"
 	corruptSuffix = ".corrupt-"
@@ -206,8 +206,8 @@ const (
 	backupEvery   = 24 * time.Hour
 )
 
-// recover keeps a broken file aside and takes the last good one in its place. A start goes on
-// without a cache.
+// recover puts a broken file aside and restores the last good copy. Without one, a start continues with an empty
+// cache.
 func (f *file) recover(bad Finding) {
 	aside, healed := f.quarantine()
 	if healed {
@@ -223,8 +223,8 @@ func (f *file) recover(bad Finding) {
 		"error", f.corrupt(bad), "copy", aside, "servers", servers)
 }
 
-// quarantine renames the broken file and returns its new name, empty if it has to stay. Whoever
-// has the lock looks again, since another process may have put a good file in its place.
+// quarantine renames the broken file and returns its new name, empty if it cannot. It looks again under the lock:
+// healed is true if another process has written a good file meanwhile.
 func (f *file) quarantine() (aside string, healed bool) {
 	if f.permitted() != nil {
 		return "", false
@@ -241,7 +241,7 @@ func (f *file) quarantine() (aside string, healed bool) {
 	return f.setAside(), false
 }
 
-// setAside renames the file and removes the oldest of those that were set aside before.
+// setAside renames the file and deletes the oldest of those that were put aside before.
 func (f *file) setAside() (name string) {
 	name = f.target + corruptSuffix + f.opts.Now().UTC().Format("20060102T150405.000Z")
 	if err := os.Rename(f.target, name); err != nil {
@@ -251,13 +251,13 @@ func (f *file) setAside() (name string) {
 	if err == nil && len(old) > corruptKept {
 		slices.Sort(old)
 		for _, name := range old[:len(old)-corruptKept] {
-			_ = os.Remove(name) // one copy too many does no harm
+			_ = os.Remove(name) // a copy too many does no harm
 		}
 	}
 	return name
 }
 
-// escapeGlob makes a name a pattern of itself.
+// escapeGlob returns a glob pattern that matches only name.
 func escapeGlob(name string) string {
 	var out []byte
 	for i := range len(name) {
@@ -269,7 +269,7 @@ func escapeGlob(name string) string {
 	return string(out)
 }
 
-// lastGood reads the copy of the last file that loaded cleanly.
+// lastGood reads the backup of the last file that loaded without problems.
 func (f *file) lastGood() *document {
 	info, err := os.Stat(f.target + backupSuffix)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
@@ -286,7 +286,7 @@ func (f *file) lastGood() *document {
 	return doc
 }
 
-// backUp copies a file that loaded cleanly, in the background and at most once a day.
+// backUp copies a file that loaded without problems, in the background and at most once a day.
 func (f *file) backUp(data []byte) {
 	name := f.target + backupSuffix
 	if info, err := os.Stat(name); err == nil && f.opts.Now().Sub(info.ModTime()) < backupEvery {

@@ -10,16 +10,16 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// watchPoll finds what the system does not tell, on network drives for example; watchQuiet lets a
-// writer finish.
+// watchPoll is the polling interval, for changes that the system does not report, as on network drives; watchQuiet
+// lets a writer finish.
 const (
 	watchPoll   = 1500 * time.Millisecond
-	watchSeldom = 30 * time.Second // where the system tells all
+	watchSeldom = 30 * time.Second // if the system reports all changes
 	watchQuiet  = 50 * time.Millisecond
 )
 
-// Watch calls tell after each change of the file that is not our own: by another process, by a
-// person who edits or removes it.
+// Watch calls tell after each change of the file by somebody else: another process, or a person who edits or deletes
+// it.
 func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,14 +40,14 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case e, ok := <-n.events:
-			if !ok { // the system gave up
+			if !ok { // the system stopped reporting
 				n.events = nil
 				poll.Reset(watchPoll)
 			} else if filepath.Base(e.Name) == n.base {
 				quiet.Reset(watchQuiet)
 			}
 			continue
-		case _, ok := <-n.failures: // an overflow, for example: something was lost
+		case _, ok := <-n.failures: // an overflow, for example: reports were lost
 			if !ok {
 				n.failures = nil
 			}
@@ -61,7 +61,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	}
 }
 
-// peek takes the file's stamp and says whether it is another one than we know.
+// peek returns the file's stamp, and whether it is a version that we did not read or write.
 func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 	type seen struct {
 		stamp
@@ -74,16 +74,16 @@ func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 	return s.stamp, s.foreign && err == nil
 }
 
-// notices are what the system tells of the file that is called base. Where it tells nothing,
-// polling has to do: the channels are nil.
+// notices are the system's reports about the folder of the file base. If there are none, the channels are nil and
+// only polling finds changes.
 type notices struct {
 	base     string
-	every    time.Duration // how often to look all the same
+	every    time.Duration // interval of polling
 	events   <-chan fsnotify.Event
 	failures <-chan error
 }
 
-// notify asks the system for events in the file's folder, until ctx ends.
+// notify asks the system for reports about the file's folder, until ctx ends.
 func (f *file) notify(ctx context.Context) notices {
 	n := notices{base: filepath.Base(f.target), every: watchPoll}
 	w, err := fsnotify.NewWatcher()
@@ -96,7 +96,7 @@ func (f *file) notify(ctx context.Context) notices {
 	}
 	context.AfterFunc(ctx, func() { _ = w.Close() })
 	n.events, n.failures = w.Events, w.Errors
-	if f.target == f.path && atomicfile.Noticed(filepath.Dir(f.target)) { // a link can be made to lead elsewhere
+	if f.target == f.path && atomicfile.Noticed(filepath.Dir(f.target)) { // the target of a link could change in another folder
 		n.every = watchSeldom
 	}
 	return n

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with a file in testdata.
+// golden compares got with a file in testdata.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -118,7 +118,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// The file is the same whoever writes it in whatever order.
+// The file is the same, whoever writes it and in whatever order.
 func TestFormatIsDeterministic(t *testing.T) {
 	t.Parallel()
 	var texts []string

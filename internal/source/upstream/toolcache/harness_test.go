@@ -38,14 +38,14 @@ func (b *bench) clock() time.Time {
 	return b.now
 }
 
-// pass sets the clock forth or back.
+// pass moves the clock by d, forward or back.
 func (b *bench) pass(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
 }
 
-// open opens the cache as a new process would; it is closed when the test ends.
+// open opens the cache as a new process would. It is closed when the test ends.
 func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.Cache {
 	t.Helper()
 	o := toolcache.Options{
@@ -61,7 +61,7 @@ func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.
 	return c
 }
 
-// calm has only Flush and Close write.
+// calm leaves writing to Flush and Close.
 func calm(o *toolcache.Options) { o.Collect = time.Hour }
 
 // write replaces the file as an editor would.
@@ -81,7 +81,7 @@ func (b *bench) read(t *testing.T) string {
 	return string(data)
 }
 
-// edit changes the text of the file; the old one must occur.
+// edit replaces old, which must occur, in the text of the file.
 func (b *bench) edit(t *testing.T, old, new string) {
 	t.Helper()
 	text := b.read(t)
@@ -117,15 +117,15 @@ func (l *log) String() string {
 
 const day = 24 * time.Hour
 
-// hash is a configHash that n stands for.
+// hash returns the n-th of a series of configHashes.
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
-// want is a server as it is configured by default.
+// want returns a server with the default settings.
 func want(name string, n int) toolcache.Want {
 	return toolcache.Want{Name: name, Hash: hash(n), MaxAge: day, MaxStale: 30 * day}
 }
 
-// entry is what a server with these tools tells.
+// entry returns what a server with these tools tells.
 func entry(n int, tools ...string) *toolcache.Entry {
 	e := &toolcache.Entry{
 		ConfigHash: hash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
@@ -138,7 +138,7 @@ func entry(n int, tools ...string) *toolcache.Entry {
 	return e
 }
 
-// definition has spaces and an order that only its server would choose.
+// definition returns a definition with spaces and order of its own, to notice whether its bytes are kept.
 func definition(name string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(
 		`{"title":"查 %[1]s", "name":%[1]q,"description":"Does %[1]s & more","inputSchema": {"type":"object","properties":{"查询":{"type":"string"}}},"x-n":12345678901234567890}`, name))
@@ -158,7 +158,7 @@ func mustClose(t *testing.T, c *toolcache.Cache) {
 	}
 }
 
-// wantVerdict looks a server up.
+// wantVerdict looks up a server and checks verdict and reason.
 func wantVerdict(t *testing.T, c *toolcache.Cache, w toolcache.Want, verdict toolcache.Verdict, reason string) *toolcache.Entry {
 	t.Helper()
 	e, v, r := c.Lookup(w)

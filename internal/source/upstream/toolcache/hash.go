@@ -11,12 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pinned are the fields of a tool that make its definition.
+// pinned are the fields of a tool that make up its definition.
 var pinned = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
-// ToolHash is the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of those fields
-// of a tool that tell a model what it does: name, title, description, inputSchema, outputSchema
-// and annotations. It is empty if def is not a JSON object.
+// ToolHash returns the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of the fields that tell a
+// model what a tool does: name, title, description, inputSchema, outputSchema and annotations. It is empty if def is
+// not a JSON object.
 func ToolHash(def json.RawMessage) string {
 	all, err := members(def)
 	if err != nil {
@@ -30,7 +30,7 @@ func ToolHash(def json.RawMessage) string {
 	return sum
 }
 
-// hashTools is the hash of a whole list, whatever the order of fields and the blanks in it.
+// hashTools returns the hash of a whole list, independent of the order of fields and of white space.
 func hashTools(defs []json.RawMessage) (string, error) {
 	return canonicalSum(joinArray(defs))
 }
@@ -44,15 +44,15 @@ func canonicalSum(raw []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// canonical returns the canonical form of raw, which is not changed.
+// canonical returns the canonical form of raw, which it leaves unchanged.
 func canonical(raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
 	err := v.Canonicalize(foreign...)
 	return v, err
 }
 
-// sealTools binds a list's hash to the very bytes of its definitions. Where the seal fits, the
-// hash does too and need not be computed again, which is most of the time that loading takes.
+// sealTools returns a digest of a list's hash and the exact bytes of its definitions. If the seal of a stored list is
+// right, so is its hash, which then need not be computed again; that would be most of the time of loading.
 func sealTools(hash string, defs []json.RawMessage) string {
 	h := sha256.New()
 	h.Write([]byte(hash))
@@ -63,8 +63,8 @@ func sealTools(hash string, defs []json.RawMessage) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// signSeal says that this home has written the seal: who edits the file can make a seal that
-// fits, and no signature.
+// signSeal signs a seal with the key of this home. Somebody who edits the file can compute a seal but not this
+// signature.
 func signSeal(key []byte, seal string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("collie tools " + seal))

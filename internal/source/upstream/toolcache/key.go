@@ -20,10 +20,9 @@ import (
 
 const keySize = 32
 
-// LoadKey reads the key at path, 32 bytes written as 64 hexadecimal digits or raw, and makes a
-// random one with mode 0600 where there is no file. Several processes that start at once get
-// the same key. A file that holds something else is an error and is left alone: it may be
-// somebody's.
+// LoadKey reads the key at path, 32 bytes, raw or as 64 hexadecimal digits. If there is no file, it creates one with
+// a random key and mode 0600. Processes that start at the same time get the same key. A file with any other content
+// is an error and is left alone.
 func LoadKey(path string) ([]byte, error) {
 	if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
 		return parseKey(path, data)
@@ -64,20 +63,20 @@ func parseKey(path string, data []byte) ([]byte, error) {
 	return key, nil
 }
 
-// keyID tells keys apart without telling anything of them.
+// keyID identifies a key without revealing anything of it.
 func keyID(key []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("collie cache key"))
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// integrityField holds the signature of an entry in a shared place .
+// integrityField holds the signature of an entry in a shared place.
 const integrityField = "integrity"
 
 const signAlgorithm = "hmac-sha256"
 
-// integrity is a signature. It covers the canonical form of the entry without it, so that a
-// place may lay the entry out anew, and the name under which it lies.
+// integrity is a signature of an entry and its name. It covers the canonical form of the entry without the signature,
+// so that a place may reformat entries.
 type integrity struct {
 	Alg   string `json:"alg"`
 	KeyID string `json:"keyId"`
@@ -101,7 +100,7 @@ func sign(key []byte, name string, entry json.RawMessage) (json.RawMessage, erro
 	return joinObject(append(list, member{integrityField, encode(signature)})), nil
 }
 
-// verified returns an entry without its signature, if that fits.
+// verified returns an entry without its signature, if that is valid.
 func verified(key []byte, name string, entry json.RawMessage) (json.RawMessage, error) {
 	list, err := members(entry)
 	if err != nil {

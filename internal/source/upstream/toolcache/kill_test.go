@@ -17,11 +17,11 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// writerFile names the file to the child that [TestKilledInTheMiddleOfAWrite] starts.
+// writerFile passes the file to the child that [TestKilledInTheMiddleOfAWrite] starts.
 const writerFile = "COLLIE_TEST_CACHE_WRITER"
 
-// write commits generation after generation, in each of which all entries say the same number,
-// and says each on stdout. It ends only when it is killed.
+// writeForever commits one generation after another until the process is killed. In each generation all entries
+// contain the same number, which it prints to stdout.
 func writeForever(t *testing.T, path string) {
 	t.Helper()
 	f := toolcache.NewFile(path, toolcache.Options{})
@@ -108,8 +108,7 @@ func TestKilledInTheMiddleOfAWrite(t *testing.T) {
 	t.Logf("%d generations, %d leftover files", last, len(left))
 }
 
-// wantOneGeneration checks that the file is some committed generation, said or a later one, and
-// whole.
+// wantOneGeneration checks that the file is whole, and is the generation said or a later one.
 func wantOneGeneration(t *testing.T, path string, said uint64) uint64 {
 	t.Helper()
 	f := toolcache.NewFile(path, toolcache.Options{})

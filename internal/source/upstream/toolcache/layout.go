@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// layout writes JSON with or without lines.
+// layout writes JSON, with or without line breaks.
 type layout struct {
 	dst    []byte
 	indent bool
@@ -49,7 +49,7 @@ func (l *layout) members(depth int, list []member, write func(member)) {
 	l.dst = append(l.dst, '}')
 }
 
-// entry lays out one server: a line a field, and a line an element of its lists.
+// entry writes one server: each field, and each element of its lists, on a line.
 func (l *layout) entry(m member) {
 	list, err := members(m.value)
 	if err != nil || !l.indent {
@@ -63,7 +63,7 @@ func (l *layout) entry(m member) {
 		}
 		s := newScanner(f.value)
 		l.dst = append(l.dst, '[')
-		_ = s.array(func(i int) error { // it was read before
+		_ = s.array(func(i int) error { // cannot fail: it was read before
 			v, err := s.value()
 			if i > 0 {
 				l.dst = append(l.dst, ',')
@@ -77,8 +77,8 @@ func (l *layout) entry(m member) {
 	})
 }
 
-// flat undoes layout.entry: it takes out what stands between the fields and the definitions, and
-// nothing of what is in them.
+// flat reverses layout.entry: it removes the white space between fields and definitions, and keeps what is inside
+// them.
 func flat(entry json.RawMessage) json.RawMessage {
 	if bytes.IndexByte(entry, '\n') < 0 {
 		return entry

@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// manyTools is an entry as real servers have them: some 1.7 KB a tool at 10 parameters.
+// manyTools returns an entry of a realistic size: some 1.7 KB for a tool with 10 parameters.
 func manyTools(n, tools, parameters int) *toolcache.Entry {
 	e := entry(n)
 	for i := range tools {
@@ -90,7 +90,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkStore is the write of one server's list into a file of 50.
+// BenchmarkCommit writes one server's list into a file of 50.
 func BenchmarkCommit(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "collie.cache.json")
 	c := toolcache.Open(b.Context(), toolcache.Options{Path: path, Collect: time.Hour})

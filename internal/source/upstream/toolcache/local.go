@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// local is the file as a side of one [Cache.sync], or of one look at it.
+// local is the file as a side of one [Cache.sync], or of one load.
 type local struct {
 	cache *Cache
-	sent  map[string]pending // the changes last made, by server
-	wrote bool               // the last commit was made
+	sent  map[string]pending // the last changes, by server
+	wrote bool               // the last commit was written
 }
 
 // pending is one entry that has to be written.
 type pending struct {
 	version uint64
-	rec     *record         // nil to delete, or what is broken
-	old     json.RawMessage // what it replaces
-	raw     json.RawMessage // what is written; nil to delete
+	rec     *record         // nil to delete the entry, or if it is broken
+	old     json.RawMessage // the entry that it replaces
+	raw     json.RawMessage // the bytes to write; nil to delete
 }
 
-// changes are what the file does not have yet, by name. A file that is missing is due.
+// changes returns what the file does not have yet, by name. due is also true for a missing file.
 func (l *local) changes() (changes []Change, due bool) {
 	c := l.cache
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (l *local) changes() (changes []Change, due bool) {
 	return changes, create || len(changes) > 0
 }
 
-// commit writes the file, and tells operators.
+// commit writes the file and logs that.
 func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	c, start := l.cache, time.Now()
 	now, err := c.file.Commit(ctx, list)
@@ -81,23 +81,22 @@ func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	return now, nil
 }
 
-// merge joins what is in memory with what lies in the file now. Who watches is still to be told of
-// the servers whose entries are other ones afterwards.
+// merge merges memory with the content of the file. Watchers will be told of servers whose entries changed by it.
 func (l *local) merge(now Snapshot) (again bool) {
 	c, at := l.cache, l.cache.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// A lower generation is another file: the old one was removed, and what we know is
-	// written again. In the same file, what is missing was deleted.
+	// A lower generation means a different file: the old one was deleted, so what we know is written again. In the
+	// same file, a missing entry was deleted.
 	found := now.Generation
-	if l.wrote { // on top of what was found
+	if l.wrote { // one more than what was found
 		found--
 	}
 	recreated := found < c.generation
 	taken := len(c.untold)
 	for name, raw := range now.Entries {
 		if !serverName.MatchString(name) {
-			continue // it stays in the file and is used by nobody
+			continue // stays in the file, unused
 		}
 		mine, sent := c.slots[name], l.sent[name]
 		switch {
@@ -142,9 +141,9 @@ func (l *local) merge(now Snapshot) (again bool) {
 	return again
 }
 
-// join takes over an entry of the file unless ours is later, and reports whether it did. The later
-// one has the higher revision, or was confirmed later; where neither tells, what is not written yet
-// stays, and else the file counts.
+// join takes over an entry of the file unless ours is later, and reports whether it did. The later one has the higher
+// revision, or else the later confirmation. If they are equal in both, ours stays if it is not written yet, else the
+// file's is taken.
 func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 	if bytes.Equal(raw, s.raw) {
 		return false
@@ -152,12 +151,12 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 	theirs := readHead(raw)
 	order := laterOf(s.written(), &theirs)
 	if order > 0 || order == 0 && s.dirty() {
-		if !s.dirty() { // an older file was put in the place of ours
+		if !s.dirty() { // somebody put an older file in place of ours
 			s.open(now)
 			s.version++
 		}
 		if !s.gone && s.rec != nil && bytes.Equal(raw, s.rec.encode(key)) {
-			s.saved = s.version // our own commit, whose answer was lost
+			s.saved = s.version // our own commit, whose result was not seen
 		}
 		s.raw, s.disk = raw, theirs
 		return false

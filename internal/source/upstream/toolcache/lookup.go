@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Lookup returns what is kept of a server and what it is worth. The Entry is not nil for Hit and
-// Stale; reason is a stable code for the other verdicts and for Stale: "no_entry",
-// "config_changed", "too_old", "fingerprint", "clock", "principal", "removed", "empty",
-// "invalid", "tampered", "imported", or "no_hash" for a server without an identity.
+// Lookup returns the stored entry of a server and a verdict. The Entry is not nil for Hit and Stale. For all verdicts
+// but Hit, reason is a stable code: "no_entry", "config_changed", "too_old", "fingerprint", "clock", "principal",
+// "removed", "empty", "invalid", "tampered", "imported", or "no_hash" for a server without an identity.
 func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	if c == nil {
 		return nil, Miss, reasonNoEntry
@@ -19,12 +18,12 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	}
 	now := c.opts.Now()
 	c.mu.Lock()
-	if known, ok := c.wants[w.Name]; ok && known.Hash == w.Hash { // statistics judge by all of it
+	if known, ok := c.wants[w.Name]; ok && known.Hash == w.Hash { // complete for the statistics
 		c.wants[w.Name] = w
 	}
 	s := c.slots[w.Name]
 	unread := s != nil && s.rec == nil && s.broken == ""
-	if unread && s.raw != nil { // several may be read at once: that is most of a start
+	if unread && s.raw != nil { // without the lock, so that a start parses several entries at once
 		raw := s.raw
 		c.mu.Unlock()
 		rec, broken, why := openEntry(raw, now)
@@ -54,13 +53,12 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	return e, v, reason
 }
 
-// sameBytes reports whether two entries lie in the same place of memory.
+// sameBytes reports whether two entries share the same memory.
 func sameBytes(a, b json.RawMessage) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// judge says what an entry is worth to w. Where several reasons hold, the first of this
-// order is told.
+// judge returns the verdict on an entry for w. If several reasons apply, it gives the first in its order.
 func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string) {
 	if s == nil || s.gone {
 		return Miss, reasonNoEntry
@@ -87,7 +85,7 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 	return s.freshness(w, now)
 }
 
-// imported lists have no hash of ours and never will; a person decides whether to trust them.
+// imported returns the verdict on an imported list. It has no hash of ours, so the user decides whether to trust it.
 func imported(trust bool) (Verdict, string) {
 	if trust {
 		return Stale, reasonImported
@@ -95,7 +93,7 @@ func imported(trust bool) (Verdict, string) {
 	return Miss, reasonImported
 }
 
-// freshness judges an entry that is the right one.
+// freshness returns the verdict on a valid entry by its age.
 func (s *slot) freshness(w Want, now time.Time) (Verdict, string) {
 	fresh := w.MaxAge
 	if s.rec.TTL > 0 {
@@ -115,13 +113,13 @@ func (s *slot) freshness(w Want, now time.Time) (Verdict, string) {
 	default:
 		return Hit, ""
 	}
-	if w.MaxStale <= 0 { // the strict rule: what is not fresh is not served
+	if w.MaxStale <= 0 { // only fresh lists are served
 		return Expired, reason
 	}
 	return Stale, reason
 }
 
-// The stable codes that [Cache.Lookup] gives as reasons, and that entries keep as theirs.
+// The stable codes that [Cache.Lookup] returns as reasons, and that entries store.
 const (
 	reasonNoEntry       = "no_entry"
 	reasonNoHash        = "no_hash"

@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// memory is a shared place in memory. The zero value is empty and ready; it is safe for concurrent
-// use and needs no Close.
+// memory is a shared place in memory. The zero value is empty and ready. It is safe for concurrent use and needs no
+// Close.
 type memory struct {
 	mu      sync.Mutex
 	kept    map[string]json.RawMessage
@@ -39,7 +39,7 @@ func (p *memory) Open() toolcache.Shared {
 	return h
 }
 
-// handle is one gateway's use of a memory.
+// handle is one gateway's handle on a memory.
 type handle struct {
 	place  *memory
 	closed chan struct{}
@@ -56,7 +56,7 @@ func (h *handle) tell() {
 
 var errClosed = errors.New("the place is closed")
 
-// enter locks the place for a call that may still begin.
+// enter locks the place for a call, unless it is too late for one.
 func (h *handle) enter(ctx context.Context) error {
 	select {
 	case <-h.closed:

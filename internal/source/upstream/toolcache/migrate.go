@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// foreignVersionError is a file that a newer Collie has written.
+// foreignVersionError says that a newer Collie has written the file.
 type foreignVersionError struct{ version string }
 
 func (e *foreignVersionError) Error() string {
 	return fmt.Sprintf("format %s is newer than %s", e.version, version)
 }
 
-// migrate brings a document to [version], in memory. zone is that of times which do not say
-// theirs. A higher minor version is left as it is, fields that we do not know included.
+// migrate converts a document to [version] in memory. zone is used for times without a zone. A document of a higher
+// minor version stays as it is, with its unknown fields.
 func migrate(d *document, zone *time.Location) error {
 	of := versionNumbers(d.version)
 	switch {
@@ -36,15 +36,15 @@ func versionNumbers(v string) []int {
 	for part := range strings.SplitSeq(v, ".") {
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			n = 1 << 30 // digits only, so it is large
+			n = 1 << 30 // all digits, so it is a huge number
 		}
 		list = append(list, n)
 	}
 	return list
 }
 
-// from10 takes what other programs wrote: times may be local ones, hashes are not ours,
-// and the settings are in the clear. Nobody but them writes 1.0.0, so every entry is imported.
+// from10 converts a file of version 1.0.0, which only other programs write: its times may be local ones, its hashes
+// are not ours, and its settings are not masked. All its entries become imported ones.
 func from10(d *document, zone *time.Location) {
 	for i, m := range d.meta {
 		if m.name == "createdAt" || m.name == "lastGlobalUpdate" {
@@ -59,7 +59,7 @@ func from10(d *document, zone *time.Location) {
 func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {
-		return raw // the checks of the entry say so
+		return raw // the checks of the entry report it
 	}
 	out := make([]member, 0, len(list)+3)
 	for _, m := range list {
@@ -80,7 +80,7 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	return joinObject(append(out, member{"state", quote(string(active))}, member{"stateReason", quote(reasonImported)}))
 }
 
-// timeFrom10 reads a local time without a zone; what is not a time stays.
+// timeFrom10 converts a local time without a zone; anything else stays.
 func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	text, err := unquote(raw)
 	if err != nil {
@@ -94,8 +94,8 @@ func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	return raw
 }
 
-// redact keeps what tells a person which server it was, and none of the values, since another
-// program wrote them in the clear.
+// redact reduces the settings of a server, which another program stored unmasked, to what identifies the server to a
+// person, without values.
 func redact(raw json.RawMessage) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {
@@ -118,7 +118,7 @@ func redact(raw json.RawMessage) json.RawMessage {
 
 const hidden = "***"
 
-// redactValues keeps the names of an object.
+// redactValues keeps the names of an object and masks its values.
 func redactValues(raw json.RawMessage) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {

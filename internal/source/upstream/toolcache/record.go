@@ -10,23 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// version is the format written: 1.1.0 adds optional fields to 1.0.0.
+// version is the format that is written: 1.1.0 adds optional fields to 1.0.0.
 const version = "1.1.0"
 
-// State of an [Entry]; only an active one is served.
+// State of an [Entry]; only active ones are served.
 type State string
 
-// The states. Callers set the first; the others are the cache's own.
+// The states. Callers set the first; the cache sets the others.
 const (
-	Empty   State = "empty" // the server confirmed that it has no tools now
+	Empty   State = "empty" // the server confirmed that it has no tools
 	active  State = "active"
 	removed State = "removed" // its server is no longer configured
-	invalid State = "invalid" // its configuration changed, or it was found broken
+	invalid State = "invalid" // the configuration changed, or the entry is broken
 )
 
-// Entry is what is kept of one server. Lists hold definitions byte for byte as the
-// server sent them. An Entry is not changed once it has been given to or taken from a
-// [Cache].
+// Entry is what is stored for one server. Lists hold definitions byte for byte as the server sent them. An Entry must
+// not be changed once it was given to a [Cache] or returned by one.
 type Entry struct {
 	Tools             []json.RawMessage
 	Prompts           []json.RawMessage
@@ -34,62 +33,62 @@ type Entry struct {
 	ResourceTemplates []json.RawMessage
 
 	ConfigHash  string // entry.ConfigHash: 64 hexadecimal digits
-	Fingerprint string // of the files behind the command, entry.Fingerprint; empty if there are none
+	Fingerprint string // entry.Fingerprint of the files behind the command; empty if there are none
 	Principal   string // digest of who was signed in; empty if nobody was
-	// ServerConfig is the redacted snapshot of the configuration, entry.Snapshot.
+	// ServerConfig is the masked snapshot of the configuration, entry.Snapshot.
 	ServerConfig json.RawMessage
 
-	Era             string // legacy or modern: what was spoken last
-	Eras            string // legacy, modern or both: what the server speaks; empty where only one was tried
+	Era             string // legacy or modern: the era last used
+	Eras            string // legacy, modern or both: what the server speaks; empty if only one was tried
 	ProtocolVersion string
-	Transport       string // stdio, http or sse: what worked
+	Transport       string // stdio, http or sse: the one that worked
 	ServerInfo      json.RawMessage
 	Capabilities    json.RawMessage
 	Instructions    string
 
-	TTL        time.Duration // smallest ttlMs over all pages; 0 means that none was given
-	CacheScope string        // public, private or empty: the strictest over all pages
+	TTL        time.Duration // smallest ttlMs of all pages; 0 if none was given
+	CacheScope string        // public, private or empty: the strictest of all pages
 
 	Truncated bool      // the list was cut at a limit
-	Dropped   []Dropped // what was left out of the lists, and why
+	Dropped   []Dropped // entries that were left out of the lists, and why
 
-	// What the cache itself keeps; ignored in [Cache.Store].
+	// The following fields are set by the cache; [Cache.Store] ignores them.
 	State         State
-	StateReason   string // a stable code
+	StateReason   string // stable code
 	StateAt       time.Time
 	LastUpdated   time.Time // when the content last changed or was first stored
 	ValidatedAt   time.Time // when a live server last confirmed it
 	ToolsHash     string
-	LastErrorCode string // of the last failed refresh; empty if the last one worked
+	LastErrorCode string // of the last refresh; empty if it succeeded
 	LastErrorAt   time.Time
 	Rev           uint64 // grows with every change
-	// Sealed says that this home has written the tools: nobody has edited them since.
+	// Sealed says that this home wrote the tools and nobody has edited them since.
 	Sealed bool
 }
 
-// Dropped is one entry of a list that was left out.
+// Dropped is an entry of a list that was left out.
 type Dropped struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// record is an [Entry] as it lies in the file.
+// record is an [Entry] as it is in the file.
 type record struct {
 	*Entry
 	seal  string   // see sealTools
-	mac   string   // of the seal, under the key of this home; see [Entry.Sealed]
-	whole bool     // the seal fits
-	extra []member // fields that a newer version knows, kept as they are
+	mac   string   // signature of the seal with the key of this home; see [Entry.Sealed]
+	whole bool     // the seal is valid
+	extra []member // fields of a newer version, kept as they are
 }
 
-// list is one list of an entry.
+// list describes one of an entry's lists.
 type list struct {
 	name string
 	at   func(*Entry) *[]json.RawMessage
-	key  string // what each element must have
+	key  string // the member that every element must have
 }
 
-// lists are in the order in which they are written, behind everything else.
+// lists are in the order in which they are written, after all other fields.
 var lists = []list{
 	{"tools", func(e *Entry) *[]json.RawMessage { return &e.Tools }, "name"},
 	{"prompts", func(e *Entry) *[]json.RawMessage { return &e.Prompts }, "name"},
@@ -106,8 +105,8 @@ func listNamed(name string) *list {
 	return nil
 }
 
-// encode writes an entry on one line. Definitions go out byte for byte. A key signs the
-// seal; without one nobody does.
+// encode returns an entry on one line, with its definitions byte for byte. key signs the seal; nil leaves it
+// unsigned.
 func (r *record) encode(key []byte) json.RawMessage {
 	r = &record{Entry: r.Entry, extra: r.extra}
 	if r.ToolsHash != "" {
@@ -125,7 +124,7 @@ func (r *record) encode(key []byte) json.RawMessage {
 	return joinObject(all)
 }
 
-// joinObject writes an object as it is, nothing between its members.
+// joinObject writes an object without white space between its members.
 func joinObject(members []member) []byte {
 	size := 2
 	for _, m := range members {
@@ -141,8 +140,7 @@ func joinObject(members []member) []byte {
 	return append(dst, '}')
 }
 
-// decodeRecord reads an entry and reports everything that is wrong with it. Parts that are
-// wrong are left out of the record.
+// decodeRecord reads an entry and reports everything that is wrong in it. Wrong parts are left out of the record.
 func decodeRecord(raw json.RawMessage, report reporter) *record {
 	r := &record{Entry: &Entry{}}
 	if !utf8.Valid(raw) {
@@ -164,7 +162,7 @@ func decodeRecord(raw json.RawMessage, report reporter) *record {
 	return r
 }
 
-// complete fills in what 1.0.0 does not have.
+// complete fills in fields that 1.0.0 does not have.
 func (r *record) complete() {
 	if r.ValidatedAt.IsZero() {
 		r.ValidatedAt = r.LastUpdated

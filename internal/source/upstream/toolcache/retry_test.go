@@ -12,7 +12,7 @@ import (
 	"collie/test/await"
 )
 
-// What could not be written is tried again after 5 s and then every 30 s.
+// A failed write is tried again after 5 s and then every 30 s.
 func TestWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	onUnix(t)

@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// foreign is how texts are read that others wrote: names that stand twice and bytes that are not
-// UTF-8 are for the checks of one entry, which must not cost all others.
+// foreign are options for reading text that others wrote. Duplicate names and invalid UTF-8 must only fail the checks
+// of one entry, not the parsing of all of them.
 var foreign = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// scanner walks a JSON text and hands out parts of it without copying.
+// scanner walks a JSON text and returns parts of it without copying.
 type scanner struct {
 	data []byte
 	dec  *jsontext.Decoder
@@ -31,14 +31,14 @@ func (s *scanner) value() (json.RawMessage, error) {
 	return s.last(len(v)), nil
 }
 
-// last is the last n bytes that were read.
+// last returns the last n bytes that were read.
 func (s *scanner) last(n int) json.RawMessage {
 	end := int(s.dec.InputOffset())
 	return s.data[end-n : end : end]
 }
 
-// object calls f for each member of the object that comes next and returns the object; f reads
-// the value.
+// object calls f for each member of the next value, an object, and returns the object. f must read the member's
+// value.
 func (s *scanner) object(f func(name string) error) (json.RawMessage, error) {
 	if err := s.open('{', "an object"); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (s *scanner) object(f func(name string) error) (json.RawMessage, error) {
 	return s.data[start:end:end], nil
 }
 
-// array calls f for each element of the array that comes next; f reads the element.
+// array calls f for each element of the next value, an array. f must read the element.
 func (s *scanner) array(f func(i int) error) error {
 	if err := s.open('[', "an array"); err != nil {
 		return err
@@ -74,10 +74,10 @@ func (s *scanner) array(f func(i int) error) error {
 	return err
 }
 
-// open reads the bracket that must come next; what comes instead is not read.
+// open reads the opening bracket that must come next. Any other value is left unread.
 func (s *scanner) open(kind jsontext.Kind, want string) error {
 	switch got := s.dec.PeekKind(); got {
-	case kind, '}', ']', jsontext.KindInvalid: // brackets that close nothing are not a value
+	case kind, '}', ']', jsontext.KindInvalid: // a stray closing bracket is an error of syntax, not a value of another kind
 	default:
 		return &typeError{want, kindName(got)}
 	}
@@ -85,7 +85,7 @@ func (s *scanner) open(kind jsontext.Kind, want string) error {
 	return err
 }
 
-// end reports whether nothing follows.
+// end returns an error if anything follows.
 func (s *scanner) end() error {
 	if rest := bytes.TrimLeft(s.data[s.dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return &jsontext.SyntacticError{
@@ -96,7 +96,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// typeError is a value of another kind than expected.
+// typeError says that a value has an unexpected type.
 type typeError struct{ want, got string }
 
 func (e *typeError) Error() string { return "expected " + e.want + ", got " + e.got }
@@ -120,13 +120,13 @@ func kindName(k jsontext.Kind) string {
 	}
 }
 
-// member is a field that is kept as it came.
+// member is a member of an object, as it came.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// members are those of an object, in order.
+// members returns the members of an object in order.
 func members(raw []byte) ([]member, error) {
 	var list []member
 	s := newScanner(raw)
@@ -138,7 +138,7 @@ func members(raw []byte) ([]member, error) {
 	return list, err
 }
 
-// position is a line and a column, in characters, both from 1.
+// position returns line and column, in characters, both from 1.
 func position(data []byte, offset int) (line, column int) {
 	before := data[:min(max(offset, 0), len(data))]
 	start := bytes.LastIndexByte(before, '\n') + 1

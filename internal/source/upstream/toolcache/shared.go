@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// The limits of a shared place: a dead one costs one call's wait, then it is skipped.
+// Limits for a shared place: a dead one delays one call and is then skipped for a while.
 const (
 	sharedOpenLimit = 200 * time.Millisecond // while somebody waits
 	sharedLimit     = 2 * time.Second        // in the background
 	sharedSkip      = 30 * time.Second
 )
 
-// shared is the place that several gateways use. What is in it is believed only under our key's
-// signature, and is taken over into the local cache when it is looked up. What goes into it is
-// what this gateway has heard from a live server itself. It is a side of [Cache.sync].
+// shared is the place that several gateways use, as a side of [Cache.sync]. Its entries are accepted only with a
+// signature by our key, and are copied into the local cache when they are looked up. Only what this gateway heard
+// from a live server itself is written to it.
 type shared struct {
 	cache   *Cache
 	backend Shared
@@ -28,13 +28,13 @@ type shared struct {
 
 	mu      sync.Mutex
 	loaded  bool
-	missed  bool                       // it has told of news, which could not be fetched
+	missed  bool                       // it reported changes that could not be fetched
 	entries map[string]json.RawMessage // by sharedName
-	opened  map[string]*record         // those that were looked at; nil for one not to be used
-	down    time.Time                  // until when it is skipped
+	opened  map[string]*record         // entries that were verified; nil for an invalid one
+	down    time.Time                  // skipped until then
 }
 
-// newShared returns nil where there is no shared place, or no key to sign with.
+// newShared returns nil if there is no shared place, or no key to sign with.
 func newShared(c *Cache) *shared {
 	if c.opts.Shared == nil {
 		return nil
@@ -51,8 +51,8 @@ func newShared(c *Cache) *shared {
 	}
 }
 
-// sharedName is where the entry of a server lies: what has another identity is another server,
-// and lists that are somebody's own are apart from everybody's.
+// sharedName returns the name of an entry in a shared place. It depends on the server's identity, and on the
+// principal for lists that are not the same for everybody.
 func sharedName(name, hash, principal string) string {
 	if principal == "" {
 		return name + "-" + hash
@@ -60,7 +60,7 @@ func sharedName(name, hash, principal string) string {
 	return name + "-" + hash + "-" + principalTag(principal)
 }
 
-// principalTag is short and fit for a name, whatever a principal looks like.
+// principalTag returns a short digest of a principal that is valid in a name.
 func principalTag(principal string) string {
 	sum, err := canonicalSum(quote(principal))
 	if err != nil {
@@ -69,7 +69,7 @@ func principalTag(principal string) string {
 	return sum[:16]
 }
 
-// look fetches everything within limit, and takes over what is later than what we know.
+// look fetches all entries within limit and takes over those that are later than ours.
 func (s *shared) look(ctx context.Context, limit time.Duration) bool {
 	if s.skipped() {
 		return false
@@ -85,7 +85,7 @@ func (s *shared) look(ctx context.Context, limit time.Duration) bool {
 	return true
 }
 
-// merge never asks for anything to be written again: what the place has lost is found to be missing.
+// merge returns false always: entries that the place has lost are found missing by changes.
 func (s *shared) merge(now Snapshot) (again bool) {
 	s.mu.Lock()
 	for name := range s.opened {
@@ -122,7 +122,7 @@ func (s *shared) failed(what string, err error) {
 	s.cache.failed(what, err)
 }
 
-// open returns an entry that is signed, whole and allowed for w, nil if there is none.
+// open returns an entry that is signed, valid and usable for w; nil if there is none.
 func (s *shared) open(w Want) *record {
 	for _, name := range []string{sharedName(w.Name, w.Hash, ""), sharedName(w.Name, w.Hash, w.Principal)} {
 		r := s.openNamed(name)
@@ -160,7 +160,7 @@ func (s *shared) openNamed(name string) *record {
 	return r
 }
 
-// dropped counts an entry of the shared place that cannot be believed.
+// dropped counts an entry of the shared place that failed verification.
 func (c *Cache) dropped(name string) {
 	c.mu.Lock()
 	c.count.Shared.Dropped++
@@ -168,8 +168,8 @@ func (c *Cache) dropped(name string) {
 	c.warner.warn("shared_signature", "an entry of the shared tool cache is not signed with our key and is not used", "entry", name)
 }
 
-// adopt takes over what the shared place has of a server, if that is newer, and reports whether
-// the cache has other lists now.
+// adopt takes over the shared entry of a server if it is newer than ours, and reports whether the lists in the cache
+// have changed.
 func (s *shared) adopt(w Want) (changed bool) {
 	if w.Hash == "" {
 		return false
@@ -196,7 +196,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 		return false
 	}
 	e := *r.Entry
-	e.Fingerprint, e.Principal = w.Fingerprint, w.Principal // ours: files differ between hosts
+	e.Fingerprint, e.Principal = w.Fingerprint, w.Principal // replaced by ours: files differ between hosts
 	e.Rev = local.disk.Rev + 1
 	next := &record{Entry: &e}
 	if old != nil {
@@ -212,8 +212,8 @@ func (s *shared) adopt(w Want) (changed bool) {
 	return changed
 }
 
-// ahead reports whether an entry is of a clock that is wrong, ours or that of its writer. Such a one is not
-// taken over, and keeps no other from taking its place, which would last until our clock gets there.
+// ahead reports whether an entry is dated in the future, because its writer's clock or ours is wrong. Such an entry
+// is neither taken over nor allowed to block newer ones until our clock gets there.
 func (s *shared) ahead(r *record) bool { return r.ValidatedAt.After(s.cache.opts.Now().Add(ahead)) }
 
 func later(a, b time.Time) time.Time {
@@ -223,8 +223,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// refresh takes over what others have shared. What cannot be fetched now, since the place is skipped or
-// gone again, is not told once more: it is fetched with the next push.
+// refresh takes over what others have shared. If it cannot be fetched now, the next push fetches it, since the place
+// will not report it again.
 func (s *shared) refresh() {
 	if !s.look(s.cache.life, sharedLimit) {
 		s.mu.Lock()
@@ -235,8 +235,8 @@ func (s *shared) refresh() {
 	s.cache.tell()
 }
 
-// push writes what this gateway has heard itself and the shared place does not have, and fetches what
-// refresh could not. It reports whether something stays to be done.
+// push writes what this gateway heard itself and the shared place lacks, and fetches what refresh could not. It
+// reports whether something is left to do.
 func (s *shared) push(ctx context.Context) (pending bool) {
 	s.mu.Lock()
 	loaded, missed := s.loaded, s.missed
@@ -251,7 +251,7 @@ func (s *shared) push(ctx context.Context) (pending bool) {
 	switch {
 	case err == nil:
 		return false
-	case errors.Is(err, ErrConflict): // it is busy, not dead
+	case errors.Is(err, ErrConflict): // busy, not dead
 		s.cache.counted("shared_write", err)
 	default:
 		s.failed("shared_write", err)
@@ -270,14 +270,14 @@ func (s *shared) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, change := range list {
-		if bytes.Equal(now.Entries[change.Server], change.Entry) { // not one that is too large for the place
+		if bytes.Equal(now.Entries[change.Server], change.Entry) { // not an entry that is too large for the place
 			c.count.Shared.Pushed++
 		}
 	}
 	return now, nil
 }
 
-// live are the entries that a live server has told this gateway.
+// live returns the entries that a live server told this gateway.
 func (c *Cache) live() map[string]*record {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -290,7 +290,8 @@ func (c *Cache) live() map[string]*record {
 	return list
 }
 
-// changes are what this gateway has heard itself and the shared place has not, or older.
+// changes returns the entries that this gateway heard itself and that the shared place lacks, or has in an older
+// version.
 func (s *shared) changes() (changes []Change, due bool) {
 	for name, ours := range s.cache.live() {
 		e := outward(ours.Entry)
@@ -318,7 +319,8 @@ func worthPushing(ours, theirs *Entry) bool {
 	return ours.ValidatedAt.After(theirs.ValidatedAt)
 }
 
-// outward leaves out what is of this host only, and whose it is where it is everybody's.
+// outward returns the entry for the shared place: without what only concerns this host, and without the principal if
+// it is the same for everybody.
 func outward(e *Entry) *Entry {
 	out := *e
 	out.Fingerprint, out.ServerConfig = "", nil
@@ -334,9 +336,8 @@ const (
 	leaseRenew = leaseFor / 3
 )
 
-// Lease reports whether this gateway may refresh a server now, and how to end that. Without a
-// shared place, or while that does not answer, it always may. The lease is renewed until release
-// is called, which may happen twice.
+// Lease reports whether this gateway may refresh a server now. It always may without a shared place, or if that does
+// not answer. The lease is renewed until release is called, which may be called twice.
 func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bool) {
 	if c == nil || c.shared == nil || c.shared.skipped() {
 		return func() {}, true
@@ -353,7 +354,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 	if !ok {
 		return func() {}, false
 	}
-	c.shared.refresh() // who had it before may have fetched the list since we looked
+	c.shared.refresh() // the previous holder may have fetched the list just now
 	ended := make(chan struct{})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -369,7 +370,7 @@ func (s *shared) lease(ctx context.Context, name string, d, limit time.Duration)
 	return s.backend.Lease(ctx, name, s.cache.opts.instance, d)
 }
 
-// hold renews a lease until it ends, and gives it back.
+// hold renews a lease until ended is closed, and gives it back.
 func (c *Cache) hold(name string, ended <-chan struct{}) {
 	renew := time.NewTicker(leaseRenew)
 	defer renew.Stop()

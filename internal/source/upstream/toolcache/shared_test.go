@@ -19,7 +19,7 @@ import (
 
 var sharedKey = bytes.Repeat([]byte{7}, 32)
 
-// gateway is a cache of its own with a shared place.
+// gateway returns a cache with its own file and a shared place.
 func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Options)) (*bench, *toolcache.Cache) {
 	t.Helper()
 	b := newBench(t)
@@ -250,7 +250,7 @@ func TestDeadSharedPlace(t *testing.T) {
 	b.verify(t)
 }
 
-// flaky is a place that can be gone for a while, and tells of news all the same.
+// flaky is a place that can be unreachable for a while, and still reports changes.
 type flaky struct {
 	toolcache.Shared
 	gone atomic.Bool
@@ -271,8 +271,7 @@ func (f *flaky) Watch(ctx context.Context, tell func()) error {
 	})
 }
 
-// What a place tells of while it is skipped is fetched afterwards, by a gateway that has nothing to
-// share too.
+// Changes reported while a place is skipped are fetched later, even by a gateway that has nothing to share.
 func TestNewsOfASkippedPlace(t *testing.T) {
 	t.Parallel()
 	var place memory
@@ -302,7 +301,7 @@ func TestNewsOfASkippedPlace(t *testing.T) {
 	}
 }
 
-// A list of a gateway whose clock is a year ahead is not taken over, and does not lie in the way of others.
+// A list from a gateway whose clock is a year ahead is not taken over, and does not block others.
 func TestSharedListFromTheFuture(t *testing.T) {
 	t.Parallel()
 	for name, tools := range map[string]string{"the same list": "x", "another list": "y"} {
@@ -335,7 +334,7 @@ func TestSharedPlaceNeedsAKey(t *testing.T) {
 	}
 }
 
-// Ten gateways whose list is too old ask the server once.
+// If the list of ten gateways is out of date, the server is asked once.
 func TestOneRefreshForTenGateways(t *testing.T) {
 	t.Parallel()
 	var place memory

@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// slot is what the cache has of one server. It is guarded by the Cache's mutex; records and
-// entries in it are never changed, only replaced.
+// slot is the cache's entry of one server, guarded by the Cache's mutex. Its records and entries are replaced, never
+// changed.
 type slot struct {
-	raw  json.RawMessage // as it lies in the file; nil before it is written
-	disk Entry           // the head of raw
+	raw  json.RawMessage // bytes in the file; nil before it is written
+	disk Entry           // the head fields of raw
 
-	rec    *record // nil until it is looked at for the first time, or broken
-	broken string  // invalid or tampered; empty if it is neither
+	rec    *record // nil before the first look-up, or if broken
+	broken string  // invalid or tampered; empty if not broken
 	why    Finding // what is broken
 
-	// seen is when it was loaded or stored. Ages go on from there by the monotonic clock, so
-	// that setting the clock makes nothing old or young.
+	// seen is when the entry was loaded or stored. Ages count from there by the monotonic clock, so that setting the
+	// clock does not change them.
 	seen time.Time
 
-	live           bool   // a live server has told it to this process
-	gone           bool   // it is to be deleted
-	version, saved uint64 // of what is in memory, and in the file
+	live           bool   // a live server told it to this process
+	gone           bool   // to be deleted
+	version, saved uint64 // of the entry in memory, and in the file
 }
 
-// newSlot holds an entry as it came from a place.
+// newSlot returns a slot with an entry from the file or the shared place.
 func newSlot(raw json.RawMessage, now time.Time) *slot {
 	return &slot{raw: raw, disk: readHead(raw), seen: now}
 }
 
 func (s *slot) dirty() bool { return s.version != s.saved }
 
-// open reads the entry if nobody has looked at it yet.
+// open parses the entry at its first use.
 func (s *slot) open(now time.Time) *record {
 	if s.rec == nil && s.broken == "" && s.raw != nil {
 		s.rec, s.broken, s.why = openEntry(s.raw, now)
@@ -42,7 +42,7 @@ func (s *slot) open(now time.Time) *record {
 	return s.rec
 }
 
-// head is the entry in memory, or what is known of that in the file before all of it is read.
+// head returns the entry in memory, or the head fields of an unparsed one.
 func (s *slot) head() *Entry {
 	if s.rec == nil {
 		return &s.disk
@@ -50,8 +50,7 @@ func (s *slot) head() *Entry {
 	return s.rec.Entry
 }
 
-// written is head, but where only the time of the last look at the server is newer in memory it is that
-// of the file.
+// written is head as it is in the file, if memory differs only in the time of the last confirmation.
 func (s *slot) written() *Entry {
 	if !s.dirty() {
 		return &s.disk
@@ -59,14 +58,14 @@ func (s *slot) written() *Entry {
 	return s.head()
 }
 
-// set replaces the entry; it has to be written then.
+// set replaces the entry, which then has to be written.
 func (s *slot) set(r *record) {
 	s.rec, s.broken, s.gone = r, "", false
 	s.version++
 }
 
-// edit changes a copy of the entry. With bump it is a new revision, which wins over the old one
-// wherever they meet.
+// edit changes a copy of the entry. With bump it gets a new revision, which takes precedence over the old one
+// everywhere.
 func (s *slot) edit(bump bool, f func(*Entry)) {
 	e := *s.rec.Entry
 	f(&e)
@@ -76,27 +75,26 @@ func (s *slot) edit(bump bool, f func(*Entry)) {
 	s.set(&record{Entry: &e, extra: s.rec.extra})
 }
 
-// age is how long ago a live server confirmed the entry; negative where the clock says that it
-// is going to be.
+// age returns how long ago a live server confirmed the entry; negative if that is in the future by the clock.
 func (s *slot) age(now time.Time) time.Duration {
 	return now.Sub(s.seen) + s.seen.Round(0).Sub(s.rec.ValidatedAt)
 }
 
-// laterOf is positive if a is the later one of two versions.
+// laterOf is positive if a is the later of two versions.
 func laterOf(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(a.Rev, b.Rev), a.ValidatedAt.Compare(b.ValidatedAt))
 }
 
-// headFields are what must be known of an entry before all of it is read.
+// headFields are the fields needed before an entry is parsed.
 var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "state", "stateReason"}
 
-// readHead reads those fields alone; [record.encode] puts them first. What is wrong with them is the business of
-// who reads the whole entry.
+// readHead reads only those fields, which [record.encode] writes first. It ignores errors, since whoever parses the
+// whole entry reports them.
 func readHead(raw json.RawMessage) Entry {
 	r, nobody := &record{Entry: &Entry{}}, reporter{list: new([]Finding)}
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {
-		if r.ConfigHash != "" && listNamed(name) != nil { // nobody but us writes the lists last
+		if r.ConfigHash != "" && listNamed(name) != nil { // the lists come last in every file of ours
 			return errEnough
 		}
 		v, err := s.value()

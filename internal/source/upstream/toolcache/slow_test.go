@@ -9,7 +9,7 @@ import (
 	"collie/test/await"
 )
 
-// A folder that hangs, as one on a network drive does, holds up nobody.
+// A folder that hangs, as on a network drive, blocks nobody.
 func TestHungMount(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -57,7 +57,7 @@ func TestHungMount(t *testing.T) {
 	mustClose(t, c)
 }
 
-// A slow disk delays no list: lists are kept and read while a write goes on and on.
+// A slow disk delays no list: lists are stored and looked up during a long write.
 func TestSlowDiskDelaysNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

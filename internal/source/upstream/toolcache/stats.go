@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Stats is what is known of a cache.
+// Stats describes the state of a cache.
 type Stats struct {
 	FileInfo             // zero for a cache in memory
 	Servers  []ServerRow `json:"servers"`
@@ -15,11 +15,11 @@ type Stats struct {
 	Hits         uint64            `json:"hits"`
 	StaleHits    uint64            `json:"staleHits"`
 	StaleReasons map[string]uint64 `json:"staleReasons"`
-	Misses       uint64            `json:"misses"` // expired ones included
+	Misses       uint64            `json:"misses"` // including expired ones
 	MissReasons  map[string]uint64 `json:"missReasons"`
 	HitRate      float64           `json:"hitRate"` // (hits + stale) / lookups; 0 without lookups
 	Refreshes    RefreshCount      `json:"refreshes"`
-	Refused      map[string]uint64 `json:"refused"` // lists of servers that were not kept, by reason
+	Refused      map[string]uint64 `json:"refused"` // lists that were not stored, by reason
 	Writes       WriteCount        `json:"writes"`
 	ReadFailures map[string]uint64 `json:"readFailures"` // by cause
 	Merges       uint64            `json:"merges"`
@@ -39,14 +39,14 @@ type ServerRow struct {
 	StateReason string    `json:"stateReason,omitempty"`
 	AgeSeconds  int64     `json:"ageSeconds"` // since a live server confirmed it
 	Tools       int       `json:"tools"`
-	Bytes       int       `json:"bytes"` // as it lies in the file; 0 before it does
+	Bytes       int       `json:"bytes"` // in the file; 0 before it is written
 	Scope       string    `json:"scope,omitempty"`
 	LastError   string    `json:"lastError,omitempty"`
 	LastUpdated time.Time `json:"lastUpdated,omitzero"`
 	ValidatedAt time.Time `json:"validatedAt,omitzero"`
 }
 
-// RefreshCount counts lists that live servers gave.
+// RefreshCount counts lists from live servers.
 type RefreshCount struct {
 	OK        uint64 `json:"ok"`
 	Changed   uint64 `json:"changed"`
@@ -60,7 +60,7 @@ type WriteCount struct {
 	Entries   uint64            `json:"entries"`
 	Failed    map[string]uint64 `json:"failed"` // by cause
 	LockWaits uint64            `json:"lockWaits"`
-	// How long writing took, with waiting for the lock; commits that failed are among them.
+	// Duration of commits, including the wait for the lock, and including failed ones.
 	LastMillis    float64 `json:"lastMs"`
 	MeanMillis    float64 `json:"meanMs"`
 	LongestMillis float64 `json:"longestMs"`
@@ -72,11 +72,11 @@ type WriteCount struct {
 type SharedCount struct {
 	Adopted  uint64            `json:"adopted"`
 	Pushed   uint64            `json:"pushed"`
-	Dropped  uint64            `json:"dropped"` // for a bad signature
+	Dropped  uint64            `json:"dropped"` // entries with an invalid signature
 	Failures map[string]uint64 `json:"failures"`
 }
 
-// newStats are those of a cache that has done nothing yet. Its counts go on in place.
+// newStats returns the Stats of a new cache, to be counted up in place.
 func newStats() Stats {
 	return Stats{
 		StaleReasons: map[string]uint64{}, MissReasons: map[string]uint64{}, Refused: map[string]uint64{},
@@ -120,7 +120,7 @@ func (st *Stats) failure(what, cause, message string) {
 	}
 }
 
-// took notes how long a commit to the file took.
+// took records how long a commit to the file took.
 func (w *WriteCount) took(d time.Duration) {
 	w.commits++
 	w.LastMillis = millis(d)
@@ -128,8 +128,7 @@ func (w *WriteCount) took(d time.Duration) {
 	w.LongestMillis = max(w.LongestMillis, w.LastMillis)
 }
 
-// Stats is what is known of the cache now. It reads every entry that nobody has looked at yet,
-// and no file.
+// Stats returns the current state of the cache. It parses entries that were not looked up yet, but reads no file.
 func (c *Cache) Stats() Stats {
 	if c == nil {
 		return Stats{}

@@ -97,7 +97,7 @@ func TestClearAndPrune(t *testing.T) {
 	}
 }
 
-// A start of many servers makes few files, and each commit says so once.
+// A start of many servers writes the file only a few times, and each commit is logged once.
 func TestFewWrites(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -115,7 +115,7 @@ func TestFewWrites(t *testing.T) {
 	}
 }
 
-// A write tells operators of how much, and its time is counted, whether it went well or not.
+// A write is logged with its size, and timed whether it succeeds or not.
 func TestWritesAreToldAndTimed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -145,7 +145,7 @@ func TestWritesAreToldAndTimed(t *testing.T) {
 	mustClose(t, c)
 }
 
-// Two of a gateway's own goroutines that keep and read at once harm nobody.
+// Storing and looking up at the same time is safe.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// touchEvery is how often a list that has not changed is confirmed on the disk: a file that is
-// written at each start wakes disks and the programs that back them up.
+// touchEvery is how often the confirmation of an unchanged list is written: writing the file at each start would wake
+// disks and backup programs.
 const touchEvery = time.Hour
 
-// Store keeps the complete, non-empty list that a live server has just given, and reports
-// whether it differs from what was kept: whether lists, instructions or capabilities do, or
-// what was kept was not served. An equal list only moves ValidatedAt, on disk at most once an
-// hour. Store does not wait for the disk. An entry that could not be read back is not
-// kept: one without a hash or without anything in its lists, one without tools where tools
-// are kept (a server that is not ready yet often tells an empty list), one with a definition that no server may offer.
+// Store stores the complete, non-empty lists that a live server has just given. It does not wait for the disk. It
+// reports whether lists, instructions or capabilities differ from the stored ones, or whether those were not served.
+// An equal list only updates ValidatedAt, on disk at most once an hour.
+//
+// Store rejects entries that could not be read back: one without a hash, one with a definition that no server may
+// offer, and an empty one. A list without tools does not replace one with tools, since servers often give an empty
+// list before they are ready.
 func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	if c == nil {
 		return true
@@ -64,8 +65,8 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	return changed
 }
 
-// touchAfter is how long a confirmation stays in memory alone: an hour, or as long as a list is
-// fresh, so that who reads the file does not find a fresh list old.
+// touchAfter is how long a confirmation may stay in memory only: an hour, or less if the list is fresh for less, so
+// that readers of the file do not take a fresh list for a stale one.
 func touchAfter(e *Entry, maxAge time.Duration) time.Duration {
 	limit := touchEvery
 	if e.TTL > 0 {
@@ -87,13 +88,13 @@ func (c *Cache) refuse(server, why string, err error) {
 	c.log.Debug("list not kept", "server", server, "reason", why, "error", err)
 }
 
-// unfit is why an entry cannot be kept; empty if it can.
+// unfit returns why an entry cannot be stored; empty if it can.
 func unfit(server string, e *Entry) string {
 	switch {
 	case !serverName.MatchString(server):
 		return "name"
 	case hexHash(e.ConfigHash) != nil:
-		return reasonNoHash // nothing would tell whose list it is
+		return reasonNoHash // the list could not be matched to a server
 	case len(e.Tools)+len(e.Prompts)+len(e.Resources)+len(e.ResourceTemplates) == 0:
 		return reasonEmpty
 	case checkLists(e) != nil:
@@ -102,7 +103,7 @@ func unfit(server string, e *Entry) string {
 	return ""
 }
 
-// newRecord is the entry to keep after old, nil for the first one.
+// newRecord returns the entry to store after old, which is nil for the first one.
 func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 	fresh := *e
 	fresh.State, fresh.StateReason, fresh.StateAt = active, "", time.Time{}
@@ -120,10 +121,10 @@ func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 	return r
 }
 
-// plain is a time as the file has it.
+// plain returns a time with the precision of the file.
 func plain(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Round(0) }
 
-// touched is an entry that a live server has confirmed.
+// touched returns an entry that a live server has just confirmed.
 func touched(old *Entry, now time.Time) *Entry {
 	e := *old
 	e.ValidatedAt = plain(now)
@@ -132,8 +133,8 @@ func touched(old *Entry, now time.Time) *Entry {
 	return &e
 }
 
-// earlier is the first of two moments: what a live server has just confirmed did not change in
-// the future, whatever a clock said that has been put right since.
+// earlier returns the earlier of two times. A clock that was set back since may have left a time in the future, and
+// content that was just confirmed did not change in the future.
 func earlier(a, b time.Time) time.Time {
 	if a.After(b) {
 		return b
@@ -141,14 +142,14 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// sameOffer reports whether clients see the same in both.
+// sameOffer reports whether two entries look the same to clients.
 func sameOffer(a, b *Entry) bool {
 	return a.State == active && a.StateReason == "" && a.Instructions == b.Instructions && a.ToolsHash == b.ToolsHash &&
 		sameJSON(a.Capabilities, b.Capabilities) && sameJSON(a.ServerInfo, b.ServerInfo) &&
 		sameList(a.Prompts, b.Prompts) && sameList(a.Resources, b.Resources) && sameList(a.ResourceTemplates, b.ResourceTemplates)
 }
 
-// sameOrigin reports whether both come from the same server, reached in the same way.
+// sameOrigin reports whether both came from the same server, reached in the same way.
 func sameOrigin(a, b *Entry) bool {
 	return a.ConfigHash == b.ConfigHash && a.Fingerprint == b.Fingerprint && a.Principal == b.Principal &&
 		a.Era == b.Era && a.Eras == b.Eras && a.ProtocolVersion == b.ProtocolVersion && a.Transport == b.Transport &&
@@ -156,7 +157,7 @@ func sameOrigin(a, b *Entry) bool {
 		slices.Equal(a.Dropped, b.Dropped) && sameJSON(a.ServerConfig, b.ServerConfig)
 }
 
-// keepLists spares the memory of lists that say the same.
+// keepLists makes e share the memory of old's equal lists.
 func keepLists(e, old *Entry) {
 	for _, l := range lists {
 		*l.at(e) = *l.at(old)
@@ -165,7 +166,7 @@ func keepLists(e, old *Entry) {
 
 func sameList(a, b []json.RawMessage) bool { return slices.EqualFunc(a, b, sameJSON) }
 
-// sameJSON compares values, whatever the order of fields and the blanks.
+// sameJSON compares values, ignoring the order of fields and white space.
 func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -181,8 +182,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// Mark sets the state of a server's entry and keeps its lists for diagnosis; a server without an entry is not an
-// error.
+// Mark sets the state of a server's entry and keeps its lists for diagnosis. It does nothing for a server without an
+// entry.
 func (c *Cache) Mark(server string, state State, reason string) {
 	if c == nil {
 		return
@@ -200,7 +201,7 @@ func (c *Cache) Mark(server string, state State, reason string) {
 	c.mark(s, state, reason)
 }
 
-// mark changes the state of an entry that was read.
+// mark changes the state of a parsed entry.
 func (c *Cache) mark(s *slot, state State, reason string) {
 	now := c.opts.Now()
 	s.edit(true, func(e *Entry) {
@@ -209,8 +210,8 @@ func (c *Cache) mark(s *slot, state State, reason string) {
 	c.changed()
 }
 
-// Failed notes the code of a refresh that failed; nothing else of the entry changes. The same
-// code again is noted on disk at most once an hour.
+// Failed records the code of a failed refresh; the rest of the entry stays. The same code is written to disk again at
+// most once an hour.
 func (c *Cache) Failed(server, code string) {
 	if c == nil {
 		return

@@ -8,74 +8,72 @@ import (
 	"time"
 )
 
-// Backend keeps encoded entries by name: the file of this host, or the place that gateways share.
-// Every Backend passes toolcachetest.RunBackend. All methods are safe for concurrent use, by several
-// processes too, and return when ctx ends, at the latest.
+// Backend stores encoded entries by name: the file of this host, or the place that gateways share. Every Backend
+// passes toolcachetest.RunBackend. All methods are safe for concurrent use, also by several processes, and return
+// when ctx ends at the latest.
 //
-// Entries are opaque but for being JSON objects: a Backend returns the very bytes that it was given,
-// or an equal JSON value where its format lays them out again. Names have letters, digits, _ and -.
+// A Backend does not interpret entries, which are JSON objects. It returns the exact bytes that it was given, or an
+// equal JSON value if its format lays them out differently. Names consist of letters, digits, _ and -.
 type Backend interface {
-	// Load returns everything that is kept. Nothing kept is an empty Snapshot and no error.
+	// Load returns all entries. An empty store gives an empty Snapshot and no error.
 	Load(ctx context.Context) (Snapshot, error)
-	// Commit makes changes, each of which says what it replaces. If something else is kept there by
-	// now, the error matches [ErrConflict] and that change is not made; whether the others are is the
-	// Backend's choice, but each is made as a whole. With that error, as without one, the Snapshot is
-	// what is kept afterwards. A Commit that fails otherwise may have taken effect.
+	// Commit makes changes, each of which names the entry it replaces. If another entry is stored there by now, that
+	// change is not made and the error matches [ErrConflict]; the Backend chooses whether to make the others, but
+	// each is made as a whole. With that error, and without one, the Snapshot is the content afterwards. A Commit
+	// that fails otherwise may have taken effect.
 	Commit(ctx context.Context, changes []Change) (Snapshot, error)
-	// Watch calls f, serially, within 2 s after commits of others, and may do so after our own;
-	// several commits may be told as one. What others have committed since this handle's last
-	// Load is told too, even if Watch began later. It returns when ctx ends or why it cannot watch.
+	// Watch calls f within 2 s after commits by others, one call at a time. It may also call f after our own commits,
+	// and once for several commits. Commits by others since this handle's last Load count even if Watch began later.
+	// Watch returns when ctx ends, or with the reason why it cannot watch.
 	Watch(ctx context.Context, f func()) error
-	// Close frees what the Backend holds. It may be called twice.
+	// Close releases resources. It may be called twice.
 	Close() error
 }
 
 // Shared is a [Backend] that several gateways share.
 type Shared interface {
 	Backend
-	// Lease asks for the only right to refresh a server for d. The holder asks again to renew
-	// it, and with d = 0 to give it back. ok is false while another holder has it.
+	// Lease requests the exclusive right to refresh a server for the time d. The holder calls it again to renew the
+	// lease, and with d = 0 to give it back. ok is false while another holder has it.
 	Lease(ctx context.Context, server, holder string, d time.Duration) (ok bool, err error)
 }
 
-// Snapshot is everything a [Backend] keeps at one moment.
+// Snapshot is the whole content of a [Backend] at one moment.
 type Snapshot struct {
-	// Generation of a file grows with each commit, and is 0 where nothing was ever committed. Other
-	// places have none.
+	// Generation of a file rises with each commit, and is 0 before the first. Other backends have none.
 	Generation uint64
 	Entries    map[string]json.RawMessage
 }
 
-// Change is one entry to put, or to delete where Entry is nil. Old is the entry that it replaces, as
-// the last Snapshot has it; nil where there is none.
+// Change is one entry to store, or to delete if Entry is nil. Old is the entry that it replaces, as in the last
+// Snapshot; nil if there is none.
 type Change struct {
 	Server     string
 	Old, Entry json.RawMessage
 }
 
-// ErrConflict is what [Backend.Commit] returns when somebody else has changed an entry in between.
+// ErrConflict says that somebody else has changed an entry since it was loaded.
 var ErrConflict = errors.New("toolcache: changed by another writer")
 
-// How long is waited after a commit that failed, first and then always.
+// Waits after a failed commit: the first one, and all others.
 const (
 	firstRetry = 5 * time.Second
 	laterRetry = 30 * time.Second
-	maxTries   = 20 // of one commit where others are faster
+	maxTries   = 20 // for one commit, if others are faster
 )
 
-// side is what a Cache is kept in step with: its file, or the place that gateways share.
+// side is what a Cache synchronises with: its file, or the place that gateways share.
 type side interface {
-	// changes are what this side does not have yet. due says whether anything is to be written, which
-	// may be so without changes.
+	// changes returns what this side lacks. due says whether to write at all, which may be needed without changes.
 	changes() (list []Change, due bool)
 	commit(ctx context.Context, list []Change) (Snapshot, error)
-	// merge takes over what this side has and is later than what we know. again says that this side
-	// has lost something, which is to be written once more.
+	// merge takes over what this side has in a later version. again says that this side has lost entries that must be
+	// written again.
 	merge(now Snapshot) (again bool)
 }
 
-// sync writes what a side does not have yet. Where somebody else was faster, what lies there now is
-// merged, and the rest is tried again.
+// sync writes what a side lacks. If somebody else was faster, it merges the content that is there now and tries the
+// rest again.
 func (c *Cache) sync(ctx context.Context, to side) error {
 	for try := 0; ; try++ {
 		list, due := to.changes()
@@ -96,7 +94,7 @@ func (c *Cache) sync(ctx context.Context, to side) error {
 	}
 }
 
-// pause waits a random while that grows with each try.
+// pause waits for a random time, longer with each try.
 func pause(ctx context.Context, try int) error {
 	limit := time.Millisecond << min(try, 6)
 	timer := time.NewTimer(rand.N(limit)) // spreads load
@@ -109,21 +107,21 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// changed wakes the goroutine that writes.
+// changed wakes the writing goroutine.
 func (c *Cache) changed() {
 	select {
 	case c.wake <- struct{}{}:
-	default: // it is awake already
+	default: // already awake
 	}
 }
 
-// run writes what changes: gathered for a while after the last change, at most ten times that
-// after the first.
+// run writes changes in the background, after they were gathered for Collect from the last one, and at most ten times
+// that from the first.
 func (c *Cache) run() {
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
 	defer timer.Stop()
-	var first time.Time // of the changes that wait; zero if none does
+	var first time.Time // time of the first pending change; zero if there is none
 	retry := firstRetry
 	for {
 		select {
@@ -148,7 +146,7 @@ func (c *Cache) run() {
 	}
 }
 
-// Flush writes what is pending and returns why that failed.
+// Flush writes what is pending, and returns why that failed.
 func (c *Cache) Flush(ctx context.Context) error {
 	if c == nil {
 		return nil
@@ -156,7 +154,7 @@ func (c *Cache) Flush(ctx context.Context) error {
 	return c.commit(ctx)
 }
 
-// commit writes what is pending to both places. What fails is counted and told, and stays
+// commit writes what is pending to file and shared place. A failure is counted and logged, and the changes stay
 // pending. The error is that of the file.
 func (c *Cache) commit(ctx context.Context) error {
 	err := c.alone(ctx, func() (err error) {
@@ -174,7 +172,7 @@ func (c *Cache) commit(ctx context.Context) error {
 	return err
 }
 
-// alone runs f while nobody else reads or writes the places.
+// alone runs f while nobody else reads or writes file and shared place.
 func (c *Cache) alone(ctx context.Context, f func() error) error {
 	select {
 	case c.committing <- struct{}{}:

@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// world is several gateways, each with a file, some of which have the same one; all share a place.
+// world is several gateways, each with a file that may be the same as another's, and one shared place.
 type world struct {
 	caches []*toolcache.Cache
 	files  []int            // which file each has
@@ -21,9 +21,9 @@ type world struct {
 	seen   []map[string]*toolcache.Entry
 }
 
-// In whatever order gateways hear from servers, write and look, all who have one file agree in the
-// end, with it and with who shares with them: on lists that were told, and on one for each server
-// that anybody has heard of. Nobody ever goes back to an earlier revision.
+// Gateways hear from servers, write and read in random order. In the end all agree with their file and with those who
+// share: on lists that were told, with one for each server that anybody heard of. No gateway ever goes back to an
+// earlier revision.
 func TestGatewaysConverge(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -63,7 +63,7 @@ func TestGatewaysConverge(t *testing.T) {
 	})
 }
 
-// lists are what one gateway has, which is never earlier than what it had.
+// lists returns the lists of one gateway, after checking that none is earlier than before.
 func (w world) lists(rt *rapid.T, gateway int) map[string]string {
 	out := map[string]string{}
 	for i, name := range []string{"a", "b", "c"} {
@@ -80,7 +80,7 @@ func (w world) lists(rt *rapid.T, gateway int) map[string]string {
 	return out
 }
 
-// wantOne lets everybody write and waits until all agree.
+// wantOne lets all write and waits until they agree.
 func (w world) wantOne(rt *rapid.T, t *testing.T) {
 	t.Helper()
 	await.Until(t, "those with one file agree", func() bool {

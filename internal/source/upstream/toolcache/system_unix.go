@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayWrite asks the mode and the kernel: root could, and a read-only file system cannot.
+// mayWrite checks the mode and asks the kernel: the mode also binds root, and the file system may be read-only.
 func mayWrite(dir string, info fs.FileInfo) bool {
 	return writable(info) && unix.Access(dir, unix.W_OK) == nil
 }

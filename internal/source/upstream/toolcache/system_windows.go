@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// mayWrite is not known there before it is tried; the attribute of a folder says nothing.
+// mayWrite always returns true: on Windows a folder's attributes do not tell.
 func mayWrite(string, fs.FileInfo) bool { return true }
 
 // errQuota is what Windows says of a full disk.

@@ -12,7 +12,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// timeLayout is the one form of time in the file: UTC with milliseconds.
+// timeLayout is the only form of time in the file: UTC with milliseconds.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 func formatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
@@ -50,7 +50,7 @@ func word(s string) error {
 
 func anyText(string) error { return nil }
 
-// maxCount bounds every counter: what is larger was never counted.
+// maxCount bounds every counter: a larger number cannot be a count.
 const maxCount = 1e12
 
 func parseCount(raw json.RawMessage) (uint64, error) {
@@ -88,7 +88,7 @@ func unquote(raw json.RawMessage) (string, error) {
 	return string(s), nil
 }
 
-// quote writes a string; bytes that are not UTF-8 are replaced.
+// quote returns a JSON string; invalid UTF-8 is replaced.
 func quote(s string) json.RawMessage {
 	raw, err := jsontext.AppendQuote(nil, s)
 	if err != nil && len(raw) == 0 {

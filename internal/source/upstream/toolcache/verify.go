@@ -15,7 +15,7 @@ import (
 
 // Report is what [Verify] finds in a cache file.
 type Report struct {
-	Version     string     `json:"version"` // of the file as it lies there
+	Version     string     `json:"version"` // of the file as it is
 	Bytes       int        `json:"bytes"`
 	PlainBytes  int        `json:"plainBytes"`
 	Compressed  bool       `json:"compressed"`
@@ -30,7 +30,7 @@ type Verified struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
 	Tools  int    `json:"tools"`
-	Usable bool   `json:"usable"` // nothing is wrong with it; it may still be old
+	Usable bool   `json:"usable"` // it has no error; it may still be old
 }
 
 // OK reports whether no finding is an error.
@@ -39,12 +39,12 @@ func (r Report) OK() bool {
 	return !bad
 }
 
-// Verify checks a cache file as the loader does, and more: the hash of every list. It
-// lists everything that is wrong, by a JSON pointer into the file as of [version]. Only what is
-// wrong outside the entries keeps the rest of the file from being used.
+// Verify checks a cache file as the loader does, and also the hash of every list. It lists everything that is wrong,
+// with JSON pointers into the file as converted to [version]. Only errors outside the entries make the whole file
+// unusable.
 func Verify(data []byte) Report { return verify(data, time.Now(), time.Local) }
 
-// verify takes times that do not say their zone as those of zone.
+// verify reads times without a zone as times in zone.
 func verify(data []byte, now time.Time, zone *time.Location) Report {
 	r := Report{Bytes: len(data), Compressed: isCompressed(data), Servers: []Verified{}, Findings: []Finding{}}
 	report := reporter{list: &r.Findings}
@@ -69,7 +69,7 @@ func verify(data []byte, now time.Time, zone *time.Location) Report {
 
 var errTooLarge = errors.New("larger than 64 MiB")
 
-// checkDocument looks at what single fields of the file do not tell.
+// checkDocument checks what cannot be checked field by field.
 func checkDocument(d *document, now time.Time, report reporter) {
 	meta := report.at("metadata")
 	checkTime(d.created, now, meta.at("createdAt"))
@@ -90,13 +90,13 @@ func verifyEntry(d *document, name string, now time.Time, report reporter) Verif
 	return Verified{Name: name, State: r.State, Tools: len(r.Tools), Usable: !bad}
 }
 
-// The moments that can be: Collie is younger than the one, clocks differ by the other.
+// The earliest possible time, before Collie existed, and how far clocks may differ.
 var earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const ahead = 5 * time.Minute
 
-// checkRecord looks at what single fields do not tell. With trustSeal it spares the hash of
-// tools whose seal fits.
+// checkRecord checks what cannot be checked field by field. With trustSeal it does not compute the hash of tools
+// whose seal is valid.
 func checkRecord(r *record, now time.Time, trustSeal bool, report reporter) {
 	checkTime(r.LastUpdated, now, report.at("lastUpdated"))
 	checkTime(r.ValidatedAt, now, report.at("validatedAt"))
@@ -113,7 +113,7 @@ func checkRecord(r *record, now time.Time, trustSeal bool, report reporter) {
 
 func checkTime(t, now time.Time, report reporter) {
 	switch {
-	case t.IsZero(): // reported by who read it
+	case t.IsZero(): // already reported by the reader
 	case t.Before(earliest):
 		report.warn(ruleTime, fmt.Sprintf("%s is before %d", formatTime(t), earliest.Year()))
 	case t.After(now.Add(ahead)):
@@ -121,7 +121,7 @@ func checkTime(t, now time.Time, report reporter) {
 	}
 }
 
-// openEntry reads and checks an entry for use. The reason is empty, invalid or tampered.
+// openEntry parses and checks an entry for use. reason is empty, invalid or tampered.
 func openEntry(raw json.RawMessage, now time.Time) (r *record, reason string, why Finding) {
 	var findings []Finding
 	report := reporter{list: &findings}
@@ -139,15 +139,14 @@ func openEntry(raw json.RawMessage, now time.Time) (r *record, reason string, wh
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of the file format, draft 2020-12. The loader's own checks
-// are stricter in what a schema cannot say.
+// Schema returns the JSON Schema of the file format, draft 2020-12. The loader also checks what a schema cannot
+// express.
 func Schema() []byte { return slices.Clone(schema) }
 
 // Severity is how bad a [Finding] is.
 type Severity string
 
-// The severities. An entry with an error is not used, a file with an error outside its entries
-// is not read at all.
+// The severities. An entry with an error is not used. A file with an error outside its entries is not used at all.
 const (
 	severityError   Severity = "error"
 	severityWarning Severity = "warning"
@@ -155,39 +154,39 @@ const (
 
 // Finding is one thing that is wrong with a cache file.
 type Finding struct {
-	// Pointer is the JSON pointer of what is wrong; empty is the whole file.
+	// Pointer is the JSON pointer of the place; empty means the whole file.
 	Pointer  string   `json:"pointer"`
 	Rule     string   `json:"rule"` // a stable id, such as "time" or "tampered"
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"`
-	// Line and Column, from 1, say where the file stops being JSON; else both are 0.
+	// Line and Column, from 1, are where the file stops being JSON; otherwise both are 0.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 }
 
-// The rules that a file is checked by; scripts know their ids.
+// The ids of the rules, which scripts may rely on.
 const (
 	ruleJSON       = "json"       // not JSON
-	ruleUTF8       = "utf8"       // bytes that are not text
-	ruleType       = "type"       // a value of the wrong kind or form
+	ruleUTF8       = "utf8"       // invalid UTF-8
+	ruleType       = "type"       // a value of the wrong type or form
 	ruleRequired   = "required"   // a field is missing
-	ruleUnique     = "unique"     // a name stands twice
-	ruleName       = "name"       // not the name of a server
+	ruleUnique     = "unique"     // a duplicate name
+	ruleName       = "name"       // not a valid name of a server
 	ruleDefinition = "definition" // a tool, prompt or resource that no server may offer
-	ruleTampered   = "tampered"   // tools that do not have their hash
-	ruleTime       = "time"       // a moment that cannot be
-	ruleOrder      = "order"      // a moment before one that came first
-	ruleVersion    = "version"    // a format that is not ours
+	ruleTampered   = "tampered"   // tools that do not match their hash
+	ruleTime       = "time"       // an impossible time
+	ruleOrder      = "order"      // a time before an earlier event
+	ruleVersion    = "version"    // an unknown format
 	ruleSize       = "size"       // larger than the cache takes
 )
 
-// reporter gathers findings about one place in the file.
+// reporter collects findings about one place in the file.
 type reporter struct {
 	list    *[]Finding
 	pointer string
 }
 
-// pointerEscape is that of RFC 6901.
+// pointerEscape escapes a name for a JSON pointer (RFC 6901).
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (r reporter) at(name string) reporter {
@@ -201,7 +200,7 @@ func (r reporter) add(s Severity, rule, message string) {
 func (r reporter) fail(rule, message string) { r.add(severityError, rule, message) }
 func (r reporter) warn(rule, message string) { r.add(severityWarning, rule, message) }
 
-// firstError is the first finding that is an error.
+// firstError returns the first finding that is an error.
 func firstError(list []Finding) (Finding, bool) {
 	for _, f := range list {
 		if f.Severity == severityError {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// watchRetry is how long a place that cannot be watched is left alone.
+// watchRetry is the wait before another attempt to watch a place.
 const watchRetry = 30 * time.Second
 
-// Watch calls f with the name of each server whose entry another process has changed, until
-// stop is called, in the place of who watched before. Calls are serial; f must not block for long, and may not call Flush or Close.
+// Watch calls f with the name of each server whose entry another process has changed, until stop is called. It
+// replaces an earlier watcher. Calls are serial; f must not block for long and must not call Flush or Close.
 func (c *Cache) Watch(f func(server string)) (stop func()) {
 	if c == nil {
 		return func() {}
@@ -28,8 +28,8 @@ func (c *Cache) Watch(f func(server string)) (stop func()) {
 	}
 }
 
-// follow watches both places as long as the cache lives. Nobody asks for it in a program that
-// ends at once, which is spared the work.
+// follow watches file and shared place until the cache is closed. It starts with the first Watch, so that short-lived
+// programs are spared the work.
 func (c *Cache) follow() {
 	if c.file != nil {
 		c.tasks.Go(func() {

@@ -10,9 +10,8 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// OwnForm makes the kernel one that has a form of its own for texts: what is given to an
-// endpoint is stored in another form, as where spaces are taken away. given and stored are parts
-// of the body as they stand in JSON.
+// OwnForm makes the kernel store what an endpoint is given in another form, as when it strips spaces. given and
+// stored are parts of the body as JSON.
 func (k *Kit) OwnForm(t testing.TB, endpoint, given, stored string) {
 	t.Helper()
 	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: rewriter{endpoint, given, stored}})

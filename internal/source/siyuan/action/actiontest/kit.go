@@ -1,6 +1,6 @@
-// Package actiontest runs single actions as the source does, against the kernel of tests: arguments
-// adapted and held against the schema's names, targets resolved, levels checked, then the
-// action. The entry point is [New].
+// Package actiontest runs single actions against the test kernel in the way the source does: it adapts the arguments,
+// checks them against the schema's names, resolves targets and checks levels, and then runs the action. The entry
+// point is [New].
 package actiontest
 
 import (
@@ -21,24 +21,24 @@ import (
 	"collie/internal/tool"
 )
 
-// Kit is a kernel, a client of it and the levels of its notebooks, which tests set.
+// Kit is a test kernel with a client, and the levels of its notebooks.
 type Kit struct {
 	*kerneltest.Kernel
 	Client *kernel.Client
-	// Levels of notebooks; those that are not here have Default, which New makes Delete.
+	// Levels of notebooks, which tests may change; others have Default, which New sets to Delete.
 	Levels  map[kernel.ID]access.Level
 	Default access.Level
-	// Ceiling is what the caller's profile allows at most; nil allows all.
+	// Ceiling is the caller's ceiling; nil for none.
 	Ceiling *access.Ceiling
 	Config  access.Config
 	Files   action.LocalFiles
 	Uploads action.Uploads
 	AllTool []action.Tool
 	Purse   action.Coins
-	Origin  tool.Origin // of calls; New makes it MCPLocal
+	Origin  tool.Origin // of calls; New sets MCPLocal
 }
 
-// New returns a kit on a fresh kernel, which ends with the test.
+// New returns a kit with a new kernel, which ends with the test.
 func New(t testing.TB) *Kit {
 	t.Helper()
 	k := kerneltest.New(t)
@@ -50,7 +50,7 @@ func New(t testing.TB) *Kit {
 	}
 }
 
-// Request makes a request of a with args, a JSON object.
+// Request returns a request of a with args, a JSON object.
 func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Request {
 	t.Helper()
 	adapted := a.Adapt(json.RawMessage(args), "")
@@ -76,7 +76,7 @@ func (k *Kit) Request(t testing.TB, a *action.Action, args string) *action.Reque
 	}, adapted)
 }
 
-// Do checks and runs a with args, and returns its result or its error.
+// Do checks and runs a with args, and returns the result or the error.
 func (k *Kit) Do(t testing.TB, a *action.Action, args string) (gjson.Result, error) {
 	t.Helper()
 	r := k.Request(t, a, args)
@@ -87,7 +87,8 @@ func (k *Kit) Do(t testing.TB, a *action.Action, args string) (gjson.Result, err
 	return gjson.ParseBytes(raw), err
 }
 
-// Must is [Kit.Do] where an error fails the test, and so does a request to an endpoint that the action does not declare.
+// Must is like [Kit.Do] but fails the test for an error, and for a request to an endpoint that the action does not
+// declare.
 func (k *Kit) Must(t testing.TB, a *action.Action, args string) gjson.Result {
 	t.Helper()
 	before := len(k.Calls())
@@ -105,13 +106,13 @@ func (k *Kit) Must(t testing.TB, a *action.Action, args string) gjson.Result {
 	return got
 }
 
-// anyAction are the endpoints that find targets, levels and what may be read, for whatever action.
+// anyAction has the endpoints that any action may use, to find targets, levels and what may be read.
 var anyAction = []string{
 	"block/getBlockInfo", "filetree/getIDsByHPath", "query/sql", "sqlite/flushTransaction", "notebook/lsNotebooks",
 }
 
-// Refused runs a with args and fails the test unless that is an error of kind, before anything was written. It forgets
-// the calls before it.
+// Refused runs a with args and fails the test unless it fails with that kind before writing anything. Calls made
+// before are not counted.
 func (k *Kit) Refused(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	k.ResetCalls()
@@ -122,7 +123,7 @@ func (k *Kit) Refused(t testing.TB, a *action.Action, args string, kind tool.Err
 	return err
 }
 
-// Failed runs a with args and fails the test unless that is an error of kind, whatever was written until then.
+// Failed runs a with args and fails the test unless it fails with that kind; it may have written something before.
 func (k *Kit) Failed(t testing.TB, a *action.Action, args string, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	got, err := k.Do(t, a, args)
@@ -167,7 +168,7 @@ func (w workspace) Connection() string             { return "test" }
 func (w workspace) WriteMode() string              { return "auto" }
 func (w workspace) Coins() action.Coins            { return w.k.Purse }
 
-// Find returns the action of a tool by its name.
+// Find returns a tool's action by name.
 func Find(t testing.TB, tl action.Tool, name string) *action.Action {
 	t.Helper()
 	for _, a := range tl.Actions {
@@ -179,7 +180,7 @@ func Find(t testing.TB, tl action.Tool, name string) *action.Action {
 	return nil
 }
 
-// Args is a JSON object of names and values in turn.
+// Args returns a JSON object of alternating names and values.
 func Args(pairs ...any) string {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -17,10 +17,10 @@ import (
 	"collie/internal/tool"
 )
 
-// Nowhere is an id that no kernel has.
+// Nowhere is an id that does not exist in any kernel.
 const Nowhere = "20990101000000-zzzzzzz"
 
-// Children are the ids of the blocks right below a document or block.
+// Children returns the ids of the direct children of a document or block.
 func (k *Kit) Children(t testing.TB, id kernel.ID) []kernel.ID {
 	t.Helper()
 	var ids []kernel.ID
@@ -30,7 +30,7 @@ func (k *Kit) Children(t testing.TB, id kernel.ID) []kernel.ID {
 	return ids
 }
 
-// Texts are the Markdown of the blocks right below a document or block; not nil.
+// Texts returns the Markdown of the direct children of a document or block; never nil.
 func (k *Kit) Texts(t testing.TB, id kernel.ID) []string {
 	t.Helper()
 	out := []string{}
@@ -49,8 +49,8 @@ func (k *Kit) below(t testing.TB, id kernel.ID) []kernel.Block {
 	return list
 }
 
-// Post asks the kernel for what no action does, such as what a person does in SiYuan, and returns its answer. One whose
-// code is not 0 fails the test.
+// Post sends a request that no action makes, such as what a person does in SiYuan, and returns the answer. It fails
+// the test if the answer's code is not 0.
 func (k *Kit) Post(t testing.TB, path string, body map[string]any) gjson.Result {
 	t.Helper()
 	raw, err := json.Marshal(body)
@@ -74,7 +74,8 @@ func (k *Kit) Post(t testing.TB, path string, body map[string]any) gjson.Result 
 	return got
 }
 
-// Asked are the bodies of the requests to an endpoint, such as "/api/block/updateBlock", since the calls were reset.
+// Asked returns the bodies of the requests to an endpoint, such as "/api/block/updateBlock", since the calls were
+// reset.
 func (k *Kit) Asked(path string) []gjson.Result {
 	var out []gjson.Result
 	for _, c := range k.Calls() {
@@ -85,8 +86,8 @@ func (k *Kit) Asked(path string) []gjson.Result {
 	return out
 }
 
-// Guarded holds an action to the level that it needs on a notebook: with the one below it is denied, and with none what
-// id names, which args have in them, is not found in the words in which [Nowhere] is not. It writes nothing.
+// Guarded checks that an action needs a level on a notebook: with the next lower level it is denied. With none, the
+// thing id, which occurs in args, gives the same "not found" error as [Nowhere]. Nothing is written in either case.
 func (k *Kit) Guarded(t testing.TB, a *action.Action, need access.Level, notebook, id kernel.ID, args string) {
 	t.Helper()
 	old, had := k.Levels[notebook]
@@ -104,15 +105,15 @@ func (k *Kit) Guarded(t testing.TB, a *action.Action, need access.Level, noteboo
 	k.HiddenAsMissing(t, a, args, string(id), Nowhere)
 }
 
-// HiddenAsMissing checks that an action finds what is hidden as little as what does not exist: args name the one, and
-// the other where missing stands in the place of hidden.
+// HiddenAsMissing checks that an action treats something hidden as something that does not exist. args name the
+// hidden thing, and the missing one with missing in place of hidden.
 func (k *Kit) HiddenAsMissing(t testing.TB, a *action.Action, args, hidden, missing string) {
 	t.Helper()
 	SameRefusal(t, k.Refused(t, a, args, tool.Unknown), k.Refused(t, a, strings.ReplaceAll(args, hidden, missing), tool.Unknown), hidden, missing)
 }
 
-// SameRefusal checks that two errors, one for what is hidden and one for what does not exist, differ in nothing but what
-// the caller called the two.
+// SameRefusal checks that the errors for a hidden thing and for a missing one differ only in the name that the caller
+// used.
 func SameRefusal(t testing.TB, hidden, missing *tool.Error, hiddenText, missingText string) {
 	t.Helper()
 	want := strings.ReplaceAll(string(missing.Payload()), missingText, hiddenText)
@@ -121,7 +122,7 @@ func SameRefusal(t testing.TB, hidden, missing *tool.Error, hiddenText, missingT
 	}
 }
 
-// Members are the texts of a member of each item of a list; not nil.
+// Members returns one text member of each item of a list; never nil.
 func Members(list gjson.Result, member string) []string {
 	out := []string{}
 	for _, item := range list.Array() {

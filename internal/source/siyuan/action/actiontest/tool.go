@@ -10,22 +10,21 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// How long the texts are that a model reads of each action and argument, in characters.
+// Bounds of the texts that models read about each action and argument, in characters.
 const (
 	longestPurpose = 90
 	longestAbout   = 60
 )
 
-// Told is what a test expects of the actions of a tool, by their names in order.
+// Told is what a test expects of the actions of a tool, by name in order.
 type Told struct {
 	Actions, Dangerous, Off []string
-	// About is how long the text of an argument may be, in characters; 60 if it is zero.
+	// About bounds the text of an argument in characters; zero means 60.
 	About int
 }
 
-// Tool holds a tool to what its test says of its actions, and each of them to what
-// holds for all: texts are short, an action that needs no level says why not, and its example
-// has no argument that it does not take.
+// Tool checks the actions of a tool against want, and each of them against rules for all: texts are short, an action
+// that needs no level says why, and its example uses only its own arguments.
 func Tool(t testing.TB, tl action.Tool, want Told) {
 	t.Helper()
 	var got Told
@@ -58,8 +57,7 @@ func Tool(t testing.TB, tl action.Tool, want Told) {
 	}
 }
 
-// describes checks what an action says of itself; the text of an argument has at most about
-// characters.
+// describes checks what an action says of itself; about bounds the text of an argument, in characters.
 func describes(t testing.TB, a *action.Action, about int) {
 	t.Helper()
 	if n := utf8.RuneCountInString(a.Purpose); n == 0 || n > longestPurpose {

@@ -22,26 +22,26 @@ type Call struct {
 // Get is the value at a gjson path of the body.
 func (c Call) Get(path string) gjson.Result { return gjson.Get(c.Body, path) }
 
-// Calls returns what the kernel was asked since the start or the last ResetCalls, in order, refused calls included.
+// Calls returns the requests since the start or the last ResetCalls, in order, refused ones included.
 func (k *Kernel) Calls() []Call {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.calls)
 }
 
-// Writes returns the calls that change something: all but those that read.
+// Writes returns the calls that change something.
 func (k *Kernel) Writes() []Call {
 	return slices.DeleteFunc(k.Calls(), func(c Call) bool { return !Writes(c.Path) })
 }
 
-// ResetCalls forgets the calls so far.
+// ResetCalls forgets all calls so far.
 func (k *Kernel) ResetCalls() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.calls = nil
 }
 
-// record keeps a call and fails the test when no recording shows it to be legal.
+// record stores a call, and fails the test if no recording shows it to be legal.
 func (k *Kernel) record(c Call) {
 	k.mu.Lock()
 	k.calls = append(k.calls, c)
@@ -55,8 +55,8 @@ func (k *Kernel) record(c Call) {
 	}
 }
 
-// recordUnknown keeps a call to a route the vault does not have. One that was recorded as unknown to the real kernel is
-// in order; any other is a mistake of the client, or a family that is still to be written.
+// recordUnknown stores a call to a route that the vault does not have. That is fine if the real kernel was recorded
+// not to know it either. Otherwise it is a mistake of the client, or a family that the vault still lacks.
 func (k *Kernel) recordUnknown(r *http.Request) {
 	k.mu.Lock()
 	k.calls = append(k.calls, Call{Path: r.URL.Path})
@@ -95,14 +95,14 @@ func Writes(endpoint string) bool {
 	return !slices.ContainsFunc(reading, func(prefix string) bool { return strings.HasPrefix(verb, prefix) })
 }
 
-// reading holds the beginnings of the names of endpoints that only read.
+// reading has prefixes of the names of endpoints that only read.
 var reading = []string{
 	"get", "list", "ls", "search", "check", "render", "read", "export", "fullText", "version", "bootProgress",
 	"currentTime", "push", "reload", "flush", "sql", "stat", "resolve", "diff", "open", "semantic", "load", "preview",
 	"echo",
 }
 
-// writes classifies the endpoints of the core and those whose name misleads.
+// writes classifies the core endpoints, and those with a misleading name.
 var writes = map[string]bool{
 	"/api/notebook/createNotebook": true, "/api/notebook/openNotebook": true, "/api/notebook/closeNotebook": true,
 	"/api/notebook/removeNotebook": true, "/api/notebook/renameNotebook": true, "/api/notebook/setNotebookConf": true,
@@ -129,7 +129,7 @@ var writes = map[string]bool{
 	"/api/attr/batchGetBlockAttrs": false,
 }
 
-// guardedReads are what a kernel started with --readonly refuses although it changes nothing.
+// guardedReads are endpoints that a kernel started with --readonly refuses although they change nothing.
 var guardedReads = map[string]bool{
 	"/api/query/sql": true, "/api/sqlite/flushTransaction": true, "/api/system/getWorkspaceInfo": true,
 	"/api/asset/getImageOCRText": true, "/api/search/searchAsset": true, "/api/search/searchTemplate": true,

@@ -21,7 +21,7 @@ func post(t testing.TB, k *kerneltest.Kernel, path, body string, headers ...stri
 	return status, gjson.Parse(answer)
 }
 
-// tryPost is post for calls that may get no answer. Headers are pairs of name and value.
+// tryPost is post for calls that may get no answer. headers alternates names and values.
 func tryPost(t testing.TB, k *kerneltest.Kernel, path, body string, headers ...string) (int, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, k.URL()+path, strings.NewReader(body))

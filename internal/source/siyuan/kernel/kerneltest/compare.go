@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// comparer holds answers against recordings. Ids differ from run to run, so it learns which of ours stands for which
-// recorded one and from then on insists on it; times, hashes and sizes it only checks for their form.
+// comparer compares answers with recordings. Ids differ between runs, so it learns which of ours corresponds to which
+// recorded one and then insists on it. Of times, hashes and sizes it only checks the form.
 type comparer struct {
 	// ids maps a recorded id to ours.
 	ids map[string]string
-	// sent are the ids that requests held.
+	// sent are the ids in requests.
 	sent map[string]bool
-	// frozen says that entries of the list at hand cannot be told apart, so that nothing is learned from it.
+	// frozen says that the entries of the current list cannot be told apart, so nothing is learned from it.
 	frozen bool
-	// cut says that lists of the recording end after two entries, and long texts are replaced by a word.
+	// cut says that lists of the recording end after two entries, and that long texts are replaced by a word.
 	cut bool
-	// diffs are the differences of the answer at hand, the grave ones first by path.
+	// diffs are the differences of the current answer, grave ones first, by path.
 	diffs []Difference
 }
 
@@ -31,7 +31,7 @@ type Difference struct {
 	Path string
 	// Text says what was recorded and what came.
 	Text string
-	// Deep says that it is in the values only. All others are in the shape: a status, a kind of value, a key.
+	// Deep says that only values differ. Otherwise the shape does: a status, a type, a key.
 	Deep bool
 }
 
@@ -40,9 +40,10 @@ func (d Difference) String() string { return d.Path + ": " + d.Text }
 func newComparer() *comparer { return &comparer{ids: map[string]string{}, sent: map[string]bool{}} }
 
 var (
-	// Ids, and what else is made anew in each run and asked for later: hashes of snapshots, times and folders of history.
+	// Ids and other values that differ in each run and are used later: hashes of snapshots, times and folders of the
+	// history.
 	idInText        = regexp.MustCompile(`\d{14}-[0-9a-z]{7}|\b[0-9a-f]{40}\b|\b1\d{9}\b|\b20\d\d-\d\d-\d\d-\d{6}\b`)
-	chosenID        = regexp.MustCompile(`^(2024|2023|209|2098)`) // ids a request chose itself
+	chosenID        = regexp.MustCompile(`^(2024|2023|209|2098)`) // ids chosen by requests
 	stampText       = regexp.MustCompile(`\b20\d{12}\b`)
 	clockText       = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?(, [a-z0-9 ]+)?`)
 	dateText        = regexp.MustCompile(`20\d\d-\d\d-\d\d`)
@@ -55,13 +56,13 @@ var (
 	zeroWidth       = strings.NewReplacer("\u200b", "", "\u200d", "")
 )
 
-// looseKeys are values that depend on the machine, the moment or the kernel's own hashing.
+// looseKeys have values that depend on the machine, the time or the kernel's hashing.
 var looseKeys = map[string]bool{
 	"mtime": true, "ctime": true, "hMtime": true, "hCtime": true, "size": true, "hSize": true, "updated": true,
 	"created": true, "hash": true, "sort": true, "timestamp": true, "ial": false,
 }
 
-// compare notes the differences between a recorded value and ours.
+// compare records the differences between a recorded value and ours.
 func (c *comparer) compare(path, key string, want, got any) {
 	switch want := want.(type) {
 	case map[string]any:
@@ -175,10 +176,10 @@ func (c *comparer) text(path, key, want, got string) {
 	}
 }
 
-// alike lists texts the kernel uses for one case as the moment takes it.
+// alike lists texts that the kernel uses interchangeably for one case.
 var alike = map[string]map[string]bool{"indexing": {"tree not found": true}, "tree not found": {"indexing": true}}
 
-// differ is where to begin showing two texts so that their first difference is in sight.
+// differ returns where to begin to show two texts so that their first difference is visible.
 func differ(a, b string) int {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
@@ -192,15 +193,15 @@ func differ(a, b string) int {
 	return min(at, len(a), len(b))
 }
 
-// learn notes that ours stands for a recorded id, unless the id was chosen by a request or is known already. An id of
-// an old time that no request held is one of a database's cell, which begins as that of its row does.
+// learn records that ours corresponds to a recorded id, unless a request chose the id or it is known already. An id
+// with an old time that no request held is that of a database cell, which begins like its row's id.
 func (c *comparer) learn(recorded, ours string) {
 	if _, known := c.ids[recorded]; !known && !c.frozen && !(chosenID.MatchString(recorded) && c.sent[recorded]) {
 		c.ids[recorded] = ours
 	}
 }
 
-// masked hides the ids of this run that stand for none of the recording yet.
+// masked hides ids of this run that do not correspond to any recorded id yet.
 func (c *comparer) masked(text string) string {
 	known := map[string]bool{}
 	for _, id := range c.ids {
@@ -214,7 +215,7 @@ func (c *comparer) masked(text string) string {
 	})
 }
 
-// mapped replaces recorded ids by ours; ids never seen stay.
+// mapped replaces recorded ids by ours; unknown ids stay.
 func (c *comparer) mapped(text string) string {
 	return idInText.ReplaceAllStringFunc(text, func(id string) string {
 		if ours, known := c.ids[id]; known {
@@ -224,7 +225,7 @@ func (c *comparer) mapped(text string) string {
 	})
 }
 
-// asked is a part of a request with recorded ids replaced by ours. It notes which ids requests hold.
+// asked returns a part of a request with recorded ids replaced by ours, and records which ids requests hold.
 func (c *comparer) asked(text string) string {
 	return idInText.ReplaceAllStringFunc(text, func(id string) string {
 		c.sent[id] = true
@@ -235,7 +236,7 @@ func (c *comparer) asked(text string) string {
 	})
 }
 
-// normal takes out of a text what cannot be the same twice: times, the order of attributes, details of the DOM.
+// normal removes from a text what differs in each run: times, the order of attributes, details of the DOM.
 func (c *comparer) normal(text string) string {
 	text = zeroWidth.Replace(text)
 	if strings.HasPrefix(text, "<div ") && nodeInText.MatchString(text) {
@@ -257,7 +258,7 @@ func (c *comparer) normal(text string) string {
 	return dayText.ReplaceAllString(text, "<day>")
 }
 
-// stampInIDs hides the times in a text that are not the beginning of an id.
+// stampInIDs hides times in a text that are not the beginning of an id.
 func stampInIDs(text string) string {
 	var out strings.Builder
 	for text != "" {
@@ -293,7 +294,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// short is a value cut to what fits a line.
+// short returns a value cut to fit a line.
 func short(v any) string {
 	const most = 240
 	data, _ := json.Marshal(v)

@@ -23,22 +23,23 @@ type Contract struct {
 	Scenarios []string
 	// Endpoints are the endpoints to send and compare; rows of others are left out. nil means all.
 	Endpoints []string
-	// Skip names steps that are left out, as "scenario#seq", with the reason.
+	// Skip names rows to leave out, as "scenario#seq", with the reason.
 	Skip map[string]string
-	// MinShape and MinExact are the least numbers of rows that must match in shape (status, code, kinds, keys) and in
-	// their values too. 0 asks for all of them.
+	// MinShape is the least number of rows that must match in shape (status, code, types, keys), MinExact the least
+	// number that must also match in their values. 0 means all.
 	MinShape, MinExact int
 }
 
-// Score is how an endpoint did.
+// Score is the result for an endpoint.
 type Score struct {
 	Endpoint string
-	// Rows were compared; Shape of them match in status, code, kinds and keys, Exact in their values too.
+	// Rows is the number of rows compared; Shape of them match in status, code, types and keys, and Exact also in
+	// their values.
 	Rows, Shape, Exact int
 }
 
-// TestHandler replays recordings against the handlers fresh makes, one for each scenario, and fails unless as many
-// rows match as the contract asks for. With -v it logs every difference and a table of the scores.
+// TestHandler replays recordings against handlers, a new one from fresh for each scenario, and fails unless as many
+// rows match as the contract asks for. With -v it logs every difference and a table of scores.
 func TestHandler(t *testing.T, c Contract, fresh func(testing.TB) http.Handler) []Score {
 	t.Helper()
 	scores := map[string]*Score{}
@@ -85,7 +86,7 @@ func (c Contract) claims(row Row) bool {
 	case !row.Playable() || row.RespBinary != nil:
 		return false
 	case strings.HasPrefix(row.Step, "locked:") || strings.HasPrefix(row.Step, "readonly:"):
-		return false // another way to start the kernel
+		return false // of a kernel started in another way
 	}
 	return c.Endpoints == nil || slices.Contains(c.Endpoints, row.Endpoint())
 }
@@ -99,8 +100,8 @@ func table(scores []Score) string {
 	return out.String()
 }
 
-// Replay sends the rows of a scenario to one handler, in their order, and learns which of its ids stand for the
-// recorded ones. It is not safe for concurrent use.
+// Replay sends the rows of a scenario to a handler in order, and learns which of its ids correspond to the recorded
+// ones. It is not safe for concurrent use.
 type Replay struct {
 	t        testing.TB
 	handler  http.Handler
@@ -112,7 +113,7 @@ func NewReplay(t testing.TB, h http.Handler) *Replay {
 	return &Replay{t: t, handler: h, comparer: newComparer()}
 }
 
-// Playable reports whether the row holds all of its request, and there was an answer to it.
+// Playable reports whether the row has its complete request and an answer.
 func (r Row) Playable() bool {
 	return r.TransportError == "" && r.ReqBodyBig == nil && (len(r.ReqRaw) == 0 || r.ReqRaw[0] == '"')
 }
@@ -146,7 +147,7 @@ func (c Contract) compare(t *testing.T, replay *Replay, row Row, scores map[stri
 	}
 }
 
-// Describe tells of a row and the first of its differences, for a log.
+// Describe describes a row and the first of its differences for a log.
 func Describe(row Row, diffs []Difference) string {
 	const most = 6
 	var out strings.Builder
@@ -161,7 +162,7 @@ func Describe(row Row, diffs []Difference) string {
 	return out.String()
 }
 
-// send asks the handler what the row asked, with our ids in place of the recorded ones.
+// send sends the row's request with our ids in place of the recorded ones.
 func (r *Replay) send(row Row) (status int, body []byte) {
 	var reader io.Reader = http.NoBody
 	contentType := ""
@@ -198,7 +199,7 @@ func (r *Replay) send(row Row) (status int, body []byte) {
 	return rec.Code, body
 }
 
-// form rebuilds a multipart body; a file whose bytes were not kept is as many zeros.
+// form rebuilds a multipart body. A file whose bytes were not recorded becomes as many zeros.
 func (r *Replay) form(parts []Part) (io.Reader, string) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
@@ -221,7 +222,7 @@ func (r *Replay) form(parts []Part) (io.Reader, string) {
 	return &buf, w.FormDataContentType()
 }
 
-// learnCaptures notes which of our values stand for the ones later requests use.
+// learnCaptures records which of our values correspond to those that later requests use.
 func (r *Replay) learnCaptures(row Row, body []byte) {
 	var got any
 	if json.Unmarshal(body, &got) != nil {
@@ -240,7 +241,7 @@ func (r *Replay) learnCaptures(row Row, body []byte) {
 	}
 }
 
-// pointed is the value a JSON Pointer names, nil when there is none.
+// pointed returns the value at a JSON Pointer, nil if there is none.
 func pointed(v any, pointer string) any {
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		switch node := v.(type) {
@@ -297,7 +298,7 @@ func (r *Replay) compare(row Row, status int, body []byte) []Difference {
 	return c.diffs
 }
 
-// tooLong reports whether the recording has a remark in place of the answer.
+// tooLong reports whether the recording has a note in place of the answer.
 func (r Row) tooLong() bool {
 	var answer map[string]any
 	if json.Unmarshal(r.RespBody, &answer) != nil {
@@ -307,7 +308,7 @@ func (r Row) tooLong() bool {
 	return remark && len(answer) == 1
 }
 
-// binary compares the sizes only: the bytes that were uploaded for a recording were not kept.
+// binary compares only sizes, since uploaded bytes were not recorded.
 func (c *comparer) binary(row Row, body []byte) {
 	var recorded struct{ Size int }
 	if err := json.Unmarshal(row.RespBinary, &recorded); err != nil || recorded.Size != len(body) {

@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// What the vault answers is held to the recordings in test/vault; here it is what stands around it.
+// test/vault compares the vault's answers with the recordings; the tests here are about what kerneltest adds.
 func TestTokensMeetRecordings(t *testing.T) {
 	t.Parallel()
 	kerneltest.TestHandler(t, kerneltest.Contract{
@@ -22,8 +22,7 @@ func TestTokensMeetRecordings(t *testing.T) {
 	})
 }
 
-// TestContractSeesDifferences holds the suite itself to account: a handler that answers one thing wrong must lose a
-// row, in shape or in its values.
+// TestContractSeesDifferences: a handler that answers one thing wrong loses a row, in shape or in values.
 func TestContractSeesDifferences(t *testing.T) {
 	t.Parallel()
 	c := kerneltest.Contract{

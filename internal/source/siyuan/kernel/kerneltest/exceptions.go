@@ -2,8 +2,8 @@ package kerneltest
 
 import "strings"
 
-// exceptions lists keys that are legal although no recording has them: endpoint, key, and why. A key that ends in *
-// stands for all that begin so.
+// exceptions lists keys that are legal although no recording has them: endpoint, key and reason. A key that ends with
+// * stands for all keys with that prefix.
 var exceptions = []struct{ endpoint, key, reason string }{
 	{"/api/transactions", "transactions[].doOperations[]*", "the keys of a step depend on its action; unknown ones are ignored"},
 	{"/api/av/renderAttributeView", "groupPaging*", "its keys are the ids of groups"},

@@ -20,25 +20,27 @@ const (
 	FailAuth Mode = "401"
 	// FailClose closes the connection and does nothing.
 	FailClose Mode = "close"
-	// FailLost does the work and closes the connection without an answer: the outcome is unknown to the caller.
+	// FailLost does the work and closes the connection without an answer, so that the caller does not know the
+	// outcome.
 	FailLost Mode = "lost"
 	// FailHang does nothing and answers nothing until the caller gives up.
 	FailHang Mode = "hang"
-	// FailEmpty answers 200 without a body, as a late panic of a handler does.
+	// FailEmpty answers 200 without a body, as a kernel does when a handler panics late.
 	FailEmpty Mode = "empty"
 	// FailGarbage answers 200 with a body that is not JSON.
 	FailGarbage Mode = "garbage"
 )
 
-// FailMessage is the mode that answers a kernel error, code -1 with msg, and does nothing.
+// FailMessage returns the mode that answers with a kernel error, code -1 and msg, and does nothing.
 func FailMessage(msg string) Mode { return Mode(messageMode + msg) }
 
 const messageMode = "msg:"
 
-// fault is what happens to one call; the zero value is nothing.
+// fault is what goes wrong with one call; the zero value is nothing.
 type fault struct{ mode Mode }
 
-// Fail makes the next n calls to the endpoint path go wrong in the given way. Calls to Fail for one path queue up.
+// Fail makes the next n calls to the endpoint path fail in the given way. Several calls of Fail for one path queue
+// up.
 func (k *Kernel) Fail(path string, n int, mode Mode) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -54,7 +56,7 @@ func (k *Kernel) takeFault(path string) (f fault) {
 	return f
 }
 
-// before plays a fault that happens instead of the work and reports whether it did.
+// before plays a fault that replaces the work, and reports whether it did.
 func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
 	switch f.mode {
 	case "", FailLost:
@@ -83,7 +85,7 @@ func (f fault) before(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// after plays a fault that happens once the work is done and reports whether it did.
+// after plays a fault that follows the work, and reports whether it did.
 func (f fault) after() bool {
 	if f.mode == FailLost {
 		panic(http.ErrAbortHandler)
@@ -91,7 +93,7 @@ func (f fault) after() bool {
 	return false
 }
 
-// closeConnection drops the connection. A recorder has none: its caller sees an empty 200.
+// closeConnection drops the connection. With a recorder, which has none, the caller sees an empty 200.
 func closeConnection(w http.ResponseWriter) {
 	if _, recorded := w.(*httptest.ResponseRecorder); recorded {
 		return

@@ -14,25 +14,24 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Notebook creates an open notebook and returns its id. It is not among the calls.
+// Notebook creates an open notebook and returns its id. Calls does not list this.
 func (k *Kernel) Notebook(name string) string {
 	k.t.Helper()
 	return k.do("/api/notebook/createNotebook", map[string]any{"name": name}).Get("data.notebook.id").Str
 }
 
-// Doc creates a document at a path by titles, with the parents that are missing, and returns its id. It is not among
-// the calls.
+// Doc creates a document at a path of titles, with missing parents, and returns its id. Calls does not list this.
 func (k *Kernel) Doc(notebook, hpath, markdown string) string {
 	k.t.Helper()
 	return k.do("/api/filetree/createDocWithMd", map[string]any{"notebook": notebook, "path": hpath, "markdown": markdown}).Get("data").Str
 }
 
-// do makes a call that is neither recorded nor subject to faults, and fails the test unless it answers code 0.
+// do makes a call that is not recorded and has no faults. It fails the test unless the answer has code 0.
 func (k *Kernel) do(endpoint string, body map[string]any) gjson.Result {
 	k.t.Helper()
 	answer := k.post(endpoint, body)
 	if k.vault == nil {
-		if answer.Code == http.StatusBadGateway && await(k.backend) == nil { // it ended over a notebook of the test before
+		if answer.Code == http.StatusBadGateway && await(k.backend) == nil { // the real kernel ended over a notebook of an earlier test
 			answer = k.post(endpoint, body)
 		}
 		ask(k.backend, "/api/sqlite/flushTransaction", nil)
@@ -60,8 +59,8 @@ func (k *Kernel) File(p string, content []byte) {
 	k.write(func(tx *workspace.Tx) { tx.WriteFile(p, content, time.Time{}) })
 }
 
-// Symlink makes a symbolic link in the workspace; what it leads to has content, which is nil for a folder. The vault
-// knows none, so that what it says of the entry is changed on the way out.
+// Symlink creates a symbolic link in the workspace to a file with content, or to a folder if content is nil. The
+// vault has no links, so its answers about the entry are changed on their way out.
 func (k *Kernel) Symlink(p string, content []byte) {
 	k.t.Helper()
 	k.NeedsVault("symbolic links cannot be made through its API")
@@ -88,7 +87,7 @@ func (k *Kernel) write(fn func(*workspace.Tx)) {
 	}
 }
 
-// markLinks says of the entries of a folder which are symbolic links.
+// markLinks sets which entries of a folder are symbolic links.
 func (k *Kernel) markLinks(answer *httptest.ResponseRecorder) *httptest.ResponseRecorder {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -7,16 +7,16 @@ import (
 	"net/http/httptest"
 )
 
-// FreezeDatabases makes the kernel echo the database operations of transactions without doing them, as it does with
-// operations on things that do not exist; or do them again.
+// FreezeDatabases makes the kernel echo database operations of transactions without doing them, as it does for things
+// that do not exist; false ends that.
 func (k *Kernel) FreezeDatabases(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.frozen = on
 }
 
-// The operations on databases, and the names the vault is told in their stead while databases are frozen: it echoes
-// operations that it does not know.
+// databaseOperation occurs in the names of operations on databases. Replacing it by frozenOperation makes them
+// unknown to the vault, which echoes unknown operations.
 var databaseOperation, frozenOperation = []byte("AttrView"), []byte("FrozenView")
 
 // answerFrozen answers transactions while databases are frozen, and reports whether it did.

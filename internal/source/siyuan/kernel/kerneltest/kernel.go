@@ -19,12 +19,11 @@ const Token = "TEST_TOKEN"
 // Version is the version of the kernel that was recorded and that the kernel reports.
 const Version = "3.7.3"
 
-// Kernel is a SiYuan kernel with a workspace of its own. It is safe for concurrent use; a test looks at the workspace
-// through HTTP.
+// Kernel is a SiYuan kernel with its own workspace, which tests inspect through HTTP. It is safe for concurrent use.
 type Kernel struct {
 	t       testing.TB
-	vault   *vault.Vault // nil before a real kernel
-	backend http.Handler // what answers: the vault, or a real kernel
+	vault   *vault.Vault // nil with a real kernel
+	backend http.Handler // answers the requests: the vault, or a real kernel
 	listen  sync.Once
 	server  *httptest.Server
 
@@ -39,9 +38,9 @@ type Kernel struct {
 	lag           *lag            // nil while SQL sees every write at once
 }
 
-// New makes a kernel with an empty workspace, which ends with the test. It listens on 127.0.0.1 from the first call of
-// [Kernel.URL] on. The test fails when a client sends a request that [Legal] refuses, see
-// [Kernel.Lenient], and when a request panics.
+// New returns a kernel with an empty workspace, which ends with the test. It listens on 127.0.0.1 from the first call
+// of [Kernel.URL]. The test fails if a client sends a request that [Legal] refuses (but see [Kernel.Lenient]), and if
+// a request panics.
 func New(t testing.TB) *Kernel {
 	t.Helper()
 	if k := newReal(t); k != nil {
@@ -49,13 +48,13 @@ func New(t testing.TB) *Kernel {
 	}
 	v := newVault(t)
 	k := &Kernel{t: t, vault: v, backend: v, faults: map[string][]fault{}, links: map[string]bool{}}
-	if _, err := k.vault.Workspace(t.Context()); err != nil { // now, and not in a call that is timed
+	if _, err := k.vault.Workspace(t.Context()); err != nil { // opened now, so that no timed call has to
 		t.Fatalf("kerneltest: open the vault: %v", err)
 	}
 	return k
 }
 
-// newVault makes a vault that ends with the test.
+// newVault returns a vault that ends with the test.
 func newVault(t testing.TB) *vault.Vault {
 	t.Helper()
 	empty, err := emptyVault()
@@ -75,8 +74,8 @@ func newVault(t testing.TB) *vault.Vault {
 	return v
 }
 
-// emptyVault is the file of a vault with nothing in it, made once for the process: its schema takes longer than most
-// tests.
+// emptyVault returns the file of an empty vault, made once for the process, since creating the schema takes longer
+// than most tests.
 var emptyVault = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kerneltest-")
 	if err != nil {
@@ -93,10 +92,10 @@ var emptyVault = sync.OnceValues(func() ([]byte, error) {
 // Endpoints returns the endpoints the kernel answers, in order.
 func Endpoints() []string { return vault.Endpoints() }
 
-// Handler answers the kernel's API without a network, for tests that run inside a synctest bubble.
+// Handler returns the kernel's API without a network, for tests in a synctest bubble.
 func (k *Kernel) Handler() http.Handler { return k }
 
-// URL is the address of the kernel, without a trailing slash.
+// URL returns the address of the kernel, without a trailing slash.
 func (k *Kernel) URL() string {
 	k.listen.Do(func() {
 		k.server = httptest.NewServer(k)
@@ -108,23 +107,22 @@ func (k *Kernel) URL() string {
 	return k.server.URL
 }
 
-// SetToken says whether a call needs the token, as it does on a kernel with an access code. By default it does not,
-// but a wrong token is always refused.
+// SetToken says whether calls need the token, as on a kernel with an access code. By default they do not, but a wrong
+// token is always refused.
 func (k *Kernel) SetToken(required bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.tokenRequired = required
 }
 
-// ReadOnly makes the kernel refuse every write, and query/sql, as one started with --readonly does.
+// ReadOnly makes the kernel refuse every write, and query/sql, like one started with --readonly.
 func (k *Kernel) ReadOnly(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.readOnly = on
 }
 
-// Lenient stops the kernel from failing the test on requests that no recording shows to be legal. It is for tests
-// that send wrong requests on purpose.
+// Lenient accepts requests that no recording shows to be legal, for tests that send wrong requests on purpose.
 func (k *Kernel) Lenient() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"collie/internal/vault"
 )
 
-// lag is what SQL and searches see while the index lags: the vault as it was.
+// lag is the state of the vault that SQL and searches see while the index is delayed.
 type lag struct {
 	past *vault.Vault
 }
 
-// DelayIndex makes SQL and searches lag behind the tree until a flush or [Kernel.IndexNow], as they do on a real
-// kernel for some seconds. By default they do not lag.
+// DelayIndex makes SQL and searches see old data until a flush or [Kernel.IndexNow], as they do on a real kernel for
+// some seconds. By default they see every write at once.
 func (k *Kernel) DelayIndex(on bool) {
 	k.t.Helper()
 	k.NeedsVault("its index lags as it likes")
@@ -27,7 +27,7 @@ func (k *Kernel) DelayIndex(on bool) {
 	}
 }
 
-// IndexNow does what the kernel does some seconds after a write: SQL sees the tree as it is.
+// IndexNow makes SQL see the current data, as a real kernel does some seconds after a write.
 func (k *Kernel) IndexNow() {
 	k.mu.Lock()
 	lags := k.lag != nil
@@ -37,7 +37,7 @@ func (k *Kernel) IndexNow() {
 	}
 }
 
-// catchUp makes what SQL sees the vault as it is now.
+// catchUp copies the vault as it is now to what SQL sees.
 func (k *Kernel) catchUp() {
 	k.t.Helper()
 	dir, err := os.MkdirTemp(k.t.TempDir(), "past-")
@@ -61,7 +61,7 @@ func (k *Kernel) catchUp() {
 	k.lag = &lag{past: past}
 }
 
-// answerLate answers what is asked of an index that lags, and reports whether it did.
+// answerLate answers requests to a delayed index, and reports whether it did.
 func (k *Kernel) answerLate(w http.ResponseWriter, r *http.Request) bool {
 	k.mu.Lock()
 	now := k.lag

@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Legal reports what a request does that no recording shows to be right: an endpoint the kernel does not have, a key
-// never seen in a request that succeeded, a type never seen at that key, or a key left out that every successful
-// request has and whose absence was recorded to go wrong. It returns nil for a legal request. It does not look below
-// keys that hold a map of the caller's own names (see openKeys).
+// Legal returns what in a request no recording shows to be right: an unknown endpoint, a key never seen in a
+// successful request, a type never seen for that key, or a missing key that all successful requests have and whose
+// absence was recorded to fail. It returns nil for a legal request. It does not check below keys that hold a map with
+// names of the caller's choice (see openKeys).
 func Legal(c Call) error {
 	g, err := grammarOf(c.Path)
 	if err != nil {
@@ -62,8 +62,8 @@ func Legal(c Call) error {
 
 var escape = regexp.MustCompile(`(?i)\bESCAPE\b`)
 
-// legalSQL reports a statement that was seen to make a kernel panic: its own parser of SQL cannot write down a LIKE …
-// ESCAPE that it has read. Of a statement with a materialized expression it reads nothing.
+// legalSQL refuses a statement that makes kernels panic: their own SQL parser cannot print a LIKE … ESCAPE that it
+// has read. It does not read a statement with a materialized expression.
 func legalSQL(c Call) error {
 	if c.Path == "/api/query/sql" && escape.MatchString(c.Body) && !strings.Contains(c.Body, "AS MATERIALIZED (") {
 		return fmt.Errorf("%s: a kernel panics over LIKE … ESCAPE", c.Path)
@@ -79,7 +79,7 @@ type grammar struct {
 	parts    map[string]int // parts of a form -> times seen
 }
 
-// openKeys hold names of the caller's own choice, or values of many shapes: what lies below is not looked at.
+// openKeys hold names of the caller's choice, or values of many shapes, so nothing below them is checked.
 var openKeys = map[string]bool{
 	"attrs": true, "conf": true, "types": true, "replaceTypes": true, "val": true, "value": true, "criterion": true,
 	"undoOperations": true, "oldNew[]": true,
@@ -118,7 +118,7 @@ var grammars = sync.OnceValues(func() (map[string]*grammar, error) {
 	return learned, nil
 })
 
-// learnGrammar reads the rows of one endpoint; nil when none succeeded.
+// learnGrammar reads the rows of one endpoint; nil if none succeeded.
 func learnGrammar(rows []Row) *grammar {
 	answersData := slices.ContainsFunc(rows, func(r Row) bool { return succeeded(r) && !nullData(r) })
 	good := func(r Row) bool {
@@ -128,7 +128,8 @@ func learnGrammar(rows []Row) *grammar {
 		return succeeded(r) && !strings.HasSuffix(r.Step, "not strings")
 	}
 	if !slices.ContainsFunc(rows, good) {
-		// Some endpoints only ever answered an error, for want of an account or a tool. Take those requests as they are.
+		// Some endpoints were only recorded with errors, for lack of an account or a tool. Their requests count as
+		// legal.
 		good = func(r Row) bool { return r.RespBody != nil && !mistaken.MatchString(r.Step) }
 	}
 	g := &grammar{keys: map[string]map[string]bool{}, parts: map[string]int{}}
@@ -160,14 +161,14 @@ func learnGrammar(rows []Row) *grammar {
 	return g
 }
 
-// failure is a request that went wrong: its keys, and what the row says about it.
+// failure is a request that failed: its keys, and what the row says about it.
 type failure struct {
 	seen map[string][]string
 	text string
 }
 
-// blames reports whether the lack of key is what went wrong: nothing else that successful requests always have was
-// left out, or the row names the key.
+// blames reports whether the missing key was the reason of the failure: it is the only key missing that successful
+// requests always have, or the row names it.
 func (f failure) blames(key string, always map[string]bool) bool {
 	if f.seen[key] != nil {
 		return false
@@ -181,7 +182,7 @@ func (f failure) blames(key string, always map[string]bool) bool {
 	return lacking == 1 || strings.Contains(f.text, "Field ["+key+"] is required")
 }
 
-// add takes in the keys of a request that succeeded.
+// add adds the keys of a successful request.
 func (g *grammar) add(seen map[string][]string) {
 	for key, kinds := range seen {
 		if g.keys[key] == nil {
@@ -203,11 +204,11 @@ func (g *grammar) add(seen map[string][]string) {
 	maps.DeleteFunc(g.required, func(key string, _ bool) bool { return seen[key] == nil })
 }
 
-// mistaken matches the steps that sent something wrong on purpose. Many of them were answered code 0 with data null, as
-// are most writes.
+// mistaken matches the names of steps that sent something wrong on purpose. Many were answered with code 0 and null
+// data, as most writes are.
 var mistaken = regexp.MustCompile(`(?i)\b(missing|wrong|malformed|not an?|numeric|string|bad (type|DOM)|without|no name|empty body|non string|mixed|unknown key|trailing|ghost)\b`)
 
-// succeeded reports whether a row got what it asked for, as far as the answer tells.
+// succeeded reports whether a row's request succeeded, as far as the answer tells.
 func succeeded(r Row) bool {
 	if r.Status != 200 {
 		return false
@@ -225,7 +226,7 @@ func nullData(r Row) bool {
 	return r.RespBody != nil && (envelope.Data == nil || string(envelope.Data) == "null")
 }
 
-// flatten notes the kinds of every key below a value.
+// flatten collects the types of every key below a value.
 func flatten(seen map[string][]string, at string, v any) {
 	if at != "" {
 		seen[at] = append(seen[at], kindOf(v))

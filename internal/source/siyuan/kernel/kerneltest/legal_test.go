@@ -41,7 +41,7 @@ func TestLegal(t *testing.T) {
 	}
 }
 
-// TestLegalAcceptsWhatSucceeded holds Legal to the recordings it learned from: a request that got data is legal.
+// TestLegalAcceptsWhatSucceeded: every recorded request that got data is legal.
 func TestLegalAcceptsWhatSucceeded(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -63,7 +63,7 @@ func TestLegalAcceptsWhatSucceeded(t *testing.T) {
 	}
 }
 
-// complaints is a test that keeps what it is told instead of failing.
+// complaints is a test that records failures instead of failing.
 type complaints struct {
 	testing.TB
 	errors []string

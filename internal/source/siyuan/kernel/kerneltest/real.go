@@ -19,15 +19,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// RealKernel names the environment variable with the address of a real kernel, http://token@127.0.0.1:16806, in front
-// of which every kernel of tests stands then instead of the vault: the tests of the tools run against it. Its
-// workspace must be empty and is emptied after each test; one test at a time (-parallel 1, -p 1) may run.
+// RealKernel is the environment variable with the address of a real kernel, http://token@127.0.0.1:16806, against
+// which the tests then run instead of the vault. Its workspace must be empty, and is emptied after each test. Tests
+// must run one at a time (-parallel 1, -p 1).
 const RealKernel = "COLLIE_TEST_KERNEL"
 
-// patience is how long a real kernel may take to start again.
+// patience bounds how long a real kernel may take to restart.
 const patience = time.Minute
 
-// realKernel is the kernel that [RealKernel] names, nil where it names none. It refuses a workspace with somebody's notes.
+// realKernel returns the kernel that [RealKernel] names, nil if it names none. It refuses a workspace with notes.
 var realKernel = sync.OnceValues(func() (http.Handler, error) {
 	address := os.Getenv(RealKernel)
 	if address == "" {
@@ -55,7 +55,7 @@ var realKernel = sync.OnceValues(func() (http.Handler, error) {
 	return proxy, nil
 })
 
-// onReal puts the kernel before the real one, and has all it made removed at the end of the test.
+// onReal makes k use the real kernel, and removes everything that was created at the end of the test.
 func (k *Kernel) onReal(backend http.Handler) {
 	k.t.Helper()
 	if err := await(backend); err != nil {
@@ -66,7 +66,7 @@ func (k *Kernel) onReal(backend http.Handler) {
 	k.t.Cleanup(func() {
 		_ = await(backend)
 		forgetCards(backend)
-		for range 5 { // a kernel may end where a notebook goes, and has it again when it has started
+		for range 5 { // removing a notebook may end a kernel, which has the notebook again after its restart
 			_ = await(backend)
 			ask(backend, "/api/sqlite/flushTransaction", nil)
 			left := slices.DeleteFunc(k.things(), func(th thing) bool { return slices.Contains(before, th) })
@@ -80,7 +80,7 @@ func (k *Kernel) onReal(backend http.Handler) {
 	})
 }
 
-// NeedsVault skips the test before a real kernel, for a reason: what the test needs that such a kernel has not.
+// NeedsVault skips the test on a real kernel; reason says what that lacks.
 func (k *Kernel) NeedsVault(reason string) {
 	k.t.Helper()
 	if k.vault == nil {
@@ -88,7 +88,7 @@ func (k *Kernel) NeedsVault(reason string) {
 	}
 }
 
-// thing is a notebook or a file that outlives a test.
+// thing is a notebook or a file left by a test.
 type thing struct{ notebook, file string }
 
 func (th thing) remove(backend http.Handler) {
@@ -113,7 +113,7 @@ func (k *Kernel) things() []thing {
 	return all
 }
 
-// forgetCards removes all decks and cards: they outlive their blocks and their files.
+// forgetCards removes all decks and cards, which outlive their blocks and files.
 func forgetCards(backend http.Handler) {
 	for _, deck := range ask(backend, "/api/riff/getRiffDecks", nil).Get("data").Array() {
 		ask(backend, "/api/riff/removeRiffDeck", map[string]any{"deckID": deck.Get("id").Str})
@@ -149,7 +149,7 @@ func await(backend http.Handler) error {
 	}
 }
 
-// ask makes a call and returns its answer, which does not exist where there is none.
+// ask makes a call and returns its answer; the result does not exist if there is none.
 func ask(backend http.Handler, endpoint string, body map[string]any) gjson.Result {
 	if body == nil {
 		body = map[string]any{}
@@ -159,7 +159,7 @@ func ask(backend http.Handler, endpoint string, body map[string]any) gjson.Resul
 	return gjson.ParseBytes(answer.Body.Bytes())
 }
 
-// newReal makes a kernel before the real one, if there is one, or nil.
+// newReal returns a kernel that uses the real one, nil if none is named.
 func newReal(t testing.TB) *Kernel {
 	t.Helper()
 	backend, err := realKernel()

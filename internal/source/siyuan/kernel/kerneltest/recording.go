@@ -17,7 +17,7 @@ var recordingFiles embed.FS
 
 // Row is one recorded request with its answer, from a kernel of version 3.7.3.
 type Row struct {
-	// Scenario is the file the row stands in, Seq its line there from 1, Step a short name.
+	// Scenario is the name of the row's file, Seq its line there from 1, Step a short name.
 	Scenario string `json:"scenario"`
 	Seq      int    `json:"seq"`
 	Step     string `json:"step"`
@@ -40,12 +40,12 @@ type Row struct {
 	RespBody   json.RawMessage `json:"respBody"`
 	RespText   *string         `json:"respText"`
 	RespBinary json.RawMessage `json:"respBinary"`
-	// RespTrimmed is present when lists or long texts of RespBody were cut.
+	// RespTrimmed is set if lists or long texts of RespBody were cut.
 	RespTrimmed json.RawMessage `json:"respTrimmed"`
-	// TransportError is the reason why there was no answer.
+	// TransportError says why there was no answer.
 	TransportError string `json:"transportError"`
 
-	// Captures are the values of this answer that later requests use, by name; Uses names those this request uses.
+	// Captures are values of this answer that later requests use, by name; Uses names those that this request uses.
 	Captures map[string]Capture `json:"captures"`
 	Uses     []string           `json:"uses"`
 	// MS is the time the answer took, in milliseconds.

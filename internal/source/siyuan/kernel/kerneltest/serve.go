@@ -26,7 +26,7 @@ var openRoutes = map[string]bool{
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
-// known are the routes the vault answers.
+// known returns the routes that the vault answers.
 var known = sync.OnceValue(func() map[string]bool {
 	routes := map[string]bool{}
 	for _, path := range vault.Endpoints() {
@@ -84,7 +84,7 @@ func (k *Kernel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// answer has the vault answer a call, unless the kernel is for reading only.
+// answer lets the vault answer a call, unless the kernel is read-only.
 func (k *Kernel) answer(r *http.Request) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	k.mu.Lock()
@@ -102,12 +102,12 @@ func (k *Kernel) answer(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// callOf is the record of a call. The body of r stays to be read.
+// callOf returns the record of a call. It leaves the body of r unread.
 func callOf(r *http.Request, body []byte) Call {
 	c := Call{Path: r.URL.Path}
 	media, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "multipart/form-data" {
-		// What is recorded is the first JSON value: the kernel reads no further.
+		// Only the first JSON value is recorded: the kernel reads no further.
 		var first json.RawMessage
 		if json.NewDecoder(bytes.NewReader(body)).Decode(&first) == nil {
 			c.Body = string(first)
@@ -143,7 +143,7 @@ func partBytes(part *multipart.FileHeader) []byte {
 	return data
 }
 
-// authorize returns the reason to refuse r, or "".
+// authorize returns the reason to refuse r, "" if there is none.
 func (k *Kernel) authorize(r *http.Request) string {
 	k.mu.Lock()
 	required := k.tokenRequired
@@ -178,7 +178,7 @@ func foreign(origin string) bool {
 	return host != "" && !slices.Contains([]string{"127.0.0.1", "localhost", "[::1]"}, host)
 }
 
-// readOnlyAnswer is the refusal of a kernel that was started with --readonly; its envelope is that of a push event.
+// readOnlyAnswer is the refusal of a kernel started with --readonly; it has the form of a push event.
 var readOnlyAnswer = map[string]any{
 	"cmd": "", "reqId": 0, "app": "", "sid": "", "pushMode": 0, "callback": "", "code": -1,
 	"msg":  "This operation is not supported in read-only mode",
@@ -191,7 +191,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(mustJSON(body))
 }
 
-// mustJSON encodes v, which is always built from plain maps, slices and structs.
+// mustJSON encodes v, which consists of plain maps, slices and structs.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

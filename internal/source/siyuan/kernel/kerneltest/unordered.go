@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// anyOrder lists the endpoints whose lists come in no order a client may rely on, and may hold an entry twice: rows
-// without an ORDER BY, ids made within one second.
+// anyOrder lists endpoints whose lists have no reliable order and may contain duplicates: rows without an ORDER BY,
+// ids made within one second.
 var anyOrder = map[string]bool{
 	"/api/query/sql": true, "/api/filetree/searchDocs": true, "/api/filetree/getIDsByHPath": true,
 	"/api/file/readDir": true,
 }
 
-// unordered brings the entries of two data lists into one order and drops what is there twice, so that they can be
-// compared entry by entry. Entries that only differ in ids nobody has met yet cannot be told apart: then it freezes
-// what c knows about ids.
+// unordered sorts the entries of two data lists alike and drops duplicates, so that they can be compared one by one.
+// Entries that differ only in unknown ids cannot be told apart: then it freezes what c knows about ids.
 func (c *comparer) unordered(want, got any) (any, any) {
 	a, isEnvelope := want.(map[string]any)
 	b, isToo := got.(map[string]any)
@@ -33,7 +32,7 @@ func (c *comparer) unordered(want, got any) (any, any) {
 	return a, b
 }
 
-// arranged sorts entries by what is known of them: new ids, times and hashes count for nothing.
+// arranged sorts entries by what is known of them, ignoring new ids, times and hashes.
 func (c *comparer) arranged(list []any) []any {
 	type keyed struct {
 		entry      any

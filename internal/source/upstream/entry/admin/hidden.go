@@ -13,17 +13,17 @@ import (
 
 const hiddenText = "***"
 
-// redact strikes secrets, and whatever looks like one, out of JSON.
+// redact masks the given secrets, and whatever looks like one, in JSON.
 type redact func(secrets []string, raw json.RawMessage) json.RawMessage
 
-// HiddenEntry is one server entry for people's eyes: what is secret in it reads "***", references such as ${GITHUB_TOKEN}
-// stay. dir is the folder of its file. The order of members is not kept.
+// HiddenEntry returns a server entry for display: secrets read "***", references such as ${GITHUB_TOKEN} stay. dir is
+// the folder of its file. The order of members is not kept.
 func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) json.RawMessage {
-	// With every variable empty, what is secret is what the file itself tells.
+	// All variables are empty, so the only secrets found are those in the file itself.
 	e, _ := entry.Parse(name, raw, entry.Options{Dir: dir, Env: func(string) (string, bool) { return "", true }})
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		return redact(e.Secrets, raw) // no object
+		return redact(e.Secrets, raw) // not an object
 	}
 	kept := shownParts(&e, fields)
 	for name := range kept {
@@ -43,8 +43,8 @@ func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) js
 	return encode(out)
 }
 
-// shownParts are the parts of an entry that it can show itself: what follows a flag such as
-// --token, and the values of a query, are secrets however short they are.
+// shownParts returns the members that an entry can display itself. It masks what follows a flag such as --token, and
+// the values of a query, however short they are.
 func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, name := range []string{"url", "serverUrl", "httpUrl"} {
@@ -55,16 +55,16 @@ func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]js
 	}
 	var args []string
 	if json.Unmarshal(fields["args"], &args) == nil && len(args) > 0 && len(args) <= len(e.Args) {
-		own := e.Args[len(e.Args)-len(args):] // the others stand in "command"
+		own := e.Args[len(e.Args)-len(args):] // the others came from "command"
 		out["args"] = encode(own)
 	}
 	return out
 }
 
-// plainMembers of "auth" tell no secret.
+// plainMembers are the members of "auth" that are not secret.
 var plainMembers = []string{"type", "scopes", "redirectPort", "clientId", "clientMetadataUrl", "grantType"}
 
-// hideTexts hides the texts and numbers in a value of any depth.
+// hideTexts masks all strings and numbers in a value of any depth.
 func hideTexts(raw json.RawMessage) json.RawMessage {
 	switch raw = bytes.TrimSpace(raw); raw[0] {
 	case '{':
@@ -96,11 +96,11 @@ func hideTexts(raw json.RawMessage) json.RawMessage {
 	return encode(hiddenText)
 }
 
-// reference is a text that only refers to variables, as the value of a header may.
+// reference matches a text that only refers to variables, such as the value of a header may be.
 var reference = lazyregexp.New(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
 
-// HideText hides s unless all that may be secret in it comes from variables. The name before
-// the value of a header that is written "Name: value" stays.
+// HideText masks s unless every secret part of it comes from variables. In "Name: value" the name of the header
+// stays.
 func HideText(s string) string {
 	switch name, _, isHeader := strings.Cut(s, ": "); {
 	case s == "" || reference.MatchString(s) && !strings.Contains(s, ":-"):

@@ -1,4 +1,4 @@
-// Package admin is what people see of server entries before they agree to anything: secrets hidden, effects named.
+// Package admin shows server entries to people before they agree to anything: with secrets masked and effects named.
 package admin
 
 import (
@@ -14,28 +14,28 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// ProjectServer is what a project's file would start or reach, for the person who is to decide
-// whether to trust it. Texts are as the file has them, control characters included.
+// ProjectServer is a server that a project's file defines, for the person who decides whether to trust it. Texts are
+// as in the file, control characters included.
 type ProjectServer struct {
 	Name      string `json:"name"`
 	Transport string `json:"transport"`
-	// Command is the whole command line, or the URL; secrets are hidden, variables not expanded.
+	// Command is the whole command line, or the URL, with secrets masked and variables not expanded.
 	Command string `json:"command"`
-	// Effects are all further things that a person would want to know, a phrase each.
+	// Effects are further things that a person should know before trusting the server, a phrase each.
 	Effects []string `json:"effects"`
-	// Problems keep it from working.
+	// Problems say why the server would not work.
 	Problems []string        `json:"problems,omitempty"`
-	Entry    json.RawMessage `json:"entry"` // the whole, secrets hidden
+	Entry    json.RawMessage `json:"entry"` // the whole entry, secrets masked
 }
 
-// ProjectServers reads what a project's file would start. It opens no file and looks up no
-// variable, since nobody has agreed to that yet. own are the names of the user's servers.
+// ProjectServers returns the servers that a project's file defines. It opens no file and looks up no variable, since
+// nobody has agreed to that yet. own are the names of the user's servers.
 func ProjectServers(p *config.Project, own []string, redact redact) []ProjectServer {
 	out := make([]ProjectServer, 0, len(p.Servers))
 	for _, s := range p.Servers {
 		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
 			Dir: s.Dir, Workspace: s.Workspace,
-			Env:      func(string) (string, bool) { return "1", true }, // fits hosts and ports
+			Env:      func(string) (string, bool) { return "1", true }, // "1" is valid in place of a host or a port
 			Secret:   func(string) (string, bool) { return "", true },
 			ReadFile: func(string) ([]byte, error) { return nil, nil },
 		})
@@ -72,7 +72,7 @@ func commandLine(e *entry.Entry) string {
 	return strings.Join(words, " ")
 }
 
-// effects are what a server does besides running its command.
+// effects returns what a server does besides running its command.
 func effects(e *entry.Entry, raw json.RawMessage) []string {
 	out := []string{}
 	add := func(when bool, format string, args ...any) {
@@ -114,13 +114,13 @@ func effects(e *entry.Entry, raw json.RawMessage) []string {
 	return out
 }
 
-// placeholder is a variable in a text.
+// placeholder matches a variable in a text.
 var placeholder = lazyregexp.New(`\$\{(?:env:|(secret:|input:))?([^}:]+)[^}]*\}`)
 
-// ofPlaces are variables that tell no secret.
+// ofPlaces are variables that hold folders and separators, not secrets.
 var ofPlaces = []string{"workspaceFolder", "configDir", "userHome", "pathSeparator", "/"}
 
-// references are the variables and secrets that an entry refers to.
+// references returns the variables and secrets to which an entry refers.
 func references(raw json.RawMessage) []string {
 	var out []string
 	for _, m := range placeholder.FindAllStringSubmatch(string(raw), -1) {

@@ -14,8 +14,8 @@ import (
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
-// What a person sees before trusting a project is all that matters and no secret, and looking
-// opens nothing that the file names.
+// A person sees everything that matters before trusting a project, but no secret, and looking opens no file that the
+// project names.
 func TestProjectServers(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()

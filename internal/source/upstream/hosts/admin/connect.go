@@ -1,5 +1,6 @@
-// Package admin is what people do with the settings of other programs: taking servers over, writing them there,
-// and connecting those programs to Collie and back. It writes other programs' files, and never Collie's own settings.
+// Package admin is what people do with the settings of other programs: import servers from them, export servers to
+// them, and connect those programs to Collie and disconnect them. It writes other programs' files, and never Collie's
+// own settings.
 package admin
 
 import (
@@ -10,42 +11,41 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// Clients are the programs that [Connect] knows, in alphabetical order.
+// Clients returns the programs that [Connect] knows, in alphabetical order.
 func Clients() []hosts.Host { return hosts.Clients() }
 
-// Hosts are the programs that [PlanImport] and [PlanExport] know, in alphabetical order.
+// Hosts returns the programs that [PlanImport] and [PlanExport] know, in alphabetical order.
 func Hosts() []hosts.Host { return hosts.All() }
 
-// ConnectOptions say how this program gets into a client's file.
+// ConnectOptions describes the entry for this program in a client's file.
 type ConnectOptions struct {
-	Name    string   // of the entry; usually "collie"
-	Command string   // this program; absolute
-	Args    []string // that make it serve
-	File    string   // empty means where the client keeps its user's servers
-	Force   bool     // replace another entry of that name
-	// URL is where this program answers, instead of Command. Token opens it, or TokenEnv, the variable that has one. A file with a
-	// Token gets a mode for its owner alone.
+	Name    string   // name of the entry; usually "collie"
+	Command string   // path of this program; absolute
+	Args    []string // arguments that make it serve
+	File    string   // file to change; empty: the client's own file of the user
+	Force   bool     // replace a different entry of that name
+	// URL is the address of this program's HTTP listener, used instead of Command. It is opened by Token, or by the
+	// token in the variable TokenEnv. A file with a Token gets a mode that only its owner can read.
 	URL, Token, TokenEnv string
 }
 
-// Connection is a change of a client's file that is worked out and not made yet.
+// Connection is a planned change of a client's file.
 type Connection struct {
 	Client hosts.Host
-	File   string   // symbolic links followed
-	Path   []string // where in it
+	File   string   // symbolic links resolved
+	Path   []string // place of the entry in the file
 	Entry  json.RawMessage
 	// Changed is false if the file has the entry already.
 	Changed bool
-	// Next is what a person does then; a sentence.
+	// Next tells the user what to do afterwards; a sentence.
 	Next string
 
 	plan   hosts.Plan
-	made   []byte        // the text with Collie in it, before entries were taken out; nil while it is the plan's
-	pieces []hosts.Piece // what is taken out
+	made   []byte        // the text with Collie's entry, before others were removed; nil if none were
+	pieces []hosts.Piece // the entries to be removed
 }
 
-// Connect works out how this program gets into a client's file. The error for an unknown
-// client lists those that are known.
+// Connect plans how this program gets into a client's file. The error for an unknown client lists the known ones.
 func Connect(client string, env config.Env, o ConnectOptions) (*Connection, error) {
 	h, err := hosts.FindClient(client)
 	if err != nil {
@@ -76,15 +76,15 @@ func connectionOf(plan hosts.Plan) *Connection {
 	}
 }
 
-// system is this machine for hosts; dir is the project that is looked at, if any.
+// system describes this machine to package hosts. dir is the project that is looked at, if any.
 func system(env config.Env, dir string) hosts.System {
 	return hosts.System{OS: runtime.GOOS, Env: env.Lookup, Dir: dir}
 }
 
-// FileExists reports whether the client has its file already.
+// FileExists reports whether the client's file exists already.
 func (c *Connection) FileExists() bool { return c.plan.Before() != nil }
 
-// Describe shows the change, done or to be done: the file, the place in it and what stands there then.
+// Describe describes the change, in the past tense if it is done: the file, the place in it and the new text there.
 func (c *Connection) Describe(done bool) string { return c.plan.Describe(done) }
 
 // Apply makes the change. The old text is kept as <file>.bak.

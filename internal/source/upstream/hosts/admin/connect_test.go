@@ -13,8 +13,7 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// desk is a person with a client whose file is there, and settings of Collie that have all of its
-// servers.
+// desk is a user with a client's file, and settings of Collie that have all of its servers.
 type desk struct {
 	t            *testing.T
 	env          config.Env
@@ -65,7 +64,7 @@ func (d *desk) settings() *config.Config {
 	return cfg
 }
 
-// importAll takes over all servers of the client.
+// importAll imports all servers of the client.
 func (d *desk) importAll() {
 	d.t.Helper()
 	cfg := d.settings()
@@ -82,7 +81,8 @@ func (d *desk) importAll() {
 	}
 }
 
-// connect writes Collie into the file, and with move takes out what it serves.
+// connect writes Collie into the client's file. With move it also removes the servers that Collie serves, and returns
+// their names.
 func (d *desk) connect(move bool) (taken []string) {
 	d.t.Helper()
 	c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
@@ -113,7 +113,7 @@ func (d *desk) back(restore, remove bool) []hostadmin.Disconnected {
 	return done
 }
 
-// names are the client's servers.
+// names returns the names of the client's servers.
 func (d *desk) names() []string {
 	d.t.Helper()
 	plan, err := hostadmin.PlanImport(d.settings(), d.env, hostadmin.ImportOptions{From: d.client, File: d.file})
@@ -128,7 +128,7 @@ func (d *desk) names() []string {
 	return out
 }
 
-// samples are what clients' files look like, by client.
+// samples returns sample files by client.
 func samples(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -146,7 +146,7 @@ func samples(t *testing.T) map[string]string {
 	return out
 }
 
-// What connect does to a client's file is taken back to the byte, in one go or step by step.
+// Disconnecting restores a client's file byte for byte, in one step or several.
 func TestConnectAndBack(t *testing.T) {
 	t.Parallel()
 	moved := 0
@@ -182,7 +182,7 @@ func TestConnectAndBack(t *testing.T) {
 	}
 }
 
-// A file that connect made is gone again, if nobody has written into it.
+// A file that connect created is deleted again, unless somebody has changed it.
 func TestConnectMadeTheFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range hostadmin.Clients() {
@@ -197,8 +197,7 @@ func TestConnectMadeTheFile(t *testing.T) {
 	}
 }
 
-// Where the client has written its file since, every entry comes back as it was written, and what the
-// client wrote stays.
+// If the client has changed its file since, each entry comes back as it was written, and the client's changes stay.
 func TestConnectBackAfterChanges(t *testing.T) {
 	t.Parallel()
 	for client, before := range samples(t) {
@@ -227,7 +226,7 @@ func TestConnectBackAfterChanges(t *testing.T) {
 	}
 }
 
-// Comments and unknown fields in an entry survive that it is moved and put back.
+// Comments and unknown fields of an entry survive a move and its reversal.
 func TestMovedEntryKeepsItsText(t *testing.T) {
 	t.Parallel()
 	const entry = "{ // mine\n      \"command\": \"npx\", \"args\": [\"-y\", \"x\"], /* 中文 */ \"mystery\": 1.50,\n    }"
@@ -246,7 +245,19 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 	}
 }
 
-// An entry that somebody has written again is not overwritten.
+// What was connected twice is taken out once.
+func TestConnectedTwice(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
+	d.importAll()
+	d.connect(false)
+	d.connect(true)
+	if done := d.back(true, true); len(done) != 1 || !slices.Equal(done[0].Removed, []string{"collie"}) {
+		t.Errorf("%+v", done)
+	}
+}
+
+// An entry that somebody has added again is not overwritten.
 func TestRestoreLeavesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
@@ -261,7 +272,7 @@ func TestRestoreLeavesWhatIsThere(t *testing.T) {
 	}
 }
 
-// A link stays one, and a file that nobody can read is left alone.
+// A symbolic link stays a link, and a file that cannot be parsed is not changed.
 func TestConnectLinkAndBrokenFile(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", "")
@@ -292,8 +303,8 @@ func TestConnectLinkAndBrokenFile(t *testing.T) {
 	}
 }
 
-// A client is there if PATH has its program, though it has no file yet; opencode's file is the one that
-// opencode made.
+// A client counts as installed if its program is in PATH, even without a file. For opencode the file is whichever of
+// its two exists.
 func TestClientsThatAreThere(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -317,7 +328,7 @@ func TestClientsThatAreThere(t *testing.T) {
 	}
 }
 
-// A change that is not made leaves no note behind.
+// A change that was not made leaves no record.
 func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
@@ -343,7 +354,8 @@ func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	}
 }
 
-// Where one of two files cannot be changed, what was done to the other is noted: the next time is about the one alone.
+// If one of two files cannot be changed, the change to the other is still recorded, and the next attempt is about the
+// first alone.
 func TestDisconnectFromOneOfTwoFiles(t *testing.T) {
 	t.Parallel()
 	const before, broken = `{"mcpServers":{}}`, `{"mcpServers": [`

@@ -18,14 +18,14 @@ import (
 	"collie/internal/tool"
 )
 
-// step is one change that connect has made to a client's file, in <state>/connect.json.
+// step is one change that connect made to a client's file, as recorded in <state>/connect.json.
 type step struct {
 	Client string        `json:"client"`
-	File   string        `json:"file"`   // symbolic links followed
+	File   string        `json:"file"`   // symbolic links resolved
 	What   string        `json:"what"`   // connect or move
-	SHA256 string        `json:"sha256"` // of the file after it
+	SHA256 string        `json:"sha256"` // digest of the file after the step
 	Undo   hosts.Undo    `json:"undo"`
-	Pieces []hosts.Piece `json:"pieces,omitempty"` // what was taken out
+	Pieces []hosts.Piece `json:"pieces,omitempty"` // removed entries
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	stepMove    = "move"
 )
 
-// ledger is the file of all steps, the oldest first.
+// ledger is the content of connect.json: all steps, oldest first.
 type ledger struct {
 	Version int    `json:"version"`
 	Steps   []step `json:"steps"`
@@ -46,7 +46,7 @@ func sumOf(text []byte) string {
 
 func ledgerPath(cfg *config.Config) string { return filepath.Join(cfg.Paths.State, "connect.json") }
 
-// updateLedger changes the steps under the lock of their file.
+// updateLedger changes the ledger under the lock of its file.
 func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) error) error {
 	path := ledgerPath(cfg)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -74,7 +74,7 @@ func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) 
 	})
 }
 
-// Remove has entries of the client's file taken out of it with the change; those of other files stay.
+// Remove makes the change also remove those of the twins that are in the client's file. Twins in other files stay.
 func (c *Connection) Remove(twins []Twin) error {
 	if c.made == nil {
 		c.made = c.plan.Text()
@@ -93,7 +93,7 @@ func (c *Connection) Remove(twins []Twin) error {
 	return nil
 }
 
-// Removed are the names of what the change takes out.
+// Removed returns the names of the entries that the change removes.
 func (c *Connection) Removed() []string { return piecesNamed(c.pieces) }
 
 func piecesNamed(pieces []hosts.Piece) []string {
@@ -104,8 +104,8 @@ func piecesNamed(pieces []hosts.Piece) []string {
 	return out
 }
 
-// ApplyNoted makes the change and notes how it is taken back. What is taken out of the file is in the
-// note before it is taken out.
+// ApplyNoted makes the change and records how to reverse it. The record, with the removed entries, is written before
+// the file changes.
 func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
 	made := c.made
 	if made == nil {
@@ -139,26 +139,25 @@ func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
 	}))
 }
 
-// Disconnected is what taking a connection back does to one file.
+// Disconnected is what Disconnect did, or would do, to one file.
 type Disconnected struct {
 	File    string   `json:"file"`
-	Removed []string `json:"removed,omitempty"` // entries of Collie
+	Removed []string `json:"removed,omitempty"` // removed entries that start Collie
 	Put     []string `json:"restored,omitempty"`
-	There   []string `json:"there,omitempty"` // entries that were to be put back and stand there again
-	Exact   bool     `json:"exact"`           // the file is what it was before, to the byte
-	Gone    bool     `json:"gone,omitempty"`  // the file was made by connect, and is gone
+	There   []string `json:"there,omitempty"` // entries that were not restored because the name is in use again
+	Exact   bool     `json:"exact"`           // the file is byte for byte as it was before
+	Gone    bool     `json:"gone,omitempty"`  // connect had created the file, and it is deleted
 }
 
-// Disconnect takes back what connect has done to a client's files: with restore what was moved, with
-// remove Collie's own entry, of that name or any. file is one more file of the client's; dry only
-// looks. Where nothing is to be done the list is empty. With an error the list has the files that were changed before
-// it; the next time goes on behind them.
+// Disconnect reverses what connect did to a client's files, as o says. It returns a result for each changed file,
+// none if there was nothing to do. If it fails, the results are those of the files changed before the failure, and
+// the next call continues after them.
 func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o DisconnectOptions) (done []Disconnected, err error) {
 	h, err := hosts.FindClient(o.Client)
 	if err != nil {
 		return nil, err
 	}
-	var failed error // beside what is done until then, which is noted all the same
+	var failed error // the steps done before it are recorded all the same
 	err = updateLedger(ctx, cfg, func(l *ledger) error {
 		files, err := o.files(h, env, l)
 		if err != nil {
@@ -190,13 +189,13 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 
 var errDry = errors.New("nothing is to be written")
 
-// DisconnectOptions say what is taken back.
+// DisconnectOptions says what is reversed.
 type DisconnectOptions struct {
 	Client, Name, File   string
 	Restore, Remove, Dry bool
 }
 
-// files are those of a client that may have to be changed.
+// files returns the files of a client that may have to be changed.
 func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]string, error) {
 	file := o.File
 	if file == "" {
@@ -214,7 +213,7 @@ func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]st
 	return files, nil
 }
 
-// restore works on one file. It returns nothing where there is nothing to do.
+// restore handles one file. It returns nil if there is nothing to do.
 func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disconnected, error) {
 	plan, err := h.Open(file)
 	if err != nil {
@@ -251,8 +250,8 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disc
 	return d, nil
 }
 
-// reverse takes one step back: to the byte where nobody has changed the file since, else entry by
-// entry; of a connection the entry is left to cut then.
+// reverse reverses one step: byte for byte if nobody has changed the file since, else entry by entry. In the second
+// case it leaves Collie's own entry to cut.
 func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 	if plan.Text() != nil && sumOf(plan.Text()) == s.SHA256 {
 		text, err := s.Undo.Apply(plan.Text())
@@ -260,7 +259,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 			return err
 		}
 		if s.What == stepConnect {
-			d.Removed = append(d.Removed, gateways(plan)...)
+			d.removed(gateways(plan)...)
 		}
 		plan.Become(text)
 		d.Put = append(d.Put, piecesNamed(s.Pieces)...)
@@ -282,7 +281,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 	return nil
 }
 
-// gateways are the names of the entries that start Collie.
+// gateways returns the names of the entries that start Collie.
 func gateways(plan *hosts.Plan) (names []string) {
 	found, err := plan.Servers()
 	if err != nil {
@@ -296,7 +295,7 @@ func gateways(plan *hosts.Plan) (names []string) {
 	return names
 }
 
-// cut takes the entries out that start Collie: that of a name, or all of the user's own.
+// cut removes the entries that start Collie: the one called name, or all of the user's own if name is empty.
 func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
 	found, err := plan.Servers()
 	if err != nil {
@@ -310,7 +309,16 @@ func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
 			return err
 		}
 		d.Exact = false
-		d.Removed = append(d.Removed, f.Name)
+		d.removed(f.Name)
 	}
 	return nil
+}
+
+// removed notes names of entries, each once: several connects may have made an entry of one name.
+func (d *Disconnected) removed(names ...string) {
+	for _, name := range names {
+		if !slices.Contains(d.Removed, name) {
+			d.Removed = append(d.Removed, name)
+		}
+	}
 }

@@ -9,38 +9,38 @@ import (
 	"collie/internal/tool"
 )
 
-// ExportOptions say what another program gets.
+// ExportOptions says what is exported to another program.
 type ExportOptions struct {
-	// Servers are ours by name; nil means all.
+	// Servers are names of our servers; nil means all.
 	Servers []string
-	// Gateway is the one entry that starts this program, instead of servers.
+	// Gateway, if not nil, exports one entry that starts this program instead of the servers.
 	Gateway *ConnectOptions
-	// File is changed; empty means that the text alone is wanted.
+	// File is the file to change; empty if only the text is wanted.
 	File  string
-	Force bool // replace other entries of the same names
+	Force bool // replace different entries of the same names
 }
 
-// exported is one server in the words of another program.
+// exported is one server in another program's format.
 type exported struct {
 	Name  string          `json:"name"`
-	Path  []string        `json:"path,omitempty"`  // where it stands
-	Entry json.RawMessage `json:"entry,omitempty"` // as it stands there
+	Path  []string        `json:"path,omitempty"`  // its place in the file
+	Entry json.RawMessage `json:"entry,omitempty"` // the entry in that place
 	Skip  string          `json:"skip,omitempty"`  // why the program cannot have it
-	// Differences are what is not carried, or means something else; a phrase each.
+	// Differences lists what is not carried over or means something else; a phrase each.
 	Differences []string `json:"differences"`
 }
 
-// Export is servers in the words of another program.
+// Export is a planned export.
 type Export struct {
 	Servers []exported
-	// Text is a file with them and nothing else.
+	// Text is a file with the exported servers and nothing else.
 	Text string
-	// Connection is the change of ExportOptions.File; nil if there is none.
+	// Connection is the change of ExportOptions.File; nil if that is empty.
 	Connection *Connection
 }
 
-// PlanExport works out how servers read in another program's file. Nothing is written. No
-// variable is expanded: ${NAME} is written in the other program's way, or as it is.
+// PlanExport converts servers to another program's format. It writes no file. Variables are not expanded: ${NAME}
+// becomes the other program's form, or stays as it is.
 func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error) {
 	h, err := hosts.Find(to)
 	if err != nil {
@@ -92,7 +92,7 @@ func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hos
 	return hosts.PrepareAll(h, o.File, written, config.SetMember, o.Force)
 }
 
-// chosen are the servers of those names, in the order of the settings.
+// chosen returns the wanted servers, in the order of the settings.
 func chosen(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
 	var known []string
 	for _, s := range cfg.Servers {

@@ -1,4 +1,4 @@
 package admin
 
-// Imported is named by the tests of this package and nobody else.
+// Imported lets the tests of this package name the type.
 type Imported = imported

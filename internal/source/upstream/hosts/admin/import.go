@@ -19,19 +19,19 @@ import (
 	"collie/internal/tool"
 )
 
-// ImportOptions say which servers of other programs are wanted.
+// ImportOptions says which servers of other programs are wanted.
 type ImportOptions struct {
-	// From is a host's name; empty or "auto" means all hosts, or whichever File belongs to.
+	// From is the name of a host. Empty or "auto" means all hosts, or the one that File belongs to.
 	From string
-	// File is read instead of the places where hosts keep their servers.
+	// File is read instead of the host's usual files.
 	File string
-	// Dir is the project whose files are looked at too; absolute. Empty means none.
+	// Dir is an absolute path of a project whose files are read as well; empty means none.
 	Dir string
-	// OnlyHere leaves out servers that are for other projects than Dir.
+	// OnlyHere leaves out servers of projects other than Dir.
 	OnlyHere bool
-	// Select are names of servers, ours or the host's; nil means all.
+	// Select has names of servers, in our settings or in the host's; nil means all.
 	Select []string
-	// KeepApprovals carries over what runs without asking a person.
+	// KeepApprovals carries over which tools run without asking a person.
 	KeepApprovals bool
 	// Reserved are names that no server may have, in lower case.
 	Reserved []string
@@ -40,44 +40,43 @@ type ImportOptions struct {
 // The states of an imported server.
 const (
 	ImportNew     = "new"
-	importSame    = "unchanged" // it is there already, as it is or changed by its owner
+	importSame    = "unchanged" // we have it already, perhaps changed by the user
 	ImportSkipped = "skipped"
 )
 
-// imported is one server that another program has.
+// imported is one server of another program.
 type imported struct {
-	Name      string          `json:"name"`            // ours
-	From      string          `json:"from"`            // what the host calls it
-	Host      string          `json:"host"`            // the host's name
-	File      string          `json:"file"`            // where it stands
-	Project   string          `json:"project"`         // the folder it is for; empty for a user's own
-	Transport string          `json:"transport"`       // stdio, http or sse; empty if it is skipped
+	Name      string          `json:"name"`            // in our settings
+	From      string          `json:"from"`            // the host's name for it
+	Host      string          `json:"host"`            // the name of the host
+	File      string          `json:"file"`            // file it was found in
+	Project   string          `json:"project"`         // folder of its project; empty for a user's own server
+	Transport string          `json:"transport"`       // stdio, http or sse; empty if skipped
 	State     string          `json:"state"`           // new, unchanged or skipped
-	Why       string          `json:"why,omitempty"`   // it is skipped
-	Entry     json.RawMessage `json:"entry,omitempty"` // as it would stand with its secrets moved
-	// Secrets stand in it as text; what they would be called.
+	Why       string          `json:"why,omitempty"`   // why it is skipped
+	Entry     json.RawMessage `json:"entry,omitempty"` // the new entry, with its secrets moved to the store
+	// Secrets are the names that the secrets in its text would get in the store.
 	Secrets []string `json:"secrets,omitempty"`
-	// Approvals are tools that run there without asking, "*" for all; they are not carried unless
-	// that was asked for.
+	// Approvals are the tools that run in the host without asking, "*" for all. They are carried over only with
+	// KeepApprovals.
 	Approvals []string `json:"approvals,omitempty"`
-	// Differences are what is not carried, or means something else; a phrase each.
+	// Differences lists what is not carried over or means something else; a phrase each.
 	Differences []string `json:"differences"`
 
-	entry hosts.Entry // secrets as text
+	entry hosts.Entry // with secrets as text
 }
 
-// Import is what an import would do.
+// Import is a planned import.
 type Import struct {
-	Files   []string   `json:"files"` // that were read
+	Files   []string   `json:"files"` // files that were read
 	Servers []imported `json:"servers"`
-	// Problems are files that could not be read.
+	// Problems are the errors of files that could not be read.
 	Problems []error `json:"-"`
 }
 
-// PlanImport reads other programs' files and works out which of their servers would get into
-// ours, under which names. Nothing is written. A server that we have already, under its name or
-// one that an earlier import gave it, is not new; of one that differs only in how it is
-// treated, what we have counts.
+// PlanImport reads other programs' files and decides which of their servers would be added to our settings, under
+// which names. It writes no file. A server is not new if we have it under its name or under a name from an earlier
+// import. If it differs only in how it is treated, our settings stay.
 func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, error) {
 	plan := &Import{Files: []string{}, Servers: []imported{}}
 	if err := plan.read(env, o); err != nil {
@@ -90,7 +89,7 @@ func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, e
 	return plan, plan.choose(o.Select)
 }
 
-// read finds the servers; their names are not ours yet.
+// read collects the servers under their hosts' names.
 func (p *Import) read(env config.Env, o ImportOptions) error {
 	if o.File != "" {
 		return p.readOne(env, o)
@@ -154,8 +153,8 @@ func (p *Import) readOne(env config.Env, o ImportOptions) error {
 	return nil
 }
 
-// projectOf is the folder that a file is about if it lies where the host looks for a project's, and is
-// not the user's own.
+// projectOf returns the project folder to which file belongs: file lies where the host keeps a project's servers, and
+// is not the user's own file.
 func projectOf(h hosts.Host, env config.Env, file string) string {
 	for _, place := range h.Places(system(env, "")) {
 		if place.Project == "" && followed(place.File) == followed(file) {
@@ -191,7 +190,7 @@ func (p *Import) add(h hosts.Host, place hosts.Place, found []hosts.Found, o Imp
 	}
 }
 
-// choose leaves the selected servers.
+// choose drops the servers that were not selected.
 func (p *Import) choose(wanted []string) error {
 	if wanted == nil {
 		return nil
@@ -241,14 +240,14 @@ func (s *imported) decide(names *names, keepApprovals bool) {
 	s.Entry = s.entry.Hide(name, entry.LooksSecret, func(suggested, _ string) string { return suggested }).JSON()
 }
 
-// unfitFor is why an entry could never work; empty if it could.
+// unfitFor returns why an entry could never work; empty if it could.
 func unfitFor(name string, raw json.RawMessage) string {
 	_, problems := entry.Parse(name, raw, entry.Options{
 		Dir: string(filepath.Separator), Env: func(string) (string, bool) { return "x", true },
 		Secret: func(string) (string, bool) { return "x", true }, ReadFile: func(string) ([]byte, error) { return nil, nil },
 	})
 	for _, p := range problems {
-		open := p.Rule == entry.RuleUnset || p.Rule == "url" && strings.Contains(string(raw), "${") // its value may do
+		open := p.Rule == entry.RuleUnset || p.Rule == "url" && strings.Contains(string(raw), "${") // fine if the variable is set
 		if p.Severity == entry.SeverityError && !open {
 			return strings.TrimPrefix(p.Pointer+": ", ": ") + p.Message
 		}
@@ -256,10 +255,10 @@ func unfitFor(name string, raw json.RawMessage) string {
 	return ""
 }
 
-// names gives servers their names.
+// names assigns names to servers.
 type names struct {
-	taken map[string]hosts.Entry // by the name in lower case
-	as    map[string]string      // how it is written
+	taken map[string]hosts.Entry // entries by lower-case name
+	as    map[string]string      // spelling by lower-case name
 }
 
 func newNames(cfg *config.Config, reserved []string) *names {
@@ -268,14 +267,14 @@ func newNames(cfg *config.Config, reserved []string) *names {
 		n.taken[r], n.as[r] = hosts.Entry{}, r
 	}
 	for _, s := range cfg.Servers {
-		e, _, _ := hosts.ParseEntry(s.Raw, "") // what is not an entry is nobody's equal
+		e, _, _ := hosts.ParseEntry(s.Raw, "") // an invalid entry gives an empty one, which equals no other
 		low := strings.ToLower(s.Name)
 		n.taken[low], n.as[low] = e, s.Name
 	}
 	return n
 }
 
-// give returns the first of name, name-2, name-3, … that is free or has the same server.
+// give returns the first of name, name-2, name-3, … that is free or belongs to the same server.
 func (n *names) give(name string, e hosts.Entry) (given, state string) {
 	for i := 1; ; i++ {
 		given = name
@@ -297,7 +296,7 @@ func (n *names) give(name string, e hosts.Entry) (given, state string) {
 
 var unfitLower = lazyregexp.New(`[^a-z0-9_-]+`)
 
-// slug makes a name for a server of what a host calls it.
+// slug derives a valid name from a host's name for a server.
 func slug(name string, raw json.RawMessage) string {
 	if len(name) <= longestName && name != "" && !unfit.MatchString(name) {
 		return name
@@ -312,7 +311,7 @@ func slug(name string, raw json.RawMessage) string {
 	return strings.TrimRight(s[:min(len(s), longestName)], "-")
 }
 
-// Secrets are all secrets that new servers hold as text, by what they would be called.
+// Secrets returns the names of all secrets that new servers hold as text.
 func (p *Import) Secrets() []string {
 	var list []string
 	for _, s := range p.Servers {
@@ -323,9 +322,8 @@ func (p *Import) Secrets() []string {
 	return list
 }
 
-// MoveSecrets hands each secret of a new server to move, which keeps it, and puts a reference in
-// its place. kept looks up what is kept already: a name that holds another secret is
-// not used again.
+// MoveSecrets calls move for each secret of a new server, to store it, and puts a reference in its place. kept looks
+// up a stored secret: a name that holds a different secret is not reused.
 func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(name, value string) error) error {
 	var failed error
 	names := map[string]string{} // secret by name
@@ -359,14 +357,13 @@ func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(na
 	return failed
 }
 
-// Entries are the new servers as they are to be written, for a file in the folder dir; name is
-// what messages call where they come from.
+// Entries returns the new servers for a settings file in the folder dir. name is the origin to show in messages.
 func (p *Import) Entries(name, dir string) ([]config.ServerEntry, error) {
 	var text []byte
 	for _, s := range p.Servers {
 		if s.State == ImportNew {
 			text = append(text, ',')
-			text = append(append(strconv.AppendQuote(text, s.Name), ':'), s.entry.JSON()...) // names are ASCII
+			text = append(append(strconv.AppendQuote(text, s.Name), ':'), s.entry.JSON()...) // quoting is safe: names are ASCII
 		}
 	}
 	if text == nil {
@@ -376,8 +373,8 @@ func (p *Import) Entries(name, dir string) ([]config.ServerEntry, error) {
 	return config.Snippet(name, dir, slices.Concat([]byte(`{"mcpServers":`), text, []byte("}}")))
 }
 
-// NameFor proposes a name for a server whose entry has none: what a package runner runs,
-// without scope and version; empty where that cannot be told.
+// NameFor proposes a name for a server without one: the package that a runner runs, without scope and version; empty
+// if that cannot be told.
 func NameFor(raw json.RawMessage) string {
 	e, _ := entry.Parse("", raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
 	name := path.Base(e.Package)
@@ -394,7 +391,7 @@ func NameFor(raw json.RawMessage) string {
 	return name[:min(len(name), longestName)]
 }
 
-// unfit is what a server's name cannot hold.
+// unfit matches characters that a server's name cannot have.
 var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 const longestName = 64

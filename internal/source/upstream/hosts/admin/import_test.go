@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// plan works out the import of a text that claude-code could have written.
+// plan plans the import of text as a file of claude-code.
 func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*hostadmin.Import, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*host
 	return hostadmin.PlanImport(cfg, config.EnvOf(), o)
 }
 
-// Names are made to fit, and never taken twice.
+// Imported servers get valid names, and no two the same.
 func TestImportNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 70)
@@ -72,7 +72,7 @@ func TestImportNames(t *testing.T) {
 	}
 }
 
-// A name in the store that holds another secret is not used again.
+// A name in the store that holds a different secret is not reused.
 func TestMoveSecrets(t *testing.T) {
 	t.Parallel()
 	p, err := plan(t, `{}`, `{"mcpServers": {
@@ -118,7 +118,7 @@ func TestImportSelects(t *testing.T) {
 	}
 }
 
-// A file that lies where a program keeps a project's is read as the project's.
+// A file in the place where a program keeps a project's servers is read as that project's.
 func TestImportOfAProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

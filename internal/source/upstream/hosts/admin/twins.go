@@ -12,19 +12,18 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// Twin is a server that a client starts itself and that Collie serves too, so that the client would
-// have its tools twice.
+// Twin is a server that both a client and Collie start, so that the client would get its tools twice.
 type Twin struct {
-	Name string `json:"name"` // as the client has it
-	Ours string `json:"ours"` // as the settings have it
-	File string `json:"file"` // the client's; symbolic links followed
-	Same bool   `json:"same"` // it is the same program or address, not the same name alone
+	Name string `json:"name"` // the client's name for it
+	Ours string `json:"ours"` // our name for it
+	File string `json:"file"` // the client's file; symbolic links resolved
+	Same bool   `json:"same"` // same program or address, not just the same name
 
 	path []string
 }
 
-// Twins looks for them in all files that a client reads in the folder dir; file, if it is not empty,
-// is one more. A file that cannot be read is left out: it is told where it matters.
+// Twins returns the twins in all files that a client reads in the folder dir, and in file if it is not empty. Files
+// that cannot be read are skipped.
 func Twins(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin, error) {
 	h, err := hosts.FindClient(client)
 	if err != nil {
@@ -56,7 +55,7 @@ func Twins(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin
 	return out, nil
 }
 
-// twinOf finds the server of the settings that a client's server is, or is called like.
+// twinOf returns the server of the settings that is the same as a client's server, or else has its name.
 func twinOf(cfg *config.Config, f hosts.Found) (Twin, bool) {
 	named := Twin{}
 	for _, s := range cfg.Servers {
@@ -85,19 +84,19 @@ type Connected struct {
 	Title     string   `json:"title"`
 	Installed bool     `json:"installed"`
 	File      string   `json:"file"`
-	Name      string   `json:"name,omitempty"`    // of the entry; empty where Collie is not connected
+	Name      string   `json:"name,omitempty"`    // name of the entry; empty if Collie is not connected
 	Command   string   `json:"command,omitempty"` // the program that it starts
-	Missing   bool     `json:"missing,omitempty"` // which is not there
+	Missing   bool     `json:"missing,omitempty"` // that program does not exist
 	Off       bool     `json:"disabled,omitempty"`
-	HTTP      bool     `json:"http,omitempty"` // it starts nothing, and asks over HTTP
+	HTTP      bool     `json:"http,omitempty"` // it uses HTTP instead of starting a program
 	Home      string   `json:"home,omitempty"`
 	Config    []string `json:"config,omitempty"`
 	Profile   string   `json:"profile,omitempty"`
-	Problem   string   `json:"problem,omitempty"` // the file cannot be read
+	Problem   string   `json:"problem,omitempty"` // why the file cannot be read
 }
 
-// ClientConnections are all places where clients start Collie, and each client's own file where it does not.
-// dir is the project that is looked at too.
+// ClientConnections returns all places where clients start Collie, and the own file of each client that does not. dir
+// is a project to look at as well.
 func ClientConnections(env config.Env, dir string, runs func(command string) bool) []Connected {
 	var out []Connected
 	for _, h := range hosts.Clients() {
@@ -131,7 +130,7 @@ func ClientConnections(env config.Env, dir string, runs func(command string) boo
 	return out
 }
 
-// reads takes from an entry what it starts.
+// reads fills in what an entry starts.
 func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
 	line := f.Entry.CommandLine()
 	if line == nil {
@@ -152,7 +151,7 @@ func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
 	}
 }
 
-// Installed reports whether a client seems to be there: its program, or the folder of its file.
+// Installed reports whether a client seems to be installed: its program or the folder of its file exists.
 func Installed(env config.Env, client, file string, runs func(command string) bool) bool {
 	h, err := hosts.FindClient(client)
 	if err != nil {

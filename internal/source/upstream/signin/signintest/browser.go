@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Visit opens an address as a browser does, up to where the authorization server sends it, and
-// returns that: the address of the callback with the answer in it.
+// Visit opens an address as a browser does and returns where the authorization server sends the browser: the address
+// of the callback with the answer in it.
 func (p *Provider) Visit(ctx context.Context, address string) (string, error) {
 	client := &http.Client{
 		Transport:     p.Client().Transport,
@@ -24,14 +24,14 @@ func (p *Provider) Visit(ctx context.Context, address string) (string, error) {
 	return resp.Header.Get("Location"), nil
 }
 
-// Follow opens the address of a callback and returns what the page says.
+// Follow opens the address of a callback and returns what the page shows.
 func (p *Provider) Follow(ctx context.Context, callback string) (string, error) {
 	_, page, err := get(ctx, p.Client(), callback)
 	return page, err
 }
 
-// Browser opens an address, agrees, and comes back to the callback, in the background; it has
-// the shape of what opens a browser. pages gets what the callback shows, if it has room.
+// Browser returns a function that opens an address, agrees, and returns to the callback, in the background. pages
+// gets what the callback shows, if it has room.
 func (p *Provider) Browser(pages chan<- string) func(context.Context, string) error {
 	return func(ctx context.Context, address string) error {
 		callback, err := p.Visit(ctx, address)

@@ -1,8 +1,8 @@
-// Package signintest is an authorization server with one protected MCP server, for tests: real
-// HTTP on 127.0.0.1, and strict where a real one is. It shares no code with what it tests.
+// Package signintest is an authorization server with one protected MCP server, for tests: real HTTP on 127.0.0.1, and
+// as strict as real ones. It shares no code with package signin.
 //
-// [New] starts both. [Provider.Change] makes them behave otherwise, [Provider.Browser] is a
-// person with a browser who agrees to everything.
+// [New] starts both. [Provider.Change] changes their behaviour, and [Provider.Browser] is a person with a browser who
+// agrees to everything.
 package signintest
 
 import (
@@ -20,49 +20,49 @@ import (
 	"time"
 )
 
-// Behaviour is how the servers act. The zero value is a good server of today with dynamic
-// registration, rotation of refresh tokens and tokens that last an hour.
+// Behaviour says how the servers behave. The zero value is a correct server with dynamic registration, rotation of
+// refresh tokens, and tokens that last an hour.
 type Behaviour struct {
-	NoResourceMetadata bool   // neither in the challenge nor at the well-known places
+	NoResourceMetadata bool   // none in the challenge and none at the well-known places
 	SilentChallenge    bool   // WWW-Authenticate names no metadata
 	MetadataAt         string // the challenge names this address instead
-	Resource           string // in the metadata; empty is the server's URL
+	Resource           string // in the metadata; empty means the server's URL
 	Issuers            []string
-	OpenIDOnly         bool   // the authorization server's metadata is at OpenID's place
-	Issuer             string // in the metadata and the answers; empty is the true one
-	Undocumented       bool   // no metadata of either server; the endpoints are at the root
+	OpenIDOnly         bool   // the metadata is only at OpenID's place
+	Issuer             string // in metadata and answers; empty means the true one
+	Undocumented       bool   // neither server has metadata; the endpoints are at the root
 	NoPKCE             bool   // code_challenge_methods_supported is missing
-	CredentialsOnly    bool   // no person can sign in: neither PKCE nor an authorization endpoint
-	Grants             string // the scope that is granted, whatever is asked for; empty grants what is asked for
+	CredentialsOnly    bool   // people cannot sign in: no PKCE and no authorization endpoint
+	Grants             string // the scope that is granted; empty grants what is asked for
 	TokenEndpoint      string // in the metadata
 	AuthMethods        []string
 	NoRegistration     bool
 	ClientDocuments    bool // client_id_metadata_document_supported
-	ClientSecret       bool // registration gives one, and it is needed
+	ClientSecret       bool // registration returns a secret, which is then required
 	Iss                string
 	AnnounceIss        bool
-	Deny               bool // the person says no
+	Deny               bool // the person refuses
 	Life               time.Duration
 	KeepRefresh        bool // refresh tokens are not rotated
 	NoRefresh          bool
 	IDToken            string // claims of an ID token
-	TokenStatus        int    // the token endpoint fails so
+	TokenStatus        int    // the token endpoint fails with this status
 	TokenRedirect      string
 	ChallengeScope     string
-	ScopesSupported    []string // of the resource
-	ASScopes           []string // of the authorization server
-	NeedScope          string   // 403 without it
+	ScopesSupported    []string // in the resource's metadata
+	ASScopes           []string // in the authorization server's metadata
+	NeedScope          string   // requests without this scope get a 403
 	NoRevocation       bool
-	Pad                int // bytes of blank in metadata documents
+	Pad                int // bytes of white space in metadata documents
 }
 
-// Seen counts what the servers were asked.
+// Seen counts the requests to the servers.
 type Seen struct {
 	Registrations, Refreshes, Codes, Credentials, Calls int
 	Revoked                                             []string
-	Registration                                        map[string]any // the last one's body
-	Authorize                                           url.Values     // the last request's
-	Token                                               url.Values     // the last request's
+	Registration                                        map[string]any // body of the last registration
+	Authorize                                           url.Values     // last authorization request
+	Token                                               url.Values     // last token request
 }
 
 // Provider is both servers at one address.
@@ -76,7 +76,7 @@ type Provider struct {
 	codes    map[string]grant
 	access   map[string]grant
 	refresh  map[string]grant
-	burnt    map[string]bool // refresh tokens that were rotated away
+	burnt    map[string]bool // refresh tokens that were replaced by rotation
 	sequence int
 }
 
@@ -113,7 +113,7 @@ func New(t testing.TB, b Behaviour) *Provider {
 // MCP is the URL of the protected server.
 func (p *Provider) MCP() string { return p.URL + "/mcp" }
 
-// TrueIssuer is the issuer's identifier.
+// TrueIssuer returns the issuer's identifier.
 func (p *Provider) TrueIssuer() string { return p.URL + "/as" }
 
 // Change changes the behaviour from now on.
@@ -123,7 +123,7 @@ func (p *Provider) Change(edit func(*Behaviour)) {
 	edit(&p.b)
 }
 
-// Seen returns what was asked so far.
+// Seen returns the requests so far.
 func (p *Provider) Seen() Seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,14 +132,14 @@ func (p *Provider) Seen() Seen {
 	return out
 }
 
-// Register makes a client by hand.
+// Register registers a client by hand.
 func (p *Provider) Register(id, secret, redirect string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clients[id] = client{secret, redirect}
 }
 
-// ForgetTokens ends all access tokens, and all refresh tokens if those too, on the server's side.
+// ForgetTokens invalidates all access tokens and, if refresh is set, all refresh tokens.
 func (p *Provider) ForgetTokens(refresh bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,14 +149,14 @@ func (p *Provider) ForgetTokens(refresh bool) {
 	}
 }
 
-// ForgetClients ends all registrations.
+// ForgetClients deletes all registrations.
 func (p *Provider) ForgetClients() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.clients)
 }
 
-// Valid reports whether an access token is good now.
+// Valid reports whether an access token is valid now.
 func (p *Provider) Valid(token string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *Provider) Valid(token string) bool {
 	return ok
 }
 
-// Scope is what an access token was granted.
+// Scope returns the scope of an access token.
 func (p *Provider) Scope(token string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,7 +189,7 @@ func (p *Provider) serveResource(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"token": token}})
 }
 
-// serveUndocumented serves the default endpoints of 2025-03-26.
+// serveUndocumented serves the default endpoints of MCP 2025-03-26.
 func (p *Provider) serveUndocumented(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	serve := map[string]http.HandlerFunc{
@@ -336,7 +336,7 @@ func (p *Provider) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 		c, known = client{redirect: q.Get("redirect_uri")}, true
 	}
 	if !known || c.redirect != q.Get("redirect_uri") {
-		http.Error(w, "unknown client or redirect", http.StatusBadRequest) // never redirected
+		http.Error(w, "unknown client or redirect", http.StatusBadRequest) // not redirected, since the address cannot be trusted
 		return
 	}
 	answer := url.Values{"state": {q.Get("state")}}
@@ -391,14 +391,14 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	case "authorization_code":
 		p.seen.Codes++
 		g, ok = p.codes[f.Get("code")]
-		delete(p.codes, f.Get("code")) // once
+		delete(p.codes, f.Get("code")) // a code is valid once
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 		ok = ok && g.redirect == f.Get("redirect_uri") && g.challenge == base64.RawURLEncoding.EncodeToString(sum[:])
 	case "refresh_token":
 		p.seen.Refreshes++
 		old := f.Get("refresh_token")
 		g, ok = p.refresh[old]
-		if p.burnt[old] { // a thief or a race: the whole family ends
+		if p.burnt[old] { // used twice, by a thief or in a race: all its tokens end
 			clear(p.refresh)
 			clear(p.access)
 			ok = false
@@ -410,7 +410,7 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	case "client_credentials":
 		p.seen.Credentials++
 		g = grant{client: id, resource: f.Get("resource"), scope: f.Get("scope")}
-		if p.clients[id].secret == "" { // only a confidential client (RFC 6749, 4.4)
+		if p.clients[id].secret == "" { // for confidential clients only (RFC 6749, section 4.4)
 			reply(w, http.StatusBadRequest, map[string]any{"error": "unauthorized_client"})
 			return
 		}
@@ -428,7 +428,7 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, p.tokens(g))
 }
 
-// tokens makes new tokens of a grant.
+// tokens issues new tokens for a grant.
 func (p *Provider) tokens(g grant) map[string]any {
 	life := p.b.Life
 	if life == 0 {
@@ -449,7 +449,7 @@ func (p *Provider) tokens(g grant) map[string]any {
 	return answer
 }
 
-// authenticate finds the client of a request; one with a secret has to show it, in one place.
+// authenticate returns the client of a request. One with a secret must send it, in exactly one place.
 func (p *Provider) authenticate(r *http.Request) (id string, ok bool) {
 	id, secret, basic := r.BasicAuth()
 	if basic {
@@ -493,7 +493,7 @@ func (p *Provider) serveRevoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// next makes a text that can be searched for: every secret holds the word canary.
+// next returns a new secret. All contain the word canary, so that tests can search for leaks.
 func (p *Provider) next(kind string) string {
 	p.sequence++
 	if kind == "client" {

@@ -1,5 +1,5 @@
-// Package admin is what people do with the tool cache of a home: look at it, check it, forget what it keeps,
-// take the lists of another file over.
+// Package admin is what people do with the tool cache of a home: inspect, check and clear it, and import from another
+// file.
 package admin
 
 import (
@@ -20,25 +20,25 @@ import (
 	"collie/internal/tool"
 )
 
-// What the cache and its files are shown as.
+// Types of the cache that callers see.
 type (
-	// Stats is what is known of a cache.
+	// Stats describes the state of a cache.
 	Stats = toolcache.Stats
-	// FileInfo is what is known of a cache file.
+	// FileInfo describes a cache file.
 	FileInfo = toolcache.FileInfo
-	// Report is what a check of a cache file finds.
+	// Report is the result of checking a cache file.
 	Report = toolcache.Report
-	// Migration is what would become of a file of an older format.
+	// Migration is the planned conversion of a file in an older format.
 	Migration = toolcache.Migration
-	// Imported is what an import did with the entry of one server.
+	// Imported is the result of an import for one server.
 	Imported = toolcache.Imported
 )
 
-// Options are what settings do not say. The zero value works.
+// Options are what the settings do not say. The zero value works.
 type Options struct {
-	Version string       // of Collie, as files name their writer
+	Version string       // of Collie, which files name as their writer
 	Logger  *slog.Logger // nil discards
-	// Record puts a change that was made on record; nil does not.
+	// Record writes a change into the audit; nil does not.
 	Record func(ctx context.Context, command string, detail map[string]any)
 }
 
@@ -51,11 +51,11 @@ func (o *Options) record(ctx context.Context, command string, detail map[string]
 // Cache is the tool cache of a gateway, or one that a command has opened.
 type Cache struct {
 	*toolcache.Cache
-	// Cleared tells a gateway whose lists are gone; nil where none runs.
+	// Cleared tells a gateway which entries are gone; nil if none runs.
 	Cleared func(names []string)
 }
 
-// Clear deletes the entries of servers, all if none is named, and returns whose there were.
+// Clear deletes the entries of the named servers, or of all if none is named, and returns the names of those deleted.
 func (c Cache) Clear(names ...string) []string {
 	gone := c.Cache.Clear(names...)
 	if c.Cleared != nil {
@@ -64,7 +64,7 @@ func (c Cache) Clear(names ...string) []string {
 	return gone
 }
 
-// CacheOptions are how the cache of a home is opened with its key.
+// CacheOptions returns the options to open the cache of a home with its key.
 func CacheOptions(cfg *config.Config, key []byte, o Options) toolcache.Options {
 	path, _ := File(cfg)
 	c := &cfg.Cache
@@ -74,13 +74,13 @@ func CacheOptions(cfg *config.Config, key []byte, o Options) toolcache.Options {
 	}
 }
 
-// File is where the tool cache lies, and whether that is not the first choice because that
-// folder cannot be written.
+// File returns the path of the tool cache. fellBack says that it is the fallback, because the first choice cannot be
+// written.
 func File(cfg *config.Config) (path string, fellBack bool) {
 	return toolcache.Place(cfg.Cache.File, cfg.Cache.Fallback)
 }
 
-// Key is the file with the key of the servers' identities and of what is signed.
+// Key returns the path of the key for the servers' identities and for signatures.
 func Key(cfg *config.Config) string {
 	if cfg.Cache.SharedKeyFile != "" {
 		return cfg.Cache.SharedKeyFile
@@ -88,8 +88,8 @@ func Key(cfg *config.Config) string {
 	return filepath.Join(cfg.Paths.State, "cache.key")
 }
 
-// Edit does something to the cache of cfg, which returns whose entries it deleted, and writes that. A gateway
-// that runs takes it up. It fails where the cache is switched off.
+// Edit opens the cache of cfg, calls do, which changes it and returns the names of deleted entries, and writes the
+// result. A running gateway takes the change over. Edit fails if the cache is switched off.
 func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do func(Cache) []string) (gone []string, err error) {
 	c, err := open(ctx, cfg, o)
 	if err != nil {
@@ -106,7 +106,7 @@ func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do
 	return gone, nil
 }
 
-// Import takes the lists of another cache file, whose text is data, over into the cache of cfg.
+// Import copies entries from another cache file, whose text is data, into the cache of cfg.
 func Import(ctx context.Context, cfg *config.Config, o Options, path string, data []byte) ([]Imported, error) {
 	const command = "cache import"
 	c, err := open(ctx, cfg, o)
@@ -131,7 +131,7 @@ func Import(ctx context.Context, cfg *config.Config, o Options, path string, dat
 	return list, nil
 }
 
-// open opens the cache of cfg. What is wrong with its file is logged. The caller closes it.
+// open opens the cache of cfg; the caller closes it. Problems of its file are logged.
 func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 	const op = "open tool cache"
 	if !cfg.Cache.Enabled {
@@ -144,9 +144,9 @@ func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 	return Cache{Cache: toolcache.Open(ctx, CacheOptions(cfg, key, o))}, nil
 }
 
-// Peek opens the cache of cfg for those who only look, with its key: where there is no key or no file yet, there
-// is no cache either, and none is made. A gateway that has put a broken file aside may be about to write what
-// it knows in its place. The caller closes what it returns, which may be nil.
+// Peek opens the cache of cfg, and its key, for reading. kept is nil if there is no key or no usable file; Peek
+// creates neither, since a gateway that has put a broken file aside may be about to write a new one. The caller
+// closes kept.
 func Peek(ctx context.Context, cfg *config.Config) (kept *toolcache.Cache, key []byte) {
 	if _, err := os.Stat(Key(cfg)); err != nil {
 		return nil, nil
@@ -156,7 +156,7 @@ func Peek(ctx context.Context, cfg *config.Config) (kept *toolcache.Cache, key [
 		return nil, key
 	}
 	path, _ := File(cfg)
-	if CheckFile(path) != nil { // opening would make a missing file, and put a broken one aside
+	if CheckFile(path) != nil { // opening would create a missing file, and put a broken one aside
 		return nil, key
 	}
 	return toolcache.Open(ctx, CacheOptions(cfg, key, Options{})), key
@@ -165,11 +165,11 @@ func Peek(ctx context.Context, cfg *config.Config) (kept *toolcache.Cache, key [
 // Verify checks the text of a cache file.
 func Verify(data []byte) Report { return toolcache.Verify(data) }
 
-// Migrate says what a cache file would be in the format of now. It changes nothing.
+// Migrate returns how a cache file would be converted to the current format. It changes nothing.
 func Migrate(data []byte) (Migration, error) { return toolcache.Migrate(data) }
 
-// MigrateFile writes a cache file of an older format as of now, under the lock that gateways take too, and
-// keeps the old one beside it as <file>.v<version>.bak. m is what [Migrate] said of it.
+// MigrateFile converts a cache file to the current format, under the lock that gateways take too, and keeps the old
+// one as <file>.v<version>.bak. m is the result of [Migrate] for it.
 func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string, m Migration) error {
 	const command = "cache migrate"
 	at := CacheOptions(cfg, nil, o)
@@ -181,19 +181,18 @@ func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string
 	return nil
 }
 
-// Plain is a cache file without its compression.
+// Plain returns a cache file without compression.
 func Plain(data []byte) ([]byte, error) { return toolcache.Plain(data) }
 
-// Schema is the JSON Schema of a cache file.
+// Schema returns the JSON Schema of a cache file.
 func Schema() []byte { return toolcache.Schema() }
 
-// Writable reports whether a cache file may be written, or made, by the modes of it and its
-// folder.
+// Writable reports whether a cache file may be written or created, by the modes of file and folder.
 func Writable(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o200 == 0 {
 		return false
 	}
-	_, elsewhere := toolcache.Place(path+".lock.none", path) // a name that nobody has is judged by its folder
+	_, elsewhere := toolcache.Place(path+".lock.none", path) // checks the folder, with a name that no file has
 	return !elsewhere
 }
 
@@ -229,8 +228,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// CheckFile says why a file cannot be used as a cache: it is missing (kind Unknown), cannot be read (Unavailable), or is
-// broken or another program's (Invalid).
+// CheckFile returns why a file cannot be used as a cache: it is missing (kind Unknown), cannot be read (Unavailable),
+// or is broken or another program's (Invalid).
 func CheckFile(path string) error {
 	data, err := ReadFile(path)
 	if err != nil {
@@ -250,7 +249,7 @@ func CheckFile(path string) error {
 	}
 }
 
-// Off is the error of a cache that is switched off.
+// Off returns the error for a cache that is switched off.
 func Off(op string) error {
 	return &tool.Error{
 		Op: op, Kind: tool.Disabled, Message: "the tool cache is switched off: cache.enabled is false",
@@ -258,7 +257,7 @@ func Off(op string) error {
 	}
 }
 
-// NotKept is the error of a command whose change of the cache file was not written; nil stays nil.
+// NotKept returns the error of a command whose change was not written to the cache file; nil stays nil.
 func NotKept(command string, err error) error {
 	if err == nil {
 		return nil
@@ -267,15 +266,15 @@ func NotKept(command string, err error) error {
 		Op: command, Kind: tool.Unavailable, Message: "the cache file was not written", Err: err,
 		Hint: "collie cache path shows where it is, and whether it may be written",
 	}
-	if e, ok := errors.AsType[*tool.Error](err); ok { // it says the same of the file
+	if e, ok := errors.AsType[*tool.Error](err); ok { // it names the file already
 		out.Subject, out.Message, out.Err = e.Subject, fmt.Sprintf("%s: %s", out.Message, cmp.Or(e.Message, e.Error())), nil
 		out.Hint = cmp.Or(e.Hint, out.Hint)
 	}
 	return out
 }
 
-// SharedPlace is the address of the NATS servers through which a home's cache is shared, without
-// what signs in; empty where nothing is shared.
+// SharedPlace returns the address of the NATS servers through which a home's cache is shared, without credentials;
+// empty if it is not shared.
 func SharedPlace(cfg *config.Config) string {
 	if cfg.Cache.Shared == "" {
 		return ""
@@ -283,7 +282,7 @@ func SharedPlace(cfg *config.Config) string {
 	list := strings.Split(cfg.Cache.Shared, ",")
 	for i, one := range list {
 		u, err := url.Parse(strings.TrimSpace(one))
-		if err != nil { // settings with such a text are refused
+		if err != nil { // cannot happen: such settings are refused
 			return ""
 		}
 		u.User = nil
@@ -292,8 +291,8 @@ func SharedPlace(cfg *config.Config) string {
 	return strings.Join(list, ",")
 }
 
-// SharedPlaceIgnored says why the place that the settings name is not used: gateways no longer share
-// through places of its kind. It is empty where they name none, or a NATS server.
+// SharedPlaceIgnored returns why the configured shared place is not used: places of its kind are no longer supported.
+// It is empty for a NATS server, and if none is configured.
 func SharedPlaceIgnored(cfg *config.Config) string {
 	for _, w := range cfg.Warnings {
 		if w.Pointer == "/cache/shared" {

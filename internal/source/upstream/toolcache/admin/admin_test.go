@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// settings writes and reads the settings of a new home.
+// settings writes settings into a new home and reads them.
 func settings(t *testing.T, text string) *config.Config {
 	t.Helper()
 	home := t.TempDir()

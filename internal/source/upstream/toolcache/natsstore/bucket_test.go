@@ -42,7 +42,7 @@ func keys(t *testing.T, srv *server.Server) (jetstream.KeyValue, jetstream.Strea
 	return kv, st
 }
 
-// The bucket holds what is kept and who refreshes it, and nothing else.
+// The bucket holds only the entries and leases, and nothing piles up in it.
 func TestNothingPilesUp(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -72,7 +72,7 @@ func TestNothingPilesUp(t *testing.T) {
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"keep": 1, "b": 49})
 }
 
-// What other programs keep in the bucket is left alone, and so are the keys of earlier versions.
+// Keys of other programs, and of earlier versions, are left alone.
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -93,7 +93,7 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// A damaged entry costs that entry, until somebody writes it again.
+// A damaged entry is left out until somebody writes it again; the others are not affected.
 func TestDamagedEntryIsLeftOut(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -112,7 +112,7 @@ func TestDamagedEntryIsLeftOut(t *testing.T) {
 	want(t, load(t, s), map[string]int{"a": 2, "b": 1})
 }
 
-// large is an entry of 100 KiB that cannot be compressed much.
+// large returns an entry of 100 KiB that hardly compresses.
 func large() toolcache.Change {
 	noise := make([]byte, 100<<10)
 	for i := range noise {
@@ -121,7 +121,7 @@ func large() toolcache.Change {
 	return toolcache.Change{Server: "large", Entry: json.RawMessage(`{"v":"` + string(noise) + `"}`)}
 }
 
-// An entry that a message cannot hold is not shared, and keeps no other from being.
+// An entry too large for a message is not shared; the others are.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{MaxPayload: 32 << 10})
@@ -141,7 +141,7 @@ func TestTooLarge(t *testing.T) {
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 
-// The same holds for one that the bucket does not take, whose limits another program has chosen.
+// The same for an entry that exceeds limits which another program set for the bucket.
 func TestTooLargeForTheBucket(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -163,7 +163,7 @@ func TestTooLargeForTheBucket(t *testing.T) {
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 
-// A bucket that was deleted, and made anew by another, is an empty place.
+// A bucket that was deleted and created again by somebody else is treated as empty.
 func TestBucketMadeAnew(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -178,6 +178,7 @@ func TestBucketMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := open(t, srv.ClientURL())
+	back(t, other) // a server that still deletes it does not make it anew at once
 	commit(t, other, put(load(t, other), "b", 1))
 	now, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 20)})
 	if err == nil {

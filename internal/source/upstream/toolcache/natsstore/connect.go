@@ -13,12 +13,12 @@ import (
 
 // dial is an attempt to connect, which may outlive the call that began it.
 type dial struct {
-	done chan struct{} // closed when what follows is set
+	done chan struct{} // closed when the fields below are set
 	conn *nats.Conn
 	err  error
 }
 
-// over reports whether another attempt is due.
+// over reports whether the attempt has ended without a connection that works.
 func (d *dial) over() bool {
 	select {
 	case <-d.done:
@@ -33,13 +33,13 @@ type bucket struct {
 	conn  *nats.Conn
 	js    jetstream.JetStream
 	kv    jetstream.KeyValue
-	room  int // bytes that an entry may have in a message
+	room  int // bytes of an entry that fit into a message
 	known known
 
-	leftOut sync.Map // keys of entries that are too large, of which a warning was given
+	leftOut sync.Map // keys of entries that are too large and were warned about
 }
 
-// bucket returns the bucket, connected and made if need be.
+// bucket returns the bucket. It connects, and creates the bucket, if need be.
 func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 	conn, err := s.connection(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Store) openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error
 	return &bucket{conn: conn, js: js, kv: kv, room: int(conn.MaxPayload()) - overhead}, nil
 }
 
-// forget makes the next call open the bucket anew.
+// forget makes the next call open the bucket again.
 func (s *Store) forget(b *bucket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Store) forget(b *bucket) {
 	}
 }
 
-// connection returns a connection that stands, waiting for one that is being made again.
+// connection returns a connection that works. It waits for a reconnection in progress.
 func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 	s.mu.Lock()
 	d, back := s.dialing, s.connected
@@ -130,11 +130,11 @@ func (s *Store) options() []nats.Option {
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
-		nats.ReconnectBufSize(-1), // a commit that waits in a buffer would come when nobody expects it
+		nats.ReconnectBufSize(-1), // a commit must not be buffered and sent at some later time
 		nats.ReconnectHandler(func(*nats.Conn) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.open = nil // the server may be an empty one
+			s.open = nil // the server may have lost its data
 			close(s.connected)
 			s.connected = make(chan struct{})
 		}),

@@ -22,26 +22,26 @@ const (
 )
 
 const (
-	parallel  = 8         // messages that are on their way at once
-	packAbove = 4 << 10   // bytes of an entry from which it is compressed
-	maxPlain  = 256 << 20 // bytes that an entry may unpack to
-	overhead  = 1 << 10   // bytes of a message that headers may need
+	parallel  = 8         // messages in flight at once
+	packAbove = 4 << 10   // size in bytes from which an entry is compressed
+	maxPlain  = 256 << 20 // largest unpacked entry in bytes
+	overhead  = 1 << 10   // bytes of a message reserved for headers
 )
 
-// known is what the bucket is known to hold, and goes on from there.
+// known is the last known content of the bucket; each Load updates it.
 type known struct {
 	mu      sync.Mutex
-	last    uint64 // revision up to which everything was told; 0 before the first Load
+	last    uint64 // revision up to which all changes are known; 0 before the first Load
 	entries map[string]version
 }
 
-// version is an entry at a revision; raw is nil where it was deleted or is damaged.
+// version is an entry at a revision; raw is nil if it was deleted or is damaged.
 type version struct {
 	revision uint64
 	raw      json.RawMessage
 }
 
-// set takes a version over unless a later one is known.
+// set stores a version unless a later one is known.
 func (k *known) set(name string, v version) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -83,7 +83,7 @@ func (k *known) upTo() uint64 {
 	return k.last
 }
 
-// Load asks for what has changed since the last Load. An entry that is damaged is left out.
+// Load requests what has changed since the last Load. Damaged entries are left out.
 func (s *Store) Load(ctx context.Context) (toolcache.Snapshot, error) {
 	return call(ctx, s, "load shared tool cache", s.load)
 }
@@ -100,7 +100,7 @@ func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error)
 			switch {
 			case !ok:
 				return toolcache.Snapshot{}, errEnded
-			case e == nil: // behind the newest
+			case e == nil: // end of the current entries
 				return b.known.snapshot(), nil
 			}
 			b.known.set(e.Key()[len(listPrefix):], s.read(e))
@@ -111,10 +111,10 @@ func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error)
 	}
 }
 
-// errEnded is what a watch ends with that the server has ended.
+// errEnded is the error of a watch that the server ended.
 var errEnded = errors.New("the server ended the watch")
 
-// watch tells of all entries that have changed since the last Load.
+// watch starts a watch on all entries that have changed since the last Load.
 func (b *bucket) watch(ctx context.Context, more ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
 	if last := b.known.upTo(); last > 0 {
 		more = append(more, jetstream.ResumeFromRevision(last+1))
@@ -122,10 +122,9 @@ func (b *bucket) watch(ctx context.Context, more ...jetstream.WatchOpt) (jetstre
 	return b.kv.Watch(ctx, listPrefix+">", more...)
 }
 
-// stop ends a watch within a call. What it has told and nobody has taken keeps the connection from
-// going on.
+// stop ends a watch. It also drains what the watch has already delivered, which would otherwise block the connection.
 func (s *Store) stop(w jetstream.KeyWatcher) {
-	_ = w.Stop() // it fails where the connection is gone, and the watch with it
+	_ = w.Stop() // fails only if the connection is gone, and the watch with it
 	s.running.Go(func() {
 		for range w.Updates() {
 		}
@@ -150,8 +149,8 @@ func (s *Store) read(e jetstream.KeyValueEntry) version {
 	return v
 }
 
-// Commit writes each entry on the revision that it replaces. One that is too large for a message is
-// left out, with a warning.
+// Commit writes each entry on condition that it still has the revision to be replaced. An entry that is too large for
+// a message is left out, with a warning.
 func (s *Store) Commit(ctx context.Context, changes []toolcache.Change) (toolcache.Snapshot, error) {
 	const op = "commit to shared tool cache"
 	for _, c := range changes {
@@ -166,7 +165,7 @@ func (s *Store) Commit(ctx context.Context, changes []toolcache.Change) (toolcac
 		if !errors.Is(err, toolcache.ErrConflict) {
 			return b.known.snapshot(), err
 		}
-		// The bucket may have been made anew, with revisions that begin again.
+		// The bucket may have been created again, with revisions that start over.
 		s.forget(b)
 		if b, err = s.bucket(ctx); err != nil {
 			return toolcache.Snapshot{}, err
@@ -201,13 +200,13 @@ func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Chang
 	return group.Wait()
 }
 
-// put writes an entry, or deletes it where it is nil, and returns what lies there then.
+// put writes an entry, or deletes it if nil, and returns the version after that.
 func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMessage, below version) (version, error) {
 	if entry == nil {
 		if below.raw == nil {
 			return below, nil
 		}
-		// The revision of the deletion is told with the next Load.
+		// The next Load reports the revision of the deletion.
 		return version{revision: below.revision}, b.kv.Delete(ctx, key, jetstream.LastRevision(below.revision))
 	}
 	packed, err := toolcache.Pack(entry, packAbove)
@@ -224,15 +223,14 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 	} else {
 		next.revision, err = b.kv.Update(ctx, key, packed, below.revision)
 	}
-	if errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) { // a limit of the bucket, if another program made it
+	if errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) { // a limit of the bucket, if another program created it
 		s.leaveOut(b, key, len(packed), "the bucket's limit of a value")
 		return below, nil
 	}
 	return next, err
 }
 
-// leaveOut warns of an entry that is not shared, once while the connection lasts: it is tried with each
-// commit.
+// leaveOut warns that an entry is not shared, once for each connection, since every commit tries it again.
 func (s *Store) leaveOut(b *bucket, key string, size int, limit string) {
 	if _, again := b.leftOut.LoadOrStore(key, true); !again {
 		s.log.Warn("shared tool cache: an entry is too large and is not shared", "key", key, "bytes", size, "raise", limit)

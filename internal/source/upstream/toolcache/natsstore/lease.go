@@ -14,11 +14,11 @@ import (
 // lease is the value of a lease key.
 type lease struct {
 	Server  string `json:"server"`
-	Holder  string `json:"holder"` // empty: given back
+	Holder  string `json:"holder"` // empty: the lease was given back
 	ForNano int64  `json:"forNano"`
 }
 
-// Lease implements [toolcache.Shared]. A lease ends by the clock of the server.
+// Lease implements [toolcache.Shared]. The server's clock decides when a lease ends.
 func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
 		for {
@@ -41,7 +41,7 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	case err != nil:
 		return false, err
 	case json.Unmarshal(kept.Value(), &now) != nil:
-		now = lease{} // damaged is free
+		now = lease{} // a damaged lease counts as free
 	}
 	free, mine := now.Holder == "", now.Holder == holder
 	if d <= 0 && !mine {
@@ -68,15 +68,15 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	return err == nil, err
 }
 
-// ended compares the time of the server now with the time when it took the lease.
+// ended reports whether a lease has expired, by the server's clock now and the server's time of the lease.
 func (b *bucket) ended(ctx context.Context, kept jetstream.KeyValueEntry, l lease) (bool, error) {
 	stream, err := b.js.Stream(ctx, "KV_"+b.kv.Bucket())
 	if err != nil {
 		return false, err
 	}
-	now := stream.CachedInfo().TimeStamp // of the request just now
+	now := stream.CachedInfo().TimeStamp // as of the request just made
 	if now.IsZero() {
-		now = time.Now() // a server before 2.10 does not tell
+		now = time.Now() // servers before 2.10 do not tell the time
 	}
 	return now.Sub(kept.Created()) >= time.Duration(l.ForNano), nil
 }

@@ -40,7 +40,7 @@ func TestLeaseExcludes(t *testing.T) {
 	wantLease(t, a, "lease", "holder-a", time.Minute, true)
 }
 
-// Of ten who ask for a free lease at once, one gets it.
+// Of ten that ask for a free lease at once, one gets it.
 func TestLeaseOfOneOnly(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -64,7 +64,7 @@ func TestLeaseOfOneOnly(t *testing.T) {
 	}
 }
 
-// A lease ends by itself, and not before its time: renewing it counts from then on.
+// A lease ends by itself, and not before its time; renewing it starts the time anew.
 func TestLeaseExpires(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start runs a NATS server with JetStream in this process. A port of -1 is any.
+// start runs a NATS server with JetStream in this process, on any free port where opts names none.
 func start(t *testing.T, opts server.Options) *server.Server {
 	t.Helper()
 	opts.Host, opts.JetStream, opts.NoLog, opts.NoSigs = "127.0.0.1", true, true, true
@@ -27,7 +27,7 @@ func start(t *testing.T, opts server.Options) *server.Server {
 		t.Fatal(err)
 	}
 	srv.Start()
-	if !srv.ReadyForConnections(30 * time.Second) {
+	if !srv.ReadyForConnections(waitLimit) {
 		t.Fatal("the server does not start")
 	}
 	t.Cleanup(func() { stop(srv) })
@@ -39,10 +39,10 @@ func stop(srv *server.Server) {
 	srv.WaitForShutdown()
 }
 
-// waitLimit bounds what happens at once on a machine that is not busy.
+// waitLimit bounds the wait for something that happens at once on an idle machine.
 const waitLimit = await.Limit
 
-// eventually asks until it is so.
+// eventually waits until so returns true.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	limit := time.NewTimer(waitLimit)

@@ -47,7 +47,7 @@ func open(t *testing.T, where string) *natsstore.Store {
 	return s
 }
 
-// put is a change of what was last loaded.
+// put returns a change to the content that was last loaded.
 func put(now toolcache.Snapshot, server string, v int) toolcache.Change {
 	return toolcache.Change{Server: server, Old: now.Entries[server], Entry: value(v)}
 }
@@ -72,7 +72,7 @@ func load(t *testing.T, s *natsstore.Store) toolcache.Snapshot {
 	return snap
 }
 
-// want compares what is kept.
+// want compares the stored entries.
 func want(t *testing.T, got toolcache.Snapshot, entries map[string]int) {
 	t.Helper()
 	expect := map[string]json.RawMessage{}
@@ -84,7 +84,7 @@ func want(t *testing.T, got toolcache.Snapshot, entries map[string]int) {
 	}
 }
 
-// stream looks at the bucket from outside.
+// stream opens the bucket's stream from outside.
 func stream(t *testing.T, srv *server.Server, bucket string) (jetstream.JetStream, jetstream.Stream) {
 	t.Helper()
 	conn, err := nats.Connect(srv.ClientURL())
@@ -184,8 +184,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// A server that is not there, and one that takes connections and says nothing, cost the caller what
-// it gave and no more.
+// A missing server, and one that accepts connections and stays silent, delay a caller no longer than its own limit.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,6 +9,7 @@ import (
 
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/source/upstream/toolcache/natsstore"
+	"collie/test/port"
 )
 
 func within(t *testing.T, what string, c <-chan struct{}) {
@@ -20,7 +21,7 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 	}
 }
 
-// watching returns a channel that is told at least once after each commit of others.
+// watching returns a channel that gets a value after each commit by others, or once for several.
 func watching(t *testing.T, s *natsstore.Store) <-chan struct{} {
 	t.Helper()
 	told := make(chan struct{}, 1)
@@ -35,7 +36,7 @@ func watching(t *testing.T, s *natsstore.Store) <-chan struct{} {
 	return told
 }
 
-// back waits until a store has its server again.
+// back waits until a store is connected again.
 func back(t *testing.T, s *natsstore.Store) {
 	t.Helper()
 	eventually(t, "the server is back", func() bool {
@@ -44,10 +45,10 @@ func back(t *testing.T, s *natsstore.Store) {
 	})
 }
 
-// A server that comes back finds its clients again: they miss no commit.
+// Stores reconnect after a restart of the server and miss no commit.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	opts := server.Options{StoreDir: t.TempDir()}
+	opts := server.Options{StoreDir: t.TempDir(), Port: portOf(t, port.Address(t))}
 	srv := start(t, opts)
 	where := srv.ClientURL()
 	s, other := open(t, where), open(t, where)
@@ -57,9 +58,7 @@ func TestServerRestarts(t *testing.T) {
 	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 
-	port := srv.Addr().String()
 	stop(srv)
-	opts.Port = portOf(t, port)
 	start(t, opts)
 	within(t, "that the server is back", told)
 	back(t, s)
@@ -74,11 +73,12 @@ func TestServerRestarts(t *testing.T) {
 	wantLease(t, s, "a", "h", time.Minute, true)
 }
 
-// A server that comes back with nothing is an empty place, which is made and told.
+// A server that restarts without its data is treated as empty: the bucket is created and filled again.
 func TestServerLosesAll(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	where, port := srv.ClientURL(), srv.Addr().String()
+	opts := server.Options{Port: portOf(t, port.Address(t))}
+	srv := start(t, opts)
+	where := srv.ClientURL()
 	s, other := open(t, where), open(t, where)
 	commit(t, s, put(load(t, s), "a", 1))
 	now := load(t, other)
@@ -86,7 +86,7 @@ func TestServerLosesAll(t *testing.T) {
 	now = commit(t, other, put(now, "a", 2))
 	within(t, "before the restart", told)
 	stop(srv)
-	start(t, server.Options{Port: portOf(t, port)})
+	start(t, opts)
 	within(t, "that everything is gone", told)
 	back(t, s)
 	want(t, load(t, s), nil)
@@ -101,7 +101,7 @@ func TestServerLosesAll(t *testing.T) {
 	within(t, "the first commit", told)
 }
 
-// The same while the connection stands.
+// The same if only the bucket is lost.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})

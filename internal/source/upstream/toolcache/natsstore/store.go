@@ -1,17 +1,16 @@
-// Package natsstore shares the tool cache through a key-value bucket of NATS JetStream, for gateways
-// that have a NATS server (2.10 or later) beside them.
+// Package natsstore shares the tool cache through a key-value bucket of NATS JetStream, for gateways that have a NATS
+// server (2.10 or later).
 //
 // Keys of the bucket:
 //
-//	list.<name>      an entry, gzipped where that helps
+//	list.<name>      an entry, gzipped if that makes it smaller
 //	lease.<digest>   who may refresh a server
 //
-// The server keeps a revision of each key, on which a write is conditional. So a commit is a write an
-// entry, each of which is made or not; nothing is half written, and nothing is left to clear up. An
-// entry that a message cannot hold (1 MiB, unless max_payload of the server says otherwise) is not
-// shared. Other keys are left alone.
+// The server keeps a revision of each key, and writes are conditional on it. Each entry is one write, so no entry is
+// ever half written and there is nothing to clean up. An entry too large for a message (1 MiB by default, max_payload
+// of the server) is not shared. Other keys are left alone.
 //
-// [Open] is the entry point. What entries mean is left to package toolcache.
+// [Open] is the entry point. Package toolcache interprets the entries.
 package natsstore
 
 import (
@@ -41,23 +40,22 @@ type Store struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows, and running.Add against Close
+	mu        sync.Mutex // guards the fields below, and running.Add against Close
 	closed    bool
 	dialing   *dial
 	open      *bucket
-	connected chan struct{} // closed and replaced when a connection is back
+	connected chan struct{} // closed and replaced after each reconnection
 }
 
 var _ toolcache.Shared = (*Store)(nil)
 
-// timeout bounds connecting, and waiting for a lost connection.
+// timeout bounds connecting, and the wait for a reconnection.
 const timeout = 2 * time.Second
 
-// Open returns the store at the servers of address: nats://host:4222, with user and password
-// or token before an @ and the bucket as path where they are needed, tls:// for encryption,
-// several servers of a cluster separated by commas. The bucket is made if it is not there. Open
-// contacts nobody and fails only for an address that can be no such one. log hears of damaged
-// entries and of trouble on the connection; nil discards. The caller closes the Store.
+// Open returns the store at an address: nats://host:4222, or tls:// for encryption, with user and password or token
+// before an @ and the bucket as path where they are needed, and several servers of a cluster separated by commas. The
+// bucket is created if it does not exist. Open makes no connection and fails only for an invalid address. log gets
+// damaged entries and connection problems; nil discards. The caller closes the Store.
 func Open(where string, log *slog.Logger) (*Store, error) {
 	a, err := parse(where)
 	if err != nil {
@@ -70,7 +68,7 @@ func Open(where string, log *slog.Logger) (*Store, error) {
 	return &Store{address: a, log: log, life: life, end: end, connected: make(chan struct{})}, nil
 }
 
-// Close ends every call, waits for them and closes the connection.
+// Close cancels all calls, waits for them and closes the connection.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -85,7 +83,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// enter counts a call, whose context then also ends with the Store.
+// enter registers a call. The returned context also ends with the Store.
 func (s *Store) enter(ctx context.Context, op string) (_ context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +96,7 @@ func (s *Store) enter(ctx context.Context, op string) (_ context.Context, leave 
 	return ctx, func() { stop(); cancel(nil); s.running.Done() }, nil
 }
 
-// call runs work on the bucket, once more if that turns out to have gone.
+// call runs work on the bucket, and once more if the bucket turns out to be gone.
 func call[T any](ctx context.Context, s *Store, op string, work func(context.Context, *bucket) (T, error)) (T, error) {
 	var none T
 	ctx, leave, err := s.enter(ctx, op)
@@ -126,18 +124,18 @@ func closedError(op string) error {
 	return &tool.Error{Op: op, Kind: tool.Unavailable, Message: "the shared tool cache is closed", Err: os.ErrClosed}
 }
 
-// gone reports whether an error says that the bucket is not there any more.
+// gone reports whether an error means that the bucket no longer exists.
 func gone(err error) bool {
 	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
-// conflict reports whether a key has another revision than we wrote on.
+// conflict reports whether an error means that a key has changed since its revision was read.
 func conflict(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists)
 }
 
-// explain makes what a caller sees of an error; nil stays nil.
+// explain converts an error for the caller; nil stays nil.
 func (s *Store) explain(ctx context.Context, op string, err error) error {
 	if err == nil || errors.Is(err, toolcache.ErrConflict) {
 		return err
@@ -163,13 +161,13 @@ func (s *Store) explain(ctx context.Context, op string, err error) error {
 	return e
 }
 
-// defaultBucket is used where the address names none.
+// defaultBucket is used if the address names none.
 const defaultBucket = "collie-toolcache"
 
-// address is where the bucket is. Its servers may hold secrets.
+// address tells where the bucket is. Its servers may contain secrets.
 type address struct {
 	servers []string
-	shown   string // the same without secrets
+	shown   string // servers without secrets
 	bucket  string
 }
 
@@ -179,7 +177,7 @@ func parse(where string) (a address, err error) {
 	for one := range strings.SplitSeq(where, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		switch {
-		case err != nil: // which repeats the address, and what secret may be in it
+		case err != nil: // without the error, which quotes the address and its secrets
 			return address{}, wrong("the address is not a URL")
 		case u.Scheme != "nats" && u.Scheme != "tls":
 			return address{}, wrong("the address has the scheme " + strconv.Quote(u.Scheme) + ", expected nats or tls")

@@ -9,15 +9,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Pauses between two attempts to watch after the connection was lost.
+// Pauses between attempts to watch after the connection was lost.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 5 * time.Second
 )
 
-// Watch is told of changed entries by the server. It returns an error if it cannot begin; a
-// connection that is lost later is waited for, and that it is back is told, since entries may have
-// changed meanwhile.
+// Watch calls f when the server reports changed entries. It fails if it cannot begin. If the connection is lost
+// later, it waits for it and then calls f, since entries may have changed meanwhile.
 func (s *Store) Watch(ctx context.Context, f func()) error {
 	const op = "watch shared tool cache"
 	ctx, leave, err := s.enter(ctx, op)
@@ -42,7 +41,7 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-ctx.Done(): // which is asked above
+		case <-ctx.Done(): // handled by the loop's condition
 		}
 		timer.Stop()
 	}
@@ -50,7 +49,7 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 
 var errReconnected = errors.New("the connection was made again")
 
-// listen watches until that fails or the connection is another one; heard means that it began.
+// listen watches until that fails or the connection is replaced. heard reports whether the watch began.
 func (s *Store) listen(ctx context.Context, f func(), again bool) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

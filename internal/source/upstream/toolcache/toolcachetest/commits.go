@@ -30,7 +30,7 @@ func (s suite) empty(t *testing.T) {
 	}
 }
 
-// conflict commits on what another has replaced, deleted or added.
+// conflict commits on entries that somebody else has replaced, deleted or added.
 func (s suite) conflict(t *testing.T) {
 	a, b := s.pair(t)
 	mustChange(t, a, map[string]string{"conflict-1": `{"by":"first"}`, "conflict-2": `{"by":"first"}`})
@@ -66,7 +66,7 @@ func (s suite) deletes(t *testing.T) {
 	wantEntries(t, load(t, a), "del-", map[string]string{"del-1": `{"again":true}`})
 }
 
-// ownCopies changes a loaded Snapshot, which must change nothing that is kept.
+// ownCopies changes a loaded Snapshot, which must not change the stored content.
 func (s suite) ownCopies(t *testing.T) {
 	a := s.handles(t, 1)[0]
 	mustChange(t, a, map[string]string{"own": `{"kept":true}`})
@@ -76,10 +76,10 @@ func (s suite) ownCopies(t *testing.T) {
 	wantEntries(t, load(t, a), "own", map[string]string{"own": `{"kept":true}`})
 }
 
-// model plays random commits of two handles against a map.
+// model compares random commits of two handles with a map.
 func (s suite) model(t *testing.T) {
 	a, b := s.pair(t)
-	rng := rand.New(rand.NewPCG(13, 7)) // a game that can be played again
+	rng := rand.New(rand.NewPCG(13, 7)) // seeded, to be repeatable
 	want := map[string]string{}
 	for step := range steps {
 		writer, reader := a, b
@@ -119,7 +119,7 @@ func (s suite) model(t *testing.T) {
 	}
 }
 
-// writers is 10 writers of some entries each, and of one that all count up: nothing may be lost.
+// writers runs 10 writers with their own entries and one counter that all increment: nothing may be lost.
 func (s suite) writers(t *testing.T) {
 	const writers = 10
 	var all sync.WaitGroup

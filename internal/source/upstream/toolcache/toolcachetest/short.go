@@ -5,5 +5,5 @@ package toolcachetest
 // Short forms.
 const (
 	each  = 8  // commits of each of ten writers
-	steps = 30 // of the game against a map
+	steps = 30 // of the comparison with a map
 )

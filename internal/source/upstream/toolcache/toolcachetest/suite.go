@@ -7,8 +7,7 @@
 //		toolcachetest.RunBackend(t, func(t *testing.T) toolcache.Backend { … open dir … })
 //	}
 //
-// What a backend does beyond the contract, and what becomes of its place in a crash, is for
-// its own tests.
+// Each backend tests by itself what it does beyond the contract, and what a crash leaves behind.
 package toolcachetest
 
 import (
@@ -28,16 +27,15 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// limit bounds what the contract promises at once or within 2 s: five times that.
+// limit bounds what the contract promises at once or within 2 s, with a wide margin for a busy machine.
 const limit = 3 * time.Minute
 
-// RunBackend holds a backend to the contract of [toolcache.Backend]. Each call of open
-// returns another handle on the same kept place, which nobody else uses and which is empty at
-// the start, as a second process would have it. The suite closes what it opens; its parts run
-// one after the other.
+// RunBackend checks a backend against the contract of [toolcache.Backend]. Each call of open returns another handle
+// on the same store, as a second process would have it; the store is empty at the start and used by nobody else. The
+// suite closes the handles and runs its parts one after the other.
 //
-// It reads the contract of Watch strictly: what others committed after the handle's last Load
-// is told, also if that was just before Watch began.
+// It reads the contract of Watch strictly: commits by others after the handle's last Load are reported even if they
+// came just before Watch began.
 func RunBackend(t *testing.T, open func(t *testing.T) toolcache.Backend) {
 	t.Helper()
 	s := suite{open}
@@ -113,7 +111,7 @@ func load(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
 	return s
 }
 
-// over is the change that puts an entry in the place of what is kept; an empty one deletes.
+// over returns the change that replaces a stored entry; an empty entry deletes it.
 func over(now toolcache.Snapshot, server, entry string) toolcache.Change {
 	c := toolcache.Change{Server: server, Old: now.Entries[server]}
 	if entry != "" {
@@ -122,7 +120,7 @@ func over(now toolcache.Snapshot, server, entry string) toolcache.Change {
 	return c
 }
 
-// change puts and deletes on top of whatever is kept, as often as others get in between.
+// change stores and deletes entries, and repeats after each conflict.
 func change(ctx context.Context, b toolcache.Backend, put map[string]string, gone ...string) error {
 	now, err := b.Load(ctx)
 	for try := 0; ; try++ {
@@ -139,7 +137,7 @@ func change(ctx context.Context, b toolcache.Backend, put map[string]string, gon
 		if now, err = b.Commit(ctx, changes); !errors.Is(err, toolcache.ErrConflict) {
 			return err
 		}
-		// Writers in step would meet again and again.
+		// A random wait, since writers in step would conflict again and again.
 		if err = wait(ctx, rand.N(5*time.Millisecond<<min(try, 6))); err != nil {
 			return err
 		}
@@ -164,8 +162,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// value lays JSON out so that equal values are equal strings; numbers keep every digit, and
-// of a long value the end is shown as its length and digest.
+// value returns JSON in a form in which equal values are equal strings. Numbers keep every digit; the end of a long
+// value is replaced by its length and digest.
 func value(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -185,7 +183,7 @@ func value(t *testing.T, raw json.RawMessage) string {
 	return string(out)
 }
 
-// wantEntries compares what is kept of the servers whose names begin with prefix.
+// wantEntries compares the stored entries of servers whose names begin with prefix.
 func wantEntries(t *testing.T, got toolcache.Snapshot, prefix string, want map[string]string) {
 	t.Helper()
 	have, expect := map[string]string{}, map[string]string{}

@@ -31,7 +31,7 @@ func (s suite) values(t *testing.T) {
 	wantEntries(t, load(t, b), "values-", want)
 }
 
-// large entries are 500 KiB that hardly compress, and 1 MiB that compresses well.
+// large stores entries of 500 KiB that hardly compress, and of 1 MiB that compress well.
 func (s suite) large(t *testing.T) {
 	a, b := s.pair(t)
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -10,10 +10,10 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// watching starts b.Watch. The function returned waits for the next call of f.
+// watching starts b.Watch. told waits for the next call of f.
 func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 	t.Helper()
-	load(t, b) // what is kept before is known
+	load(t, b) // changes before this are known
 	calls := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
