@@ -57,13 +57,15 @@ func (s *script) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event
 func says(text string) func(*llm.Request) []llm.Event {
 	return func(*llm.Request) []llm.Event {
 		return []llm.Event{
-			{Kind: llm.EventStart, Model: "m", Provider: "p", Key: "k"}, {Kind: llm.EventText, Text: text},
-			{Kind: llm.EventUsage, Usage: llm.Usage{Input: 10, Output: 2}}, {Kind: llm.EventFinish, Finish: llm.FinishStop},
+			{Kind: llm.EventStart, Model: "m", Provider: "p", Key: "k"},
+			{Kind: llm.EventText, Text: text},
+			{Kind: llm.EventUsage, Usage: llm.Usage{Input: 10, Output: 2}},
+			{Kind: llm.EventFinish, Finish: llm.FinishStop},
 		}
 	}
 }
 
-// calls is an answer that calls tools: name, arguments, name, arguments …
+// calls is an answer that calls tools, given as name, arguments, name, arguments and so on.
 func calls(pairs ...string) func(*llm.Request) []llm.Event {
 	return func(*llm.Request) []llm.Event {
 		var out []llm.Event

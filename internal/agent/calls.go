@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -144,15 +145,15 @@ func mend(text string) string {
 		out = append(out, '"')
 	}
 	out = withoutComma(out)
-	for i := len(open) - 1; i >= 0; i-- {
-		out = append(out, open[i])
+	for _, b := range slices.Backward(open) {
+		out = append(out, b)
 	}
 	return string(out)
 }
 
 func withoutComma(out []byte) []byte {
-	for i := len(out) - 1; i >= 0; i-- {
-		switch out[i] {
+	for i, b := range slices.Backward(out) {
+		switch b {
 		case ' ', '\n', '\r', '\t':
 			continue
 		case ',':

@@ -124,7 +124,7 @@ func (f *Reader) of(p *Parameter) *given {
 	return g
 }
 
-// text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
+// Text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
 // that begins with @.
 func (f *Reader) Text(name, value string) (string, error) {
 	var raw []byte

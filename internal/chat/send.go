@@ -24,7 +24,7 @@ type Ask struct {
 	Asker     Asker
 }
 
-// Message that a person sends.
+// Draft is a message that a person sends.
 type Draft struct {
 	ID     string // the client's; empty for a new one
 	Parent string // the message it answers; the root's id, or nothing, for the first one

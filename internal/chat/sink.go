@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -155,8 +156,8 @@ func (k *sink) Proposed(step int, call ToolCall) {
 
 // partOf finds the part of a call.
 func (k *sink) partOf(call string) *livePart {
-	for i := len(k.parts) - 1; i >= 0; i-- {
-		if p := k.parts[i]; p.part.Kind == llm.PartToolCall && p.part.Call == call {
+	for _, p := range slices.Backward(k.parts) {
+		if p.part.Kind == llm.PartToolCall && p.part.Call == call {
 			return p
 		}
 	}

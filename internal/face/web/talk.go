@@ -79,7 +79,7 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 			break
 		}
 		if err != nil {
-			return nil //nolint:nilerr // the caller has gone
+			return nil // the caller has gone
 		}
 		for _, e := range events {
 			d.out.say(slices.Concat(json.RawMessage(`{"event":`), e.Body, json.RawMessage(`}`)))
