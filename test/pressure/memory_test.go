@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// peak is the most memory that a process has had resident, in MiB.
+// peak returns the maximum resident memory of a process so far, in MiB.
 func peak(t *testing.T, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -36,13 +36,13 @@ func peak(t *testing.T, pid int) float64 {
 	return 0
 }
 
-// median is the middle of how long calls took.
+// median returns the median duration.
 func median(list []time.Duration) time.Duration {
 	slices.Sort(list)
 	return list[len(list)/2]
 }
 
-// echo makes calls of a session one after the other until stop says that it is enough.
+// echo makes calls in a session, one after the other, until stop returns true.
 func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Duration) {
 	t.Helper()
 	for n := 0; !stop(n); n++ {

@@ -1,5 +1,5 @@
-// Package soak lets one gateway live with thirty servers and two hundred clients while
-// servers are killed, change their lists, are restarted and are edited in the settings.
+// Package soak runs one gateway with thirty servers and two hundred clients for a while. Meanwhile servers
+// are killed, change their lists, are restarted, and are edited in the settings.
 //
 // Every answer is checked; a call may fail only in the ways a crash can make it fail, and only
 // around a disturbance of its own server. No call waits for ever, no list ever lacks a server,
