@@ -60,14 +60,15 @@ func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Durat
 	return took
 }
 
-// Sessions that read large answers and stay open keep no more than there is a bound for. Another client of the same
-// server waits behind the answers that are in the server's pipe before its own, and no longer.
+// Many open sessions with large answers use only a bounded amount of memory. Another client of the same server waits
+// for the answers that precede its own in the server's pipe, and no longer.
 func TestManySessionsWithLargeAnswers(t *testing.T) {
 	const (
 		sessions, abreast = 150, 8
 		size              = 10 << 20
-		// MiB, where all come together: 80 that clients read, 64 kept for those that come back (http.resumeBytes), 20 to
-		// put a line together, 16 that analytics holds, and the program. Mostly it is 125. All answers are 1,500.
+		// In MiB, the worst case: 80 being read by clients, 64 kept for clients that come back (http.resumeBytes), 20 to
+		// assemble a line, 16 in analytics, and the program itself. The usual figure is 125. All answers together have
+		// 1,500.
 		bound = 200
 	)
 	p := gateway.Place(t)
@@ -137,7 +138,7 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 	if most > bound {
 		t.Errorf("%.0f MiB of memory, at most %d are allowed", most, bound)
 	}
-	// On a busy machine both are slower. Where the answers wait for one another's clients, this is a minute.
+	// On a busy machine both are slower. If the answers waited for each other's clients, this would be a minute.
 	if longest > 5*slowest {
 		t.Errorf("another client's call took %v, and the slowest large answer %v", longest, slowest)
 	}
