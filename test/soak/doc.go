@@ -5,6 +5,5 @@
 // around a disturbance of its own server. No call waits for ever, no list ever lacks a server,
 // and memory, goroutines, descriptors and processes stay level.
 //
-// The short form takes half a minute, that of the build tag stories three; `make soak` runs
-// for an hour, or for what -for says. What happens when is up to -seed.
+// It takes half a minute; `make soak` runs for an hour, or for what -for says. What happens when is up to -seed.
 package soak
