@@ -56,7 +56,7 @@ stories: ## the whole program against real servers and clients, at most 20 minut
 	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
-	go test -tags stories -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
+	go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
 
 crash: ## kill processes that write into a vault five hundred times, and look for what they acknowledged
 	go test -count=1 -v -timeout 0 -run 'Killed|Survivor' ./test/vault -args -rounds 500

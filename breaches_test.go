@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBreaches plants breaches in small trees: a checker that finds nothing would pass
+// TestBreaches plants violations in small trees. Without it, a checker that finds nothing would pass
 // [TestLayers] for ever.
 func TestBreaches(t *testing.T) {
 	t.Parallel()

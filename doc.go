@@ -1,4 +1,4 @@
-// Package collie is the root of the module and holds no code: the program is cmd/collie,
-// everything else lies under internal. Read docs/architecture.md for the map. The table of
-// which folder may import which stands in layers_test.go, beside this file.
+// Package collie is the root of the module and holds no code. The program is cmd/collie; everything else is
+// under internal. docs/architecture.md is the map. layers_test.go, in this folder, says which folder may
+// import which.
 package collie

@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// fences lists what only some folders may use, in the patterns of layers: an imported
-// package with all below it, or one name of a standard package. Test files and folders that
-// support tests are free.
+// fences lists what only some folders may use: an imported package with everything below it, or one name of a
+// standard package. The folders are patterns as in layers. Test files, and folders that support tests, may
+// use everything.
 var fences = map[string]string{
-	// The official SDK is the independent peer of our tests; only its OAuth parts serve.
+	// Tests use the official SDK as the independent other side; the product uses only its OAuth parts.
 	"github.com/modelcontextprotocol/go-sdk":         "",
 	"github.com/modelcontextprotocol/go-sdk/auth":    "source/upstream/... face/mcpserver",
 	"github.com/modelcontextprotocol/go-sdk/oauthex": "source/upstream/... face/mcpserver",
 
 	"os/exec":                 "process",
-	"database/sql":            "", // its pool of connections does not fit files that several processes write
+	"database/sql":            "", // its connection pool does not suit files that several processes write
 	"modernc.org/sqlite":      "", // used below zombiezen.com/go/sqlite
 	"zombiezen.com/go/sqlite": "sqliteconn sqlguard store vault/workspace",
 	"github.com/88250/lute":   "vault/markup",
 
-	// Both call methods by names that they learn when they run, and a program with such calls keeps every method it links.
+	// Both call methods by names known only at run time; a program with such calls keeps all methods of its
+	// types.
 	"html/template":       "",
 	"text/template":       "",
 	"text/template/parse": "vault/template puretemplate",
@@ -34,19 +35,19 @@ var fences = map[string]string{
 	"time.Sleep":   "",
 }
 
-// checkFences reports every import and every name in file that a fence keeps from folder.
+// checkFences reports every import and name in file that folder may not use.
 func checkFences(file *ast.File, folder string, report func(ast.Node, string)) {
 	if supportsTests(folder) {
 		return
 	}
-	names := map[string]string{} // the name each import has in this file
+	names := map[string]string{} // the name of each import in this file
 	for _, spec := range file.Imports {
 		imported := strings.Trim(spec.Path.Value, `"`)
 		names[path.Base(imported)] = imported
 		if spec.Name != nil {
 			names[spec.Name.Name] = imported
 		}
-		for up := imported; up != "."; up = path.Dir(up) { // the nearest fence decides
+		for up := imported; up != "."; up = path.Dir(up) { // the nearest fence applies
 			if open, fenced := fences[up]; fenced {
 				if !listed(folder, open) {
 					report(spec, "may not import "+imported)

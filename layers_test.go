@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// layers is the authority on imports between our own folders: every folder with Go code
-// and what it may import, both without "internal/". "x/*" is any folder right below x,
-// "x/..." is x and all below it. Unwritten: a folder may import what lies below itself;
-// x/xtest, which supports tests, imports x and what x imports, and what its own row adds.
-// Test files are free, and everybody may import everywhere.
+// layers is the authority on imports between our own folders. It maps each folder with Go code to the folders
+// it may import, both without "internal/". "x/*" is any folder directly below x; "x/..." is x and everything
+// below it. These rules are not written out: a folder may import what is below itself; x/xtest, which
+// supports tests, may import x and what x may import, plus its own row; test files may import anything; and
+// every folder may import everywhere.
 var layers = map[string]string{
 	"tool": "", "mcp": "", "event": "", "process": "", "atomicfile": "",
 	"sorting": "", "lazyregexp": "", "sqliteconn": "", "jsonc": "", "units": "", "puretemplate": "", "config": "tool atomicfile jsonc units", "secret": "atomicfile",
@@ -34,10 +34,10 @@ var layers = map[string]string{
 	"vault/api":       "vault/tree vault/markup vault/workspace",
 	"vault/edit":      "vault/tree vault/markup vault/workspace vault/api vault/template",
 	"vault/template":  "",
-	"vault/*":         "siyuanapi vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family, which never sees another
+	"vault/*":         "siyuanapi vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family of endpoints, which never imports another
 
 	"pipeline":           "tool event",
-	"pipeline/*":         "tool event", // a stage, which never sees another stage
+	"pipeline/*":         "tool event", // a stage, which never imports another stage
 	"pipeline/audit":     "tool event atomicfile",
 	"pipeline/analytics": "tool event atomicfile",
 	"pipeline/gate":      "tool event atomicfile",
@@ -46,7 +46,7 @@ var layers = map[string]string{
 	"source/find":                     "",
 	"source/siyuan":                   "tool event atomicfile",
 	"source/siyuan/kernel":            "tool siyuanapi",
-	"source/siyuan/kernel/kerneltest": "vault vault/workspace vault/vaulttest", // the kernel that tests talk to
+	"source/siyuan/kernel/kerneltest": "vault vault/workspace vault/vaulttest", // the kernel for tests
 	"source/siyuan/access":            "tool atomicfile source/siyuan/kernel/...",
 	"source/siyuan/action":            "tool source/siyuan/kernel/... source/siyuan/access",
 	"source/siyuan/content":           "tool source/siyuan/kernel source/siyuan/access source/siyuan/action/...",
@@ -85,7 +85,7 @@ var layers = map[string]string{
 		"pipeline/... source/... agent chat store llm/...",
 	"cmd/collie": "face/cli process",
 
-	// What people manage, which faces may import.
+	// Management of a part, which faces may import.
 	"source/siyuan/admin":             "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
 	"vault/admin":                     "tool atomicfile vault vault/workspace vault/folder vault/salvage",
 	"source/upstream/admin":           "tool mcp process config secret/... source/upstream/...",
@@ -109,13 +109,14 @@ var layers = map[string]string{
 	"face/cli/*":            "app config tool process " + commandGround, // a group of commands
 
 	".":        "",
-	"test/...": "...", // tests of the whole program, which nothing imports
+	"test/...": "...", // tests of the whole program; nothing imports them
 }
 
 // commandGround is what the groups of commands stand on.
 const commandGround = "rawjson arguments secret/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
 
-// everywhere stands beside the standard library: these know nothing of what this program does.
+// everywhere may be imported by all folders, like the standard library: these packages know nothing of this
+// program.
 const everywhere = "sorting lazyregexp"
 
 func TestLayers(t *testing.T) {
@@ -125,8 +126,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestTablesNameFolders fails for a row about a folder that does not exist: nobody can break its rule, so nobody notices
-// when it is wrong.
+// TestTablesNameFolders fails for a row about a folder that does not exist, because a mistake in such a row
+// would never be noticed.
 func TestTablesNameFolders(t *testing.T) {
 	t.Parallel()
 	named := []string{everywhere}
@@ -145,8 +146,8 @@ func TestTablesNameFolders(t *testing.T) {
 	}
 }
 
-// breaches returns a line for each folder of tree that is not in the table, each import
-// that the table forbids and each passage through a fence.
+// breaches returns a line for each folder of tree that is missing in the table, each forbidden import, and
+// each use that a fence forbids.
 func breaches(t *testing.T, tree fs.FS) (found []string) {
 	t.Helper()
 	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
@@ -195,7 +196,7 @@ func breaches(t *testing.T, tree fs.FS) (found []string) {
 	return found
 }
 
-// TestNobodySleeps holds tests to package await, which fails those that would lose time: forbidigo says the same, where it runs.
+// TestNobodySleeps makes tests wait through package await. forbidigo checks the same where it runs.
 func TestNobodySleeps(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(".")
@@ -228,14 +229,14 @@ func TestNobodySleeps(t *testing.T) {
 	}
 }
 
-// foreign reports whether a folder holds no code of this module.
+// foreign reports whether a folder is not part of this module.
 func foreign(tree fs.FS, dir string) bool {
 	name := path.Base(dir)
 	_, err := fs.Stat(tree, path.Join(dir, "go.mod"))
 	return dir != "." && (err == nil || name == "testdata" || name == "node_modules" || strings.ContainsAny(name[:1], "._"))
 }
 
-// allowedBy finds the row of a folder: its own, that of any folder beside it, or one above.
+// allowedBy returns the row for a folder: its own, a "x/*" row, or the row of a folder above.
 func allowedBy(folder string) (allowed string, ok bool) {
 	rows := []string{folder, path.Dir(folder) + "/*"}
 	for up := folder; up != "."; up = path.Dir(up) {
@@ -253,7 +254,7 @@ func allowedBy(folder string) (allowed string, ok bool) {
 	return allowed, ok
 }
 
-// supportsTests reports whether a folder is test/, x/xtest or below one of them.
+// supportsTests reports whether a folder is test/ or x/xtest, or below one of these.
 func supportsTests(folder string) bool {
 	for up := folder; up != "."; up = path.Dir(up) {
 		if up == "test" || path.Base(up) == path.Base(path.Dir(up))+"test" {
@@ -263,7 +264,7 @@ func supportsTests(folder string) bool {
 	return false
 }
 
-// listed reports whether one of the patterns, separated by blanks, covers the folder.
+// listed reports whether one of the patterns, separated by spaces, matches the folder.
 func listed(folder, patterns string) bool {
 	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool {
 		above, deep := strings.CutSuffix(p, "...")

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// mostOptional bounds the interfaces that a value of an interface of package tool may have besides. Each is a
-// question that a reader has to keep in mind wherever such a value is used.
+// mostOptional is the maximum number of optional interfaces that values of package tool's interfaces may
+// have. Each one is a question to keep in mind wherever such a value is used.
 const mostOptional = 3
 
-// TestOptionalInterfaces counts the interfaces, of any package, to which a value of an interface of package tool is
-// asserted anywhere in the product.
+// TestOptionalInterfaces counts the interfaces, of any package, to which the product asserts a value of an
+// interface of package tool.
 func TestOptionalInterfaces(t *testing.T) {
 	t.Parallel()
 	c := &asserted{fset: token.NewFileSet(), packages: map[string]*types.Package{}, at: map[string][]string{}}
@@ -43,15 +43,15 @@ func TestOptionalInterfaces(t *testing.T) {
 	}
 }
 
-// asserted finds assertions of interfaces of package tool. It reads our own packages only: what it does not know of
-// others does not matter here.
+// asserted finds type assertions on interfaces of package tool. It type-checks our own packages only; what it
+// does not know of others does not matter here.
 type asserted struct {
 	fset     *token.FileSet
 	packages map[string]*types.Package
-	at       map[string][]string // places by the name of the interface
+	at       map[string][]string // places by name of the interface
 }
 
-// Import is that of [types.Importer].
+// Import implements [types.Importer].
 func (c *asserted) Import(name string) (*types.Package, error) {
 	if p := c.packages[name]; p != nil {
 		return p, nil
@@ -75,7 +75,7 @@ func (c *asserted) Import(name string) (*types.Package, error) {
 		}
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	conf := types.Config{Importer: c, Error: func(error) {}} // of what other packages have
+	conf := types.Config{Importer: c, Error: func(error) {}} // ignore errors about other packages
 	p, _ := conf.Check(name, c.fset, files, info)
 	p.MarkComplete()
 	c.packages[name] = p
@@ -85,9 +85,9 @@ func (c *asserted) Import(name string) (*types.Package, error) {
 	return p, nil
 }
 
-// look notes the assertions in a file.
+// look records the assertions in a file.
 func (c *asserted) look(f *ast.File, info *types.Info) {
-	var value ast.Expr // of the type switch that is being looked at
+	var value ast.Expr // the value of the current type switch
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.TypeAssertExpr:

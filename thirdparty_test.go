@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestForkSaysWhatItChanged holds our copy of the JSON Schema library to the release it was made of: what is changed
-// stands in marked places that keep the lines they replace, and what is added is listed here.
+// TestForkSaysWhatItChanged compares our copy of the JSON Schema library with the release it was made from:
+// changes are in marked places that keep the replaced lines, and additions are listed here.
 func TestForkSaysWhatItChanged(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS("third_party/jsonschema")
@@ -50,7 +50,7 @@ func TestForkSaysWhatItChanged(t *testing.T) {
 	}
 }
 
-// asReleased puts the replaced lines back into a changed file.
+// asReleased restores the replaced lines of a changed file.
 func asReleased(src []byte) []byte {
 	const from, now, end, was = "//collie: instead of", "//collie: now", "//collie: end", "//- "
 	var out bytes.Buffer

@@ -22,14 +22,14 @@ const (
 // sdkClient is a client of the official SDK.
 type sdkClient struct {
 	*mcp.ClientSession
-	changed chan struct{} // gets a value for each change of the list of tools
-	asked   chan string   // gets what a person would be asked
+	changed chan struct{} // receives a value for each change of the list of tools
+	asked   chan string   // receives the questions for a person
 }
 
-// person says what the one in front of a client answers when asked.
+// person is the answer of the person in front of a client.
 type person string
 
-// What people do.
+// The answers.
 const (
 	nobody  person = "" // the client shows no questions
 	agrees  person = "agrees"
@@ -57,7 +57,7 @@ func visit(t *testing.T, g *gateway.Gateway, version string, who person) *sdkCli
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = session.Close() }) // the gateway may have gone before
+	t.Cleanup(func() { _ = session.Close() }) // an error means that the gateway has gone before
 	if got := session.InitializeResult().ProtocolVersion; got != version {
 		t.Fatalf("agreed on %s, want %s", got, version)
 	}
@@ -79,15 +79,15 @@ func each(t *testing.T, f func(t *testing.T, version string)) {
 // answer is the result of a call.
 type answer struct {
 	gjson.Result        // the payload
-	text         string // of which that was made
+	text         string // the text from which the payload was parsed
 	failed       bool
 }
 
-// kind is the type of the error in the payload.
+// kind returns the type of the error in the payload.
 func (a answer) kind() string { return a.Get("error.type").String() }
 
-// call calls an action with arguments, a JSON object. It holds every result to what holds for
-// all: one text, which is JSON, and structured content that says the same.
+// call calls an action with arguments, a JSON object. It checks what holds for every result: there is one
+// text, which is JSON, and structured content that says the same.
 func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	t.Helper()
 	r, err := v.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
@@ -117,7 +117,7 @@ func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	return got
 }
 
-// must is call for what should succeed.
+// must is call for a call that should succeed.
 func (v *sdkClient) must(t *testing.T, tool, args string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
@@ -127,7 +127,7 @@ func (v *sdkClient) must(t *testing.T, tool, args string) answer {
 	return got
 }
 
-// refused is call for what should fail with an error of a type.
+// refused is call for a call that should fail with an error of this type.
 func (v *sdkClient) refused(t *testing.T, tool, args, kind string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
@@ -137,7 +137,7 @@ func (v *sdkClient) refused(t *testing.T, tool, args, kind string) answer {
 	return got
 }
 
-// actions are the names that the list offers for a tool, without help; nil if it is not listed.
+// actions returns the names that the list offers for a tool, without help; nil if the tool is not listed.
 func (v *sdkClient) actions(t *testing.T, tool string) []string {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)

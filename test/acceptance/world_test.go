@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// limit bounds what should happen at once; no test waits for it where all is well.
+// limit bounds what should happen at once.
 const limit = await.Limit
 
 // The files of the workspace that Collie reads.
@@ -27,7 +27,7 @@ const (
 	configFile   = "mcpToolsConfig"
 )
 
-// world is a kernel with three notebooks, and the programs to talk to it.
+// world is a kernel with three notebooks, and programs that use it.
 type world struct {
 	*kerneltest.Kernel
 	gateway.Programs
@@ -39,10 +39,10 @@ type world struct {
 	plan    string // document /Work/Plan
 }
 
-// hiddenWord stands in everything that the hidden notebook holds.
+// hiddenWord occurs in everything that the hidden notebook holds.
 const hiddenWord = "Zanzibar"
 
-// newWorld makes one. members are further members of the section siyuan, each as `"name":value`.
+// newWorld makes a world. members are further members of the section siyuan, each as `"name":value`.
 func newWorld(t *testing.T, members ...string) *world {
 	t.Helper()
 	w := &world{Kernel: kerneltest.New(t), Programs: gateway.Place(t)}
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, members ...string) *world {
 	return w
 }
 
-// section is the section siyuan of the settings, for a kernel at url.
+// section returns the section siyuan of the settings, for a kernel at url.
 func (w *world) section(url string, members ...string) string {
 	all := append([]string{fmt.Sprintf(`"connections":{"test":{"url":%q,"token":%q}}`, url, kerneltest.Token)}, members...)
 	return `"siyuan":{` + strings.Join(all, ",") + `}`
@@ -71,25 +71,25 @@ func (w *world) levels(of map[string]string) {
 	w.File(ownFolder+levelsFile, raw)
 }
 
-// serve runs the gateway in front of the kernel, open to whoever is on this machine.
+// serve runs the gateway in front of the kernel; every local program may use it.
 func (w *world) serve(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	return w.Serve(t, w.settings, "--no-auth")
 }
 
-// run is a run of the command line.
+// run is one run of the command line.
 type run struct {
 	out, errs string
 	code      int
 }
 
-// cli runs `collie args…` on the settings of the world in a home of its own, without a terminal.
+// cli runs `collie args…` with the world's settings in a new home, without a terminal.
 func (w *world) cli(t *testing.T, args ...string) run {
 	t.Helper()
 	return w.cliIn(t, t.TempDir(), nil, append([]string{"--config", w.settings}, args...)...)
 }
 
-// cliIn runs `collie args…` with a home, and an environment that is clean but for env.
+// cliIn runs `collie args…` in a home, with no environment variables besides env.
 func (w *world) cliIn(t *testing.T, home string, env []string, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -123,7 +123,7 @@ func (r run) wantCode(t *testing.T, code int) {
 	}
 }
 
-// paths are the endpoints of calls, in order.
+// paths returns the endpoints of calls, in order.
 func paths(calls []kerneltest.Call) []string {
 	var out []string
 	for _, c := range calls {

@@ -1,7 +1,7 @@
-// Package await is how tests wait: for what happens, never for time to pass.
+// Package await waits in tests: for something to happen, never for time to pass.
 //
-// A deadline here is for faults alone, far beyond what the busiest machine takes. Tests of time itself run in synctest
-// bubbles, where [Sleep] costs nothing.
+// Its deadline is only for failures, far above what the busiest machine needs. Tests about time itself run in
+// synctest bubbles, where [Sleep] costs nothing.
 package await
 
 import (
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Limit is when a test gives up: what has not happened by then does not happen.
+// Limit is when a test gives up waiting.
 const Limit = 3 * time.Minute
 
-// look is how long lies between two looks at a condition.
+// look is the time between two checks of a condition.
 const look = 2 * time.Millisecond
 
-// Until waits until ok returns true. After [Limit] it fails the test; the message is what, the thing waited for, and the text
-// of each instead, which says how things are.
+// Until waits until ok returns true. After [Limit] it fails the test. The message names what was waited for,
+// and adds the texts that the functions instead return about the present state.
 func Until(tb testing.TB, what string, ok func() bool, instead ...func() string) {
 	tb.Helper()
 	if becomes(Limit, ok) {
@@ -28,8 +28,8 @@ func Until(tb testing.TB, what string, ok func() bool, instead ...func() string)
 	tb.Fatalf("not within %v: %s", Limit, what)
 }
 
-// Never watches for d that bad does not become true, and fails the test with what where it does. A slow machine makes it
-// a weaker test, not one that fails.
+// Never watches for d whether bad becomes true, and fails the test with what if it does. On a slow machine
+// the test may overlook something, but it does not fail wrongly.
 func Never(tb testing.TB, d time.Duration, what string, bad func() bool) {
 	tb.Helper()
 	if becomes(d, bad) {
@@ -37,7 +37,7 @@ func Never(tb testing.TB, d time.Duration, what string, bad func() bool) {
 	}
 }
 
-// becomes reports whether ok is true at some moment within limit. It looks at the start and at the end.
+// becomes reports whether ok becomes true within limit. It checks at the start and at the end too.
 func becomes(limit time.Duration, ok func() bool) bool {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -49,16 +49,16 @@ func becomes(limit time.Duration, ok func() bool) bool {
 	return true
 }
 
-// Moment lets d pass on the real clock. It is for tests that are about passing time and have processes or sockets, which
-// no bubble holds: a slow reader, a kill at any moment.
+// Moment waits for d on the real clock. It is for tests about passing time with processes or sockets, which
+// cannot be in a synctest bubble: a slow reader, a kill at an arbitrary time.
 func Moment(d time.Duration) {
 	<-time.After(d)
 }
 
-// started is when the program did. The clock of a bubble begins with the year 2000.
+// started is the start of the program. The clock of a bubble starts in the year 2000.
 var started = time.Now()
 
-// Sleep lets d pass in a synctest bubble. It panics outside of one, where a test would lose that time.
+// Sleep waits for d in a synctest bubble. It panics outside of one, where the test would lose real time.
 func Sleep(d time.Duration) {
 	if !time.Now().Before(started) {
 		panic("await.Sleep outside of a synctest bubble: wait with await.Until for what is to happen")
@@ -66,8 +66,9 @@ func Sleep(d time.Duration) {
 	time.Sleep(d)
 }
 
-// Fewer is how many of n rounds, files or cases a test takes: all of them, but under the race detector, where SQLite needs ten
-// times as long, a tenth, at least one. Packages with such tests also run without it: see test/raced.
+// Fewer returns how many of n rounds, files or cases a test should run: all of them, or a tenth, at least
+// one, under the race detector, where SQLite is ten times slower. Packages with such tests also run without
+// the race detector; see test/raced.
 func Fewer(n int) int {
 	if Race {
 		return max(n/10, 1)
@@ -75,8 +76,8 @@ func Fewer(n int) int {
 	return n
 }
 
-// Within fails the test where what took longer than bound. Under the race detector it only logs: that slows programs down
-// tenfold, and all tests run at once there.
+// Within fails the test if what took longer than bound. Under the race detector it only logs, because that
+// makes programs ten times slower.
 func Within(tb testing.TB, what string, took, bound time.Duration) {
 	tb.Helper()
 	if took > bound && !Race {

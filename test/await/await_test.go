@@ -10,7 +10,7 @@ import (
 	"collie/test/await"
 )
 
-// noted is a test that writes down how it fails.
+// noted is a testing.TB that records its failures.
 type noted struct {
 	testing.TB
 	failed string

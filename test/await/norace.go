@@ -2,5 +2,5 @@
 
 package await
 
-// Race tells whether the race detector runs.
+// Race says whether the race detector is on.
 const Race = false

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// mostOfFloor is the budget of big results by size: time over that of stdio alone.
+// mostOfFloor is the budget for big results, by size: their time divided by that over stdio alone.
 var mostOfFloor = map[int]float64{1 << 20: 1.5, 16 << 20: 1.7}
 
-// bigResults measures one client that fetches results of many bytes, from a Collie of its
-// own, whose peak of memory is theirs.
+// bigResults measures one client that fetches large results. It uses a Collie of its own, so that the peak of
+// memory is due to them.
 func (b *bench) bigResults(ctx context.Context, s subject) error {
 	var end stopper
 	defer func() { end.stop(b.log) }()

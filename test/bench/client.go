@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// An era is how a client speaks, named by its protocol version: legacy clients open a
-// session, modern ones say everything in each request.
+// An era is the protocol era that a client speaks, named by its version: legacy clients open a session;
+// modern ones send all metadata with each request.
 type era string
 
 const (
@@ -16,29 +16,28 @@ const (
 	modern era = "2026-07-28"
 )
 
-// A client is an MCP client as lean as can be: one connection, one session, one request
-// at a time.
+// A client is a minimal MCP client: one connection, one session, one request at a time.
 type client interface {
-	// prepare says what call sends from now on.
+	// prepare sets the request that call sends from now on.
 	prepare(r request)
-	// call sends the request under the next id and returns the response, which is valid
-	// until the next call. A response that is not a result is an error.
+	// call sends the prepared request with the next id and returns the response, which is valid until the
+	// next call. A response other than a result is an error.
 	call() ([]byte, error)
 	close() error
 }
 
-// request is a request without its id. params are the members of its params; name is what
-// a modern client mirrors in the header Mcp-Name.
+// request is a request without its id. params are the members of its params; name is what a modern client
+// repeats in the header Mcp-Name.
 type request struct{ method, name, params string }
 
 func callTool(name, arguments string) request {
 	return request{"tools/call", name, `"name":"` + name + `","arguments":` + arguments}
 }
 
-// echoed is what the small calls say.
+// echoed are the arguments of small calls.
 const echoed = `{"text":"the quick brown fox jumps over the lazy dog"}`
 
-// frame is a request as bytes, around its id.
+// frame is a request as bytes, split at its id.
 type frame struct{ before, after []byte }
 
 func (e era) frame(r request) frame {
@@ -55,8 +54,8 @@ func (e era) frame(r request) frame {
 
 const clientInfo = `{"name":"bench","version":"1"}`
 
-// greeting declares roots, as nearly all clients do. Collie then speaks the client's era to
-// a server that knows both.
+// greeting declares roots, as nearly all clients do. With a server of both eras Collie then speaks the
+// client's era.
 var (
 	greeting    = request{method: "initialize", params: `"protocolVersion":"` + string(legacy) + `","capabilities":{"roots":{"listChanged":true}},"clientInfo":` + clientInfo}
 	initialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -74,10 +73,10 @@ func answers(msg []byte, id int) bool {
 	return bytes.HasPrefix(msg, append(strconv.AppendInt(append(b[:0], `{"jsonrpc":"2.0","id":`...), int64(id), 10), ',')) // as all programs here write it
 }
 
-// smallBody is the size up to which an answer is looked through for a tool's failure.
+// smallBody is the size in bytes up to which an answer is searched for a tool's failure.
 const smallBody = 4 << 10
 
-// checked returns msg if it is the result of request id.
+// checked returns msg if it is the result of request id, else an error.
 func checked(msg []byte, id int) ([]byte, error) {
 	if !answers(msg, id) || !bytes.Contains(msg[:min(len(msg), 64)], []byte(`"result":`)) ||
 		len(msg) <= smallBody && bytes.Contains(msg, []byte(`"isError":true`)) {
@@ -86,7 +85,7 @@ func checked(msg []byte, id int) ([]byte, error) {
 	return msg, nil
 }
 
-// agreedVersion reads the answer to initialize.
+// agreedVersion returns the version in the answer to initialize.
 func agreedVersion(msg []byte) (string, error) {
 	var m struct {
 		Result struct{ ProtocolVersion string }

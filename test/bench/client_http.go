@@ -15,18 +15,18 @@ import (
 // endpoint is an MCP server's URL.
 type endpoint struct {
 	url   string
-	token string // empty: none is sent
+	token string // empty: send none
 }
 
-// httpClient is one keep-alive connection, written by hand: one write a request, and reads
-// until the answer is there.
+// httpClient is one keep-alive connection, implemented without net/http: one write per request, then reads
+// until the answer is complete.
 type httpClient struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	era     era
 	common  string // header fields of every request
 	session string
-	head    []byte // of the prepared request, up to the value of Content-Length
+	head    []byte // head of the prepared request, up to the value of Content-Length
 	frame   frame
 	id      int
 	out     []byte
@@ -59,7 +59,7 @@ func dialHTTP(ctx context.Context, at endpoint, e era) (*httpClient, error) {
 	return c, nil
 }
 
-// open shakes hands. From then on each request names the session and its version.
+// open does the initialize handshake. Later requests name the session and its version.
 func (c *httpClient) open() error {
 	c.prepare(greeting)
 	msg, err := c.call()
@@ -111,7 +111,7 @@ func (c *httpClient) send(body []byte) error {
 	return err
 }
 
-// answer is what the client reads of an answer's header.
+// answer holds the fields of an answer's header that the client needs.
 type answer struct {
 	status  string
 	length  int

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// stdioClient speaks to a program that it started: one write a request, and reads until
-// the line is there.
+// stdioClient is a client of a program that it started: one write per request, then reads until the line is
+// complete.
 type stdioClient struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -18,7 +18,7 @@ type stdioClient struct {
 	frame frame
 	id    int
 	out   []byte
-	in    []byte // a line longer than the reader's buffer
+	in    []byte // holds a line that is longer than the reader's buffer
 }
 
 // startStdio starts a program and opens a session with it.
@@ -58,7 +58,7 @@ func (c *stdioClient) call() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if answers(line, c.id) { // else a notification
+		if answers(line, c.id) { // otherwise it is a notification
 			return checked(line, c.id)
 		}
 	}
@@ -77,7 +77,7 @@ func (c *stdioClient) line() ([]byte, error) {
 	return c.in, err
 }
 
-// close ends the program by the end of its input.
+// close ends the program by closing its input.
 func (c *stdioClient) close() error {
 	slow := time.AfterFunc(stopLimit, func() { _ = c.cmd.Process.Kill() })
 	defer slow.Stop()

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// errWorse is the end of a comparison that found the new program worse.
+// errWorse is the result of a comparison in which the new program is worse.
 var errWorse = errors.New("the new program is worse")
 
-// leastRounds is how many rounds a verdict is worth something after.
+// leastRounds is the minimum number of rounds for a meaningful verdict.
 const leastRounds = 12
 
-// compare measures two programs against each other in turns and says whether the new one is worse:
+// compare measures two programs alternately and says whether the new one is worse:
 //
 //	bench compare -old PROGRAM|REVISION -new PROGRAM|REVISION [-rounds N] [-json FILE] [-quick]
 //
-// It returns [errWorse] where it is.
+// It returns [errWorse] if it is.
 func compare(ctx context.Context, args []string, out, log io.Writer) error {
 	f := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	f.SetOutput(log)
@@ -80,8 +80,8 @@ func compare(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
-// provide returns the program that what names. A git revision is built in dir as `make build` builds
-// it there, so that each revision has its own flags.
+// provide returns the path of the program that what names. A git revision is built in dir as its own `make
+// build` does it, so that each revision has its own flags.
 func provide(ctx context.Context, what, dir string) (program string, err error) {
 	if info, err := os.Stat(what); err == nil && info.Mode().IsRegular() {
 		return filepath.Abs(what)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What counts the cost of a call.
+// The ways to measure the cost of a call.
 const (
 	byInstructions = "user instructions"
 	byTime         = "processor time" // user and system
@@ -32,13 +32,13 @@ func limitOf(counter string) string {
 	return dearer
 }
 
-// counter counts what a process spends.
+// counter measures what a process uses.
 type counter interface {
-	// stop ends the count and returns it, in instructions or microseconds.
+	// stop ends the measurement and returns instructions or microseconds.
 	stop() (float64, error)
 }
 
-// counterHere is [byInstructions] where perf can count them, else [byTime].
+// counterHere returns [byInstructions] if perf can count them on this machine, else [byTime].
 func counterHere(ctx context.Context) string {
 	out, err := exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "true").CombinedOutput()
 	if err != nil {
@@ -50,7 +50,7 @@ func counterHere(ctx context.Context) string {
 	return byInstructions
 }
 
-// instructions reads what `perf stat -x ,` writes, such as "123456,,instructions:u,…".
+// instructions parses the output of `perf stat -x ,`, such as "123456,,instructions:u,…".
 func instructions(out string) (float64, error) {
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimSpace(line), ",")
@@ -74,7 +74,7 @@ func (c *comparison) count(ctx context.Context, pid int) (counter, error) {
 	return &clock{pid, begun}, err
 }
 
-// clock counts processor time.
+// clock measures processor time.
 type clock struct {
 	pid   int
 	begun time.Duration
@@ -85,8 +85,8 @@ func (c *clock) stop() (float64, error) {
 	return micros(now - c.begun), err
 }
 
-// runTime is how long the threads of a process have run, to the nanosecond where the kernel tells it
-// so (the Go runtime ends no thread that it may need again), else in ticks.
+// runTime returns how long the threads of a process have run: to the nanosecond if the kernel reports it,
+// else in ticks. No time is lost with ended threads, because the Go runtime keeps its threads.
 func runTime(pid int) (total time.Duration, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
@@ -116,7 +116,7 @@ type perf struct {
 	out strings.Builder
 }
 
-// startPerf returns once the counters are there.
+// startPerf returns once perf is counting.
 func startPerf(ctx context.Context, pid int) (*perf, error) {
 	p := &perf{cmd: exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "-p", strconv.Itoa(pid))}
 	p.cmd.Stderr = &p.out
@@ -130,7 +130,7 @@ func startPerf(ctx context.Context, pid int) (*perf, error) {
 		}
 		for _, fd := range open {
 			if to, err := os.Readlink(fd); err == nil && strings.Contains(to, "perf_event") {
-				return p, pause(ctx, 20*time.Millisecond) // the other threads' counters
+				return p, pause(ctx, 20*time.Millisecond) // for the counters of the other threads
 			}
 		}
 		if err := pause(ctx, time.Millisecond); err != nil {

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// comparisonPlan says how much is measured. Each side gets fresh processes in each round, so that
-// rounds are independent, and turns of a few calls within one, so that both have the same machine.
+// comparisonPlan says how much is measured. Each side gets fresh processes in each round, so that rounds are
+// independent. Within a round the sides alternate after a few calls, so that both run under the same
+// conditions.
 type comparisonPlan struct {
 	rounds      int
 	blocks      int // turns of each side with one client
-	calls       int // of a turn
-	cold        int // calls before anything counts
+	calls       int // calls per turn
+	cold        int // first calls of a turn, which do not count
 	sessions    int
 	slices      int // turns of each side with many clients
 	slice       time.Duration
 	lesser      int // turns of each side over the bridge, and with lists
 	lesserCalls int
-	servers     int // of a start from the cache
+	servers     int // servers in a start from the cache
 	pause       time.Duration
 }
 
@@ -34,18 +35,18 @@ var shortComparison = comparisonPlan{
 	servers: 2, pause: 10 * time.Millisecond,
 }
 
-// comparison is two programs, the old one first.
+// comparison is two programs to compare; the old one comes first.
 type comparison struct {
 	plan    comparisonPlan
 	sides   [2]*bench
 	warm    [2]*installation
-	counter string // what counts a call's cost
+	counter string // how the cost of a call is measured
 	samples map[string]*samples
-	order   []string // of samples
+	order   []string // names of the samples in order
 	log     io.Writer
 }
 
-// samples are the values of one figure, a round each, by side.
+// samples are the values of one figure by side, one per round.
 type samples struct {
 	row    row
 	rounds [2][]float64
@@ -103,7 +104,7 @@ type rig struct {
 	many    side
 }
 
-// round measures both sides once. Whoever goes first changes from round to round.
+// round measures both sides once. The side that goes first alternates.
 func (c *comparison) round(ctx context.Context, n int) error {
 	var end stopper
 	defer func() { end.stop(c.log) }()
@@ -130,7 +131,7 @@ func (c *comparison) round(ctx context.Context, n int) error {
 	return nil
 }
 
-// start measures a start that the cache serves.
+// start measures a start from the cache.
 func (c *comparison) start(ctx context.Context, i int) error {
 	b, in := c.sides[i], c.warm[i]
 	d, err := b.start(ctx, in, collieListens)
@@ -146,7 +147,7 @@ func (c *comparison) start(ctx context.Context, i int) error {
 	return nil
 }
 
-// open starts a gateway in a home of its own and connects all clients.
+// open starts a gateway in a new home and connects all clients.
 func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error) {
 	b := c.sides[i]
 	home, config, err := b.home(map[string]command{"fake": {b.lean.program}, "many": {b.lean.program, "--tools", "200"}})
@@ -160,7 +161,7 @@ func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error
 	if err := pause(ctx, c.plan.pause); err != nil {
 		return nil, err
 	}
-	if v, err := memory(r.gateway.cmd.Process.Pid, "VmRSS"); err == nil { // where there is no such figure, none is reported
+	if v, err := memory(r.gateway.cmd.Process.Pid, "VmRSS"); err == nil { // if the system has no such figure, none is reported
 		c.add(i, row{Name: theWeight, Unit: "MiB"}, v)
 	}
 	if r.one, err = dialHTTP(ctx, r.gateway.endpoint, legacy); err != nil {
@@ -209,7 +210,7 @@ func (c *comparison) calls(ctx context.Context, rigs [2]*rig, order []int) error
 	return nil
 }
 
-// crowds measures many clients at once.
+// crowds measures many concurrent clients.
 func (c *comparison) crowds(ctx context.Context, rigs [2]*rig, order []int) error {
 	var counters [2]counter
 	var tallies [2]tally
@@ -247,7 +248,7 @@ func (c *comparison) lists(ctx context.Context, rigs [2]*rig, order []int) error
 	return c.lesser(ctx, order, theList, func(i int) client { return rigs[i].one })
 }
 
-// bridges measures a client that Collie's stdio carries to the gateway.
+// bridges measures a client that is connected to the gateway through `collie stdio`.
 func (c *comparison) bridges(ctx context.Context, rigs [2]*rig, order []int) error {
 	return c.lesser(ctx, order, theBridge, func(i int) client { return rigs[i].bridge })
 }
@@ -263,8 +264,8 @@ func (c *comparison) lesser(ctx context.Context, order []int, name string, of fu
 	return nil
 }
 
-// turns lets both sides call in turns, every other time in reverse order, so that each has either
-// neighbour before it.
+// turns lets both sides make calls alternately. Every second time the order is reversed, so that neither side
+// always follows the other.
 func (c *comparison) turns(ctx context.Context, order []int, blocks, calls int, of func(int) client) (took [2][]time.Duration, err error) {
 	turn := slices.Clone(order)
 	for range blocks {
@@ -280,7 +281,7 @@ func (c *comparison) turns(ctx context.Context, order []int, blocks, calls int, 
 	return took, nil
 }
 
-// timed makes some calls.
+// timed makes calls and returns the duration of each.
 func timed(ctx context.Context, c client, calls int) ([]time.Duration, error) {
 	took := make([]time.Duration, calls)
 	for n := range took {

@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 )
 
-// The rules. Instructions hardly scatter, so that their mean is held against the limit. Processor
-// time does where others use the machine, and a mean beyond the limit counts only where the interval
-// says that there is a difference at all. Other times are worse only where not even the better end of
-// their interval is within the limit.
+// Rules for a verdict. Instructions hardly vary, so their mean is compared with the limit. Processor time
+// varies if others use the machine; a mean beyond the limit counts only if the interval shows that there is a
+// difference at all. Other times count as worse only if even the better end of their interval is beyond the
+// limit.
 const (
 	dearest = "mean ≤ 1.02"
 	dearer  = "mean ≤ 1.02 or interval reaches 1"
@@ -28,15 +28,15 @@ type row struct {
 	Unit  string  `json:"unit,omitempty"`
 	Old   float64 `json:"old"` // mean of the rounds
 	New   float64 `json:"new"`
-	Ratio float64 `json:"ratio"` // geometric mean; above 1 the new program is worse
-	Low   float64 `json:"low"`   // of its 95 % interval
+	Ratio float64 `json:"ratio"` // geometric mean; above 1 means that the new program is worse
+	Low   float64 `json:"low"`   // lower end of its 95 % interval
 	High  float64 `json:"high"`
-	Limit string  `json:"limit,omitempty"` // empty is information alone
+	Limit string  `json:"limit,omitempty"` // empty: for information only
 	More  bool    `json:"moreIsBetter,omitempty"`
 	Worse bool    `json:"worse"`
 }
 
-// verdict is what a comparison found.
+// verdict is the result of a comparison.
 type verdict struct {
 	Old     string  `json:"old"`
 	New     string  `json:"new"`
@@ -49,7 +49,7 @@ type verdict struct {
 
 const method = "paired t over the logarithms of the ratios of the rounds"
 
-// verdict judges what was measured.
+// verdict evaluates the measurements.
 func (c *comparison) verdict() *verdict {
 	v := &verdict{Rounds: c.plan.rounds, Method: method}
 	for _, name := range c.order {
@@ -71,7 +71,7 @@ func judge(s *samples) row {
 		}
 	}
 	middle, half := interval(logs)
-	half = min(half, 100) // what says nothing is still a number, for JSON
+	half = min(half, 100) // a meaningless value must still be a number for JSON
 	r.Ratio, r.Low, r.High = math.Exp(middle), math.Exp(middle-half), math.Exp(middle+half)
 	switch r.Limit {
 	case dearest:
@@ -91,7 +91,7 @@ func mean(v []float64) (sum float64) {
 	return sum / float64(len(v))
 }
 
-// interval is the mean of v and half of its 95 % interval by Student's t.
+// interval returns the mean of v and half the width of its 95 % interval, by Student's t.
 func interval(v []float64) (middle, half float64) {
 	middle = mean(v)
 	n := float64(len(v))
@@ -105,7 +105,7 @@ func interval(v []float64) (middle, half float64) {
 	return middle, student(len(v)-1) * math.Sqrt(squares/(n-1)/n)
 }
 
-// student is the 97.5 % quantile of Student's t by degrees of freedom.
+// student returns the 97.5 % quantile of Student's t by degrees of freedom.
 func student(freedom int) float64 {
 	known := []float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -117,7 +117,7 @@ func student(freedom int) float64 {
 	return 1.96 + 2.5/float64(freedom) // within 0.003 from there on
 }
 
-// table is the verdict for people.
+// table returns the verdict as a table for people.
 func (v *verdict) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "old %s, new %s: %d rounds in turns, %.0f s; %s\n\n", v.Old, v.New, v.Rounds, v.Seconds, v.Method)

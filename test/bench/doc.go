@@ -1,4 +1,4 @@
-// Command bench measures Collie from outside against the budgets of docs/architecture.md
+// Command bench measures Collie from outside, compares the figures with the budgets in docs/architecture.md,
 // and writes bench/RESULTS.md.
 //
 // It calls a server over stdio, over the server's own HTTP endpoint, behind Collie with

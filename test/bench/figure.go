@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// figure is one thing measured, once a round. Without rounds it could not be measured here.
+// figure is one measured quantity, with a value per round. Without values it could not be measured on this
+// machine.
 type figure struct {
 	what   string
 	unit   unit
@@ -15,7 +16,7 @@ type figure struct {
 	bound  bound
 }
 
-// unit says how a figure is written.
+// unit says how to write a figure.
 type unit struct {
 	name string
 	form string
@@ -37,7 +38,7 @@ var (
 
 func (u unit) write(v float64) string { return fmt.Sprintf(u.form, v) + u.name }
 
-// bound is a budget; the zero value is none.
+// bound is a budget; the zero value means none.
 type bound struct {
 	limit float64
 	least bool
@@ -61,10 +62,10 @@ func (f figure) median() float64 {
 	return s[len(s)/2]
 }
 
-// relative reports whether a figure says the same on a slow and on a fast machine.
+// relative reports whether a figure does not depend on the speed of the machine.
 func (f figure) relative() bool { return f.unit == ratio || f.unit == percent }
 
-// far returns an error for each relative figure that is five times off its budget.
+// far returns an error for each relative figure that misses its budget by a factor of five.
 func far(figures []figure) error {
 	var errs []error
 	for _, f := range figures {
@@ -75,13 +76,13 @@ func far(figures []figure) error {
 	return errors.Join(errs...)
 }
 
-// percentile sorts d and returns the value below which p in a hundred lie.
+// percentile sorts d and returns its p-th percentile.
 func percentile(d []time.Duration, p int) time.Duration {
 	slices.Sort(d)
 	return d[(len(d)-1)*p/100]
 }
 
-// nearest is the value of v below which p in a hundred lie.
+// nearest returns the p-th percentile of v.
 func nearest(v []float64, p int) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return s[(len(s)*p+99)/100-1]
@@ -98,13 +99,13 @@ func each(a, b []float64, f func(a, b float64) float64) []float64 {
 	return out
 }
 
-// repeat is v, n times.
+// repeat returns n copies of v.
 func repeat(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) }
 
 func div(a, b float64) float64 { return a / b }
 func sub(a, b float64) float64 { return a - b }
 
-// measured is the rounds of what was measured once, or could not be.
+// measured returns the rounds of a figure that was measured once, or not at all because of err.
 func measured(v float64, err error) []float64 {
 	if err != nil {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"collie/test/catalogs"
 )
 
-// manyActions is how many actions the speed of finding is measured over.
+// manyActions is the number of actions with which the speed of finding is measured.
 const manyActions = 1000
 
-// finding asks what people asked for the tools of public servers, and measures how long an answer takes. What is found does
-// not depend on the machine.
+// finding asks real people's questions about the tools of public servers, and measures how long an answer
+// takes. The answers do not depend on the machine.
 func (b *bench) finding(context.Context) error {
 	for _, q := range []struct {
 		file, what  string
@@ -66,7 +66,7 @@ func (b *bench) finding(context.Context) error {
 	return nil
 }
 
-// parse reads the recorded definitions as JSON, as a yardstick of the machine.
+// parse parses the recorded definitions as JSON, to measure the speed of the machine.
 func parse() error {
 	for _, s := range catalogs.Servers() {
 		for _, def := range s.Tools {

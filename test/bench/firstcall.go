@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// optional are the lists that no call of a tool needs.
+// optional are the lists that calling a tool does not need.
 const optional = "resources/list,resources/templates/list,prompts/list"
 
-// trip is what a request to a remote server takes here.
+// trip is the simulated duration of a request to a remote server.
 const trip = 200 * time.Millisecond
 
-// firstCalls measures how long the first call of a server that does not run takes, beside what the
-// server's own start takes in the same round: of a server of both eras for clients of each, known
-// from the cache and never seen; with optional lists that hang or are slow; and of a remote one.
+// firstCalls measures how long the first call of a server takes that is not running, together with the
+// server's own start in the same round. It does so for a server of both eras with clients of each, known from
+// the cache and never seen; with optional lists that hang or are slow; and for a remote server.
 func (b *bench) firstCalls(ctx context.Context) error {
 	own, err := b.ownStarts(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (b *bench) firstCalls(ctx context.Context) error {
 
 // firstCallsBeside measures what optional lists add, and the round trips of a remote server.
 func (b *bench) firstCallsBeside(ctx context.Context) error {
-	plain := map[bool]float64{} // what a server without such lists takes, known and never seen
+	plain := map[bool]float64{} // duration for a server without such lists, known and never seen
 	for _, lists := range []struct {
 		what string
 		args []string
@@ -85,7 +85,7 @@ func (b *bench) firstCallsBeside(ctx context.Context) error {
 	return nil
 }
 
-// ownStarts is what the server itself takes from its start to its first answer, in ms.
+// ownStarts returns the time from the server's own start to its first answer, in ms.
 func (b *bench) ownStarts(ctx context.Context) (took []float64, err error) {
 	for range b.plan.firsts {
 		begun := time.Now()
@@ -106,11 +106,11 @@ func (b *bench) ownStarts(ctx context.Context) (took []float64, err error) {
 	return took, nil
 }
 
-// firsts are the times of first calls by themselves and with the list before them, in ms.
+// firsts are the durations of first calls, alone and including the list before them, in ms.
 type firsts struct{ call, all []float64 }
 
-// firstCallsOf measures first calls of a server: one that a gateway has seen before, and that a
-// client of the era has called, or one that it sees for the first time.
+// firstCallsOf measures first calls of a server. If warm, a gateway has seen it before and a client of the
+// era has called it; otherwise the gateway sees it for the first time.
 func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, warm bool) (out firsts, err error) {
 	in, err := b.installOne(entry)
 	if err == nil && warm {
@@ -130,7 +130,7 @@ func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, w
 	return out, err
 }
 
-// installOne sets up the one server s, from its entry.
+// installOne sets up one server, s, with this entry.
 func (b *bench) installOne(entry map[string]any) (*installation, error) {
 	text, err := json.Marshal(map[string]any{
 		"mcpServers": map[string]any{"s": entry}, "siyuan": map[string]any{"enabled": false},
@@ -147,7 +147,7 @@ func (b *bench) installOne(entry map[string]any) (*installation, error) {
 	return &installation{home: filepath.Join(dir, "home"), config: config, servers: 1}, os.WriteFile(config, text, 0o600)
 }
 
-// firstCall starts a gateway, lists once and calls once, and stops it.
+// firstCall starts a gateway, requests one list, makes one call, and stops it.
 func (b *bench) firstCall(ctx context.Context, in *installation, ready *regexp.Regexp, e era) (call, all time.Duration, err error) {
 	d, err := b.start(ctx, in, ready)
 	if err != nil {
@@ -174,7 +174,7 @@ func (b *bench) firstCall(ctx context.Context, in *installation, ready *regexp.R
 	return time.Since(listed), time.Since(begun), err
 }
 
-// roundTrips counts how many requests a first call of a remote server waits for, one after the other.
+// roundTrips returns how many consecutive requests a first call of a remote server waits for.
 func (b *bench) roundTrips(ctx context.Context, e era) (n []float64, err error) {
 	server, err := b.lean.serve(ctx, "--era", "both", "--lag", trip.String())
 	if err != nil {
@@ -188,7 +188,7 @@ func (b *bench) roundTrips(ctx context.Context, e era) (n []float64, err error) 
 	return n, err
 }
 
-// word names an era for people.
+// word returns an era's name for people.
 func (e era) word() string {
 	if e == modern {
 		return "modern"

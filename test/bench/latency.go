@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// lane is one way to the tool echo.
+// lane is one way to reach the tool echo.
 type lane struct {
 	client
 	name     string
-	p50, p99 []float64 // µs, a round each
+	p50, p99 []float64 // in µs, one per round
 }
 
-// lanes are the ways one client is measured on.
+// lanes are all ways that are measured with one client.
 type lanes struct {
 	stdio, http, collie, collieStdio, relay, httpModern, collieModern lane
 }
@@ -54,7 +54,7 @@ func (b *bench) latency(ctx context.Context, s subject) error {
 	return nil
 }
 
-// openLanes starts the programs and opens a client for each lane.
+// openLanes starts the programs and connects a client for each lane.
 func (b *bench) openLanes(ctx context.Context, s subject, end *stopper) (*lanes, error) {
 	gateway, err := end.daemon(b.serveCollie(ctx, map[string]command{"fake": {s.program}}))
 	if err != nil {
@@ -114,8 +114,8 @@ func (b *bench) openLanes(ctx context.Context, s subject, end *stopper) (*lanes,
 	return l, nil
 }
 
-// runRound is one round: the lanes make some calls each, in turns, every other time
-// in reverse order, so that each has either neighbour before it.
+// runRound runs one round: the lanes alternately make some calls. Every second time the order is reversed, so
+// that no lane always follows the same one.
 func (b *bench) runRound(ctx context.Context, calls int, all []*lane) error {
 	took := map[*lane][]time.Duration{}
 	order := slices.Clone(all)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// stopping measures how long Collie takes to stop with servers that go when their input ends,
-// none of which is left.
+// stopping measures how long Collie takes to stop with servers that exit when their input ends, and checks
+// that none is left.
 func (b *bench) stopping(ctx context.Context) error {
 	in, err := b.install(b.plan.stopServers, 1, 0)
 	if err != nil {
@@ -52,8 +52,8 @@ func (b *bench) stopping(ctx context.Context) error {
 	return nil
 }
 
-// recovery measures how long the next call takes after the server it is for was killed, beside
-// what the start and the first call of that server take by themselves.
+// recovery measures how long the next call takes after its server was killed, together with the start and
+// first call of that server alone.
 func (b *bench) recovery(ctx context.Context) error {
 	d, err := b.serveCollie(ctx, map[string]command{"fake": {b.lean.program}, "sdk": {b.sdk.program}})
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *bench) recovery(ctx context.Context) error {
 	return nil
 }
 
-// afterKill kills the server fake and returns how many ms the next call takes.
+// afterKill kills the server fake and returns the duration of the next call in ms.
 func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bool) (ms float64, err error) {
 	c.prepare(callTool("fake__pid", "{}"))
 	msg, err := c.call()
@@ -124,7 +124,7 @@ func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bo
 			_, err := other.call()
 			under <- err
 		}()
-		if err := pause(ctx, b.plan.pause/10); err != nil { // for the call to get there
+		if err := pause(ctx, b.plan.pause/10); err != nil { // until the call has arrived
 			return 0, err
 		}
 	}
@@ -150,8 +150,7 @@ func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bo
 	return ms, nil
 }
 
-// end kills a process and waits until it has gone, for what it is sent while its threads end
-// may have been read.
+// end kills a process and waits until it is gone, because it may still read its input while its threads end.
 func end(ctx context.Context, pid int) error {
 	p, err := os.FindProcess(pid)
 	if err == nil {
@@ -163,7 +162,7 @@ func end(ctx context.Context, pid int) error {
 	return err
 }
 
-// textNumber reads the number in a tool's text.
+// textNumber returns the number in a tool's text.
 func textNumber(msg []byte) (int, error) {
 	var m struct {
 		Result struct{ Content []struct{ Text string } }

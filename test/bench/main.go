@@ -65,7 +65,7 @@ func write(file, report string) error {
 	return os.WriteFile(file, []byte(report), 0o644)
 }
 
-// measure takes all figures of the report, in its order.
+// measure takes all figures, in the order of the report.
 func measure(ctx context.Context, p plan, collie, only string, log io.Writer) ([]figure, error) {
 	dir, err := os.MkdirTemp("", "collie-bench-")
 	if err != nil {
@@ -117,12 +117,12 @@ type bench struct {
 	plan   plan
 	collie string
 	peers
-	dir     string // for configs and homes
+	dir     string // for settings and homes
 	log     io.Writer
 	figures []figure
 }
 
-// add puts a figure into the report.
+// add adds a figure to the report.
 func (b *bench) add(what string, u unit, rounds []float64, limit bound) {
 	b.figures = append(b.figures, figure{what: what, unit: u, rounds: rounds, bound: limit})
 }

@@ -16,8 +16,8 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// notes measures the SiYuan tools before a kernel of tests: what a call costs beside the
-// requests that it makes. The floor is those requests alone, one after the other over HTTP.
+// notes measures the SiYuan tools with a test kernel: what a call costs in addition to its requests. The
+// baseline makes only those requests over HTTP, one after the other.
 func (b *bench) notes(ctx context.Context) error {
 	var end stopper
 	defer func() { end.stop(b.log) }()
@@ -60,7 +60,7 @@ func (b *bench) notes(ctx context.Context) error {
 	return nil
 }
 
-// serveNotes runs `collie serve` before a kernel.
+// serveNotes runs `collie serve` with a kernel.
 func (b *bench) serveNotes(ctx context.Context, url string) (*daemon, error) {
 	dir, err := os.MkdirTemp(b.dir, "notes-")
 	if err != nil {
@@ -85,7 +85,7 @@ type workspace struct {
 	tb *outside
 }
 
-// outside is what a kernel needs of a test; nothing here can fail one.
+// outside implements the parts of testing.TB that a test kernel needs, outside of a test.
 type outside struct {
 	testing.TB
 	cleanups []func()
@@ -109,7 +109,7 @@ func (o *outside) Errorf(format string, args ...any) {
 func (o *outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (o *outside) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 
-// newWorkspace is a notebook with a document of 40 blocks among others.
+// newWorkspace returns a notebook with one document of 40 blocks, and others.
 func newWorkspace(others int) *workspace {
 	tb := &outside{}
 	w := &workspace{kerneltest.New(tb), tb}

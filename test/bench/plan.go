@@ -2,41 +2,41 @@ package main
 
 import "time"
 
-// plan says how much is measured. Each figure is taken once a round and the report gives
-// the median of the rounds.
+// plan says how much is measured. Each figure is measured once per round; the report has the median of the
+// rounds.
 type plan struct {
 	rounds int
-	blocks int // turns of each target in a round
+	blocks int // turns of each lane in a round
 	calls  int // calls in a turn
 	cold   int // first calls of a turn, which do not count
 
-	sessions     []int         // clients at once
-	leanSessions []int         // the same before the lean server
-	slices       int           // turns of each target in a round
-	slice        time.Duration // a turn
+	sessions     []int         // numbers of concurrent clients
+	leanSessions []int         // likewise with the lean server
+	slices       int           // turns of each side in a round
+	slice        time.Duration // duration of a turn
 
 	bigBytes []int
 	bigCalls []int // of each size, in a round
 
-	servers []int // servers of a gateway at rest
-	tools   int   // tools of each
+	servers []int // numbers of servers of an idle gateway
+	tools   int   // tools of each server
 	pause   time.Duration
 	lists   int // tools/list requests in a round
 
-	warmServers int           // that are known from the cache
-	boot        time.Duration // what each needs before it does anything
-	starts      int           // of a gateway that knows them
+	warmServers int           // servers known from the cache
+	boot        time.Duration // time that each server needs to start
+	starts      int           // starts of a gateway that knows them
 	firsts      int           // first calls of each kind
 	many        int           // servers of which none is used
 	longList    int           // tools in the longest list
-	stopServers int           // that run when the gateway is stopped
-	kills       int           // of a server, idle and in mid-call
-	documents   int           // of notes beside the one that is read
-	noteCalls   int           // calls in a turn before the kernel of notes
+	stopServers int           // servers running when the gateway is stopped
+	kills       int           // times a server is killed, idle and in mid-call
+	documents   int           // documents besides the one that is read
+	noteCalls   int           // calls in a turn with the kernel of notes
 
-	vaultDocs, vaultBlocks int // documents of the vault, and blocks of each
+	vaultDocs, vaultBlocks int // documents of the vault, and blocks per document
 	vaultAppends           int // appends in a round
-	vaultCalls             int // the same through the gateway
+	vaultCalls             int // appends through the gateway in a round
 	vaultQueries           int // of each kind, in a round
 	vaultWrites            int // appends of each of many writers
 }

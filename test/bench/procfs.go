@@ -12,18 +12,18 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// tick is the unit of processor times in /proc/PID/stat: USER_HZ, 100 on every Linux that
-// Go runs on.
+// tick is the unit of processor times in /proc/PID/stat: 1/USER_HZ, and USER_HZ is 100 on every Linux that Go
+// supports.
 const tick = 10 * time.Millisecond
 
-// cpuTime is the processor time of a process without its children. It is an error where
-// there is no /proc.
+// cpuTime returns the processor time of a process without its children. It returns an error if there is no
+// /proc.
 func cpuTime(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold anything
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may contain anything
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat is short: %q", pid, text)
@@ -39,7 +39,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return total, nil
 }
 
-// children are the processes that a process has started and that run.
+// children returns the running child processes of a process.
 func children(pid int) ([]int, error) {
 	all, err := process.Processes()
 	if err != nil {
@@ -47,26 +47,26 @@ func children(pid int) ([]int, error) {
 	}
 	var out []int
 	for _, p := range all {
-		if parent, err := p.Ppid(); err == nil && int(parent) == pid { // else it has just ended
+		if parent, err := p.Ppid(); err == nil && int(parent) == pid { // an error means that it has just ended
 			out = append(out, int(p.Pid))
 		}
 	}
 	return out, nil
 }
 
-// alive reports whether there is a process of that id.
+// alive reports whether a process with this id exists.
 func alive(pid int) bool {
 	there, err := process.PidExists(int32(pid))
 	return there && err == nil
 }
 
-// memory reads VmRSS, RssAnon or VmHWM of a process, in MiB.
+// memory returns VmRSS, RssAnon or VmHWM of a process, in MiB.
 func memory(pid int, field string) (float64, error) {
 	kib, err := status(fmt.Sprintf("/proc/%d/status", pid), field)
 	return kib / 1024, err
 }
 
-// wakeups counts how often the threads of a process ran in the time d, a second.
+// wakeups returns how often per second the threads of a process were scheduled during d.
 func wakeups(ctx context.Context, pid int, d time.Duration) (float64, error) {
 	before, err := switches(pid)
 	if err != nil {

@@ -25,12 +25,12 @@ type daemon struct {
 	endpoint
 	cmd     *exec.Cmd
 	begun   time.Time
-	ready   time.Duration // from its start to the line that says so
+	ready   time.Duration // time from its start to the line that says that it is ready
 	drained chan struct{}
 }
 
-// startDaemon starts a program and waits until a line of its stderr matches ready, whose
-// first group is the URL.
+// startDaemon starts a program and waits until a line of its stderr matches ready, whose first group is the
+// URL.
 func startDaemon(ctx context.Context, ready *regexp.Regexp, program string, args ...string) (*daemon, error) {
 	d := &daemon{cmd: exec.CommandContext(ctx, program, args...), drained: make(chan struct{})}
 	d.cmd.Env = cleanEnv()
@@ -70,27 +70,27 @@ func startDaemon(ctx context.Context, ready *regexp.Regexp, program string, args
 	}
 }
 
-// stop asks the program to go, and kills it if it does not.
+// stop asks the program to end, and kills it if it does not.
 func (d *daemon) stop() error {
 	_ = d.cmd.Process.Signal(os.Interrupt)
 	slow := time.AfterFunc(stopLimit, func() { _ = d.cmd.Process.Kill() })
 	defer slow.Stop()
 	<-d.drained
-	_ = d.cmd.Wait() // how a program that was asked to go ends is its own affair
+	_ = d.cmd.Wait() // the exit status does not matter
 	return nil
 }
 
 var (
 	serverReady = regexp.MustCompile(`^listening (http://\S+)`)
 	collieReady = regexp.MustCompile(`ready: .* at (http://\S+)`)
-	// collieListens is what Collie says once it can be called.
+	// collieListens matches the line that Collie prints once it can be called.
 	collieListens = regexp.MustCompile(`listening on (http://\S+)`)
 )
 
 // command is a program and its arguments.
 type command []string
 
-// serveCollie runs `collie serve` in a fresh home before stdio servers, given by name.
+// serveCollie runs `collie serve` in a new home with stdio servers, given by name.
 func (b *bench) serveCollie(ctx context.Context, servers map[string]command) (*daemon, error) {
 	home, config, err := b.home(servers)
 	if err != nil {
@@ -99,10 +99,10 @@ func (b *bench) serveCollie(ctx context.Context, servers map[string]command) (*d
 	return b.serveIn(ctx, home, config, collieReady)
 }
 
-// serveIn runs `collie serve` in a home until it says what ready matches.
+// serveIn runs `collie serve` in a home until its output matches ready.
 func (b *bench) serveIn(ctx context.Context, home, config string, ready *regexp.Regexp) (*daemon, error) {
 	file := filepath.Join(home, "state", "token")
-	token, _ := os.ReadFile(file) // of an earlier run, so that no time is lost later
+	token, _ := os.ReadFile(file) // from an earlier run, to save time later
 	d, err := startDaemon(ctx, ready, b.collie, "serve", "--home", home, "--config", config, "--http", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (b *bench) serveIn(ctx context.Context, home, config string, ready *regexp.
 	return d, nil
 }
 
-// home makes a home and a config file without notes.
+// home creates a home and a settings file without notes.
 func (b *bench) home(servers map[string]command) (home, config string, err error) {
 	type entry struct {
 		Command string   `json:"command"`
@@ -138,8 +138,8 @@ func (b *bench) home(servers map[string]command) (home, config string, err error
 	return filepath.Join(dir, "home"), config, os.WriteFile(config, text, 0o600)
 }
 
-// cleanEnv is the environment without anything that could set up Collie, in English, since lines that programs write are
-// read.
+// cleanEnv returns the environment without variables that configure Collie, and in English, because output is
+// parsed.
 func cleanEnv() (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "COLLIE_") && !strings.HasPrefix(v, "SIYUAN_") {
@@ -149,12 +149,12 @@ func cleanEnv() (env []string) {
 	return append(env, "LC_ALL=C")
 }
 
-// stopper collects what has to be ended.
+// stopper collects what has to be stopped.
 type stopper []func() error
 
 func (s *stopper) add(f func() error) { *s = append(*s, f) }
 
-// daemon is add for a daemon that has just been started, or could not be.
+// daemon is add for the result of starting a daemon.
 func (s *stopper) daemon(d *daemon, err error) (*daemon, error) {
 	if err == nil {
 		s.add(d.stop)
@@ -162,7 +162,7 @@ func (s *stopper) daemon(d *daemon, err error) (*daemon, error) {
 	return d, err
 }
 
-// stop ends all, the latest first.
+// stop stops everything, the latest first.
 func (s *stopper) stop(log io.Writer) {
 	for i := range slices.Backward(*s) {
 		if err := (*s)[i](); err != nil {

@@ -26,7 +26,7 @@ func render(figures []figure, p plan, facts string, took time.Duration) string {
 	return b.String() + guide
 }
 
-// table writes the figures whose names begin with prefix, and with no other.
+// table writes the figures whose names begin with prefix and with no other table's prefix.
 func table(b *strings.Builder, title, prefix string, figures []figure) {
 	fmt.Fprintf(b, "\n## %s\n\n| what | median | least | most |\n|---|---|---|---|\n", title)
 	for _, f := range figures {
@@ -109,7 +109,7 @@ func (f figure) verdict() string {
 	return "**missed**"
 }
 
-// machine says what the figures belong to.
+// machine describes the machine that was measured on.
 func machine(collie string) string {
 	facts := fmt.Sprintf("%d processors, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -10,12 +10,12 @@ import (
 	"collie/internal/process"
 )
 
-// mostAtRest is the budget of memory by number of servers, in MiB: what gateway and guard process together have for
-// themselves. The rest of what is resident is pages of the program's file, which both share.
+// mostAtRest is the memory budget by number of servers, in MiB: the private memory of gateway and reaper
+// process together. The other resident pages belong to the program's file and are shared.
 var mostAtRest = map[int]float64{1: 14, 50: 30}
 
-// startAndRest measures how long Collie takes to have its servers listed, what it weighs
-// then, and what its lists do.
+// startAndRest measures how long Collie takes until its servers are listed, its memory then, and the cost of
+// its lists.
 func (b *bench) startAndRest(ctx context.Context) error {
 	for _, n := range b.plan.servers {
 		if err := b.rest(ctx, n); err != nil {
@@ -81,7 +81,7 @@ func (b *bench) rest(ctx context.Context, n int) error {
 	return nil
 }
 
-// anonymous is the memory that a gateway and its guard process have for themselves, and what the guard has of it.
+// anonymous returns the private memory of a gateway and its reaper process, and the reaper's part of it.
 func anonymous(gateway int) (all, guard float64, err error) {
 	if all, err = memory(gateway, "RssAnon"); err != nil {
 		return 0, 0, err
@@ -101,13 +101,13 @@ func anonymous(gateway int) (all, guard float64, err error) {
 	return 0, 0, fmt.Errorf("process %d has no guard", gateway)
 }
 
-// lists is what the tool lists of many servers are like.
+// lists describes the tool lists of many servers.
 type lists struct {
 	flat, grouped float64 // bytes
 	p50, p99      []float64
 }
 
-// listing asks for the tools in both views.
+// listing requests the tools in both views.
 func (b *bench) listing(ctx context.Context, at endpoint) (l lists, err error) {
 	var end stopper
 	defer func() { end.stop(b.log) }()

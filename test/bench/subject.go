@@ -10,16 +10,16 @@ import (
 
 // subject is a server that Collie is measured in front of. Its tools are echo and big.
 type subject struct {
-	prefix  string // of the lines of the report
+	prefix  string // of its lines in the report
 	program string
-	modern  []string // flags that make it speak the modern era over HTTP
-	judged  bool     // the budgets are about this one
+	modern  []string // flags with which it speaks the modern era over HTTP
+	judged  bool     // the budgets apply to this one
 }
 
-// leanPrefix begins the lines of the lean server.
+// leanPrefix is the prefix of the lean server's lines in the report.
 const leanPrefix = "lean server: "
 
-// peers are the programs beside Collie.
+// peers are the paths of the programs besides Collie.
 type peers struct {
 	sdk, lean subject
 	relay     string
@@ -50,7 +50,7 @@ func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 	}, nil
 }
 
-// budget is limit where the budgets are about s, else none.
+// budget returns limit if the budgets apply to s, else none.
 func (s subject) budget(limit bound) bound {
 	if !s.judged {
 		return bound{}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// throughput measures many clients at once that call echo as fast as they get answers, and
-// what that costs Collie's own process.
+// throughput measures many concurrent clients that call echo as fast as they get answers, and the processor
+// time that Collie uses for it.
 func (b *bench) throughput(ctx context.Context, s subject, sessions []int) error {
 	var end stopper
 	defer func() { end.stop(b.log) }()
@@ -39,7 +39,8 @@ func (b *bench) throughput(ctx context.Context, s subject, sessions []int) error
 	return nil
 }
 
-// The budgets by number of sessions, as shares of what the bare relay does: least calls a second, most processor time.
+// The budgets by number of sessions, relative to the bare relay: minimum calls per second, maximum processor
+// time.
 var (
 	leastShare = map[int]float64{16: 0.9, 64: 0.9}
 	mostCPU    = map[int]float64{1: 2, 16: 2}
@@ -75,7 +76,7 @@ func (b *bench) report(s subject, n int, c *crowd) {
 // crowd is many clients on each side.
 type crowd struct{ direct, collie, relay side }
 
-// side is an endpoint with its clients and what was measured of them, a round each.
+// side is an endpoint with its clients and measurements, one per round.
 type side struct {
 	*daemon
 	tool       string
@@ -96,7 +97,7 @@ func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 		tallies := make([]tally, len(sides))
 		before := make([]time.Duration, len(sides))
 		for i, s := range sides {
-			before[i], _ = cpuTime(s.cmd.Process.Pid) // where there is no such figure, none is reported
+			before[i], _ = cpuTime(s.cmd.Process.Pid) // if the system has no such figure, none is reported
 		}
 		for range p.slices {
 			for i, s := range sides {
@@ -137,7 +138,7 @@ func (s *side) close() {
 	}
 }
 
-// tally counts calls and the time they took.
+// tally counts calls and their total time.
 type tally struct {
 	calls int
 	took  time.Duration
@@ -145,7 +146,7 @@ type tally struct {
 
 func (t tally) rate() float64 { return float64(t.calls) / t.took.Seconds() }
 
-// run lets all clients call for the time d and adds what they did to t.
+// run lets all clients make calls for the time d and adds the result to t.
 func (s *side) run(ctx context.Context, d time.Duration, t *tally) error {
 	counts, errs := make([]int, len(s.clients)), make([]error, len(s.clients))
 	begun := time.Now()

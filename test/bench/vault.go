@@ -22,7 +22,7 @@ import (
 	store "collie/internal/vault/workspace"
 )
 
-// vaultQueries is the mix that the budget of full text queries is about.
+// vaultQueries are the queries that the budget for full text search is about.
 var vaultQueries = []struct{ name, text string }{
 	{"English, frequent", "frequent"},
 	{"English, rare", "rareword"},
@@ -33,7 +33,7 @@ var vaultQueries = []struct{ name, text string }{
 	{"no hit", "xylophone"},
 }
 
-// vault measures the built-in notes over a generated file: their handler by itself, and the program over the file.
+// vault measures the built-in notes with a generated file: the handler alone, and the whole program.
 func (b *bench) vault(ctx context.Context) error {
 	dir, err := os.MkdirTemp(b.dir, "vault-")
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *bench) vault(ctx context.Context) error {
 	return nil
 }
 
-// vaultCase is a vault that is measured.
+// vaultCase is a vault to measure.
 type vaultCase struct {
 	*bench
 	library
@@ -74,14 +74,14 @@ func (v *vaultCase) fill(ctx context.Context) error {
 	return err
 }
 
-// openings measures what a vault needs to open its file and answer the first request.
+// openings measures how long a vault takes to open its file and answer the first request.
 func (v *vaultCase) openings(ctx context.Context) error {
 	var took []float64
 	for round := range v.plan.rounds + 1 {
 		begun := time.Now()
 		notes := vault.New(v.file, vault.Options{})
 		_, err := asker{notes}.ask(ctx, "/api/notebook/lsNotebooks", map[string]any{})
-		if round > 0 { // the first one furnishes the file, which is done once
+		if round > 0 { // the first opening also sets up the file, which happens only once
 			took = append(took, micros(time.Since(begun))/1000)
 		}
 		if cerr := notes.Close(); err == nil {
@@ -95,7 +95,7 @@ func (v *vaultCase) openings(ctx context.Context) error {
 	return nil
 }
 
-// program measures `collie serve` over the vault: its start, its calls, and what it weighs after them.
+// program measures `collie serve` with the vault: its start, its calls, and its memory after them.
 func (v *vaultCase) program(ctx context.Context) error {
 	var start, rest, used, appends, queries []float64
 	for range v.plan.rounds {
@@ -158,7 +158,7 @@ func (v *vaultCase) program(ctx context.Context) error {
 	return nil
 }
 
-// serve runs `collie serve` over the vault for as long as use takes.
+// serve runs `collie serve` with the vault while use runs.
 func (v *vaultCase) serve(ctx context.Context, use func(*daemon) error) error {
 	config := filepath.Join(v.dir, "collie.json")
 	if err := os.WriteFile(config, []byte(mustJSON(map[string]any{"vault": map[string]any{"file": v.file}})), 0o600); err != nil {
@@ -172,7 +172,7 @@ func (v *vaultCase) serve(ctx context.Context, use func(*daemon) error) error {
 	return use(d)
 }
 
-// handler measures the vault as the tools reach it, without a gateway.
+// handler measures the vault as the tools use it, without a gateway.
 func (v *vaultCase) handler(ctx context.Context) error {
 	notes := vault.New(v.file, vault.Options{})
 	defer notes.Close()
@@ -195,8 +195,9 @@ func (v *vaultCase) handler(ctx context.Context) error {
 	return v.sound(ctx, notes)
 }
 
-// appends measures appended paragraphs, beside a plain insert into a table of two columns. The documents take turns; the
-// first round is that in which they are read and kept in the history, and stands by itself.
+// appends measures appending paragraphs, compared with a plain insert into a table of two columns. It goes
+// through the documents in turn. In the first round they are read and kept in the history; that round is
+// reported separately.
 func (v *vaultCase) appends(ctx context.Context, a asker) error {
 	floor, err := openFloor(filepath.Join(v.dir, "floor.db"))
 	if err != nil {
@@ -233,10 +234,11 @@ func (v *vaultCase) appends(ctx context.Context, a asker) error {
 	return nil
 }
 
-// longDocument is how many blocks a long document has.
+// longDocument is the number of blocks in a long document.
 const longDocument = 20_000
 
-// longAppends measures appended paragraphs of a long document, from the second one on: the first reads it.
+// longAppends measures appending to a long document, without the first paragraph, for which the document is
+// read.
 func (v *vaultCase) longAppends(ctx context.Context, a asker) error {
 	made, err := a.ask(ctx, "/api/filetree/createDocWithMd", map[string]any{
 		"notebook": v.box, "path": "/Long 长", "markdown": strings.Repeat("A line of a long document, 一行.\n\n", longDocument),
@@ -262,7 +264,7 @@ func (v *vaultCase) longAppends(ctx context.Context, a asker) error {
 	return err
 }
 
-// append is the body of the next appendBlock.
+// append returns the body of the next appendBlock request.
 func (v *vaultCase) append() map[string]any {
 	return map[string]any{"dataType": "markdown", "data": v.text(), "parentID": v.doc()}
 }
@@ -272,10 +274,11 @@ func (v *vaultCase) text() string {
 	return fmt.Sprintf("appended%d a paragraph that somebody wrote, 再来一段文字", v.appended)
 }
 
-// doc goes through as many documents as there are appends in a round, from all over the vault.
+// doc returns the document for the next append: as many different ones as there are appends in a round, from
+// all over the vault.
 func (v *vaultCase) doc() string { return v.docs[v.appended%v.plan.vaultAppends*37%len(v.docs)] }
 
-// search measures the mix of queries, one after the other.
+// search measures the queries, one after the other.
 func (v *vaultCase) search(ctx context.Context, a asker) error {
 	var all []float64
 	of := make([][]float64, len(vaultQueries))
@@ -304,7 +307,8 @@ func (v *vaultCase) search(ctx context.Context, a asker) error {
 	return nil
 }
 
-// trees measures the tree of all documents: in one request, and as fs.tree and document.list_tree ask for it.
+// trees measures the tree of all documents: in one request, and in the requests that fs.tree and
+// document.list_tree make.
 func (v *vaultCase) trees(ctx context.Context, a asker) error {
 	var whole, levels []float64
 	for range v.plan.rounds {
@@ -333,7 +337,7 @@ func (v *vaultCase) trees(ctx context.Context, a asker) error {
 	return nil
 }
 
-// descend lists what is below a path and returns how many documents there are.
+// descend lists everything below a path and returns the number of documents.
 func (v *vaultCase) descend(ctx context.Context, a asker, path string) (int, error) {
 	got, err := a.ask(ctx, "/api/filetree/listDocsByPath", map[string]any{"notebook": v.box, "path": path, "maxListCount": 0})
 	if err != nil {
@@ -354,7 +358,8 @@ func (v *vaultCase) descend(ctx context.Context, a asker, path string) (int, err
 	return count, nil
 }
 
-// writers measures many that append at once, each to a document of its own, and looks whether all is there afterwards.
+// writers measures many concurrent appends, each to a document of its own, and checks that everything is
+// there afterwards.
 func (v *vaultCase) writers(ctx context.Context, a asker) error {
 	const atOnce = 50
 	var mu sync.Mutex
@@ -401,7 +406,7 @@ func (v *vaultCase) writers(ctx context.Context, a asker) error {
 	return nil
 }
 
-// sound has the checker walk the vault.
+// sound runs the checker over the vault.
 func (v *vaultCase) sound(ctx context.Context, notes *vault.Vault) error {
 	w, err := notes.Workspace(ctx)
 	if err != nil {
@@ -422,7 +427,7 @@ func (v *vaultCase) sound(ctx context.Context, notes *vault.Vault) error {
 // asker asks a vault as the tools do.
 type asker struct{ vault http.Handler }
 
-// ask returns data of an answer of code 0.
+// ask returns the data of an answer with code 0.
 func (a asker) ask(ctx context.Context, endpoint string, body any) (gjson.Result, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://vault"+endpoint, bytes.NewReader([]byte(mustJSON(body))))
 	if err != nil {
@@ -451,7 +456,7 @@ func mustJSON(v any) string {
 	return string(text)
 }
 
-// openFloor makes a SQLite file with the settings of a vault and a table of texts.
+// openFloor creates a SQLite file with the settings of a vault and a table of texts, as a baseline.
 func openFloor(path string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {

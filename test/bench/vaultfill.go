@@ -12,8 +12,8 @@ import (
 	store "collie/internal/vault/workspace"
 )
 
-// library is a generated vault: one document with all others below it, on three levels. The same numbers give the same
-// vault, ids included.
+// library is a generated vault: one document with all others below it, on three levels. The same numbers give
+// the same vault, including ids.
 type library struct {
 	box  string
 	docs []string // ids, the one at the top first
@@ -22,14 +22,14 @@ type library struct {
 }
 
 const (
-	sectionWords = 12   // of a paragraph in English
-	sectionRunes = 24   // of one in Chinese
-	frequentStep = 3    // every such paragraph has the frequent words
-	rareStep     = 2000 // every such one has the rare words
-	batch        = 25   // documents of a transaction
+	sectionWords = 12   // words of an English paragraph
+	sectionRunes = 24   // characters of a Chinese paragraph
+	frequentStep = 3    // every third paragraph has the frequent words
+	rareStep     = 2000 // every 2000th paragraph has the rare words
+	batch        = 25   // documents per transaction
 )
 
-// words are what English paragraphs are made of.
+// words are the words of English paragraphs.
 var words = strings.Fields(`the quick brown fox apple banana carrot server client gateway block document notebook paper
 	search index table view page tree leaf root branch commit write read flush lock wait node list item code math quote
 	river mountain window letter garden music winter summer morning evening market kitchen journey question answer`)

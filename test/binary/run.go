@@ -21,9 +21,9 @@ const (
 	stopLimit  = 3 * time.Minute
 )
 
-// Serve runs `collie serve` on the config file, on a free port of 127.0.0.1, without a
-// token and with a home of its own. It returns the URL of the MCP endpoint once start-up
-// is over. Further arguments go behind those of serve.
+// Serve runs `collie serve` with the config file, on a free port of 127.0.0.1, without a token and in a new
+// home. It returns the URL of the MCP endpoint once all servers have started. args are further arguments of
+// serve.
 func Serve(tb testing.TB, collie, config string, args ...string) string {
 	tb.Helper()
 	home := tb.TempDir()
@@ -32,8 +32,8 @@ func Serve(tb testing.TB, collie, config string, args ...string) string {
 	return stderr.match
 }
 
-// readyLine finds the endpoint in the one line that `collie serve` writes to stderr when
-// start-up is over. Other lines may name other URLs.
+// readyLine matches the line that `collie serve` writes to stderr once all servers have started; its group is
+// the endpoint. Other lines may contain other URLs.
 var readyLine = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
 
 // last is the last group of a match, or all of it if there is none; empty without a match.

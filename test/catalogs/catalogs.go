@@ -1,6 +1,6 @@
-// Package catalogs has the tools that public MCP servers list, as they list them: what Collie's views, its search and its
-// bounds are measured with. The servers are those of package.json, under licences that let their definitions be copied,
-// each of which lies in LICENSES; the program in record records them again.
+// Package catalogs holds the tools that public MCP servers list, recorded unchanged. They serve to measure
+// Collie's views, search and limits. The servers are those in package.json; their licences, in LICENSES,
+// allow copying the definitions. The program in the folder record records them again.
 package catalogs
 
 import (
@@ -19,15 +19,15 @@ import (
 
 // A Server is a public MCP server.
 type Server struct {
-	Name  string            // as in its npm package
-	Tools []json.RawMessage // definitions in the order of its list, to the byte
+	Name  string            // name of its npm package
+	Tools []json.RawMessage // definitions in the order of the server's list, byte for byte
 }
 
 //go:embed servers/*.jsonl
 var recorded embed.FS
 
-// Servers returns the recorded servers in the order of their names. Those whose tools are described in Chinese have names
-// that end in "-zh". The definitions are not to be changed.
+// Servers returns the recorded servers, sorted by name. A name that ends in "-zh" means that the tools are
+// described in Chinese. The definitions must not be changed.
 func Servers() []Server {
 	files, err := recorded.ReadDir("servers")
 	if err != nil {
@@ -48,8 +48,9 @@ func Servers() []Server {
 	return out
 }
 
-// Fifty returns fifty servers of twenty tools, made of what is recorded: what the sizes of lists are measured with. There are
-// fewer than a thousand definitions, so that some are in two servers, with another name in the second.
+// Fifty returns fifty servers with twenty tools each, made from the recorded ones, for measuring the sizes of
+// lists. Since there are fewer than a thousand definitions, some occur in two servers, with a different name
+// in the second.
 func Fifty() []Server {
 	var all []json.RawMessage
 	for _, s := range Servers() {
@@ -68,7 +69,7 @@ func Fifty() []Server {
 	return out
 }
 
-// set is a definition with another name.
+// set returns a definition with another name.
 func set(def json.RawMessage, name string) json.RawMessage {
 	out, err := sjson.SetBytes(def, "name", name)
 	if err != nil {
@@ -77,7 +78,7 @@ func set(def json.RawMessage, name string) json.RawMessage {
 	return out
 }
 
-// Tool is the server as a Source offers it.
+// Tool returns the server as a Source would offer it.
 func (s Server) Tool() tool.Tool {
 	t := tool.Tool{Name: s.Name, Prefix: s.Name + "__"}
 	for _, def := range s.Tools {

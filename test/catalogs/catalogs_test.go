@@ -11,7 +11,7 @@ import (
 	"collie/test/catalogs"
 )
 
-// TestRecorded: every recorded server has a licence and tools, each a definition of its own.
+// Every recorded server has a licence and tools, and no definition occurs twice.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
@@ -36,7 +36,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// TestChinese: there are tools enough that are described in Chinese.
+// Enough of the recorded tools are described in Chinese.
 func TestChinese(t *testing.T) {
 	t.Parallel()
 	n := 0

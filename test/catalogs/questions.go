@@ -14,8 +14,8 @@ import (
 //go:embed questions/*.txt dev/*.txt
 var asked embed.FS
 
-// Documents are the recorded tools as the search view sees them, and their names with their servers' in front, as in
-// "git/git_diff".
+// Documents returns the recorded tools as documents for the search view, and their names with the server in
+// front, as in "git/git_diff".
 func Documents() (docs []find.Doc, names []string) {
 	for _, s := range Servers() {
 		for _, def := range s.Tools {
@@ -34,8 +34,8 @@ func Documents() (docs []find.Doc, names []string) {
 	return docs, names
 }
 
-// Questions are what people ask, with the names of the tools that answer each. The file is one of the folders questions and
-// dev, such as "questions/english".
+// Questions returns the questions in a file, and for each the names of the tools that answer it. The file is
+// in one of the folders questions and dev, for example "questions/english".
 func Questions(file string) (questions []string, answers [][]string, err error) {
 	text, err := asked.ReadFile(file + ".txt")
 	if err != nil {
@@ -50,8 +50,8 @@ func Questions(file string) (questions []string, answers [][]string, err error) 
 	return questions, answers, nil
 }
 
-// Found asks the questions of a file, and counts them, those with a right answer first, and those with one among the first
-// five.
+// Found asks the questions of a file. It returns how many there are, how many have a right answer in first
+// place, and how many have one among the first five.
 func Found(file string) (questions, first, few int, err error) {
 	docs, names := Documents()
 	x := find.New(docs)

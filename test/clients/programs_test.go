@@ -11,31 +11,31 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// client is a program that people use, and how it is told of the fake in place of its model.
+// client is a program that people use, with the way to make it use the fake model.
 type client struct {
-	name string // as `collie connect` has it
-	api  string // what it speaks with its model
-	// program is a file below node_modules; script says that Node runs it.
+	name string // its name for `collie connect`
+	api  string // the API that it uses for its model
+	// program is a file below node_modules; script says that it needs Node.
 	program string
 	script  bool
-	// prepare writes what a person has set up before Collie comes.
+	// prepare writes settings that a person would have before installing Collie.
 	prepare func(t *testing.T, home string)
 	env     func(fake string) []string
 	args    func(fake string) []string
-	// prefix is what stands before the names of Collie's tools.
+	// prefix precedes the names of Collie's tools.
 	prefix string
-	// search is the tool that this client has its model ask for tools that it names alone; empty where
-	// it shows all of them at once.
+	// search is the tool with which this client's model requests the definitions of tools that are only
+	// named; empty if the client shows all definitions at once.
 	search string
-	// late says that this client asks its model while servers still start, and shows their tools
-	// in a later request of the same session; wait is then called between.
+	// late says that this client asks its model while servers are still starting, and shows their tools in a
+	// later request of the same session; wait is called in between.
 	late bool
 	wait *provider.Call
-	// asks are hosts that this client asks for whatever it is told; a proxy refuses it.
+	// asks are hosts that this client contacts on its own; a proxy refuses that.
 	asks []string
 }
 
-// model is what all requests are for, and prompt what they say.
+// model is the model that all requests name, prompt their text.
 const (
 	model  = "fake-1"
 	prompt = "Look after my shopping list."

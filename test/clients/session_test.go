@@ -18,10 +18,10 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// done is what the model says when it is through.
+// done is the model's final answer.
 const done = "There is " + note + "."
 
-// first writes a note, calls a server, and reads the note.
+// first are the turns that write a note, call a server, and read the note.
 var first = []provider.Turn{
 	{Say: "I make a notebook.", Call: []provider.Call{call("notebook", "action", "create", "name", "Shop")}},
 	{Call: []provider.Call{call("fs", "action", "write", "path", "/Shop/List", "markdown", note)}},
@@ -30,7 +30,7 @@ var first = []provider.Turn{
 	{Say: done},
 }
 
-// second reads the note of the session before, and works with two servers at once.
+// second are the turns that read the note of the previous session, and use two servers at once.
 var second = []provider.Turn{
 	{Call: []provider.Call{call("fs", "action", "read", "path", "/Shop/List"), call("filesystem__write_file", "path", "list.txt", "content", note)}},
 	{Call: []provider.Call{call("filesystem__list_directory", "path", ".")}},
@@ -46,7 +46,7 @@ func call(tool string, pairs ...any) provider.Call {
 	return provider.Call{Tool: tool, Args: data}
 }
 
-// turns puts a search for the tools before the turns that call them, where the client wants one.
+// turns inserts a search for the tools before the turns that call them, if the client needs that.
 func (c client) turns(turns []provider.Turn) []provider.Turn {
 	if c.search == "" {
 		return turns
@@ -61,8 +61,8 @@ func (c client) turns(turns []provider.Turn) []provider.Turn {
 	return append([]provider.Turn{{Call: []provider.Call{search}}}, turns...)
 }
 
-// session runs the client once. Its model is to be shown all tools, known ones from the start, and the
-// results of its calls are to hold what is wanted.
+// session runs the client once. It checks that the model is shown all tools, known ones from the start, and
+// that the results of its calls contain what is wanted.
 func (h *home) session(t *testing.T, known bool, names []string, turns []provider.Turn, wanted ...string) {
 	t.Helper()
 	script := provider.Script{Models: []string{model}, Conversations: []provider.Conversation{{Turns: turns, Wait: h.client.wait}}}
@@ -114,7 +114,7 @@ func (h *home) session(t *testing.T, known bool, names []string, turns []provide
 	}
 }
 
-// shown says whether r offers a tool, or names it among those that may be searched for.
+// shown reports whether r offers a tool, or names it as one that can be searched for.
 func shown(r provider.Request, name string) bool {
 	if r.Offers(name) {
 		return true
@@ -124,7 +124,7 @@ func shown(r provider.Request, name string) bool {
 	})
 }
 
-// listed returns the tools that Collie shows a client that is none of those here, once each server is known.
+// listed returns the tools that Collie shows to an ordinary client once each server is known.
 func listed(t *testing.T, settings map[string]any) (names []string) {
 	t.Helper()
 	home := t.TempDir()

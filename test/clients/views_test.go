@@ -31,8 +31,8 @@ type step struct {
 	failed bool
 }
 
-// walk is what a client saw of a view: what was listed, what the steps answered, and what was listed once it had heard
-// that the list has changed.
+// walk is what a client saw of a view: the list at the start, the answers to the steps, and the list after the
+// notification that it has changed.
 type walk struct {
 	Version string
 	Before  []listedTool
@@ -40,19 +40,19 @@ type walk struct {
 		Text   string
 		Failed bool
 	}
-	Changes int // how often the last step was made until the client heard of it
+	Changes int // number of times the last step was made before the client was notified
 	After   []listedTool
 }
 
-// mostChanges is how often a client makes the last step, which puts a tool on the list and takes it off in turns. Modern ones of
-// both SDKs do not wait for their subscription to be there, so they may miss the first changes.
+// mostChanges is how often a client makes the last step at most. The step alternately adds and removes a tool. Modern
+// clients of both SDKs do not wait for their subscription to be active, so they may miss the first changes.
 const mostChanges = 60
 
 type listedTool struct{ Name, Description, Schema string }
 
-// ways are the same things done in each view. The last step changes the list.
+// ways are the same steps in the form for each view. The last step changes the list.
 var ways = map[string]struct {
-	tools []string // what is listed, whatever else is
+	tools []string // names that the list must contain
 	steps []step
 }{
 	"flat": {[]string{"fake__echo", "fake__fail"}, []step{
@@ -80,8 +80,8 @@ var ways = map[string]struct {
 	}},
 }
 
-// TestViews has the clients of the official SDKs, in both eras, list, find, describe and call in each view, fail, and hear
-// of changes.
+// TestViews lets clients of the official SDKs, in both eras, use each view: list, find, describe, call, fail, and be
+// notified of changes.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	binary.Packages(t, ".")

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Baseline lists, for each run of the server alone, named "suite, backend", and of the client
-// alone, named "suite, client", the scenarios that it does not pass. It may only shrink, and shrinks by `-update`.
+// Baseline lists the scenarios that are not passed without Collie: by the server alone in runs named "suite,
+// backend", by the client alone in runs named "suite, client". It may only shrink; `-update` shrinks it.
 type Baseline map[string][]string
 
 // ReadBaseline reads a file that [Baseline.Write] wrote.
@@ -33,8 +33,8 @@ func (b Baseline) Write(file string) error {
 	return os.WriteFile(file, append(raw, '\n'), 0o644)
 }
 
-// Check compares a run of the server alone with its list and returns a line for each
-// difference, in both directions: a list longer than the truth hides what Collie may lose.
+// Check compares a run of the server alone with its list and returns a line for each difference. A scenario
+// that is listed but passes is a difference too, because Collie could lose it unnoticed.
 func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
 	listed, known := b[run]
 	if !known {
@@ -54,7 +54,7 @@ func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
 	return problems
 }
 
-// Failing returns the scenarios that do not pass, sorted; never nil.
+// Failing returns the failing scenarios, sorted; it never returns nil.
 func Failing(all []Outcome) []string {
 	failing := []string{}
 	for _, o := range all {

@@ -1,8 +1,8 @@
 package conformance
 
-// Lost returns the scenarios that pass alone and do not pass behind the gateway, in their
-// order. Behind it a scenario must also have passed a check if it did so alone: one whose
-// every check was skipped has lost what it was about.
+// Lost returns the scenarios that pass alone but not behind the gateway, in order. If a scenario passed at
+// least one check alone, it must also pass one behind the gateway: if all its checks were skipped, it counts
+// as lost.
 func Lost(alone, behind []Outcome) (lost []string) {
 	now := byScenario(behind)
 	for _, was := range alone {
@@ -15,9 +15,9 @@ func Lost(alone, behind []Outcome) (lost []string) {
 	return lost
 }
 
-// Union joins two runs of one suite: a scenario counts as its better outcome. A server on
-// stdio has no run of its own, since the suites speak HTTP only, and is held to what it
-// passes over HTTP in either mode.
+// Union joins two runs of one suite: the better outcome of each scenario counts. A server on stdio has no run
+// of its own, because the suites only speak HTTP; it is compared with what it passes over HTTP in either
+// mode.
 func Union(a, b []Outcome) []Outcome {
 	other := byScenario(b)
 	joined := make([]Outcome, 0, len(a))

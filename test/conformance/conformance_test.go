@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite baseline.json from what the ser
 
 const baselineFile = "baseline.json"
 
-// suites are the official suites by the names of the releases and revisions they judge.
+// suites are the official suites; name is the release or protocol revision that one checks.
 var suites = []struct {
 	name, release string
 	args          []string
@@ -45,7 +45,7 @@ const (
 
 var backends = []string{overStdio, overHTTP, overSessions}
 
-// bench is what every run needs: the programs and the installed packages.
+// bench holds the paths of the programs and installed packages that every run needs.
 type bench struct {
 	collie, everything, node, modules string
 }
@@ -91,8 +91,8 @@ func TestConformance(t *testing.T) {
 	t.Logf("scenarios that pass, of those that run:\n%s", table)
 }
 
-// excuse says why a scenario that the suite marks as passed need not run the checks behind
-// Collie that it runs alone; empty if it must.
+// excuse returns why a scenario may pass behind Collie without running the checks that it runs alone; empty if it
+// may not.
 func excuse(backend, scenario string, behind []conformance.Outcome) string {
 	if backend != overSessions || scenario != "server-sse-polling" {
 		return ""
@@ -106,8 +106,8 @@ func excuse(backend, scenario string, behind []conformance.Outcome) string {
 	return ""
 }
 
-// runAlone asks the server directly and returns the outcomes under "suite, backend". It
-// runs before anything else does, so that nothing takes the server's time.
+// runAlone runs the suites directly against the server and returns the outcomes by run name. It runs before anything
+// else, so that nothing slows the server down.
 func (b bench) runAlone(t *testing.T) map[string][]conformance.Outcome {
 	t.Helper()
 	alone := map[string][]conformance.Outcome{}
@@ -123,10 +123,10 @@ func (b bench) runAlone(t *testing.T) map[string][]conformance.Outcome {
 	return alone
 }
 
-// runName is the name of a run in the baseline.
+// runName returns the name of a run in the baseline.
 func runName(suite, backend string) string { return suite + ", " + backend }
 
-// checkBaseline compares the runs with the part of the baseline that is theirs.
+// checkBaseline compares runs with the part of the baseline that theirs selects.
 func checkBaseline(t *testing.T, alone map[string][]conformance.Outcome, theirs func(run string) bool) {
 	t.Helper()
 	if *update {

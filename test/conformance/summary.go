@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Outcome is what a suite says about one of its scenarios.
+// Outcome is the result of one scenario of a suite.
 type Outcome struct {
 	Scenario string
 	Passed   int // checks
@@ -16,8 +16,8 @@ type Outcome struct {
 	Mark     bool
 }
 
-// Passes reports whether the suite counts the scenario as passed. A scenario may pass with
-// no check at all, where the server lacks what it is about.
+// Passes reports whether the suite counts the scenario as passed. A scenario can pass without any check, if
+// the server lacks the feature it tests.
 func (o Outcome) Passes() bool { return o.Mark && o.Failed == 0 }
 
 var (
@@ -25,10 +25,9 @@ var (
 	outcomeLine = regexp.MustCompile(`(?m)^([✓✗]) (\S+): (\d+) passed, (\d+) failed(?:, \d+ warnings)?\r?$`)
 )
 
-// ParseSummary reads what a suite printed in either role and returns its scenarios in their order.
-// In the client role a scenario with a warning is not marked as passed. It is an
-// error if the summary is missing or has not as many scenarios as the suite said it would
-// run: a run that broke off must not look like one that passed.
+// ParseSummary parses the output of a suite in either role and returns its scenarios in order. In the client
+// role a scenario with a warning does not count as passed. It is an error if the summary is missing or has a
+// different number of scenarios than announced, because an aborted run must not look like a passed one.
 func ParseSummary(out []byte) ([]Outcome, error) {
 	text := string(out)
 	announced := countLine.FindStringSubmatch(text)
@@ -57,7 +56,7 @@ func ParseSummary(out []byte) ([]Outcome, error) {
 	return all, nil
 }
 
-// Count returns how many of the scenarios pass.
+// Count returns the number of scenarios that pass.
 func Count(all []Outcome) (n int) {
 	for _, o := range all {
 		if o.Passes() {

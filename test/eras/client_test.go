@@ -12,8 +12,7 @@ import (
 	"collie/test/await"
 )
 
-// sdkClient is a client of the official SDK. It answers what it is asked with its name, and
-// keeps what it is told.
+// sdkClient is a client of the official SDK. It answers questions with its name and records what it is told.
 type sdkClient struct {
 	*mcp.ClientSession
 	t      *testing.T
@@ -37,7 +36,7 @@ func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClien
 	var wire mcp.Transport
 	if transport != "http" {
 		home := t.TempDir()
-		if transport == "bridge" { // stdio that finds the gateway of its home
+		if transport == "bridge" { // stdio through the gateway of its home
 			home = g.home
 		}
 		cmd := exec.CommandContext(t.Context(), g.program, "stdio", "--home", home, "--config", g.config)
@@ -54,7 +53,7 @@ func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClien
 	v.ClientSession = session
 	t.Cleanup(func() {
 		begun := time.Now()
-		_ = session.Close() // the process may have been told to end before, by the context
+		_ = session.Close() // an error means that the context has ended the process before
 		await.Within(t, name+" to close", time.Since(begun), limit)
 	})
 	if got := session.InitializeResult().ProtocolVersion; got != version {
@@ -90,7 +89,7 @@ func (v *sdkClient) options() *mcp.ClientOptions {
 	}
 }
 
-// call returns the text that a tool answers with, and whether it failed.
+// call returns the text of a tool's answer, and whether the tool failed.
 func (v *sdkClient) call(tool string, args map[string]any) (text string, failed bool) {
 	v.t.Helper()
 	params := &mcp.CallToolParams{Name: tool, Arguments: args}
@@ -111,7 +110,7 @@ func (v *sdkClient) call(tool string, args map[string]any) (text string, failed 
 	return r.Content[0].(*mcp.TextContent).Text, r.IsError
 }
 
-// done is call for what should succeed.
+// done is call for a call that should succeed.
 func (v *sdkClient) done(tool string, args map[string]any) string {
 	v.t.Helper()
 	text, failed := v.call(tool, args)
@@ -121,7 +120,7 @@ func (v *sdkClient) done(tool string, args map[string]any) string {
 	return text
 }
 
-// next waits for what should come.
+// next waits for the next value.
 func next[T any](t *testing.T, what string, from <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -132,7 +131,7 @@ func next[T any](t *testing.T, what string, from <-chan T) (v T) {
 	return v
 }
 
-// drain forgets what came before.
+// drain discards the values received so far.
 func drain[T any](from <-chan T) {
 	for len(from) > 0 {
 		<-from

@@ -20,22 +20,23 @@ const limit = await.Limit
 
 // server is a fakemcp behind Collie.
 type server struct {
-	name   string // transport and era; its tools are named after it
+	name   string // transport and era; also the prefix of its tools
 	era    string
 	stdio  bool
 	entry  string
-	record string // what it hears
+	record string // file with what it receives
 
 	mu   sync.Mutex
-	said []string // its stderr, of those over HTTP
+	said []string // stderr of a server over HTTP
 }
 
 func (s *server) tool(name string) string { return s.name + "__" + name }
 
-// uri is one of the server's resources. The schemes differ, or the URIs would clash.
+// uri returns the URI of one of the server's resources. Each server has its own scheme, so that URIs do not
+// clash.
 func (s *server) uri(path string) string { return strings.ReplaceAll(s.name, "_", "-") + "://" + path }
 
-// servers starts what has to be started and returns a server of each transport and era.
+// servers starts what needs to be started and returns a server for each transport and era.
 func servers(t *testing.T) []*server {
 	t.Helper()
 	fake := mcptest.Build(t)
@@ -92,8 +93,8 @@ func (s *server) listen(t *testing.T, fake string, flags []string) string {
 	return ""
 }
 
-// cancels counts how often the server was told to give a request up: by a notification or,
-// over HTTP, by hanging up.
+// cancels returns how often a request was cancelled at the server: by a notification or, over HTTP, by
+// closing the connection.
 func (s *server) cancels(t *testing.T) int {
 	t.Helper()
 	n := s.heard(t, "notifications/cancelled")
@@ -107,7 +108,7 @@ func (s *server) cancels(t *testing.T) int {
 	return n
 }
 
-// heard counts where the text stands in what the server was sent so far.
+// heard returns how often text occurs in what the server has received.
 func (s *server) heard(t *testing.T, text string) int {
 	t.Helper()
 	heard, err := os.ReadFile(s.record)
@@ -117,7 +118,7 @@ func (s *server) heard(t *testing.T, text string) int {
 	return strings.Count(string(heard), text)
 }
 
-// gateway is Collie in front of the servers. It has no URL where clients start it.
+// gateway is a Collie in front of the servers. It has no URL if clients start it.
 type gateway struct {
 	program, config, home, url string
 }

@@ -1,5 +1,5 @@
-// Fakellm is a provider of models that follows a script, for tests of what talks to models. It
-// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions), Gemini and Ollama.
+// Fakellm is a provider of language models that follows a script, for tests of programs that use models. It
+// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions) and Gemini.
 //
 //	go run ./test/fakellm -addr 127.0.0.1:8099 -script script.json -record requests.jsonl
 //
@@ -8,8 +8,8 @@
 //	  {"say": "You have two notebooks."}
 //	]}]}
 //
-// Package provider says what a script can hold. The program writes its address to stdout once
-// it listens, and each request with what it was answered to the -record file as a line of JSON.
+// Package provider documents scripts. The program writes its address to stdout once it listens. It writes
+// each request with its answer to the -record file, as a line of JSON.
 package main
 
 import (
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return serve(ctx, *addr, fake, stdout)
 }
 
-// serve listens on addr, tells where that is, and serves until ctx ends.
+// serve listens on addr, prints the address, and serves until ctx ends.
 func serve(ctx context.Context, addr string, handler http.Handler, stdout io.Writer) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Ask asks the management API of the gateway as the command line does, and returns the status
-// and the body. The path begins behind /api/v1.
+// Ask calls the management API of the gateway, as the command line does, and returns status and body. path is
+// relative to /api/v1.
 func (g *Gateway) Ask(tb testing.TB, method, path, body string) (status int, answer []byte) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
@@ -33,7 +33,7 @@ func (g *Gateway) Ask(tb testing.TB, method, path, body string) (status int, ans
 	return resp.StatusCode, answer
 }
 
-// Get asks for what is at path and reads it into v.
+// Get reads the answer for path into v.
 func (g *Gateway) Get(tb testing.TB, path string, v any) {
 	tb.Helper()
 	status, answer := g.Ask(tb, http.MethodGet, path, "")
@@ -45,7 +45,7 @@ func (g *Gateway) Get(tb testing.TB, path string, v any) {
 	}
 }
 
-// Servers are what the gateway says of its servers, by name.
+// Servers returns the gateway's servers with their states, by name.
 func (g *Gateway) Servers(tb testing.TB) map[string]tool.ServerStatus {
 	tb.Helper()
 	var body struct{ Servers []tool.ServerStatus }
@@ -57,8 +57,7 @@ func (g *Gateway) Servers(tb testing.TB) map[string]tool.ServerStatus {
 	return out
 }
 
-// Act does something to a server: start, stop, restart or refresh. It returns the status of the
-// answer.
+// Act starts, stops, restarts or refreshes a server. It returns status and body of the answer.
 func (g *Gateway) Act(tb testing.TB, server, what string) (status int, answer []byte) {
 	tb.Helper()
 	return g.Ask(tb, http.MethodPost, "/mcp/servers/"+server+"/"+what, "")

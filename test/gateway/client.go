@@ -17,16 +17,16 @@ const (
 	Modern = "2026-07-28"
 )
 
-// Client is a client of one era in front of the gateway.
+// Client is an MCP client, of either era, of the gateway.
 type Client struct{ *mcp.Client }
 
-// Dial opens a session with the gateway over HTTP. An empty token sends none.
+// Dial opens a session with the gateway over HTTP. With an empty token it sends none.
 func (g *Gateway) Dial(tb testing.TB, protocol, token string) *Client {
 	tb.Helper()
 	return connect(tb, g.link(token, deaf{}), protocol)
 }
 
-// link is a connection to the gateway whose client is h.
+// link returns a connection to the gateway; h receives its messages.
 func (g *Gateway) link(token string, h mcp.Handler) mcp.Link {
 	head := http.Header{}
 	if token != "" {
@@ -35,7 +35,7 @@ func (g *Gateway) link(token string, h mcp.Handler) mcp.Link {
 	return mcp.DialHTTP(g.URL+"/mcp", h, &mcp.HTTPOptions{Header: func() http.Header { return head }})
 }
 
-// Stdio runs `collie stdio` on the settings and opens a session over its pipes.
+// Stdio runs `collie stdio` with the settings and opens a session over its pipes.
 func (p Programs) Stdio(tb testing.TB, protocol, home, settings string) (*Process, *Client) {
 	tb.Helper()
 	run := p.start(tb, home, "stdio", "--config", settings)
@@ -43,13 +43,13 @@ func (p Programs) Stdio(tb testing.TB, protocol, home, settings string) (*Proces
 	return run, connect(tb, link, protocol)
 }
 
-// Pipes runs `collie stdio` on the settings and leaves its pipes to the caller.
+// Pipes runs `collie stdio` with the settings; the caller uses its pipes.
 func (p Programs) Pipes(tb testing.TB, home, settings string) *Process {
 	tb.Helper()
 	return p.start(tb, home, "stdio", "--config", settings)
 }
 
-// PipesAlone is Pipes for a client whose servers are its own, also where a gateway runs.
+// PipesAlone is Pipes for a client that has its own servers even if a gateway is running.
 func (p Programs) PipesAlone(tb testing.TB, home, settings string) *Process {
 	tb.Helper()
 	return p.start(tb, home, "stdio", "--local", "--config", settings)
@@ -67,7 +67,7 @@ func connect(tb testing.TB, link mcp.Link, protocol string) *Client {
 	return &Client{c}
 }
 
-// Do sends a request and returns its result. An error of the server is an [*mcp.RPCError].
+// Do sends a request and returns its result. An error from the server is an [*mcp.RPCError].
 func (c *Client) Do(ctx context.Context, method, params string) (json.RawMessage, error) {
 	raw := c.Own(json.RawMessage(params))
 	req := &mcp.Request{Method: method, Params: raw}
@@ -87,8 +87,7 @@ func (c *Client) Do(ctx context.Context, method, params string) (json.RawMessage
 	return r.Result, nil
 }
 
-// Tool calls a tool and returns the text of its result. A result with isError is a
-// [*Failure].
+// Tool calls a tool and returns the text of its result. A result with isError is returned as a [*Failure].
 func (c *Client) Tool(ctx context.Context, name, args string) (string, error) {
 	result, err := c.Do(ctx, "tools/call", `{"name":`+string(mcp.Quote(name))+`,"arguments":`+args+`}`)
 	if err != nil {
@@ -114,13 +113,13 @@ func (c *Client) Tool(ctx context.Context, name, args string) (string, error) {
 // Failure is a tool result that reports a failure.
 type Failure struct{ Text string }
 
-// Error is the text of the result.
+// Error returns the text of the result.
 func (f *Failure) Error() string { return f.Text }
 
-// Type is the type of an error that the gateway made; empty for one of the server.
+// Type returns the type of an error made by the gateway; empty for an error of a server.
 func (f *Failure) Type() string { return mcp.GetString(json.RawMessage(f.Text), "error", "type") }
 
-// TypeOf returns the type of the gateway's own error in err, or empty.
+// TypeOf returns the type of the gateway's own error in err, or "".
 func TypeOf(err error) string {
 	if f, ok := errors.AsType[*Failure](err); ok && json.Valid([]byte(f.Text)) {
 		return f.Type()
@@ -131,7 +130,7 @@ func TypeOf(err error) string {
 	return ""
 }
 
-// deaf is a client that is told nothing and can be asked nothing.
+// deaf ignores notifications and refuses requests.
 type deaf struct{}
 
 func (deaf) Notification(mcp.Message, any) {}

@@ -1,7 +1,7 @@
-// Package gateway runs Collie as a whole for tests: the real program, in a home of its own,
-// with servers from package mcptest behind it, and clients of either era in front.
+// Package gateway runs Collie as a whole for tests: the real program, in a home of its own, with servers from
+// package mcptest and clients of either era.
 //
-// A test binary builds the programs once by calling [Main] in its TestMain. [Serve] runs
-// `collie serve`, [Stdio] `collie stdio`, [Run] any other command. What is started ends
-// with its test; [Programs.Running] tells what was left behind.
+// [Main], called in TestMain, builds the programs once. [Programs.Serve] runs `collie serve`,
+// [Programs.Stdio] runs `collie stdio`, and [Programs.Run] any other command. Everything ends with its test;
+// [Programs.Running] returns what was left behind.
 package gateway

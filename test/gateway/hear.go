@@ -10,14 +10,14 @@ import (
 	"collie/test/await"
 )
 
-// Ears is a modern client that listens to the gateway's changes.
+// Ears is a modern client that subscribes to the gateway's changes.
 type Ears struct {
 	deaf
 	mu    sync.Mutex
 	heard map[string]int // by method
 }
 
-// Hear opens a session that listens, and returns when the gateway tells it of changes.
+// Hear opens a subscription and returns once it is active.
 func (g *Gateway) Hear(tb testing.TB, token string) *Ears {
 	tb.Helper()
 	e := &Ears{heard: map[string]int{}}
@@ -36,14 +36,14 @@ func (g *Gateway) Hear(tb testing.TB, token string) *Ears {
 	return e
 }
 
-// Heard is how often the client was told something.
+// Heard returns how often the client has received a notification.
 func (e *Ears) Heard(method string) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.heard[method]
 }
 
-// ListChanges is how often the client was told that the list of tools has changed.
+// ListChanges returns how often the client was told that the list of tools has changed.
 func (e *Ears) ListChanges() int { return e.Heard("notifications/tools/list_changed") }
 
 // Notification implements [mcp.Handler].

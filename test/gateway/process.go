@@ -19,10 +19,10 @@ import (
 // limit bounds what a healthy program does soon.
 const limit = await.Limit
 
-// Process is a run of Collie.
+// Process is one run of Collie.
 type Process struct {
 	Programs
-	// Home is the value of --home, and Stdin and Stdout what a client of stdio uses.
+	// Home is the value of --home. Stdin and Stdout are for a client of stdio.
 	Home   string
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser
@@ -39,7 +39,7 @@ func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	cmd.Env = cleanEnv()
 	run := &Process{Programs: p, Home: home, cmd: cmd, stderr: &output{grown: make(chan struct{}, 1)}, exited: make(chan struct{})}
 	cmd.Stderr = run.stderr
-	cmd.WaitDelay = time.Second // children that outlive Collie may hold its stderr
+	cmd.WaitDelay = time.Second // children that outlive Collie may hold its stderr open
 	var err error
 	if run.Stdin, err = cmd.StdinPipe(); err != nil {
 		tb.Fatal(err)
@@ -52,7 +52,7 @@ func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	}
 	go func() {
 		defer close(run.exited)
-		_ = cmd.Wait() // tests look at ExitCode
+		_ = cmd.Wait() // tests look at ExitCode instead
 	}()
 	tb.Cleanup(func() {
 		if run.Alive() {
@@ -70,7 +70,7 @@ func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	return run
 }
 
-// cleanEnv is the environment without anything that could set up Collie.
+// cleanEnv returns the environment without variables that configure Collie.
 func cleanEnv() (env []string) {
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "COLLIE_") && !strings.HasPrefix(v, "SIYUAN_") {
@@ -80,13 +80,13 @@ func cleanEnv() (env []string) {
 	return env
 }
 
-// PID of Collie.
+// PID returns the process id of Collie.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal to Collie alone.
 func (p *Process) Signal(sig os.Signal) { _ = p.cmd.Process.Signal(sig) } // it may have ended
 
-// Alive reports whether Collie runs.
+// Alive reports whether Collie is running.
 func (p *Process) Alive() bool {
 	select {
 	case <-p.exited:
@@ -96,7 +96,7 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Exits waits until Collie has ended, at most d, and reports whether it has.
+// Exits waits at most d for Collie to end, and reports whether it has.
 func (p *Process) Exits(d time.Duration) bool {
 	select {
 	case <-p.exited:
@@ -106,13 +106,13 @@ func (p *Process) Exits(d time.Duration) bool {
 	}
 }
 
-// ExitCode waits for the end and returns the exit code; -1 if a signal ended the process.
+// ExitCode waits for the end and returns the exit code; -1 after a signal.
 func (p *Process) ExitCode() int {
 	<-p.exited
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// Stderr is what Collie has written there.
+// Stderr returns what Collie has written to stderr.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 // Says waits until stderr matches pattern and returns the match.
@@ -137,7 +137,7 @@ func (p *Process) Says(tb testing.TB, pattern string) string {
 	}
 }
 
-// Run runs `collie args…` to its end.
+// Run runs `collie args…` until it ends.
 func (p Programs) Run(tb testing.TB, home string, args ...string) (stdout, stderr string, code int) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
@@ -152,7 +152,7 @@ func (p Programs) Run(tb testing.TB, home string, args ...string) (stdout, stder
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// output keeps what a program writes.
+// output collects the output of a program.
 type output struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer
@@ -171,7 +171,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns all of it.
+// String returns all output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

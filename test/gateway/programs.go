@@ -14,11 +14,11 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// built is the folder with the programs, set by Main before any test runs.
+// built is the folder with the programs. Main sets it before any test runs.
 var built string
 
-// Main builds the programs, runs the tests and returns their exit code. The variable
-// COLLIE_BINARY may name a Collie that is ready.
+// Main builds the programs, runs the tests and returns their exit code. The variable COLLIE_BINARY may name
+// an already built Collie.
 func Main(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "collie-test-")
 	if err != nil {
@@ -52,17 +52,17 @@ func build(dir string) error {
 	return nil
 }
 
-// suffix is what names of programs end in.
+// suffix is the file extension of programs.
 var suffix = map[string]string{"windows": ".exe"}[runtime.GOOS]
 
-// Programs are Collie and fakemcp under paths that no other test has, so that their
-// processes can be told from all others.
+// Programs are Collie and fakemcp at paths that no other test uses, so that their processes can be
+// recognized.
 type Programs struct {
 	Collie, Fake string
 	dir          string
 }
 
-// Place gives a test programs of its own.
+// Place makes Programs for one test.
 func Place(tb testing.TB) Programs {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(tb.TempDir())
@@ -90,7 +90,7 @@ func place(from, to string) error {
 	return os.WriteFile(to, raw, 0o700)
 }
 
-// Running returns the processes of these programs that run now, as "pid command line".
+// Running returns the running processes of these programs, as "pid command line".
 func (p Programs) Running(tb testing.TB) []string {
 	tb.Helper()
 	all, err := process.Processes()
@@ -107,8 +107,8 @@ func (p Programs) Running(tb testing.TB) []string {
 	return out
 }
 
-// AwaitNone waits until none of the programs runs and returns how long that took. It fails
-// the test after limit, and ends what is left.
+// AwaitNone waits until none of the programs is running and returns how long that took. After limit it fails
+// the test and kills the rest.
 func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
 	tb.Helper()
 	begin, tick := time.Now(), time.NewTicker(20*time.Millisecond)
@@ -126,7 +126,7 @@ func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
 	}
 }
 
-// end kills what is left of these programs.
+// end kills the remaining processes of these programs.
 func (p Programs) end(tb testing.TB) {
 	tb.Helper()
 	for _, line := range p.Running(tb) {

@@ -18,14 +18,14 @@ type Gateway struct {
 	URL string
 }
 
-// Serve runs `collie serve` on the settings, on a free port, in a home of its own, and
-// returns when it listens. Its servers may still be starting.
+// Serve runs `collie serve` with the settings, on a free port, in a new home, and returns when it listens.
+// Its servers may still be starting.
 func (p Programs) Serve(tb testing.TB, settings string, args ...string) *Gateway {
 	tb.Helper()
 	return p.ServeIn(tb, tb.TempDir(), settings, args...)
 }
 
-// ServeIn is Serve in a home that is there already.
+// ServeIn is Serve in an existing home.
 func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) *Gateway {
 	tb.Helper()
 	run := p.start(tb, home, append([]string{"serve", "--config", settings, "--http", "127.0.0.1:0"}, args...)...)
@@ -33,14 +33,13 @@ func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) 
 	return &Gateway{run, url}
 }
 
-// Started waits until every server is ready or has failed, and returns the line that says
-// so.
+// Started waits until every server is ready or has failed, and returns the line that says so.
 func (g *Gateway) Started(tb testing.TB) string {
 	tb.Helper()
 	return g.Says(tb, `ready: .*\n`)
 }
 
-// Keys are what gateway.json and the token file hold.
+// Keys returns the keys in the token file and in gateway.json.
 func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 	tb.Helper()
 	keys := g.announced(tb)
@@ -51,13 +50,13 @@ func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 	return strings.TrimSpace(string(secret)), keys.Control, keys.Bridge
 }
 
-// Control is the key that manages the gateway.
+// Control returns the key that manages the gateway.
 func (g *Gateway) Control(tb testing.TB) string {
 	tb.Helper()
 	return g.announced(tb).Control
 }
 
-// announced is what gateway.json holds.
+// announced returns the content of gateway.json.
 func (g *Gateway) announced(tb testing.TB) (keys home.Gateway) {
 	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
@@ -70,7 +69,7 @@ func (g *Gateway) announced(tb testing.TB) (keys home.Gateway) {
 	return keys
 }
 
-// Records returns what the audit of a home holds, but for records about the chains.
+// Records returns the audit records of a home, without those about the chains.
 func Records(tb testing.TB, home string) []audit.Entry {
 	tb.Helper()
 	var out []audit.Entry

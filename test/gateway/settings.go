@@ -10,19 +10,18 @@ import (
 	"testing"
 )
 
-// Server is one entry of mcpServers: fakemcp with Flags over stdio, unless Entry says
-// something else.
+// Server is one entry of mcpServers: fakemcp over stdio with Flags, unless Entry is set.
 type Server struct {
 	Name  string
 	Flags []string
 	// More are further JSON members of the entry, such as `"toolTimeout":"1s"`.
 	More string
-	// Entry is the whole entry instead.
+	// Entry replaces the whole entry.
 	Entry string
 }
 
-// Settings writes a settings file with these servers, in their order. more are further
-// sections, such as `"http":{…}`. The tools for notes are off unless more has a section "siyuan".
+// Settings writes a settings file with these servers, in order. more are further sections, such as
+// `"http":{…}`. The tools for notes are off unless more has a section "siyuan".
 func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (path string) {
 	tb.Helper()
 	path = filepath.Join(tb.TempDir(), "collie.json")
@@ -30,8 +29,7 @@ func (p Programs) Settings(tb testing.TB, servers []Server, more ...string) (pat
 	return path
 }
 
-// SettingsAt is Settings with the place of the file, which takes the place of an older one in
-// one step, as editors do it.
+// SettingsAt is Settings with a given path. It replaces an existing file in one step, as editors do.
 func (p Programs) SettingsAt(tb testing.TB, path string, servers []Server, more ...string) {
 	tb.Helper()
 	entries := make([]string, len(servers))

@@ -1,4 +1,4 @@
-// Package inits reads what packages of a program do before its main, as the runtime traces it.
+// Package inits measures what the packages of a program do before main, from the trace of the runtime.
 package inits
 
 import (
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Package is one package that initializes something.
+// Package is one package with initialization work.
 type Package struct {
 	Path  string
 	Took  time.Duration
 	Bytes int
 }
 
-// Ours reports whether it is one of this module.
+// Ours reports whether the package belongs to this module.
 func (p Package) Ours() bool { return p.Path == "main" || strings.HasPrefix(p.Path, "collie/") }
 
-// Trace runs the program with the argument "version" in an environment that has it tell.
+// Trace runs the program with the argument "version" and tracing on, and returns its packages.
 func Trace(ctx context.Context, program string) ([]Package, error) {
 	cmd := exec.CommandContext(ctx, program, "version")
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
@@ -42,7 +42,7 @@ func Trace(ctx context.Context, program string) ([]Package, error) {
 	return out, nil
 }
 
-// parse reads "init PATH @0.5 ms, 0.01 ms clock, 1024 bytes, 3 allocs".
+// parse parses "init PATH @0.5 ms, 0.01 ms clock, 1024 bytes, 3 allocs".
 func parse(line string) (Package, bool) {
 	f := strings.Fields(line)
 	if len(f) < 10 || f[0] != "init" || f[8] != "bytes," {

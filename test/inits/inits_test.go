@@ -8,10 +8,11 @@ import (
 	"collie/test/inits"
 )
 
-// budget is what our own packages may allocate before main: each command pays for it, and the reaper process keeps it.
+// budget is how many bytes our own packages may allocate before main: each command pays for it, and the
+// reaper process keeps it.
 const budget = 200 << 10
 
-// libraries are those that allocate more than a little, and why they are borne with.
+// libraries are those that allocate more than a little, with the reason why that is accepted.
 var libraries = map[string]string{
 	"github.com/88250/lute":         "tables of Markdown and of HTML's entities, which are its package variables; a copy of the library would be dear to keep",
 	"github.com/yuin/goldmark":      "the same, of the CommonMark parser",
@@ -24,7 +25,7 @@ var libraries = map[string]string{
 	"runtime/metrics":               "names of figures; comes with the former",
 }
 
-// little is what a library may allocate without being listed.
+// little is how many bytes a library may allocate without being listed.
 const little = 16 << 10
 
 func TestBeforeMain(t *testing.T) {

@@ -16,14 +16,14 @@ import (
 	"collie/test/gateway"
 )
 
-// Options of [Smoke]. The zero value is for a kernel that answers at once.
+// Options of [Smoke]. The zero value is for a kernel without delays.
 type Options struct {
-	// Wait is waited before the notebook is removed. A real kernel may end where a notebook
-	// goes shortly after it was written.
+	// Wait is how long to wait before the notebook is removed. A real kernel may crash if a notebook is
+	// removed shortly after it was written.
 	Wait time.Duration
 }
 
-// slow is what no call should take on notes as few as these.
+// slow is the time that no call should exceed with so few notes.
 const slow = 2 * time.Second
 
 // smoke is one run.
@@ -34,13 +34,13 @@ type smoke struct {
 	settings string
 	client   *kernel.Client
 
-	ran      map[string]bool // the actions
-	word     string          // that nobody else's notes have
-	name     string          // of the notebook
+	ran      map[string]bool // actions called so far
+	word     string          // a word that nobody else's notes contain
+	name     string          // name of the notebook
 	notebook string
 }
 
-// Smoke works at the kernel at url. The test binary must have called [gateway.Main].
+// Smoke runs the tour against the kernel at url. The test binary must have called [gateway.Main].
 func Smoke(t *testing.T, url, token string, opts Options) {
 	t.Helper()
 	s := &smoke{t: t, p: gateway.Place(t), home: t.TempDir(), client: kernel.New(url, kernel.Options{Token: token}), ran: map[string]bool{}}
@@ -49,7 +49,7 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 	s.name = "Collie " + s.word
 	s.settings = s.p.Settings(t, nil, fmt.Sprintf(
 		`"siyuan":{"connections":{"live":{"url":%q,"token":%q}},"newNotebookPermission":"rwd","localFileRoots":[%q]}`, url, token, s.home))
-	s.p.ServeIn(t, s.home, s.settings) // what follows goes through it
+	s.p.ServeIn(t, s.home, s.settings) // the following calls go through this gateway
 	for _, step := range []struct {
 		name string
 		run  func()
@@ -91,8 +91,8 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 // args are the arguments of a call.
 type args map[string]any
 
-// try runs `collie call TOOL ACTION --args ARGS` as a person who has said yes, and returns what came. name is
-// "tool.action".
+// try runs `collie call TOOL ACTION --args ARGS`, confirmed by --yes, and returns its result and exit code.
+// name is "tool.action".
 func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
 	s.t.Helper()
 	tool, action, _ := strings.Cut(name, ".")
@@ -112,7 +112,7 @@ func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
 	return gjson.Parse(out), code
 }
 
-// do is try for what has to work.
+// do is try for a call that has to succeed.
 func (s *smoke) do(name string, a args) gjson.Result {
 	s.t.Helper()
 	result, code := s.try(name, a)
@@ -123,7 +123,7 @@ func (s *smoke) do(name string, a args) gjson.Result {
 	return result
 }
 
-// refused is try for what has to be refused, with an error of one of the types.
+// refused is try for a call that has to fail with an error of one of the types.
 func (s *smoke) refused(name string, a args, types ...string) gjson.Result {
 	s.t.Helper()
 	result, code := s.try(name, a)
@@ -133,7 +133,8 @@ func (s *smoke) refused(name string, a args, types ...string) gjson.Result {
 	return result
 }
 
-// off reports whether an action is off, as some are by default; the switches of somebody's workspace are theirs.
+// off reports whether an action is off, as some are by default; a test must not change the switches of
+// somebody's workspace.
 func (s *smoke) off(name string, a args) bool {
 	s.t.Helper()
 	result, code := s.try(name, a)
@@ -146,7 +147,7 @@ func (s *smoke) off(name string, a args) bool {
 	return true
 }
 
-// want fails the run unless text holds all words.
+// want fails the run unless text contains all words.
 func (s *smoke) want(what, text string, words ...string) {
 	s.t.Helper()
 	for _, w := range words {
@@ -156,9 +157,8 @@ func (s *smoke) want(what, text string, words ...string) {
 	}
 }
 
-// forget removes the notebook, whatever has happened in it. That action is off by default, and
-// the switches of somebody's workspace are not to be changed for a test, so the kernel is asked
-// itself where it is refused.
+// forget removes the notebook, in whatever state it is. The action for that is off by default, and a test
+// must not change somebody's switches, so forget calls the kernel directly if the action is refused.
 func (s *smoke) forget(wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// stored is the tool cache as it lies on disk, as text.
+// stored returns the text of the tool cache on disk.
 func stored(t *testing.T, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -24,7 +24,7 @@ func stored(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// entry is what the cache keeps of a server; it does not exist where nothing is kept.
+// entry returns the cache's entry for a server; it does not exist if there is none.
 func entry(t *testing.T, path, server string) gjson.Result {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -40,7 +40,7 @@ func entry(t *testing.T, path, server string) gjson.Result {
 	return gjson.GetBytes(raw, "mcpServers."+gjson.Escape(server))
 }
 
-// verify fails the test unless the cache file is good, and returns what it holds.
+// verify fails the test unless the cache file is valid, and returns the report about it.
 func verify(t *testing.T, path string) toolcache.Report {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -54,7 +54,7 @@ func verify(t *testing.T, path string) toolcache.Report {
 	return r
 }
 
-// tools are the names of the tools that are kept of a server.
+// tools returns the names of the tools in an entry.
 func tools(e gjson.Result) (out []string) {
 	for _, name := range e.Get("tools.#.name").Array() {
 		out = append(out, name.Str)
@@ -62,7 +62,7 @@ func tools(e gjson.Result) (out []string) {
 	return out
 }
 
-// rewrite changes the cache file behind the gateway's back, as an editor does.
+// rewrite changes the cache file without the gateway's knowledge, as an editor does.
 func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
 	t.Helper()
 	var file map[string]any
@@ -77,7 +77,7 @@ func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
 	replace(t, path, raw)
 }
 
-// replace puts a file in the place of another in one step.
+// replace replaces a file by another in one step.
 func replace(t *testing.T, path string, data []byte) {
 	t.Helper()
 	next := path + ".edited"
@@ -90,12 +90,12 @@ func replace(t *testing.T, path string, data []byte) {
 	}
 }
 
-// entryOf is an entry in the form that rewrite gives.
+// entryOf returns an entry in the form that rewrite uses.
 func entryOf(file map[string]any, server string) map[string]any {
 	return file["mcpServers"].(map[string]any)[server].(map[string]any)
 }
 
-// identity tells one version of a file from another.
+// identity distinguishes versions of a file.
 type identity struct {
 	os.FileInfo
 	text string
@@ -126,7 +126,7 @@ func changed(before, now identity) bool {
 	return !os.SameFile(before.FileInfo, now.FileInfo) || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode() || before.text != now.text
 }
 
-// temporaries are the temporary files beside a file.
+// temporaries returns the temporary files of a file.
 func temporaries(t *testing.T, path string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))

@@ -1,6 +1,6 @@
-// Package living shows that servers live, and that their tools are there at once: the whole
-// program, real servers, real files. Bounds of time are five times the figures promised, since the
-// machine may be busy. The long forms have the build tag stories.
+// Package living tests servers and their tool lists over time, with the whole program, real servers and real
+// files: servers keep working, and their tools are listed at once. Time limits are five times the promised
+// figures, because the machine may be busy. The long forms have the build tag stories.
 //
 //	file                 shows
 //	start_test.go        the first start, one with nothing changed, servers that are down or hang, many
@@ -20,6 +20,6 @@
 //	secrets_test.go,     what must not lie anywhere in the clear, and signing in
 //	signin_test.go
 //
-// Much of it has tests in packages toolcache, entry, upstream and mcp as well, which look closer;
-// test/faults has noise, and what is left behind when a process is killed.
+// Packages toolcache, entry, upstream and mcp test much of this in more detail. test/faults tests noise on
+// stdout, and what is left behind when a process is killed.
 package living

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// soon is when a test gives up.
+	// soon is when a test gives up waiting.
 	soon = await.Limit
 )
 
-// home is a home with its settings, in which gateways run one after the other.
+// home is a home with its settings; gateways run in it one after the other.
 type home struct {
 	gateway.Programs
 	dir, settings string
@@ -37,8 +37,8 @@ func newHome(t *testing.T, servers []gateway.Server, more ...string) *home {
 	return h
 }
 
-// configure writes the settings anew, as an editor does. Lists say what is known at that moment, and
-// do not wait for servers that were never seen: what the file of the cache does for them is to be seen.
+// configure rewrites the settings, as an editor does. Lists do not wait for servers that were never seen, so
+// that the effect of the cache shows.
 func (h *home) configure(t *testing.T, servers []gateway.Server, more ...string) {
 	t.Helper()
 	const section, member = `"cache":{`, `"firstListWait":"0s"`
@@ -83,19 +83,19 @@ func stop(t *testing.T, g *gateway.Gateway) {
 	}
 }
 
-// warm runs a gateway until it knows all lists and they are on disk.
+// warm runs a gateway until it knows all lists and has written them to disk.
 func (h *home) warm(t *testing.T) {
 	t.Helper()
 	stop(t, h.started(t))
 }
 
-// children are the servers that run, as "pid command line".
+// children returns the running servers, as "pid command line".
 func (h *home) children(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(h.Running(t), func(line string) bool { return !strings.Contains(line, "fakemcp") })
 }
 
-// wantChildren fails the test unless n servers run.
+// wantChildren fails the test unless exactly n servers are running.
 func (h *home) wantChildren(t *testing.T, n int) {
 	t.Helper()
 	if got := h.children(t); len(got) != n {
@@ -103,10 +103,10 @@ func (h *home) wantChildren(t *testing.T, n int) {
 	}
 }
 
-// cache is where the tool cache lies.
+// cache returns the path of the tool cache.
 func (h *home) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
 
-// file is a file in the home, whose text a server reads when it starts.
+// file writes a file in the home, which a server reads when it starts.
 func (h *home) file(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.dir, name)
@@ -116,7 +116,7 @@ func (h *home) file(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// names are the tools that a client of the gateway sees.
+// names returns the tools that a client of the gateway sees.
 func names(t *testing.T, c *gateway.Client) []string {
 	t.Helper()
 	raw := list(t, c)
@@ -138,7 +138,7 @@ func list(t *testing.T, c *gateway.Client) json.RawMessage {
 	return raw
 }
 
-// wantNames fails the test unless a client sees just these tools.
+// wantNames fails the test unless a client sees exactly these tools.
 func wantNames(t *testing.T, c *gateway.Client, want ...string) {
 	t.Helper()
 	if got := names(t, c); !slices.Equal(got, want) {
@@ -146,7 +146,7 @@ func wantNames(t *testing.T, c *gateway.Client, want ...string) {
 	}
 }
 
-// awaitNames waits until a client sees just these tools.
+// awaitNames waits until a client sees exactly these tools.
 func awaitNames(t *testing.T, c *gateway.Client, want ...string) {
 	t.Helper()
 	var got []string
@@ -156,7 +156,7 @@ func awaitNames(t *testing.T, c *gateway.Client, want ...string) {
 	}, func() string { return strings.Join(got, " ") })
 }
 
-// works shows that a server answers.
+// works checks that a server answers.
 func works(t *testing.T, c *gateway.Client, server string) {
 	t.Helper()
 	if got := call(t, c, server+"__echo", `{"text":"新闻"}`); got != "新闻" {
@@ -189,7 +189,7 @@ func fails(t *testing.T, c *gateway.Client, name, kind string, limit time.Durati
 	return err
 }
 
-// awaitState waits until a server is in a state and returns all that is said of it.
+// awaitState waits until a server is in a state and returns its status.
 func awaitState(t *testing.T, g *gateway.Gateway, server string, want tool.State) (st tool.ServerStatus) {
 	t.Helper()
 	await.Until(t, server+" is "+string(want), func() bool {
@@ -199,7 +199,7 @@ func awaitState(t *testing.T, g *gateway.Gateway, server string, want tool.State
 	return st
 }
 
-// legacy dials the gateway as most clients do.
+// legacy opens a legacy session, as most clients do.
 func legacy(t *testing.T, g *gateway.Gateway) *gateway.Client {
 	t.Helper()
 	return g.Dial(t, gateway.Legacy, "")

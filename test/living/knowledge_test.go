@@ -15,11 +15,11 @@ import (
 	"collie/test/await"
 )
 
-// known is how many tools of each server the home remembers.
+// known is the number of tools of each server in the cache.
 const known = 10
 
-// remember fills the cache of the home with lists of all its servers, as if each had answered
-// once, which takes too long with hundreds of processes.
+// remember fills the cache with the lists of all servers, as if each had run once; really running hundreds of
+// processes would take too long.
 func (h *home) remember(t *testing.T) {
 	t.Helper()
 	c, entries := h.openCache(t, nil)
@@ -37,8 +37,8 @@ func (h *home) remember(t *testing.T) {
 	}
 }
 
-// openCache opens the cache of the home as another process of it does, and returns what makes
-// its servers what they are, without tools. A key is used in the place of the home's own.
+// openCache opens the home's cache as another process would, and returns an entry without tools for each
+// server. If key is set, it replaces the key of the home.
 func (h *home) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries map[string]toolcache.Entry) {
 	t.Helper()
 	env := config.Env{}
@@ -70,7 +70,7 @@ func (h *home) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries 
 	return toolcache.Open(t.Context(), toolcache.Options{Path: cfg.Cache.File, Key: key}), entries
 }
 
-// rss is the memory that a process has resident, in bytes.
+// rss returns the resident memory of a process in bytes.
 func rss(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -22,7 +22,7 @@ import (
 	"collie/test/gateway"
 )
 
-// registry is a package registry with one package, in which fakemcp is.
+// registry is a package registry with one package, which contains fakemcp.
 type registry struct {
 	*httptest.Server
 	packed, sum string
@@ -84,8 +84,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// npx starts a server whose package is not there yet, which is said while it is downloaded; the
-// second run downloads nothing.
+// npx runs a server whose package is not installed yet. While it is downloaded, the state says so; the second
+// run downloads nothing.
 func TestPackageRunner(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npx"); err != nil {

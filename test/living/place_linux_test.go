@@ -15,7 +15,7 @@ import (
 	"collie/test/gateway"
 )
 
-// smallDisk mounts a file system of so many bytes, and skips the test where that is not allowed.
+// smallDisk mounts a file system of size bytes, or skips the test if that is not allowed.
 func smallDisk(t *testing.T, size int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -30,7 +30,7 @@ func smallDisk(t *testing.T, size int) (dir string) {
 	return dir
 }
 
-// fill takes all room that a disk has.
+// fill uses up all free space of a disk.
 func fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
@@ -51,8 +51,8 @@ func fill(t *testing.T, dir string) (free func()) {
 	}
 }
 
-// On a full disk the old file stays, nothing is left beside it, tools are served from memory, one
-// warning is written, and writing goes on when there is room.
+// On a full disk the old file stays, no temporary file is left, tools are served from memory, and one warning
+// is logged. Writing resumes when there is space.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, 64<<10)
@@ -90,8 +90,8 @@ func TestDiskFull(t *testing.T) {
 	verify(t, file)
 }
 
-// hungMount is a folder in which no file can be looked at: a mount whose server never answers.
-// Where that cannot be had, the package's own test has a file system that hangs.
+// hungMount returns a folder in which every access hangs: a mount whose server never answers. The test is
+// skipped if that is not possible; package toolcache has a test with a simulated one.
 func hungMount(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -125,8 +125,8 @@ func hungMount(t *testing.T) (dir string) {
 	return dir
 }
 
-// A file system that does not answer costs two seconds at the start and nothing after that:
-// tools are listed and called as quickly as without a cache.
+// A hanging file system costs two seconds at the start and nothing after that: tools are listed and called as
+// fast as without a cache.
 func TestHungMount(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)

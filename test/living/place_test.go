@@ -15,14 +15,14 @@ import (
 	"collie/test/gateway"
 )
 
-// mood is a server whose list a test changes: it reads its definitions when it starts.
+// mood is a server whose list a test can change: it reads its definitions when it starts.
 type mood struct {
 	h    *home
 	name string
 	path string
 }
 
-// moody writes the definitions of a server and returns it. The entry is in servers.
+// moody writes the definitions of a server and returns it.
 func (h *home) moody(t *testing.T, name string, offer ...string) *mood {
 	t.Helper()
 	m := &mood{h: h, name: name, path: filepath.Join(h.dir, name+".definitions")}
@@ -34,7 +34,7 @@ func (m *mood) server(more ...string) gateway.Server {
 	return gateway.Server{Name: m.name, Flags: []string{"--definitions", m.path}, More: strings.Join(more, ",")}
 }
 
-// offers are the tools that the server lists from its next start on.
+// offers sets the tools that the server lists from its next start on.
 func (m *mood) offers(t *testing.T, offer ...string) {
 	t.Helper()
 	m.h.file(t, filepath.Base(m.path), definitions(offer...))
@@ -52,7 +52,7 @@ func definitions(offer ...string) string {
 	return string(raw)
 }
 
-// changes makes the server list these tools in the gateway that runs.
+// changes makes the server list these tools in the running gateway.
 func (m *mood) changes(t *testing.T, g *gateway.Gateway, offer ...string) {
 	t.Helper()
 	m.offers(t, offer...)
@@ -61,15 +61,15 @@ func (m *mood) changes(t *testing.T, g *gateway.Gateway, offer ...string) {
 	}
 }
 
-// cacheStats is what the gateway says of its cache.
+// cacheStats returns the gateway's statistics about its cache.
 func cacheStats(t *testing.T, g *gateway.Gateway) (st toolcache.Stats) {
 	t.Helper()
 	g.Get(t, "/toolcache/stats", &st)
 	return st
 }
 
-// readOnly shows what a cache that must not be written does: it is served from, left alone, told
-// of once, and written again when that is allowed, without a restart.
+// readOnly checks what happens if the cache must not be written: it is used and left unchanged, one warning
+// is logged, and once writing is allowed, the gateway writes again without a restart.
 func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "cache")

@@ -24,11 +24,11 @@ import (
 	"collie/test/gateway"
 )
 
-// canaries are the secrets that are planted, by where they are. They look like words, so that it
-// is their place that hides them and not their shape.
+// canaries are planted secrets, by place. They look like ordinary words, so that only their place can cause
+// them to be hidden.
 type canaries map[string]string
 
-// plant gives the secret of a place.
+// plant creates the secret for a place.
 func (c canaries) plant(place string) string {
 	if c[place] == "" {
 		c[place] = "otter " + strings.ReplaceAll(place, " ", "-")
@@ -37,13 +37,13 @@ func (c canaries) plant(place string) string {
 	return c[place]
 }
 
-// inBase64 is what a secret has become in credentials of the form user:password, but for its ends.
+// inBase64 returns the middle part of a secret's Base64 form in credentials user:password.
 func inBase64(secret string) string {
 	text := base64.StdEncoding.EncodeToString([]byte("ann:" + secret))
 	return text[8 : len(text)-4]
 }
 
-// wantNone fails the test for each secret in a text.
+// wantNone fails the test for each secret that occurs in a text.
 func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...string) {
 	t.Helper()
 	for place, secret := range c {
@@ -58,7 +58,7 @@ func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...st
 	}
 }
 
-// echoing is a server that answers every request with an error that repeats what it was sent.
+// echoing is a server that answers every request with an error that repeats the request.
 func echoing(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusInternalServerError)
 	_, _ = fmt.Fprintf(w, "no: %s %s %s", r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.URL.RawQuery)
@@ -205,7 +205,7 @@ func entryJSON(t *testing.T, entry map[string]any) string {
 	return string(raw)
 }
 
-// keepSecrets puts secrets into the store of the home.
+// keepSecrets stores secrets in the home's secret store.
 func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -223,7 +223,7 @@ func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	}
 }
 
-// tokens are what sign-ins have put into the store.
+// tokens returns what sign-ins have put into the store.
 func (h *home) tokens(t *testing.T) map[string]string {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -258,8 +258,8 @@ func (h *home) tokens(t *testing.T) map[string]string {
 	return out
 }
 
-// wantNoneInFiles looks for secrets in all files of the home but the settings, which people
-// write themselves.
+// wantNoneInFiles looks for secrets in all files of the home, except the settings, which people write
+// themselves.
 func (h *home) wantNoneInFiles(t *testing.T, c canaries) {
 	t.Helper()
 	files := 0

@@ -20,15 +20,15 @@ import (
 	"collie/test/gateway"
 )
 
-// team is several homes whose settings name the same servers, key and place, as those of the
-// machines of one team do. Each start of a server of [newTeam] adds a line to the file starts.
+// team is several homes whose settings name the same servers, key and shared place, as on the machines of one
+// team. Each start of a server of [newTeam] adds a line to the file starts.
 type team struct {
 	servers     []gateway.Server
 	key, starts string
-	apart       int // starts by gateways that could not read the place, see reader
+	apart       int // starts by gateways that could not read the place; see reader
 }
 
-// teamOf is a team with these servers.
+// teamOf returns a team with these servers.
 func teamOf(t *testing.T, servers ...gateway.Server) *team {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func teamOf(t *testing.T, servers ...gateway.Server) *team {
 	return m
 }
 
-// newTeam is a team with two servers whose starts are counted.
+// newTeam returns a team with two servers whose starts are counted.
 func newTeam(t *testing.T) *team {
 	t.Helper()
 	onUnix(t) // the servers are started by a shell, which counts
@@ -60,10 +60,10 @@ func (m *team) write(t *testing.T, path, text string) {
 	}
 }
 
-// definitions is the file with the tools of the server trains.
+// definitions returns the path of the file with the tools of the server trains.
 func (m *team) definitions() string { return filepath.Join(filepath.Dir(m.key), "trains.json") }
 
-// member is a home of the team that uses this place.
+// member returns a home of the team that uses this place.
 func (m *team) member(t *testing.T, place string, more ...string) *home {
 	t.Helper()
 	h := newHome(t, nil)
@@ -72,7 +72,7 @@ func (m *team) member(t *testing.T, place string, more ...string) *home {
 	return h
 }
 
-// started is how many servers were ever started, by anybody who could read the place.
+// started returns how many servers were started by gateways that could read the place.
 func (m *team) started(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(m.starts)
@@ -82,10 +82,9 @@ func (m *team) started(t *testing.T) int {
 	return strings.Count(string(text), "\n") - m.apart
 }
 
-// reader runs a gateway of the team that has read the place at its start. A place that does not
-// answer within 200 ms, as happens on a busy machine, is left alone for 30 s: such a gateway
-// knows nothing of what others share. It ends, and one in another home takes its turn, as long
-// as a machine may be busy.
+// reader runs a gateway of the team that has read the place at its start. A gateway ignores a place for 30 s
+// if that does not answer within 200 ms, as may happen on a busy machine. In that case reader tries again
+// with a gateway in another home, for as long as busy.
 func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gateway {
 	t.Helper()
 	begun := time.Now()
@@ -104,16 +103,16 @@ func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gatew
 	return nil
 }
 
-// busy is how long a machine may have so much to do that a place cannot answer in time.
+// busy is how long a machine may be so busy that a place cannot answer in time.
 const busy = 3 * time.Minute
 
-// slow reports whether the shared place of a gateway has ever not answered in time.
+// slow reports whether a gateway's shared place has failed to answer in time at least once.
 func slow(t *testing.T, g *gateway.Gateway) bool {
 	t.Helper()
 	return shared(t, g).Failures["slow"] > 0
 }
 
-// starts is how many servers a gateway has started.
+// starts returns how many servers a gateway has started.
 func starts(t *testing.T, g *gateway.Gateway) (n int) {
 	t.Helper()
 	for _, st := range g.Servers(t) {
@@ -122,7 +121,7 @@ func starts(t *testing.T, g *gateway.Gateway) (n int) {
 	return n
 }
 
-// awaitShared waits until a gateway has shared n lists, though its place may have been slow once.
+// awaitShared waits until a gateway has shared n lists, even if its place was slow once.
 func awaitShared(t *testing.T, g *gateway.Gateway, n uint64) {
 	t.Helper()
 	await.Until(t, "what was learned is shared", func() bool { return shared(t, g).Pushed == n })
@@ -130,7 +129,7 @@ func awaitShared(t *testing.T, g *gateway.Gateway, n uint64) {
 
 var teamTools = []string{"trains__查余票", "notes__echo"}
 
-// shared is what a gateway has counted of its shared place.
+// shared returns a gateway's counters for its shared place.
 func shared(t *testing.T, g *gateway.Gateway) toolcache.SharedCount {
 	t.Helper()
 	st := cacheStats(t, g)
@@ -140,7 +139,7 @@ func shared(t *testing.T, g *gateway.Gateway) toolcache.SharedCount {
 	return *st.Shared
 }
 
-// wantAdopted fails the test unless a gateway offers everything and has started nothing for it.
+// wantAdopted fails the test unless a gateway offers all tools without having started a server.
 func (m *team) wantAdopted(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
 	wantNames(t, legacy(t, g), m.names(t, g)...)
@@ -156,7 +155,7 @@ func (m *team) wantAdopted(t *testing.T, g *gateway.Gateway) {
 	}
 }
 
-// names are those of the team's tools, as the gateway that learned them first lists them.
+// names returns the team's tools, as listed by the gateway that learned them first.
 func (m *team) names(t *testing.T, g *gateway.Gateway) []string {
 	t.Helper()
 	got := names(t, legacy(t, g))
@@ -166,7 +165,7 @@ func (m *team) names(t *testing.T, g *gateway.Gateway) []string {
 	return got
 }
 
-// newPlace is the address of a NATS server of its own, with nothing in it.
+// newPlace starts an empty NATS server and returns its address.
 func newPlace(t *testing.T) string {
 	t.Helper()
 	srv, err := server.NewServer(&server.Options{

@@ -15,7 +15,7 @@ import (
 	"collie/test/gateway"
 )
 
-// guarded is an MCP server that answers nobody who is not signed in.
+// guarded is an MCP server that refuses clients that are not signed in.
 type guarded struct {
 	http.Handler
 	p *signintest.Provider
@@ -45,7 +45,7 @@ func newGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
 	return p, far
 }
 
-// signIn signs somebody in at a server of the home, as collie mcp auth does.
+// signIn signs in at a server of the home, as collie mcp auth does.
 func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -57,7 +57,7 @@ func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	}
 }
 
-// keptInFiles keeps secrets in the home: the system's keyring is nobody's to test with.
+// keptInFiles keeps secrets in a file, because tests must not use the system's keyring.
 const keptInFiles = `"secrets":{"store":"file"}`
 
 // What one user was offered is not shown to another.

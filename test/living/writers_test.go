@@ -22,13 +22,13 @@ import (
 	"collie/test/gateway"
 )
 
-// The variables that make the test binary one writer of [TestTenWriters].
+// The variables that make the test binary a writer for [TestTenWriters].
 const writerFile, writerName = "COLLIE_TEST_LIVING_CACHE", "COLLIE_TEST_LIVING_WRITER"
 
 const writers, entriesEach = 10, 100
 
-// writeEntries is such a writer: it keeps the lists of a hundred servers of its own, some at once
-// and some a while later.
+// writeEntries is the main function of such a writer: it stores the lists of a hundred servers, some at once
+// and some a little later.
 func writeEntries(path, name string) (code int) {
 	c := toolcache.Open(context.Background(), toolcache.Options{Path: path, Collect: 5 * time.Millisecond})
 	for i := range entriesEach {
@@ -152,8 +152,8 @@ func TestOthersOfferWhatOneLearns(t *testing.T) {
 	}
 }
 
-// manyServers is any number of servers at one address, told apart by their query. Each offers one
-// tool; with changes set, every list is another one.
+// manyServers is any number of servers at one address, distinguished by their query. Each offers one tool;
+// with changes set, every list is different.
 type manyServers struct {
 	t       *testing.T
 	changes bool
@@ -254,10 +254,10 @@ func TestKilledWhileWriting(t *testing.T) {
 	t.Logf("%d kills, %d generations, %d temporary files left and removed", kills, generation, left)
 }
 
-// gathered is how long changes are gathered before they are written.
+// gathered is how long changes are collected before they are written.
 const gathered = 200 * time.Millisecond
 
-// refresh asks all servers for their lists, which are other ones each time.
+// refresh makes all servers send their lists, which differ each time.
 func refresh(t *testing.T, g *gateway.Gateway, servers int) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -17,8 +17,8 @@ const legacy, modern = "2025-11-25", "2026-07-28"
 
 var transports = []string{"http", "stdio", "bridge"}
 
-// What passes between a client and a server beside calls and answers, over each way to Collie and
-// from it.
+// Messages besides calls and answers pass between a client and a server, over each transport on both sides of
+// Collie.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	var list []*server
@@ -27,8 +27,8 @@ func TestMessages(t *testing.T) {
 		list = append(list, s)
 		return s
 	}
-	// A process does not say whose call it asks for, and a session at a remote server takes back what it asked last, so
-	// that each client has servers for itself.
+	// Each client has servers of its own. A process does not say for whose call it asks something, and a
+	// session at a remote server cancels what it asked last.
 	pipes, webs := map[string]*server{}, map[string]*server{}
 	for _, transport := range transports {
 		pipes[transport], webs[transport] = named("pipe_"+transport, "legacy", false), named("web_"+transport, "legacy", true)
@@ -74,14 +74,14 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// path is a client whose only server is this one.
+// path is a client with one server of its own.
 type path struct {
 	*client
 	server *server
 	mark   string // no other client has it
 }
 
-// hears is what the server hears of the client's that has a text.
+// hears waits for a message of this client that the server receives and that contains text.
 func (p *path) heard(text string) string {
 	p.t.Helper()
 	return p.server.hears(p.t, 1, text, p.mark)[0]
@@ -109,7 +109,7 @@ func (p *path) vendorMessages() {
 	}
 }
 
-// The server's own pass to the client of the call that it answers.
+// Such messages from the server reach the client whose call it is answering.
 func (p *path) vendorMessagesInCalls() {
 	p.t.Helper()
 	p.answers(func(_ context.Context, m mcp.Message) (json.RawMessage, error) {
@@ -134,8 +134,7 @@ func (p *path) vendorMessagesInCalls() {
 	}
 }
 
-// hang makes a call that does not end before cancel does. It returns the ids that both sides know
-// it by.
+// hang makes a call that lasts until cancel. It returns the ids that each side uses for it.
 func (p *path) hang(what string) (mine, theirs string, cancel func(error)) {
 	p.t.Helper()
 	ctx, end := context.WithCancelCause(p.t.Context())
@@ -153,7 +152,7 @@ func (p *path) hang(what string) (mine, theirs string, cancel func(error)) {
 	}
 }
 
-// The id by which one side knows a request becomes the one by which the other does.
+// An id is translated from the one that one side uses to that of the other.
 func (p *path) namesOfRequests() {
 	p.t.Helper()
 	mine, theirs, cancel := p.hang("named")
@@ -172,7 +171,7 @@ func (p *path) namesOfRequests() {
 	}
 }
 
-// What a client says of a request that it takes back reaches the server, under the server's id.
+// The reason with which a client cancels a request reaches the server, with the server's id.
 func (p *path) reasons() {
 	p.t.Helper()
 	_, theirs, cancel := p.hang("cancelled")
@@ -183,7 +182,7 @@ func (p *path) reasons() {
 	}
 }
 
-// So does what a server says of its question, before the call's answer.
+// The reason with which a server cancels its question reaches the client before the call's answer.
 func (p *path) reasonsOfTheServer() {
 	p.t.Helper()
 	given := make(chan error, 1)
@@ -206,7 +205,7 @@ func (p *path) reasonsOfTheServer() {
 	}
 }
 
-// The progress of a question reaches the server under its own token.
+// The progress of a question reaches the server with the server's own token.
 func (p *path) progressOfQuestions() {
 	p.t.Helper()
 	p.answers(func(_ context.Context, m mcp.Message) (json.RawMessage, error) {
@@ -224,7 +223,7 @@ func (p *path) progressOfQuestions() {
 	}
 }
 
-// Questions of one result are put in their order.
+// Several questions of one result are asked in their order.
 func questionsInOrder(t *testing.T, c *client, s *server) {
 	t.Helper()
 	c.answers(func(context.Context, mcp.Message) (json.RawMessage, error) {
@@ -242,7 +241,7 @@ func questionsInOrder(t *testing.T, c *client, s *server) {
 	}
 }
 
-// A message goes to the server that has what it names, and to nobody where there are several.
+// A message goes to the server that has what it names; if several have it, to none.
 func addressee(t *testing.T, c *client, transport string, servers []*server) {
 	t.Helper()
 	if _, failure, err := c.request(t.Context(), "vendor/x", "{}"); failure == nil || failure.Code() != mcp.CodeMethodNotFound || !strings.Contains(failure.Error(), "method not found: vendor/x") {

@@ -50,7 +50,7 @@ func newServer(t *testing.T, name, era string, http bool, more string, flags ...
 	return s
 }
 
-// lines are the messages that the server has got and that contain all of the texts.
+// lines returns the messages that the server has received and that contain all texts.
 func (s *server) lines(texts ...string) (out []string) {
 	heard, err := os.ReadFile(s.record)
 	if err != nil {
@@ -68,7 +68,7 @@ next:
 	return out
 }
 
-// hears waits until the server has got n messages with all of the texts, and returns them.
+// hears waits until the server has received n messages with all texts, and returns them.
 func (s *server) hears(t *testing.T, n int, texts ...string) []string {
 	t.Helper()
 	var lines []string
@@ -79,10 +79,10 @@ func (s *server) hears(t *testing.T, n int, texts ...string) []string {
 	return lines
 }
 
-// params are the parameters of a recorded message.
+// params returns the parameters of a recorded message.
 func params(line string) string { return string(mcp.Get(json.RawMessage(line), "params")) }
 
-// gateway is Collie in front of servers.
+// gateway is a Collie in front of servers.
 type gateway struct{ program, config, home, url string }
 
 func open(t *testing.T, servers ...*server) *gateway {
@@ -101,7 +101,7 @@ func open(t *testing.T, servers ...*server) *gateway {
 	return g
 }
 
-// client is a raw client: it keeps what it is sent, and answers by answer.
+// client is a raw client: it records what it receives, and answers questions by answer.
 type client struct {
 	*mcp.Client
 	t      *testing.T
@@ -110,10 +110,10 @@ type client struct {
 	answer atomic.Pointer[answer]
 }
 
-// answer is what a client says when it is asked.
+// answer answers a question to a client.
 type answer func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
 
-// answers says how c answers from now on.
+// answers sets how c answers from now on.
 func (c *client) answers(a answer) { c.answer.Store(&a) }
 
 func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
@@ -129,7 +129,7 @@ func (c *client) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMes
 
 const can = `{"sampling":{},"elicitation":{"form":{}},"roots":{"listChanged":true}}`
 
-// client opens a session over http, stdio or the bridge, with a profile; "" is the default one.
+// client opens a session over http, stdio or the bridge, with a profile; "" means the default one.
 func (g *gateway) client(t *testing.T, transport, version, caps, profile string) *client {
 	t.Helper()
 	c := &client{t: t, told: make(chan mcp.Message, 999), asked: make(chan mcp.Message, 999)}
@@ -182,7 +182,7 @@ func (g *gateway) client(t *testing.T, transport, version, caps, profile string)
 	return c
 }
 
-// request makes a request, and returns its result, or the error object.
+// request sends a request and returns its result or the error object.
 func (c *client) request(ctx context.Context, method, params string) (result string, failure *mcp.RPCError, err error) {
 	raw := json.RawMessage(params)
 	if params == "" {
@@ -201,7 +201,7 @@ func (c *client) request(ctx context.Context, method, params string) (result str
 	return string(r.Result), nil, nil
 }
 
-// does is request for what should be answered.
+// does is request for a request that should succeed.
 func (c *client) does(method, params string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)

@@ -81,7 +81,7 @@ var documentCases = []useCase{
 	}},
 }
 
-// byID is {"id": …} of a part.
+// byID returns the arguments {"id": …} for a part.
 func byID(part string) aim {
 	return func(_ *workspace, p *place) object { return object{"id": p.id(part)} }
 }
@@ -155,7 +155,7 @@ var blockCases = []useCase{
 	}},
 }
 
-// inserted are the arguments of a block that is added at an anchor.
+// inserted returns the arguments for inserting a block at an anchor.
 func inserted(anchor, part string) aim {
 	return func(_ *workspace, p *place) object {
 		return object{"dataType": "markdown", "data": "new", anchor: p.id(part)}

@@ -45,8 +45,8 @@ var fsCases = []useCase{
 	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*workspace, *place) object { return object{"query": "common"} }},
 }
 
-// plain adds a document to each place that may be overwritten, since nothing refers to it, and an
-// asset that nothing names.
+// plain adds to each place a document that nothing refers to, so that it may be overwritten, and an asset
+// that nothing uses.
 func plain(w *workspace) {
 	for _, p := range []*place{w.open, w.shut} {
 		w.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))

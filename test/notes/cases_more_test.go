@@ -78,7 +78,7 @@ var fileCases = []useCase{
 	{act: "file.extract_doc", need: r, args: func(_ *workspace, p *place) object { return object{"id": p.id("docb"), "outputDir": "zqout"} }},
 }
 
-// localFile makes a file of this machine to be uploaded.
+// localFile creates a local file to upload.
 func localFile(r *gateway) {
 	r.must(os.WriteFile(filepath.Join(r.files, "zqlocal.txt"), []byte("local"), 0o600))
 }

@@ -2,43 +2,44 @@ package notes_test
 
 import "collie/internal/source/siyuan/access"
 
-// kind says how an action stands to the levels.
+// kind says how an action depends on levels.
 type kind uint8
 
 const (
-	// needs: what is named must have the level.
+	// needs: the notebook of what is named must have the level.
 	needs kind = iota
-	// filters: it always runs, and leaves out what may not be read.
+	// filters: it always runs, but leaves out what may not be read.
 	filters
 	// everywhere: every notebook of the workspace must have the level.
 	everywhere
 	// people: only a person at a terminal may call it.
 	people
-	// free: it has to do with no notebook.
+	// free: it does not depend on any notebook.
 	free
 )
 
-// aim makes arguments that are about a place.
+// aim returns arguments about a place.
 type aim func(w *workspace, p *place) object
 
-// useCase is a use of an action and the level it needs, written down by hand.
+// useCase is one use of an action, with the level it needs, written by hand.
 type useCase struct {
 	act  string
-	how  string // tells the cases of one action apart
+	how  string // distinguishes the cases of one action
 	kind kind
 	need access.Level
 	args aim
-	// writes is for cases that change something though they need no more than r.
+	// writes marks a case that changes something although it needs only r.
 	writes bool
-	// shows is a word of the place that the result has while it may be read.
+	// shows is a word of the place that the result contains if the place may be read.
 	shows string
-	// mild is for cases that name several things and answer for each by itself.
+	// mild marks a case that names several things and answers for each one separately.
 	mild bool
-	// vain is for cases that have nothing to do when they may: there is no such copy, say.
+	// vain marks a case that has nothing to do even when it is allowed, for example because there is no such
+	// copy.
 	vain bool
 }
 
-// cases are all of them.
+// cases returns all cases.
 func cases() []useCase {
 	var all []useCase
 	for _, list := range [][]useCase{
@@ -50,7 +51,7 @@ func cases() []useCase {
 	return all
 }
 
-// The levels, as the tables of cases write them.
+// The levels, in short form for the tables.
 const (
 	r   = access.Read
 	rw  = access.Write

@@ -16,8 +16,8 @@ import (
 	"collie/test/await"
 )
 
-// otherwise are ways to call an action with what the list of tools declares, where the cases use
-// other arguments.
+// otherwise are alternative arguments for actions whose cases use arguments that the list of tools does not
+// declare.
 var otherwise = map[string]aim{
 	"av.set_cells": func(_ *workspace, p *place) object {
 		return object{"avID": p.id("daba"), "rowID": p.id("rowd"), "columnID": p.id("colt"), "valueType": "text", "value": "new"}
@@ -73,7 +73,7 @@ type closedTest struct {
 	forms []compiled
 }
 
-// compiled is the list's schema of a tool as clients of an API get it.
+// compiled is a tool's schema from the list, in the form for an API.
 type compiled struct {
 	modelapi.API
 	schema *jsonschema.Schema
@@ -132,8 +132,8 @@ func (c *closedTest) action(t *testing.T, act string) {
 	}
 }
 
-// closed is of args what the list declares, in the types that it declares. With nulls all that is
-// not given is null.
+// closed returns the arguments in args that the list declares, in the declared types. With nulls, all others
+// are set to null.
 func (c *closedTest) closed(args object, nulls bool) object {
 	return closed(c.def.Get("inputSchema.properties"), args, nulls)
 }
@@ -165,7 +165,7 @@ func inType(schema gjson.Result, v any, nulls bool) any {
 	return v
 }
 
-// fits fails the test unless each client that sends such arguments may send these.
+// fits fails the test unless every client that closes schemas may send these arguments.
 func (c *closedTest) fits(t *testing.T, act string, args object, nulls bool) {
 	t.Helper()
 	_, name, _ := strings.Cut(act, ".")

@@ -20,15 +20,15 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway is the way of real callers to a workspace: the pipeline over the catalog over the source,
-// with everything switched on, and a person who says yes.
+// gateway is the way of real callers to a workspace: pipeline, catalog and source, with everything switched
+// on and a person who always agrees.
 type gateway struct {
 	*workspace
 	*pipeline.Pipeline
 	source  *siyuan.Source
 	catalog *source.Catalog
 	person  *person
-	files   string // the folder of this machine that calls may use
+	files   string // the local folder that calls may use
 }
 
 func newGateway(t testing.TB, w *workspace) *gateway {
@@ -73,8 +73,8 @@ func encode(v any) []byte {
 	return raw
 }
 
-// levels writes the file of levels: the open notebook allows everything, the others as given;
-// what is not given is none.
+// levels writes the file of levels. The open notebook allows everything; a notebook that is not in levels has
+// none.
 func (r *gateway) levels(levels map[*place]access.Level) {
 	file := object{string(r.open.nb): access.Delete, string(r.shut.nb): access.None, string(r.hidden.nb): access.None}
 	for p, l := range levels {
@@ -87,20 +87,20 @@ func (r *gateway) levels(levels map[*place]access.Level) {
 // shutAt sets the level of the shut notebook; the hidden one stays hidden.
 func (r *gateway) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
 
-// outcome is all that came of a call.
+// outcome is everything that came of a call.
 type outcome struct {
-	kind   tool.ErrorKind // empty if it ran
+	kind   tool.ErrorKind // empty if it succeeded
 	code   string
 	text   string // the result, or the payload of the error
-	told   string // what the person and the client were told meanwhile
+	told   string // what the person and the client were told during the call
 	writes []string
 	asked  bool
 }
 
-// all is everything that anybody was told.
+// all returns everything that anybody was told.
 func (o *outcome) all() string { return o.text + "\n" + o.told }
 
-// call runs an action the way an MCP client does.
+// call runs an action as an MCP client does.
 func (r *gateway) call(name string, args object) *outcome {
 	tl, act, _ := strings.Cut(name, ".")
 	grouped := object{"action": act}
@@ -130,7 +130,7 @@ func (r *gateway) do(c tool.Request) *outcome {
 	return out
 }
 
-// person agrees to everything, and keeps what it was told.
+// person agrees to everything and records what it is told.
 type person struct {
 	mu    sync.Mutex
 	told  strings.Builder

@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// generator makes calls: most of them cases of the table and probes, some of them changed, the rest made of an action's
-// schema alone, with ids, paths and names of what the workspace shows, of what is hidden and of what is nowhere.
+// generator makes calls. Most are cases of the table and probes, some of them modified. The others are made
+// from an action's schema, with ids, paths and names that are visible, hidden or do not exist.
 type generator struct {
 	*rand.Rand
 	w       *workspace
@@ -34,7 +34,7 @@ func newGenerator(seed uint64, r *gateway) *generator {
 
 func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
 
-// chance is true in n of a hundred cases.
+// chance returns true in n percent of cases.
 func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 
 func (g *generator) call() randomCall {
@@ -83,7 +83,7 @@ func (g *generator) place() *place {
 	return g.w.ghost
 }
 
-// value is something for an argument: of its type, and mostly of its meaning.
+// value returns a value for an argument: of the right type, and usually with the right meaning.
 func (g *generator) value(act, name string, schema gjson.Result) any {
 	if list := schema.Get("enum").Array(); len(list) > 0 {
 		return pick(g, list...).Value()
@@ -116,7 +116,7 @@ func (g *generator) value(act, name string, schema gjson.Result) any {
 	return g.text(act, name)
 }
 
-// text is a text for an argument, by what the argument is called.
+// text returns a text for an argument, depending on the argument's name.
 func (g *generator) text(act, name string) any {
 	low := strings.ToLower(name)
 	switch {
@@ -168,7 +168,7 @@ func (g *generator) path() string {
 	)
 }
 
-// word is what is looked for, or a name.
+// word returns a search word or a name.
 func (g *generator) word() string {
 	p := g.place()
 	return pick(g,
@@ -177,7 +177,7 @@ func (g *generator) word() string {
 	)
 }
 
-// markdown is text that may name, show or query what is elsewhere.
+// markdown returns text that may refer to, embed or query other content.
 func (g *generator) markdown() string {
 	p := g.place()
 	parts := []string{

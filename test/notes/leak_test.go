@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// leaks fails if anything of a place shows in what came of a call, but for what the caller wrote
+// leaks fails the test if the outcome of a call reveals anything of a place that the caller did not send
 // itself.
 func leaks(t testing.TB, w *workspace, p *place, name string, args object, out *outcome) {
 	t.Helper()
@@ -27,10 +27,10 @@ func leaks(t testing.TB, w *workspace, p *place, name string, args object, out *
 
 func around(text string, i int) string { return text[max(0, i-150):min(len(text), i+150)] }
 
-// marks are tags that a search puts around what it found, which may cut a word in two.
+// marks are the tags that a search puts around its hits; they may split a word.
 var marks = regexp.MustCompile(`</?mark>|\\u003c/?mark\\u003e`)
 
-// withoutEcho is text in lower case, without the strings of the arguments.
+// withoutEcho returns text in lower case without the strings in the arguments.
 func withoutEcho(text string, args object) string {
 	text = marks.ReplaceAllString(text, "")
 	var given []string
@@ -69,7 +69,7 @@ func (w *workspace) withoutReferences(text string) string {
 	return strings.ReplaceAll(text, string(w.hidden.id("dabx")), "")
 }
 
-// collect gathers the strings of a value that are long enough to be a name.
+// collect collects the strings in a value that are long enough to be a name.
 func collect(v any, out *[]string) {
 	raw, _ := json.Marshal(v)
 	var plain any
@@ -96,7 +96,7 @@ func walk(v any, f func(string)) {
 	}
 }
 
-// secrets are the forms in which something of a place could show, in lower case.
+// secrets returns the forms in which something of a place might appear, in lower case.
 func (p *place) secrets() []string {
 	out := append([]string{string(p.nb)}, p.made...)
 	for _, word := range []string{"zq" + p.code, "20240102030405-" + p.code, p.cjk} {
@@ -110,7 +110,7 @@ func (p *place) secrets() []string {
 	return slices.Compact(out)
 }
 
-// inBase64 is what a word looks like in base64 at each of the three places it may stand at.
+// inBase64 returns the Base64 forms of a word, for each of its three possible alignments.
 func inBase64(word string) []string {
 	var out []string
 	for skip := range 3 {

@@ -17,8 +17,8 @@ import (
 	"collie/test/await"
 )
 
-// edits are the cases in which something goes without a question, since the caller edits it: rw is the level for
-// that, and undo puts it back.
+// edits are cases in which something disappears without a question, because the caller is editing it. They
+// need rw, and undo restores what was lost.
 var edits = map[string]string{
 	"fs.write overwrite":            "the text of a document is written anew",
 	"fs.write overwrite by nothing": "the document stays, empty",
@@ -26,7 +26,7 @@ var edits = map[string]string{
 	"notebook.set_open_state close": "what is in a closed notebook is shown again when it is opened",
 }
 
-// lighter are the cases in which something is gone after a question for which rw is the level.
+// lighter are cases in which something is lost after a question, and which need only rw.
 var lighter = map[string]string{
 	"av.remove_rows":               "rows are what a database holds, as text is what a block holds; bound blocks stay",
 	"av.remove_column":             "as rows",
@@ -35,7 +35,7 @@ var lighter = map[string]string{
 	"block.transfer_references in": "the reference stays, to another block",
 }
 
-// nothings are further cases, that write nothing where something was.
+// nothings are further cases that replace something by nothing.
 var nothings = []useCase{
 	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"path": p.human("p"), "markdown": " ", "overwrite": true}
@@ -63,8 +63,8 @@ var nothings = []useCase{
 	}},
 }
 
-// belongings are the things of a workspace that somebody would miss, and where each of them is. What is in a notebook
-// begins with the notebook's id.
+// belongings returns the things in a workspace that somebody would miss, with their places. The place of
+// something in a notebook begins with the notebook's id.
 func (w *workspace) belongings() map[string]string {
 	w.t.Helper()
 	w.must(w.client.FlushNow(w.t.Context()))
@@ -123,9 +123,9 @@ func (w *workspace) files(out map[string]string, dir, place string) {
 	}
 }
 
-// TestWhatRemovesOrMovesIsAskedAbout runs every case of every action that writes and looks what became of everything
-// that was there before: where something is gone, or is in another document, a person was asked, and where it has left
-// its notebook, rwd was needed there.
+// TestWhatRemovesOrMovesIsAskedAbout runs every case of every writing action and checks what became of
+// everything that existed before. If something is gone or is in another document, a person must have been
+// asked. If it has left its notebook, rwd must be required there.
 func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	byTool := map[string][]useCase{}
@@ -170,13 +170,13 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	}
 }
 
-// loss is the cases of a tool.
+// loss runs the cases of a tool.
 type loss struct {
 	*stock
 	needed func(name string)
 }
 
-// look runs one case and looks what is not where it was.
+// look runs one case and finds what is no longer in its place.
 func (l *loss) look(t *testing.T, k useCase) {
 	name := strings.TrimSpace(k.act + " " + k.how)
 	l.fresh()

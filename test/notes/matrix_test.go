@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// registered are the actions of all tools by name.
+// registered returns the actions of all tools by name.
 func registered() map[string]*action.Action {
 	out := map[string]*action.Action{}
 	for _, tl := range siyuan.Tools() {
@@ -44,9 +44,8 @@ func TestEveryActionHasACase(t *testing.T) {
 	}
 }
 
-// TestPermissionMatrix: each action at each level does exactly
-// what the table of its tool says. What is refused writes nothing. What is hidden is refused as
-// what is nowhere.
+// Each action at each level does exactly what the table of its tool says. A refused call writes nothing. A
+// call about something hidden is refused like a call about something that does not exist.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
 	byTool := map[string][]useCase{}
@@ -76,7 +75,7 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-// stock is a gateway that many cases use, until one has changed something.
+// stock is a gateway that many cases share until one has changed something.
 type stock struct {
 	*gateway
 	t     *testing.T
@@ -85,16 +84,16 @@ type stock struct {
 	wrote map[string]bool // the actions that have written somewhere
 }
 
-// life is a part of a test, whose cleanups come when it ends.
+// life is a part of a test whose cleanups run when it ends.
 type life struct {
 	testing.TB
 	cleanups []func()
 }
 
-// Cleanup has f called when the part ends.
+// Cleanup registers f to run at the end of the part.
 func (l *life) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
 
-// end ends it. Ending twice is harmless.
+// end runs the cleanups. Calling it twice is harmless.
 func (l *life) end() {
 	for len(l.cleanups) > 0 {
 		last := len(l.cleanups) - 1
@@ -104,7 +103,7 @@ func (l *life) end() {
 	}
 }
 
-// fresh makes sure that nothing was changed yet.
+// fresh makes sure that the workspace was not changed yet.
 func (s *stock) fresh() {
 	if s.gateway != nil && !s.used {
 		return
@@ -121,12 +120,12 @@ func (s *stock) fresh() {
 	localFile(s.gateway)
 }
 
-// matrix is the test of one case.
+// matrix tests one case.
 type matrix struct {
 	*stock
 	useCase
 	t *testing.T
-	// changes says that the case writes when it may, previews that it can be asked not to.
+	// changes says that the case writes if it may; previews that it has a preview.
 	changes, previews bool
 }
 
@@ -151,8 +150,7 @@ func (m *matrix) shutAt(l access.Level) {
 	m.gateway.shutAt(l)
 }
 
-// run makes the call about a place, and holds it against the one thing that is always true:
-// nothing that is hidden shows.
+// run makes the call about a place, and checks that nothing hidden shows.
 func (m *matrix) run(p *place) *outcome {
 	m.t.Helper()
 	args := m.args(m.workspace, p)
@@ -162,7 +160,7 @@ func (m *matrix) run(p *place) *outcome {
 	return out
 }
 
-// ran checks that a call did what it should.
+// ran checks that a call succeeded as expected.
 func (m *matrix) ran(out *outcome) {
 	m.t.Helper()
 	if out.kind != "" {
@@ -227,8 +225,8 @@ func (m *matrix) needing() {
 	}
 }
 
-// enough checks that the level that is needed and those above it are enough, without changing the
-// workspace: everything is checked, nothing is written.
+// enough checks that the required level and those above it suffice. It uses previews, so that everything is
+// checked but nothing is written.
 func (m *matrix) enough() {
 	m.t.Helper()
 	for l := m.need; l <= access.Delete; l++ {
@@ -241,8 +239,8 @@ func (m *matrix) enough() {
 	}
 }
 
-// hiddenLikeNowhere checks that the shut notebook, which is hidden now, is told from nothing
-// that does not exist.
+// hiddenLikeNowhere checks that the answer about the shut notebook, which is hidden now, is the same as about
+// something that does not exist.
 func (m *matrix) hiddenLikeNowhere(out *outcome) {
 	m.t.Helper()
 	nowhere := m.run(m.ghost)
@@ -256,7 +254,7 @@ func (m *matrix) hiddenLikeNowhere(out *outcome) {
 	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 }
 
-// eachForItself is for what answers for each thing it is asked about.
+// eachForItself checks a case that answers for each named thing separately.
 func (m *matrix) eachForItself(l access.Level, out *outcome) {
 	m.t.Helper()
 	m.ran(out)
@@ -292,8 +290,7 @@ func (m *matrix) filtering() {
 	}
 }
 
-// everywhere checks what touches the whole workspace: what is hidden counts, without being
-// named.
+// everywhere checks a case about the whole workspace: a hidden notebook counts but is not named.
 func (m *matrix) everywhere() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
 		m.fresh()
@@ -313,7 +310,7 @@ func (m *matrix) everywhere() {
 	}
 }
 
-// forPeople checks what an agent never may, whatever the level.
+// forPeople checks what an agent may never do, at any level.
 func (m *matrix) forPeople() {
 	for _, l := range []access.Level{access.None, access.Delete} {
 		m.shutAt(l)

@@ -11,17 +11,17 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// probe is a call that tries to find out something of the hidden notebook.
+// probe is a call that tries to find out something about the hidden notebook.
 type probe struct {
 	act  string
 	args object
-	loud bool // it is the one before it, with all there is to say
+	loud bool // the previous probe again, with verbose output
 }
 
 func (p probe) String() string { return p.act + " " + string(encode(p.args)) }
 
-// probes are what a curious caller may try, without writing anything: each case about what is
-// hidden, about what is open, about both; and more of what lists and searches.
+// probes returns what a curious caller may try without writing: each case about hidden things, open things
+// and both, and more calls that list and search.
 func (w *workspace) probes() []probe {
 	known := registered()
 	var out []probe
@@ -61,7 +61,7 @@ func (w *workspace) probes() []probe {
 	return append(out, w.wrong()...)
 }
 
-// words are what is looked for: what is hidden, and what is everywhere.
+// words returns search words: hidden ones, and one that occurs everywhere.
 func (w *workspace) words() []string {
 	h := w.hidden
 	return []string{
@@ -70,7 +70,7 @@ func (w *workspace) words() []string {
 	}
 }
 
-// more are further arguments by action.
+// more returns further arguments by action.
 func (w *workspace) more() map[string][]object {
 	o, h := w.open, w.hidden
 	out := map[string][]object{
@@ -213,7 +213,7 @@ func (w *workspace) looking(out map[string][]object) {
 		object{"query": "common", "paths": []any{w.ghost.nb}}, object{"query": "common", "typeShortcodes": []any{"d"}})
 }
 
-// asking adds statements of SQL that try to reach what is hidden.
+// asking adds SQL statements that try to reach hidden content.
 func (w *workspace) asking(out map[string][]object) {
 	o, h := w.open, w.hidden
 	for _, stmt := range []string{
@@ -246,7 +246,7 @@ func (w *workspace) asking(out map[string][]object) {
 	}
 }
 
-// wrong are calls with arguments that do not fit, whose errors could tell too much.
+// wrong returns calls with invalid arguments, whose errors might reveal too much.
 func (w *workspace) wrong() []probe {
 	h := w.hidden
 	var out []probe

@@ -27,7 +27,8 @@ var (
 	randomSeed  = flag.Uint64("seed", 1, "what its calls follow from")
 )
 
-// segment is how many calls are made in one pair of workspaces: in the end there is little left in them to ask about.
+// segment is the number of calls in one pair of workspaces. After too many calls there is little left in
+// them.
 const segment = 100
 
 // TestTwoWorkspaces makes random calls of all actions in two workspaces that are the same, but that one has a hidden notebook.
@@ -59,7 +60,7 @@ func TestTwoWorkspaces(t *testing.T) {
 	}
 }
 
-// randomCall is a call whose arguments name what differs between workspaces by tokens, such as {nb:opn}.
+// randomCall is a call in which tokens such as {nb:opn} stand for what differs between the workspaces.
 type randomCall struct {
 	act  string
 	args string // JSON
@@ -73,12 +74,12 @@ func listed(calls []randomCall) string {
 	return b.String()
 }
 
-// pair is two workspaces that are asked the same.
+// pair is two workspaces that get the same calls.
 type pair struct {
 	with, without *gateway
-	made          [2][]string // ids that calls have given back, the same thing at the same place
+	made          [2][]string // ids that calls have returned; equal positions mean the same thing
 	sent          map[string]bool
-	seen          map[string]string // files that were looked at, by their times
+	seen          map[string]string // files already looked at, with their times
 	ran, refused  int
 }
 
@@ -97,7 +98,7 @@ func newPair(t testing.TB) *pair {
 	return p
 }
 
-// tokens are what differs between workspaces, and what it is called in calls: pairs for a [strings.Replacer].
+// tokens returns pairs for a [strings.Replacer]: what differs between workspaces, and its token.
 func (r *gateway) tokens() []string {
 	out := []string{r.deck, "{deck}", r.files, "{files}"}
 	for _, p := range []*place{r.open, r.shut, r.hidden} {
@@ -113,7 +114,7 @@ func (r *gateway) tokens() []string {
 
 var newToken = regexp.MustCompile(`\{new:(\d+)\}`)
 
-// in is a call as one of the two workspaces has it.
+// in returns a call in the form for one of the two workspaces.
 func (p *pair) in(r *gateway, side int, c randomCall) object {
 	pairs := r.tokens()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -137,10 +138,10 @@ func (p *pair) in(r *gateway, side int, c randomCall) object {
 	return out
 }
 
-// words of the hidden place that a caller has written itself are its own from then on.
+// sentWord matches words of the hidden place in a call: what the caller sends itself is not secret any more.
 var sentWord = regexp.MustCompile(`zqhdn[a-z0-9]*|\d{14}-[0-9a-z]{7}`)
 
-// try makes a call in both workspaces and says what is wrong with the answers, "" if nothing is.
+// try makes a call in both workspaces and returns what is wrong with the answers, "" if nothing is.
 func (p *pair) try(c randomCall) string {
 	args, other := p.in(p.with, 0, c), p.in(p.without, 1, c)
 	for _, word := range sentWord.FindAllString(strings.ToLower(string(encode(args))), -1) {
@@ -193,22 +194,23 @@ func (p *pair) try(c randomCall) string {
 	return ""
 }
 
-// failed reports whether a call ended in a mistake of the program.
+// failed reports whether a call failed because of an internal error.
 func failed(o *outcome) bool { return strings.Contains(o.text, "the gateway failed") }
 
-// vary are the actions whose answer is another one each time, and why.
+// vary are actions whose answer differs each time, with the reason.
 var vary = map[string]string{
 	"system.notify": "the id of a message is made up",
 }
 
-// rendersQueries are arguments with a template that reads notes, or the name of one.
+// rendersQueries matches arguments with a template that reads notes, or the name of one.
 var rendersQueries = regexp.MustCompile(`queryBlocks|"(path|dailyNoteTemplatePath)":"/?zqquery`)
 
-// takenID is a hidden database.
+// takenID matches the id of a hidden database.
 var takenID = regexp.MustCompile(`"(id|avID)":"\d+-hdn`)
 
-// everywhereOnly reports whether a call needs a level on every notebook that what it names is in, hidden ones included:
-// it renders what can read all, or takes away a file that a hidden note uses too. These tell that one does.
+// everywhereOnly reports whether a call needs a level on all notebooks that contain what it names, hidden
+// ones included. Such a call renders something that may read everything, or removes a file that a hidden note
+// uses too; its refusal reveals that there is one.
 func everywhereOnly(c randomCall) bool {
 	switch c.act {
 	case "file.render", "notebook.set_conf":
@@ -225,10 +227,10 @@ func everywhereOnly(c randomCall) bool {
 	return false
 }
 
-// extracted are folders of documents, which have the ends of their ids.
+// extracted matches folders of extracted documents, whose names contain the ends of ids.
 var extracted = regexp.MustCompile(`siyuan-extracted/[^/"\\]*`)
 
-// shown is what came of a call in a form that two workspaces have in common.
+// shown returns the outcome of a call in a form that is the same for both workspaces.
 func (p *pair) shown(r *gateway, o *outcome) any {
 	out := r.plain(&outcome{kind: o.kind, code: o.code, text: extracted.ReplaceAllString(o.text, "siyuan-extracted/NAME")})
 	told := r.plain(&outcome{text: o.told})
@@ -240,7 +242,7 @@ func (p *pair) shown(r *gateway, o *outcome) any {
 	return []any{out, told, writes}
 }
 
-// leak says which secret of the hidden place a text shows that the caller has not written itself.
+// leak returns a secret of the hidden place that a text shows and the caller has not sent itself.
 func (p *pair) leak(text string) string {
 	text = strings.ToLower(marks.ReplaceAllString(text, ""))
 	text = sentWord.ReplaceAllStringFunc(text, func(word string) string {
@@ -258,7 +260,7 @@ func (p *pair) leak(text string) string {
 	return ""
 }
 
-// own reports whether a secret is a form of a character that the caller has written.
+// own reports whether a secret is a form of a character that the caller has sent.
 func (p *pair) own(secret string) bool {
 	return p.sent[p.with.hidden.cjk] && !strings.Contains(secret, "hdn")
 }
@@ -287,7 +289,7 @@ func (p *pair) remember(a, b string) {
 
 var escaper = strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`, "|", `\|`, "#", `\#`)
 
-// files looks for secrets in the files that calls have written, on this machine and as exports.
+// files looks for secrets in the files that calls have written, local ones and exports.
 func (p *pair) files() string {
 	wrong := ""
 	dir := os.DirFS(p.with.files)
@@ -313,7 +315,7 @@ func (p *pair) files() string {
 	return wrong
 }
 
-// packed looks for secrets in a zip that the kernel has made.
+// packed looks for secrets in a zip file that the kernel made.
 func (p *pair) packed(path string) string {
 	raw, err := p.with.client.ReadFile(p.with.t.Context(), path)
 	if err != nil {
@@ -332,7 +334,7 @@ func (p *pair) packed(path string) string {
 	return ""
 }
 
-// shrink looks for fewer calls that are answered wrong, the last one of them.
+// shrink looks for a shorter list of calls whose last one is answered wrongly.
 func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, string) {
 	t.Helper()
 	replay := func(calls []randomCall) string {

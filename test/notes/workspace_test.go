@@ -19,19 +19,19 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// place is a notebook with all that is in it. Ids and words follow from its code, so that those
-// of a place that does not exist have the same form.
+// place is a notebook with its content. Ids and words are derived from its code, so that those of a place
+// that does not exist have the same form.
 type place struct {
-	code, cjk string // "opn", and characters that need escapes
+	code, cjk string // "opn", and Chinese characters, which need escapes
 	nb        kernel.ID
-	cards     map[string]string // the cards of blocks, by part
-	made      []string          // ids that the kernel chose
+	cards     map[string]string // flashcard ids by part
+	made      []string          // ids chosen by the kernel
 }
 
-// id is the id of a part: of a block, a database, a row, a column.
+// id returns the id of a part: a block, a database, a row or a column.
 func (p *place) id(part string) kernel.ID { return kernel.ID("20240102030405-" + p.code + part) }
 
-// word stands in one field of the place and nowhere else.
+// word returns a word that occurs in one field of the place and nowhere else.
 func (p *place) word(field string) string { return "zq" + p.code + field }
 
 func (p *place) name() string          { return p.word("name") + " " + p.cjk }
@@ -53,8 +53,8 @@ func (p *place) card(part string) string {
 	return string(p.id("cdp" + part[3:]))
 }
 
-// like is text about the place other as if it were about p. It is for what two places say of the
-// same arguments.
+// like rewrites a text about the place other as if it were about p, to compare answers about two places to
+// the same arguments.
 func (p *place) like(other *place, text string) string {
 	pairs := []string{"zq" + other.code, "zq" + p.code, "-" + other.code, "-" + p.code, other.cjk, p.cjk, string(other.nb), string(p.nb)}
 	for part := range map[string]bool{"par2": true, "par3": true} {
@@ -63,7 +63,7 @@ func (p *place) like(other *place, text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// The folders and files of the workspace that no notebook owns.
+// Folders and files of the workspace that belong to no notebook.
 const (
 	deck      = "20240102030405-zqdeck0"
 	pluginDir = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
@@ -74,21 +74,21 @@ const (
 	sharedPic = "assets/zqshared.png"
 )
 
-// workspace is a kernel with the places in it. ghost is nowhere.
+// workspace is a kernel with the places in it. The place ghost does not exist.
 type workspace struct {
 	*kerneltest.Kernel
 	t                         testing.TB
 	client                    *kernel.Client
 	open, shut, hidden, ghost *place
 	deck                      string
-	named                     []string // ids of hidden blocks that stand in the text of the open notebook
+	named                     []string // ids of hidden blocks that occur in the text of the open notebook
 }
 
-// layout says what a workspace has.
+// layout says what a workspace contains.
 type layout struct {
-	// without leaves the hidden notebook out; what is in it exists nowhere then.
+	// without leaves out the hidden notebook; its content then exists nowhere.
 	without bool
-	// crossed has the open notebook name things of the hidden one, in references and databases.
+	// crossed makes the open notebook refer to things of the hidden one, in references and databases.
 	crossed bool
 	// canaries has the open notebook name things of the hidden one as far as a workspace without it can have the same: in
 	// references, and in a row that nobody may see. The settings of the hidden notebook have words of it too.
@@ -167,7 +167,7 @@ func (w *workspace) order(places []*place) {
 	}
 }
 
-// through makes the client reach the kernel by way of rt.
+// through makes the client use rt to reach the kernel.
 func (w *workspace) through(rt http.RoundTripper) {
 	w.client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: rt})
 	w.t.Cleanup(w.client.Close)
@@ -180,7 +180,7 @@ func (w *workspace) must(err error) {
 	}
 }
 
-// post makes a request that the client has no method for, and returns its data.
+// post makes a request for which the client has no method, and returns its data.
 func (w *workspace) post(path string, body any) gjson.Result {
 	w.t.Helper()
 	raw, err := json.Marshal(body)
@@ -239,8 +239,8 @@ func (w *workspace) doc(p *place, d, hpath, markdown string) {
 	}
 }
 
-// ids is Markdown of blocks with their ids: pairs of a part and a text, in which @x is a word of
-// the place. group names the blocks' attributes.
+// ids returns Markdown of blocks with ids. pairs alternate between a part and a text; @x in a text becomes a
+// word of the place. group is the prefix of the blocks' attributes.
 func ids(p *place, group string, pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
@@ -249,7 +249,7 @@ func ids(p *place, group string, pairs ...string) string {
 	return b.String()
 }
 
-// body is a document with a block of every type.
+// body returns a document with a block of every type.
 func body(p, other *place) string {
 	shared := sharedPic
 	if p.code == "hdn" { // what a hidden notebook shows is not there for anybody
@@ -277,7 +277,7 @@ func body(p, other *place) string {
 		p.id("attr"), p.word("attrname"), p.word("attralias"), p.word("attrmemo"), p.word("attrbookmark"))
 }
 
-// database makes the database of a place: a row bound to a block, and one of its own.
+// database makes the database of a place, with one row bound to a block and one unbound.
 func (w *workspace) database(p *place) {
 	w.t.Helper()
 	db := p.id("daba")
@@ -294,7 +294,7 @@ func (w *workspace) database(p *place) {
 	}})
 }
 
-// bind makes a row of p's database of a block of another place.
+// bind binds a row of p's database to a block of another place.
 func (w *workspace) bind(p, of *place, row, part string) {
 	w.t.Helper()
 	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": p.id("daba"), "blockID": p.id("dbbl"), "srcs": []any{
@@ -304,7 +304,7 @@ func (w *workspace) bind(p, of *place, row, part string) {
 
 var idForm = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// madeIn finds the ids of a place that the kernel chose.
+// madeIn finds the ids in a place that the kernel chose.
 func (w *workspace) madeIn(p *place) {
 	w.t.Helper()
 	rows := w.post("/api/query/sql", object{"stmt": "SELECT id FROM blocks WHERE box = '" + string(p.nb) + "' LIMIT 1000"}).Raw
@@ -316,7 +316,7 @@ func (w *workspace) madeIn(p *place) {
 	}
 }
 
-// second makes another database of p, with a row that is bound to a block of another place.
+// second makes another database of p, with a row bound to a block of another place.
 func (w *workspace) second(p, of *place) {
 	w.t.Helper()
 	db := p.id("dabx")
@@ -337,7 +337,7 @@ func (w *workspace) do(op kernel.Operation) {
 	w.must(err)
 }
 
-// refer has p name blocks and documents of another place.
+// refer makes p refer to blocks and documents of another place.
 func (w *workspace) refer(p, other *place) {
 	w.t.Helper()
 	w.doc(p, "r", p.hpath("r"), ids(p, "refers",

@@ -1,5 +1,5 @@
-// Package pipeline shows the first promise: every call goes through the pipeline. The entry points are
-// generated from the command tree, the routes of the HTTP face and the methods of the MCP
-// face; each is classed as call, read or manage, each of class call is driven for real, and
-// each call leaves exactly one pair of records.
+// Package pipeline tests the first promise: every call goes through the pipeline. The entry points are taken
+// from the command tree, the routes of the API and the methods of the MCP face. Each is classed as call, read
+// or manage. The test makes real calls through each entry point of class call, and checks that every call
+// leaves exactly one pair of records.
 package pipeline

@@ -16,17 +16,17 @@ import (
 	"collie/test/gateway"
 )
 
-// attempt is one call and what has to be on record of it.
+// attempt is one call, with what the audit must record of it.
 type attempt struct {
 	name    string // of a tool, a resource or a prompt
 	args    string
 	outcome tool.Outcome
 }
 
-// unknown is a name that nothing has.
+// unknown is a name that does not exist.
 const unknown = "s__none"
 
-// attempts are the calls of each kind, one for each outcome that can be had at once.
+// attempts are calls of each kind, one for each outcome that can be caused easily.
 var attempts = map[tool.Kind][]attempt{
 	tool.KindCall: {
 		{"s__echo", `{"text":"hello"}`, tool.OK},
@@ -59,20 +59,20 @@ var attempts = map[tool.Kind][]attempt{
 	},
 }
 
-// driver drives one entry of class call.
+// driver makes calls through one entry point of class call.
 type driver struct {
 	entry  string
 	how    string
 	kind   tool.Kind
 	origin tool.Origin
-	// looksUp says that it looks tool and action up itself: what is none is a mistake in the
-	// command line and no call.
+	// looksUp says that the entry point resolves tool and action itself; an unknown one is then an error in
+	// the command line and not a call.
 	looksUp bool
-	// open returns how to make a call. Whatever comes of it is not an error of the driver.
+	// open returns a function that makes a call. The outcome of the call is not an error of the driver.
 	open func(*testing.T, *world) func(attempt) error
 }
 
-// world is one gateway with its keys.
+// world is a gateway with its keys.
 type world struct {
 	*gateway.Gateway
 	settings               string
@@ -101,7 +101,7 @@ func slicesOf(lists ...[]driver) (out []driver) {
 	return out
 }
 
-// mcpDrivers drive an MCP method in both eras over both transports.
+// mcpDrivers returns drivers for an MCP method, in both eras over both transports.
 func mcpDrivers(entry string, kind tool.Kind) (out []driver) {
 	for _, protocol := range []string{gateway.Legacy, gateway.Modern} {
 		out = append(out,
@@ -116,7 +116,7 @@ func mcpDrivers(entry string, kind tool.Kind) (out []driver) {
 	return out
 }
 
-// request makes calls as an MCP client.
+// request returns a function that makes calls as an MCP client.
 func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) error {
 	t.Helper()
 	return func(a attempt) error {
@@ -142,7 +142,7 @@ func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) erro
 	}
 }
 
-// post makes calls over the API.
+// post returns a function that makes calls over the API.
 func post(media string, key func(*world) string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()
@@ -174,7 +174,7 @@ func (w *world) api(ctx context.Context, method, path, media, key, body string) 
 	return resp.StatusCode, string(bytes.TrimSpace(raw)), err
 }
 
-// command makes calls as a person at a terminal.
+// command returns a function that makes calls as a person at a terminal.
 func command(args ...string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()

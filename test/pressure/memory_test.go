@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// peak is the most memory that a process has had resident, in MiB.
+// peak returns the maximum resident memory of a process so far, in MiB.
 func peak(t *testing.T, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -36,13 +36,13 @@ func peak(t *testing.T, pid int) float64 {
 	return 0
 }
 
-// median is the middle of how long calls took.
+// median returns the median duration.
 func median(list []time.Duration) time.Duration {
 	slices.Sort(list)
 	return list[len(list)/2]
 }
 
-// echo makes calls of a session one after the other until stop says that it is enough.
+// echo makes calls in a session, one after the other, until stop returns true.
 func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Duration) {
 	t.Helper()
 	for n := 0; !stop(n); n++ {
@@ -60,14 +60,15 @@ func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Durat
 	return took
 }
 
-// Sessions that read large answers and stay open keep no more than there is a bound for. Another client of the same
-// server waits behind the answers that are in the server's pipe before its own, and no longer.
+// Many open sessions with large answers use only a bounded amount of memory. Another client of the same server waits
+// for the answers that precede its own in the server's pipe, and no longer.
 func TestManySessionsWithLargeAnswers(t *testing.T) {
 	const (
 		sessions, abreast = 150, 8
 		size              = 10 << 20
-		// MiB, where all come together: 80 that clients read, 64 kept for those that come back (http.resumeBytes), 20 to
-		// put a line together, 16 that analytics holds, and the program. Mostly it is 125. All answers are 1,500.
+		// In MiB, the worst case: 80 being read by clients, 64 kept for clients that come back (http.resumeBytes), 20 to
+		// assemble a line, 16 in analytics, and the program itself. The usual figure is 125. All answers together have
+		// 1,500.
 		bound = 200
 	)
 	p := gateway.Place(t)
@@ -137,7 +138,7 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 	if most > bound {
 		t.Errorf("%.0f MiB of memory, at most %d are allowed", most, bound)
 	}
-	// On a busy machine both are slower. Where the answers wait for one another's clients, this is a minute.
+	// On a busy machine both are slower. If the answers waited for each other's clients, this would be a minute.
 	if longest > 5*slowest {
 		t.Errorf("another client's call took %v, and the slowest large answer %v", longest, slowest)
 	}

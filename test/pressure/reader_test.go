@@ -17,14 +17,14 @@ import (
 	"collie/test/gateway"
 )
 
-// limit bounds a run: what has not come by then does not come.
+// limit bounds a run.
 const limit = await.Limit
 
-// pace is how a client reads.
+// pace says how fast a client reads.
 type pace struct {
 	name  string
-	rate  int           // bytes a second; 0 is as fast as it can
-	pause time.Duration // once, after the first bytes of the first answer
+	rate  int           // bytes per second; 0 means no limit
+	pause time.Duration // one pause after the first bytes of the first answer
 }
 
 // slowReader reads at a pace.
@@ -53,12 +53,12 @@ func (s *slowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard is what a client got.
+// heard is what a client received.
 type heard struct {
-	results map[int64]int // length of each result by id
+	results map[int64]int // length of each result by request id
 	errors  []string
 	logs    int
-	told    string // what it was told of messages left out
+	told    string // the message about left-out messages
 }
 
 func (h *heard) read(line []byte) {
@@ -83,8 +83,8 @@ func call(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"f__%s","arguments":%s}}`, id, tool, args)
 }
 
-// overPipes sends requests at once over the pipes of `collie stdio`, reads at a pace until all
-// are answered and as many log messages came, and returns what came.
+// overPipes sends all requests at once over the pipes of `collie stdio`. It reads at a pace until all are
+// answered and the given number of log messages has come, and returns what it received.
 func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bool, at pace, logs int, requests ...string) *heard {
 	t.Helper()
 	open := p.Pipes
@@ -187,7 +187,7 @@ func (s *webSession) send(ctx context.Context, method, body string) (*http.Respo
 	return s.http.Do(req)
 }
 
-// read takes in what an answer brings, at a pace, until it ends or stop says that it is enough.
+// read reads an answer at a pace until it ends or take returns true.
 func (s *webSession) read(resp *http.Response, at pace, take func(message []byte) (stop bool)) error {
 	defer resp.Body.Close()
 	r := bufio.NewReaderSize(&slowReader{r: resp.Body, p: at}, 64<<10)

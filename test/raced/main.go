@@ -74,20 +74,20 @@ func run(w io.Writer, dir string, not bool) error {
 	return nil
 }
 
-// listed is a package as `go list` tells of it.
+// listed is a package in the output of `go list`.
 type listed struct {
 	Dir, ImportPath                    string
 	GoFiles, TestGoFiles, XTestGoFiles []string
 	Imports, TestImports, XTestImports []string
 }
 
-// graph is the module's packages, and what is known of them.
+// graph is the packages of the module, with what is known about them.
 type graph struct {
 	packages map[string]*listed
-	below    map[string]bool // whether a package, or one below it, starts a goroutine
+	below    map[string]bool // whether a package, or one that it imports, starts a goroutine
 }
 
-// tested reports whether a package with its tests starts a goroutine, or stands on one that does.
+// tested reports whether a package, its tests, or anything they import starts a goroutine.
 func (g *graph) tested(p *listed) (bool, error) {
 	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 	for _, name := range append(imports, p.ImportPath) {
@@ -98,8 +98,8 @@ func (g *graph) tested(p *listed) (bool, error) {
 	return anyStarts(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
 }
 
-// starts reports whether a package without its tests starts a goroutine, or stands on one that does. Packages of others do
-// not count: they are tested where they are made.
+// starts reports whether a package without its tests, or anything it imports, starts a goroutine. Packages of
+// other modules do not count.
 func (g *graph) starts(name string) (bool, error) {
 	p, ours := g.packages[name]
 	if known, ok := g.below[name]; ok || !ours {
@@ -116,7 +116,7 @@ func (g *graph) starts(name string) (bool, error) {
 	return found, err
 }
 
-// sameUnderRace reports whether no test of a package asks whether the race detector runs.
+// sameUnderRace reports whether no test of a package depends on whether the race detector is on.
 func sameUnderRace(p *listed) (bool, error) {
 	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 		src, err := os.ReadFile(filepath.Join(p.Dir, name))
@@ -130,8 +130,8 @@ func sameUnderRace(p *listed) (bool, error) {
 	return true, nil
 }
 
-// starters are methods and functions of the standard library that run something on a goroutine of its own. What has the same
-// name elsewhere counts too.
+// starters are methods and functions of the standard library that run something on a goroutine of its own.
+// Others with the same names count too.
 var starters = []string{"Go", "AfterFunc", "Serve", "ListenAndServe", "NewServer", "NewTLSServer", "NewUnstartedServer"}
 
 // anyStarts reports whether one of the files starts a goroutine: by a go statement or by one of the starters.

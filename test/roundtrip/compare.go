@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// compare holds each file against the document it became.
+// compare compares each file with the document made from it.
 func (r *result) compare(told map[string]*notes, exported map[string]string) error {
 	listed := map[string]map[int]bool{}
 	for _, p := range r.report.Problems {
@@ -43,7 +43,7 @@ func (r *result) compare(told map[string]*notes, exported map[string]string) err
 	return nil
 }
 
-// text is a file as text with lines that end in \n.
+// text returns a file as text with \n line ends.
 func text(data []byte) string {
 	if !utf8.Valid(data) {
 		if decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data); err == nil {
@@ -53,7 +53,7 @@ func text(data []byte) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
 }
 
-// body splits front matter off, and counts its lines.
+// body splits off the front matter and returns its number of lines.
 func body(text string) (front, rest string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return "", text, 0
@@ -102,7 +102,7 @@ func (r *result) file(path, source, document string, n *notes, listed map[int]bo
 			r.listed++
 		}
 	}
-	quiet := slices.Clone(was) // what nothing is said of must be there, in order
+	quiet := slices.Clone(was) // lines that are not announced must be there, in order
 	for i := range quiet {
 		if at := first + i + 1; listed[at] || listed[0] || len(n.kinds[at]) > 0 {
 			quiet[i] = ""
@@ -114,7 +114,7 @@ func (r *result) file(path, source, document string, n *notes, listed map[int]bo
 	r.words(path, first, was, words(document+"\n"+kept), n, listed)
 }
 
-// words looks for the words of a file, in their order.
+// words checks that the words of a file are there, in order.
 func (r *result) words(path string, first int, was, have []string, n *notes, listed map[int]bool) {
 	was = strings.Split(tag.ReplaceAllStringFunc(strings.Join(was, "\n"), func(tag string) string {
 		return " " + strings.Repeat("\n", strings.Count(tag, "\n"))
@@ -150,7 +150,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(ids.ReplaceAllString(text, " ")), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
 }
 
-// without are the words that others have not.
+// without returns the words that are not in have.
 func without(words, have []string) string {
 	known := map[string]bool{}
 	for _, word := range have {
@@ -174,7 +174,8 @@ func said(lines []string) (count int) {
 	return count
 }
 
-// changed are the lines of a text, blank ones aside, that are in no longest common sequence with another.
+// changed returns the lines of a text, except blank ones, that are not in a longest common subsequence with
+// another text.
 func changed(was, is []string) (gone []int) {
 	places := map[string][]int{}
 	for i, line := range is {

@@ -1,7 +1,7 @@
-// Command roundtrip imports folders of Markdown into vaults of their own, exports them and holds the export against the
-// folder: each line that is another one must have been announced by the import, as a kind of change or as a line of its
-// report, and no word may be gone but where the report says so. What was exported is imported and exported again, and
-// must be the same byte for byte. It exits with 1 where something is not.
+// Command roundtrip imports folders of Markdown into vaults, exports them, and compares the export with the
+// folder. Each changed line must have been announced by the import, as a kind of change or as a line of its
+// report, and no word may be lost unless the report says so. The export is then imported and exported again,
+// which must give the same bytes. The exit code is 1 if anything is wrong.
 //
 //	go run ./test/roundtrip [-v] FOLDER…
 package main

@@ -15,16 +15,17 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// result is what came of one folder.
+// result is the result for one folder.
 type result struct {
 	dir    string
 	report folder.Report
-	// files became documents, lines are those that say something, changed of them came back otherwise.
+	// files became documents; lines are their non-blank lines; changed is how many of those came back
+	// different.
 	files, lines, changed int
-	// listed lines stand in the report one by one, the other changed lines are announced by kind.
+	// listed counts changed lines that the report lists one by one; the others are announced by kind.
 	listed int
-	// silent are lines that came back otherwise and were not announced, lost are words that did not come back, and
-	// restless files that were not the same in the second round.
+	// silent are changed lines that were not announced, lost are words that did not come back, restless are
+	// files that differ in the second round.
 	silent, lost, restless []string
 }
 
@@ -53,7 +54,7 @@ func (r *result) print(out io.Writer, verbose bool) {
 	}
 }
 
-// notes is what an import tells of a file.
+// notes is what an import reports about a file.
 type notes struct {
 	id    string
 	kinds map[int][]string // announced lines
@@ -158,7 +159,7 @@ func byID(dir string) (map[string]string, error) {
 	return found, err
 }
 
-// differing are the files that are not the same in two folders.
+// differing returns the files that differ between two folders.
 func differing(a, b string) (found []string, err error) {
 	seen := map[string]bool{}
 	for _, dir := range []string{a, b} {

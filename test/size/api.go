@@ -2,10 +2,10 @@ package main
 
 import "go/ast"
 
-// api is what one package declares at its top, and which of it is made of what.
+// api holds what one package declares at top level, and what each declaration uses.
 type api struct {
 	exported map[string]bool
-	parts    map[string][]string // by name: what its declaration says of the same package, for those outside
+	parts    map[string][]string // by name: the names of the same package in its declaration, as visible from outside
 	values   map[string][]string // by type: its exported constants
 }
 
@@ -13,8 +13,9 @@ func newAPI() *api {
 	return &api{map[string]bool{}, map[string][]string{}, map[string][]string{}}
 }
 
-// reach returns the names that those outside who say some names hold in their hands: these, the types of parameters,
-// results and exported fields, transitively, and all constants of such types, since a set of values is whole or wrong.
+// reach returns the names that are used by whoever uses the names for which said is true: these names; the
+// types of their parameters, results and exported fields, transitively; and all constants of such types,
+// since a set of values is used as a whole.
 func (a *api) reach(said func(name string) bool) map[string]bool {
 	got := map[string]bool{}
 	var visit func(names []string)
@@ -35,7 +36,7 @@ func (a *api) reach(said func(name string) bool) map[string]bool {
 	return got
 }
 
-// add takes in the declarations of a file.
+// add adds the declarations of a file.
 func (a *api) add(file *ast.File) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
@@ -80,7 +81,7 @@ func (a *api) declare(id *ast.Ident) {
 	}
 }
 
-// made notes what a name is made of: the names in typ but for unexported fields and other packages'.
+// made records which names a declaration uses, without unexported fields and names of other packages.
 func (a *api) made(name string, typ ast.Expr) {
 	if typ == nil {
 		return
@@ -113,7 +114,7 @@ func inStruct(typ ast.Expr) bool {
 	return ok
 }
 
-// receiver is the name of the type that a method belongs to.
+// receiver returns the name of a method's receiver type.
 func receiver(typ ast.Expr) string {
 	switch t := typ.(type) {
 	case *ast.StarExpr:

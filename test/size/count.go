@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// size is how large a package is.
+// size is the size of a package.
 type size struct {
 	Lines int `json:"lines"` // neither blank nor comment
 	Files int `json:"files"`
@@ -22,7 +22,7 @@ func (s *size) add(o size) {
 	s.Files += o.Files
 }
 
-// support reports whether a package serves tests alone.
+// support reports whether a package only serves tests.
 func support(pkg string) bool {
 	for name := range strings.SplitSeq(pkg, "/") {
 		if strings.HasSuffix(name, "test") {
@@ -32,7 +32,7 @@ func support(pkg string) bool {
 	return false
 }
 
-// counted reports whether a file is the product's or its tests' support, and no test.
+// counted reports whether a file belongs to the product or to test support and is not a test.
 func counted(name string) bool {
 	return !strings.HasPrefix(name, "test/") && !strings.HasSuffix(name, "_test.go")
 }
@@ -55,7 +55,8 @@ func (f files) count() (map[string]size, error) {
 	return sizes, nil
 }
 
-// lines counts the lines of a source that hold code. Of a string over several lines those count that are not blank.
+// lines counts the lines of a source that hold code. In a string over several lines, blank lines do not
+// count.
 func lines(name string, text []byte) (int, error) {
 	set := token.NewFileSet()
 	file := set.AddFile(name, -1, len(text))
@@ -68,7 +69,7 @@ func lines(name string, text []byte) (int, error) {
 		if tok == token.EOF {
 			return n, failed
 		}
-		if tok == token.SEMICOLON && lit == "\n" { // not written
+		if tok == token.SEMICOLON && lit == "\n" { // an automatic semicolon
 			continue
 		}
 		at := file.Line(pos)
@@ -80,9 +81,9 @@ func lines(name string, text []byte) (int, error) {
 	}
 }
 
-// unused returns the exported names at the top of packages, as "package.Name", that no other package says and that
-// nothing said there is made of (see api). Names that only tests use are marked. Methods and fields are not looked
-// at: interfaces and encoders use them unseen.
+// unused returns the exported top-level names, as "package.Name", that no other package uses directly or
+// through a declaration it uses (see api). Names that only tests use are marked. Methods and fields are not
+// checked, because interfaces and encoders use them invisibly.
 func (f files) unused() ([]string, error) {
 	const module = "collie/"
 	declared := map[string]*api{} // by package

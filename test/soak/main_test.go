@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	span = flag.Duration("for", length, "how long the gateway lives")
+	span = flag.Duration("for", 24*time.Second, "how long the gateway lives")
 	seed = flag.Uint64("seed", uint64(time.Now().UnixNano()), "what decides what happens")
 )
 

@@ -13,25 +13,24 @@ import (
 )
 
 const (
-	// callLimit bounds every call and every wait; what takes longer is stuck.
+	// callLimit bounds every call and every wait; what takes longer counts as stuck.
 	callLimit = 30 * time.Second
-	// backWithin is when a server that was killed has to answer again: five times what is
-	// promised.
+	// backWithin is when a killed server must answer again: five times the promised time.
 	backWithin = 10 * time.Second
-	// aftermath is how long calls may go on to fail: a server of both eras has two processes, and
-	// one of them has been seen to answer.
+	// aftermath is how long calls may still fail after a disturbance: a server of both eras has two
+	// processes, and only one of them is known to answer again.
 	aftermath = 2 * time.Second
 	// perDisturbance bounds how many calls may fail for each disturbance.
 	perDisturbance = 8
 )
 
-// crashKinds are the ways in which a call may fail around a disturbance of its server.
+// crashKinds are the errors with which a call may fail around a disturbance of its server.
 var crashKinds = []string{"server_crashed", "server_unavailable", "timeout", "cancelled"}
 
-// verdict gathers what happened. It is safe for concurrent use.
+// verdict collects what happened. It is safe for concurrent use.
 type verdict struct {
 	mu           sync.Mutex
-	wrong        []string // what should never be
+	wrong        []string // what must never happen
 	wrongs       int
 	answers      map[string]int // by what was done
 	worst        time.Duration
@@ -42,13 +41,13 @@ type verdict struct {
 	steps        map[string]int
 }
 
-// fault is a call that failed in a way a crash makes calls fail.
+// fault is a call that failed in a way that a crash can explain.
 type fault struct {
 	server, what, kind string
 	begun, ended       time.Time
 }
 
-// disturbance is something done to a server, until it has answered again.
+// disturbance is something that was done to a server, until the server has answered again.
 type disturbance struct {
 	what        string
 	begun, over time.Time
@@ -58,7 +57,7 @@ func newVerdict() *verdict {
 	return &verdict{answers: map[string]int{}, disturbances: map[string][]disturbance{}, steps: map[string]int{}}
 }
 
-// fail notes what should never be.
+// fail records something that must never happen.
 func (v *verdict) fail(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -67,7 +66,7 @@ func (v *verdict) fail(format string, args ...any) {
 	}
 }
 
-// took notes something that was done, and how long it took.
+// took records an operation and its duration.
 func (v *verdict) took(what, where string, d time.Duration) {
 	v.mu.Lock()
 	v.answers[what]++
@@ -86,8 +85,7 @@ func (v *verdict) fault(f fault) {
 	v.faults = append(v.faults, f)
 }
 
-// disturb notes that something is done to a server from now on; over says that it is as it
-// was.
+// disturb records that a server is being disturbed; over ends that.
 func (v *verdict) disturb(server, what string) (over func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -101,7 +99,7 @@ func (v *verdict) disturb(server, what string) (over func()) {
 	}
 }
 
-// step notes something that is done and disturbs nobody.
+// step records an operation that disturbs no server.
 func (v *verdict) step(what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -114,14 +112,14 @@ func (v *verdict) back(d time.Duration) {
 	v.slowestBack = max(v.slowestBack, d)
 }
 
-// explained reports whether a fault fell into a disturbance of its server.
+// explained reports whether a fault happened during a disturbance of its server.
 func (v *verdict) explained(f fault) bool {
 	return slices.ContainsFunc(v.disturbances[f.server], func(d disturbance) bool {
 		return !f.ended.Before(d.begun) && (d.over.IsZero() || !f.begun.After(d.over.Add(aftermath)))
 	})
 }
 
-// report says what happened and fails the test for what should not have.
+// report prints what happened, and fails the test for what should not have.
 func (v *verdict) report(t *testing.T) {
 	t.Helper()
 	v.mu.Lock()

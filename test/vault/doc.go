@@ -1,5 +1,5 @@
-// Package vault holds what is shown of the built-in notes as a whole: that an end at any moment loses nothing that was
-// acknowledged, that several processes share one file, that it answers as the recorded kernel did
-// (docs/reference/vault/endpoints.md says where not, and why), that the tools do not
-// notice which kernel they talk to.
+// Package vault tests the built-in notes as a whole: a crash at any moment loses nothing that was
+// acknowledged; several processes share one file; the vault answers like the recorded kernel
+// (docs/reference/vault/endpoints.md lists the differences and reasons); and the tools do not notice which
+// kernel they use.
 package vault

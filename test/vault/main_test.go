@@ -13,8 +13,8 @@ import (
 	"collie/test/await"
 )
 
-// rounds is how often processes are killed.
-var rounds = flag.Int("rounds", await.Fewer(someRounds), "how often to kill a process that writes")
+// rounds is how often processes are killed; make crash does it 500 times.
+var rounds = flag.Int("rounds", await.Fewer(20), "how often to kill a process that writes")
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimFile); file != "" {

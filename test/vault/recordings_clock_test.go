@@ -8,11 +8,11 @@ import (
 	"collie/test/await"
 )
 
-// stampOfThatDay finds the times of the day on which everything was recorded.
+// stampOfThatDay matches times on the day of the recordings.
 var stampOfThatDay = regexp.MustCompile(`\b20261121\d{6}\b`)
 
-// clock tells when each row of a scenario was sent, so that what was recorded seconds apart is written seconds apart
-// again: lists are sorted by such times. It works inside a synctest bubble, where waiting takes no time.
+// clock says when each row of a scenario was sent, so that what was recorded seconds apart is written seconds
+// apart: lists are sorted by such times. It works inside a synctest bubble, where waiting takes no real time.
 type clock []time.Time
 
 // late are the steps whose request was sent in one second and did its work in the next: what they made first has the
@@ -39,5 +39,5 @@ func newClock(rows []kerneltest.Row) clock {
 	return times
 }
 
-// wait waits until the row at i is to be sent.
+// wait waits until the row at i is due.
 func (c clock) wait(i int) { await.Sleep(time.Until(c[i])) }

@@ -18,17 +18,18 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// step is how a recorded step in scope did.
+// step is the result of a recorded step in scope.
 type step struct {
 	kerneltest.Row
 	diffs []kerneltest.Difference
-	// sent is false for a step that was not sent: its request was not kept, or it had no answer, or it is in unsent.
+	// sent is false if the step was not sent: its request was not recorded, it has no recorded answer, or it
+	// is in unsent.
 	sent bool
 }
 
 func (s step) same() bool { return s.sent && len(s.diffs) == 0 }
 
-// scenarios are the rows of each scenario in the order they were sent.
+// scenarios yields the rows of each scenario, in the order in which they were sent.
 func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
 	rows := kerneltest.Recordings(t)
 	return func(yield func([]kerneltest.Row) bool) {
@@ -45,8 +46,8 @@ func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
 	}
 }
 
-// play sends the rows of a scenario at the times they were recorded at and returns those in scope. Rows of other
-// endpoints prepare what later ones find: they are sent if the vault has them, or else their stand-ins are.
+// play sends the rows of a scenario at their recorded times and returns the steps in scope. Rows of other
+// endpoints prepare later ones: they are sent if the vault has the endpoint, or their stand-ins are.
 func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	handler, routes := playedVault(t)
 	replay, clock := kerneltest.NewReplay(t, handler), newClock(rows)

@@ -27,7 +27,7 @@ const reference = "../../docs/reference/vault/endpoints.md"
 // leastSame is the share of the steps in scope, without the excused ones, that must be answered as the kernel did.
 const leastSame = 0.95
 
-// inScope are the endpoints that an action of the tools calls, in order.
+// inScope returns the endpoints that actions of the tools call, in order.
 func inScope() []string {
 	var list []string
 	for _, tool := range siyuan.Tools() {
@@ -41,7 +41,7 @@ func inScope() []string {
 	return slices.Compact(list)
 }
 
-// name is how the tables name a row.
+// name returns the name of a row in the tables.
 func name(row kerneltest.Row) string { return fmt.Sprintf("%s#%d", row.Scenario, row.Seq) }
 
 // TestSameAnswersAsTheKernel replays every scenario of the recordings against a vault of its own and holds each step in
@@ -103,7 +103,7 @@ func playAll(t *testing.T) (steps []step, complete bool) {
 	return slices.Concat(played...), int(done.Load()) == len(all)
 }
 
-// check fails when the step is not what the tables say.
+// check fails the test unless the step is as the tables say.
 func (s step) check(t *testing.T) {
 	t.Helper()
 	_, isExcused := excused[name(s.Row)]
@@ -118,7 +118,7 @@ func (s step) check(t *testing.T) {
 	}
 }
 
-// TestTablesNameSteps holds the tables against the recordings: every entry must be about a step that there is.
+// Every entry in the tables must be about an existing step.
 func TestTablesNameSteps(t *testing.T) {
 	t.Parallel()
 	inScope, isStep, endpoints := inScope(), map[string]bool{}, map[string]bool{}

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// victimFile names, in the environment of a process of this test, the vault it works on until it is killed, and
-	// victimJob what it does.
+	// victimFile names, in the environment of a process of this test, the vault that it works on until it is
+	// killed; victimJob says what it does.
 	victimFile = "COLLIE_TEST_VAULT"
 	victimJob  = "COLLIE_TEST_JOB"
 )
 
-// The jobs. All print a line for whatever was acknowledged.
+// The jobs. Each prints a line for whatever was acknowledged.
 const (
 	jobWrite  = "write"  // changes of all kinds
 	jobBackup = "backup" // one backup after the other beside the file, while it writes
@@ -34,7 +34,7 @@ const (
 	jobOpen   = "open"   // nothing but open the file, with the welcome notebook
 )
 
-// bulk is how many paragraphs a large document has.
+// bulk is the number of paragraphs in a large document.
 const bulk = 300
 
 // work does a job until the process is killed.
@@ -95,7 +95,7 @@ func work(job, file string) int {
 	return 1
 }
 
-// forever calls fn again and again, with the number of the call.
+// forever calls fn repeatedly with the number of the call.
 func forever(fn func(i int) error) {
 	for i := 0; ; i++ {
 		if err := fn(i); err != nil {
@@ -122,7 +122,7 @@ func createLarge(v *vault.Vault, i int, print say) error {
 	return err
 }
 
-// victim is a process that is to be killed.
+// victim is a process that will be killed.
 type victim struct {
 	cmd            *exec.Cmd
 	printed, wrong shared
@@ -146,7 +146,7 @@ func (s *shared) String() string {
 	return s.text.String()
 }
 
-// start has a process do a job.
+// start starts a process that does a job.
 func start(t *testing.T, job, file string) *victim {
 	t.Helper()
 	v := &victim{cmd: exec.Command(os.Args[0])}
@@ -158,13 +158,14 @@ func start(t *testing.T, job, file string) *victim {
 	return v
 }
 
-// acknowledges waits until the process has acknowledged something, so that a kill meets work and not the start of a program.
+// acknowledges waits until the process has acknowledged something, so that the kill hits it while it works
+// and not while it starts.
 func (v *victim) acknowledges(t *testing.T) {
 	t.Helper()
 	await.Until(t, "a process acknowledges something", func() bool { return v.printed.String() != "" || v.wrong.String() != "" })
 }
 
-// kill ends the process at once and returns what it printed.
+// kill kills the process and returns what it printed.
 func (v *victim) kill(t *testing.T) string {
 	t.Helper()
 	_ = v.cmd.Process.Kill() // it may have ended by itself, and has said why
@@ -175,7 +176,7 @@ func (v *victim) kill(t *testing.T) string {
 	return v.printed.String()
 }
 
-// lines are the whole lines of what was printed.
+// lines returns the complete lines of an output.
 func lines(printed string) []string {
 	return strings.Fields(printed[:strings.LastIndex(printed, "\n")+1])
 }

@@ -13,14 +13,14 @@ import (
 	"collie/internal/vault"
 )
 
-// writers is how many goroutines of a process that is to be killed write at once.
+// writers is how many goroutines of a victim write at once.
 const writers = 4
 
-// say prints a line as a whole.
+// say prints a whole line.
 type say func(line string)
 
-// startWriting makes changes of all kinds and prints a line for each one that was acknowledged. What it returns tells of
-// the first goroutine that ends.
+// startWriting makes changes of all kinds and prints a line for each acknowledged one. The channel receives
+// the error of the first goroutine that ends.
 func startWriting(v *vault.Vault, print say) <-chan error {
 	errs := make(chan error, writers)
 	for n := range writers {
@@ -31,7 +31,7 @@ func startWriting(v *vault.Vault, print say) <-chan error {
 	return errs
 }
 
-// write changes the vault for ever. Each change says what must be found afterwards, by a word that nothing else has.
+// write changes the vault for ever. Each change prints what must be found afterwards, by a unique word.
 func write(ctx context.Context, c client, name string, say say) error {
 	list, err := c.ask(ctx, "/api/notebook/lsNotebooks", map[string]any{})
 	if err != nil {
@@ -82,7 +82,7 @@ func write(ctx context.Context, c client, name string, say say) error {
 	}
 }
 
-// reached reports whether a word is the one that was acknowledged or a later one of the same goroutine.
+// reached reports whether a word is the acknowledged one or a later one of the same goroutine.
 func reached(word, acknowledged string) bool {
 	name, number, _ := strings.Cut(word, "x")
 	wantName, wantNumber, _ := strings.Cut(acknowledged, "x")
@@ -96,7 +96,7 @@ type promises struct {
 	text    map[string]string // word by block
 	attr    map[string]string // the last one by block
 	title   map[string]string // the last one by document
-	perhaps map[string]bool   // blocks whose deletion was under way
+	perhaps map[string]bool   // blocks that were being deleted
 	gone    map[string]bool
 	counted int
 }
@@ -105,7 +105,7 @@ func newPromises() *promises {
 	return &promises{map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, 0}
 }
 
-// read takes in what a process printed. A last line that was cut off is not a promise.
+// read parses the output of a process. An incomplete last line is not a promise.
 func (p *promises) read(out string) error {
 	complete := out[:strings.LastIndex(out, "\n")+1]
 	lines := bufio.NewScanner(strings.NewReader(complete))

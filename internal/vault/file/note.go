@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// lookupNote finds what of the tree has a path as a file: the folder of a notebook, its configuration and order, a
-// document, or the folder of a document's children.
+// lookupNote returns the entry for a path that belongs to a notebook: the notebook's folder, its configuration or order,
+// a document, or the folder of a document's children; nil if there is none.
 func lookupNote(tx *workspace.Tx, p string) *entry {
 	id, rest, ok := splitNote(p)
 	if !ok {
@@ -45,7 +45,7 @@ func lookupNote(tx *workspace.Tx, p string) *entry {
 	return &entry{note: true, changed: d.changed, data: func() []byte { return documentFile(tx, box, at) }}
 }
 
-// noteEntries returns the entries of a folder that stand for the tree.
+// noteEntries returns the entries of a folder that belong to notebooks.
 func noteEntries(tx *workspace.Tx, dir string) map[string]*entry {
 	found := map[string]*entry{}
 	if dir == "/data" {

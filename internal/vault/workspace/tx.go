@@ -60,7 +60,7 @@ type nodeRow struct {
 	live                     uint64 // number of the last flush that kept it
 }
 
-// loses records that a block is erased, if others have given it attributes.
+// loses keeps the attributes of a block that is erased, for [Workspace.WhenErased], if it has custom ones.
 func (tx *Tx) loses(r *nodeRow) {
 	for _, a := range r.attrs {
 		if strings.HasPrefix(a.name, "custom-") {

@@ -1,5 +1,5 @@
-// Command bare is an HTTP server as bare as can be: it answers every request with so many
-// bytes of JSON. It is the floor under how soon a program can answer after its start.
+// Command bare is a minimal HTTP server: it answers every request with a given number of bytes of JSON. It is
+// the baseline for how soon a program can answer after its start.
 package main
 
 import (

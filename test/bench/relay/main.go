@@ -1,6 +1,6 @@
-// Command relay is the least that can stand between an MCP client over HTTP and a server
-// over stdio: it swaps ids and checks, records and limits nothing. What Collie costs is
-// measured beside it, because a budget in microseconds means little without its machine.
+// Command relay is the minimum between an MCP client over HTTP and a server over stdio: it translates ids,
+// and checks, records and limits nothing. Collie's cost is measured relative to it, because a budget in
+// microseconds means little without the machine.
 //
 //	relay PROGRAM [ARGUMENT ...]
 package main
@@ -60,16 +60,16 @@ func run(ctx context.Context, fit *process.Processors, command []string) error {
 
 type relay struct {
 	fit   *process.Processors
-	greet sync.Mutex // one client after another shakes hands
+	greet sync.Mutex // one client at a time does the handshake
 
 	mu      sync.Mutex
 	stdin   io.Writer
 	last    int
 	waiting map[int]chan []byte
-	hello   []byte // the server's answer to the first initialize, for all others
+	hello   []byte // the server's answer to the first initialize, reused for all others
 }
 
-// ServeHTTP relays requests; of the rest nothing reaches the server.
+// ServeHTTP relays requests. Nothing else reaches the server.
 func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.fit.Begin()
 	body, err := readBody(q)
@@ -112,7 +112,7 @@ func (r *relay) initialize(body []byte) []byte {
 	return r.hello
 }
 
-// ask sends a request under an id of our own and waits for the response.
+// ask sends a request with a new id and waits for the response.
 func (r *relay) ask(body []byte) []byte {
 	ch := make(chan []byte, 1)
 	r.mu.Lock()
@@ -145,7 +145,7 @@ func (r *relay) read(lines *bufio.Reader) {
 	}
 }
 
-// findID finds the id of a message where all programs of the benchmark write it.
+// findID finds the id of a message, which all programs of the benchmark write at the same place.
 func findID(msg []byte) (start, end int, ok bool) {
 	const key = `"id":`
 	i := bytes.Index(msg[:min(len(msg), 64)], []byte(key))

@@ -1,6 +1,5 @@
-// Command sdkserver is a server as most are: built on an SDK, here the official one for Go,
-// with the tools echo and big. It speaks over stdio, or over HTTP with -http ADDR. The
-// benchmark measures Collie in front of it.
+// Command sdkserver is a typical server, built on the official SDK for Go, with the tools echo and big. It
+// speaks over stdio, or over HTTP with -http ADDR. The benchmarks measure Collie in front of it.
 package main
 
 import (
@@ -50,7 +49,7 @@ type arguments struct {
 	Bytes int    `json:"bytes"`
 }
 
-// add offers a tool that reads its arguments itself, so that the server validates nothing.
+// add adds a tool that parses its arguments itself, so that the server validates nothing.
 func add(s *mcp.Server, name, about, properties string, run func(arguments) string) {
 	schema := json.RawMessage(`{"type":"object","properties":{` + properties + `}}`)
 	s.AddTool(&mcp.Tool{Name: name, Description: about, InputSchema: schema},

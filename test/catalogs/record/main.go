@@ -1,9 +1,9 @@
-// Record asks the servers of package.json for their tools and writes them into the folder servers, and their licences
-// beside it. Run it in test/catalogs, after `npm ci --ignore-scripts`:
+// Record asks the servers in package.json for their tools and writes them into the folder servers, with the
+// licences beside it. Run it in test/catalogs, after `npm ci --ignore-scripts`:
 //
 //	go run ./record
 //
-// The servers get keys that open nothing. They are asked for their lists alone, and run in an empty folder.
+// The servers get dummy keys, are asked only for their lists, and run in an empty folder.
 package main
 
 import (
@@ -23,12 +23,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// server is one to ask.
+// server is a server to record.
 type server struct {
 	pkg  string   // npm package
-	name string   // of its file; "" for the package without its scope
-	args []string // behind the program
-	env  []string // what it does not start without
+	name string   // name of its file; "" means the package without its scope
+	args []string // arguments of the program
+	env  []string // variables without which it does not start
 }
 
 var servers = []server{
@@ -82,7 +82,7 @@ func recordAll(ctx context.Context) error {
 	return nil
 }
 
-// record writes what one server lists, and its licence.
+// record writes the tools that one server lists, and its licence.
 func (s *server) record(ctx context.Context) (int, error) {
 	folder, err := filepath.Abs(filepath.Join("node_modules", s.pkg))
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *server) copyLicence(folder string, meta []byte) error {
 	return fmt.Errorf("no licence in %s", folder)
 }
 
-// program is the file that a package runs, the first of those it names.
+// program returns the path of the first program that a package declares.
 func program(meta []byte) string {
 	bin := gjson.GetBytes(meta, "bin")
 	if bin.IsObject() {
@@ -185,7 +185,7 @@ func (s *server) list(ctx context.Context, file string) ([]gjson.Result, error) 
 	return got.Get("result.tools").Array(), nil
 }
 
-// answer reads up to the answer to a request; what else is said is passed over.
+// answer reads until the answer to a request; it skips other messages.
 func answer(lines *bufio.Reader, id int64) (gjson.Result, error) {
 	for {
 		line, err := lines.ReadBytes('\n')

@@ -1,10 +1,10 @@
-// Command between is the client that the official suite starts for each scenario of its client
-// role. It puts a Collie in front of the suite's server, signs in there as a person would, and
-// has the everything-client of the Go SDK talk to that Collie:
+// Command between is the client that the official suite starts for each scenario of the client role. It runs
+// a Collie in front of the suite's server, signs in there as a person would, and lets the everything-client
+// of the Go SDK talk to that Collie:
 //
 //	between -collie PROGRAM -client PROGRAM URL
 //
-// It exits with the code of the client, or with 1 where it did not come to that.
+// Its exit code is that of the client, or 1 if the client was never run.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"syscall"
 )
 
-// maxSignIns is how often a person signs in before they give up on a server.
+// maxSignIns is how often a person signs in at most.
 const maxSignIns = 2
 
 func main() {
@@ -35,10 +35,10 @@ func main() {
 	os.Exit(code)
 }
 
-// scenario is what the suite says in the environment.
+// scenario is the information that the suite passes in the environment.
 type scenario struct {
 	name  string
-	given struct { // MCP_CONFORMANCE_CONTEXT: what was arranged by hand with the authorization server
+	given struct { // MCP_CONFORMANCE_CONTEXT: what was arranged in advance with the authorization server
 		ClientID     string `json:"client_id"`
 		ClientSecret string `json:"client_secret"`
 	}
@@ -101,8 +101,8 @@ func talk(ctx context.Context, program, scenario, address string) (code int, err
 	return 0, err
 }
 
-// known is the scenario as the client knows it. How Collie signs in is none of its business: it
-// lists the tools and calls one, so that any scenario of that kind does for those that it lacks.
+// known returns the name of a scenario that the client has and that does the same: list the tools and call
+// one. How Collie signs in makes no difference to the client.
 func known(scenario string) string {
 	if strings.HasPrefix(scenario, "auth/") {
 		return "auth/metadata-default"
@@ -110,7 +110,7 @@ func known(scenario string) string {
 	return scenario
 }
 
-// discardRest reads what a program still writes, so that it does not wait for us.
+// discardRest reads the rest of a program's output, so that the program does not block.
 func discardRest(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
 
 // terminate asks a program to end and waits for it.

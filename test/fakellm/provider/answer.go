@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// usualChunk is how many characters a piece of a stream holds where the script says nothing.
+// usualChunk is the default number of characters in a piece of a stream.
 const usualChunk = 16
 
 // results stands in what a turn says for what the tools gave that were called before it.
@@ -17,7 +17,7 @@ const results = "$RESULTS"
 
 // answer is a turn made ready for one request.
 type answer struct {
-	id    string // unlike that of any other answer in the same conversation
+	id    string // unique within a conversation
 	think string
 	say   string
 	calls []called
@@ -29,7 +29,7 @@ type answer struct {
 	raw   *Raw
 }
 
-// called is a call under the name that the client knows.
+// called is a call with the name that the client uses.
 type called struct {
 	id        string
 	namespace string
@@ -105,7 +105,7 @@ func (r *Request) resolve(calls []Call) (made []called, err error) {
 	return made, nil
 }
 
-// reason returns one of three words, by why the answer ends.
+// reason returns one of its arguments, depending on why the answer ends.
 func (a answer) reason(done, calls, length, filter string) string {
 	switch {
 	case a.stop == StopLength:
@@ -118,7 +118,7 @@ func (a answer) reason(done, calls, length, filter string) string {
 	return done
 }
 
-// object returns the arguments as a JSON object, for APIs that send them as one.
+// object returns the arguments as a JSON object, for APIs that expect one.
 func (c called) object() json.RawMessage {
 	if !json.Valid([]byte(c.args)) {
 		return json.RawMessage("{}")
@@ -126,7 +126,7 @@ func (c called) object() json.RawMessage {
 	return json.RawMessage(c.args)
 }
 
-// pieces cuts text into pieces of a stream; none for an empty one.
+// pieces splits text into pieces for a stream; none for an empty text.
 func (a answer) pieces(text string) (pieces []string) {
 	for text != "" {
 		end := 0
@@ -140,5 +140,5 @@ func (a answer) pieces(text string) (pieces []string) {
 	return pieces
 }
 
-// tokens is a rough count, which is all that a fake can know.
+// tokens returns a rough estimate.
 func tokens(text string) int { return (len(text) + 3) / 4 }

@@ -1,6 +1,6 @@
-// Package provider answers the APIs of model providers by a script, so that whatever talks to a
-// model can be tested without one: the agent of this project, and programs of others that
-// reach Collie as a server.
+// Package provider implements the APIs of model providers and answers by a script, so that programs that use
+// a model can be tested without one: this project's agent, and other people's programs that use Collie as a
+// server.
 //
 // A [Server] speaks, streamed and whole:
 //
@@ -10,28 +10,25 @@
 //	gemini       POST …/models/M:generateContent, …:streamGenerateContent, …:countTokens
 //	ollama       POST …/api/chat, …/api/show, GET …/api/tags
 //
-// and lists models. What stands before these paths is the client's own matter: any base URL leads
-// here. It is written from the vendors' public documentation of their APIs; the stories of
-// this package hold it to their SDKs.
+// It also lists models. The part of the path before these is ignored, so any base URL works. The package
+// follows the vendors' public documentation of their APIs, and its stories check it against their SDKs.
 //
 // # Scripts
 //
-// A [Script] holds conversations, a [Conversation] turns. What a request gets is decided
-// by the request itself: the first conversation whose [When] fits, and there the turn behind those
-// that its history has already. So requests that are sent again get the same answer, and several
-// clients may talk at once. A [Turn] says which tools the model calls, by the names that the servers gave them:
-// clients put prefixes before those, which the fake finds in what the request offers. A turn
-// may fail first, a [Failure] an attempt: with a status, with an error inside a stream, with a stream that
-// is cut or stays silent. A [Raw] is an answer byte for byte, in pieces of any size.
+// A [Script] holds conversations; a [Conversation] holds turns. The request alone decides its answer: the
+// first conversation whose [When] matches is used, and in it the turn after those that the request's history
+// already contains. So a repeated request gets the same answer, and several clients can talk at the same
+// time. A [Turn] names the tools that the model calls by the servers' names; clients put prefixes before
+// those, which the fake finds among the offered tools. A turn may first fail, with one [Failure] per attempt:
+// a status, an error inside a stream, or a stream that is cut or goes silent.
 //
-// Clients also ask beside the conversation, for a title or whether a topic is new. A
-// request without tools, in a conversation whose turns call some, is such an aside: it gets
-// [Conversation.Aside] and takes no turn.
+// Clients also send requests outside of the conversation, for example for a title. A request without tools,
+// in a conversation whose turns call some, counts as such: it gets [Conversation.Aside] and uses up no turn.
 //
 // # What is refused
 //
-// The fake is as strict as the real one where a client's mistake would else be seen only there: a key, a model, tool
-// names that are legal and stand once, and a result for every call, are wanted. A
-// request for which the script has nothing is refused as well. [Server.Faults] tells of all that.
-// Of JSON Schemas only words are refused that Gemini does not know.
+// The fake is as strict as the real API where a client's mistake would otherwise only show there: it requires
+// a key, a model, valid and unique names of tools, and a result for every call. It also refuses a request for
+// which the script has no answer. [Server.Faults] returns all these refusals. The fake does not check which
+// JSON Schemas a provider accepts.
 package provider

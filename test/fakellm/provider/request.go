@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Whose message it is. What tools gave is the user's: that is how most APIs count it.
+// The roles of messages. Results of tools have the user's role, as in most APIs.
 const (
 	User  = "user"
 	Model = "model"
 )
 
-// Request is what a client asked, in one form for all APIs, and how it was answered.
+// Request is a client's request in a form common to all APIs, with its answer.
 type Request struct {
-	API    string      `json:"api,omitempty"` // empty for a path that no API has
+	API    string      `json:"api,omitempty"` // empty for an unknown path
 	Method string      `json:"method"`
 	Path   string      `json:"path"`
 	Header http.Header `json:"header,omitempty"`
 
-	// Counts says that only tokens were to be counted, Lists that models were to be listed.
+	// Counts says that the request only counts tokens, Lists that it lists models.
 	Counts bool `json:"counts,omitempty"`
 	Lists  bool `json:"lists,omitempty"`
 	Shows  bool `json:"shows,omitempty"` // a model was to be described
@@ -34,19 +34,19 @@ type Request struct {
 	Tools    []Tool    `json:"tools,omitempty"`
 	Messages []Message `json:"messages,omitempty"`
 
-	// Turn is the turn of the script that answered, and Attempt the how manieth request
-	// for it this was, both from 0; Turn is -1 where none did.
+	// Turn is the index of the script's turn that answered; -1 if none did. Attempt says how many earlier
+	// requests there were for that turn.
 	Turn    int    `json:"turn"`
 	Attempt int    `json:"attempt,omitempty"`
-	Status  int    `json:"status"`          // 0 where the connection was cut at once
+	Status  int    `json:"status"`          // 0 if the connection was cut at once
 	Fault   string `json:"fault,omitempty"` // why it was refused, if not by a [Failure]
 
 	Body json.RawMessage `json:"body,omitempty"`
 }
 
-// Tool is a tool as the model is shown it.
+// Tool is a tool as shown to the model.
 type Tool struct {
-	Namespace   string          `json:"namespace,omitempty"` // where the API has such
+	Namespace   string          `json:"namespace,omitempty"` // if the API has namespaces
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"`
@@ -61,22 +61,22 @@ type Message struct {
 	Results []Result `json:"results,omitempty"`
 }
 
-// Made is a call as it stands in the history.
+// Made is a call in the history.
 type Made struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// Result is what a call gave. Name is known only where the API sends it along.
+// Result is the result of a call. Name is known only if the API sends it.
 type Result struct {
 	ID    string `json:"id,omitempty"`
 	Name  string `json:"name,omitempty"`
 	Text  string `json:"text"`
-	Error bool   `json:"error,omitempty"` // where the API can say so
+	Error bool   `json:"error,omitempty"` // if the API can express that
 }
 
-// Names returns the names of the offered tools, behind their namespaces, in their order.
+// Names returns the names of the offered tools, with their namespaces, in order.
 func (r Request) Names() []string {
 	names := make([]string, len(r.Tools))
 	for i, t := range r.Tools {
@@ -85,13 +85,13 @@ func (r Request) Names() []string {
 	return names
 }
 
-// Offers says whether the request offers the tool that a script calls name.
+// Offers reports whether the request offers the tool that a script calls name.
 func (r Request) Offers(name string) bool {
 	_, err := r.find(name)
 	return err == nil
 }
 
-// Results returns all that tools gave in the request's history.
+// Results returns all results of tools in the request's history.
 func (r Request) Results() (results []Result) {
 	for _, m := range r.Messages {
 		results = append(results, m.Results...)
@@ -99,8 +99,8 @@ func (r Request) Results() (results []Result) {
 	return results
 }
 
-// answered returns how many answers of the model the history has, but for those that only call
-// wait. Some APIs keep what belongs to one answer as several messages, so neighbours count once.
+// answered returns the number of the model's answers in the history, except those that only call wait. Some
+// APIs split an answer into several messages, so adjacent ones count once.
 func (r *Request) answered(wait string) (n int) {
 	before := ""
 	for _, m := range r.Messages {
@@ -112,8 +112,8 @@ func (r *Request) answered(wait string) (n int) {
 	return n
 }
 
-// find returns the offered tool that a script calls name: the one of that name, else the only
-// one whose name ends with it behind a prefix. Some clients write _ for other signs.
+// find returns the offered tool that a script calls name: the one with that name, else the only one whose
+// name is a prefix followed by it. Some clients write _ instead of other characters.
 func (r *Request) find(name string) (Tool, error) {
 	var same, behind []Tool
 	for _, t := range r.Tools {
@@ -141,10 +141,10 @@ func (r *Request) find(name string) (Tool, error) {
 		name, len(meant), len(r.Tools), strings.Join(r.Names(), " "))
 }
 
-// plain writes names as the strictest clients do.
+// plain rewrites names as the strictest clients do.
 var plain = strings.NewReplacer("-", "_", ".", "_")
 
-// check says what the real API would refuse.
+// check returns an error if the real API would refuse the request.
 func (r *Request) check(name *regexp.Regexp) error {
 	if r.Model == "" {
 		return fmt.Errorf("model: field required")
@@ -165,7 +165,7 @@ func (r *Request) check(name *regexp.Regexp) error {
 	return r.paired()
 }
 
-// paired says whether the calls of each answer have their results before the next one.
+// paired returns an error unless the calls of each answer have their results before the next answer.
 func (r *Request) paired() error {
 	var open []Made
 	for i, m := range r.Messages {

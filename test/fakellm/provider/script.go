@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The APIs, as [Request.API] and [When.API] name them.
+// The APIs, as in [Request.API] and [When.API].
 const (
 	Anthropic   = "anthropic"
 	Responses   = "responses"
@@ -17,27 +17,28 @@ const (
 	Ollama      = "ollama"
 )
 
-// Script is all that the model does.
+// Script is everything that the model does.
 type Script struct {
-	// Models are what a list of models shows; "fake-1" where empty. Requests may name any.
+	// Models is the answer to a request for the list of models; "fake-1" if empty. Requests may name any
+	// model.
 	Models []string `json:"models,omitempty"`
-	// Conversations are tried in their order.
+	// Conversations are tried in order.
 	Conversations []Conversation `json:"conversations"`
 }
 
-// Conversation is what the model does in the conversations that When describes.
+// Conversation is what the model does in the conversations that match When.
 type Conversation struct {
 	When  When   `json:"when,omitzero"`
 	Turns []Turn `json:"turns"`
-	// Aside answers requests beside the conversation; "{}" where empty, which is an
-	// answer for those who want JSON and a short one for all others.
+	// Aside answers requests outside of the conversation; "{}" if empty, which is valid as JSON and as a
+	// short text.
 	Aside string `json:"aside,omitempty"`
-	// Wait is called for as long as a turn calls what the request does not offer, and takes no turn:
-	// a tool of the client that takes a moment, for clients that do not wait for their servers.
+	// Wait is called as long as a turn calls a tool that the request does not offer; it uses up no turn. It
+	// should be a tool of the client that takes a moment, for clients that do not wait for their servers.
 	Wait *Call `json:"wait,omitempty"`
 }
 
-// When describes requests. An empty field says nothing.
+// When matches requests. An empty field matches all.
 type When struct {
 	API    string `json:"api,omitempty"`
 	Model  string `json:"model,omitempty"`  // exactly
@@ -56,9 +57,9 @@ type Turn struct {
 	Call  []Call `json:"call,omitempty"`
 	// Stop is why the answer ends: empty for its natural end, [StopLength] or [StopFilter].
 	Stop string `json:"stop,omitempty"`
-	// Usage is counted from the texts where it is nil.
+	// Usage is estimated from the texts if nil.
 	Usage *Usage `json:"usage,omitempty"`
-	// Chunk is how many characters one piece of a stream holds; 16 where it is 0.
+	// Chunk is the number of characters in one piece of a stream; 0 means 16.
 	Chunk int `json:"chunk,omitempty"`
 	// Pace is the time between two pieces of a stream.
 	Pace Duration `json:"pace,omitempty"`
@@ -70,7 +71,7 @@ type Turn struct {
 	Fail []Failure `json:"fail,omitempty"`
 }
 
-// Why an answer ends before its natural end.
+// Reasons for an answer to end early.
 const (
 	StopLength = "length"
 	StopFilter = "filter"
@@ -78,26 +79,26 @@ const (
 
 // Call is a call of a tool.
 type Call struct {
-	// Tool is the tool's name in the request, or the end of it behind a client's prefix.
+	// Tool is the tool's name in the request, or the part of it after a client's prefix.
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args,omitempty"` // {} where empty
-	// Raw is sent in place of Args, for arguments that are not JSON.
+	// Raw is sent instead of Args, for arguments that are not JSON.
 	Raw string `json:"raw,omitempty"`
 }
 
-// Usage is what the answer cost, in tokens.
+// Usage is the number of tokens of an answer.
 type Usage struct {
 	Input  int `json:"input"`
 	Output int `json:"output"`
 	Cached int `json:"cached,omitempty"` // of Input
 }
 
-// Failure is an attempt that does not give the answer. With a Status it is answered with that and
-// an error; without one it begins well, and after After pieces of the stream there is an error
-// event, or the connection is cut, or nothing more until the client leaves.
+// Failure is an attempt without a complete answer. With a Status, that status and an error are sent. Without
+// one, the stream begins normally; after After pieces it has an error event, is cut, or sends nothing more
+// until the client leaves.
 type Failure struct {
 	Status  int               `json:"status,omitempty"`
-	Type    string            `json:"type,omitempty"` // the vendor's word; by Status where empty
+	Type    string            `json:"type,omitempty"` // the vendor's word; empty: derived from Status
 	Message string            `json:"message,omitempty"`
 	Header  map[string]string `json:"header,omitempty"`
 
@@ -119,7 +120,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText implements [encoding.TextMarshaler].
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// ParseScript reads a script as JSON. Fields that it does not know are an error.
+// ParseScript parses a script as JSON. An unknown field is an error.
 func ParseScript(data []byte) (Script, error) {
 	var s Script
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -130,7 +131,7 @@ func ParseScript(data []byte) (Script, error) {
 	return s, s.check()
 }
 
-// check says what in the script could not be played.
+// check returns an error if the script cannot be played.
 func (s Script) check() error {
 	for i, c := range s.Conversations {
 		switch c.When.API {
@@ -177,7 +178,7 @@ func (t Turn) check() error {
 	return nil
 }
 
-// fits says whether w describes r.
+// fits reports whether w matches r.
 func (w When) fits(r *Request) bool {
 	if w.API != "" && w.API != r.API || w.Model != "" && w.Model != r.Model || w.Key != "" && w.Key != r.Key {
 		return false
@@ -212,7 +213,7 @@ func (w When) fits(r *Request) bool {
 	return false
 }
 
-// calls says whether any turn calls a tool.
+// calls reports whether any turn calls a tool.
 func (c Conversation) calls() bool {
 	for _, t := range c.Turns {
 		if len(t.Call) > 0 {

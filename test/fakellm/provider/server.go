@@ -12,11 +12,10 @@ import (
 	"sync"
 )
 
-// bodyLimit is more than any API takes.
+// bodyLimit is larger than any API accepts.
 const bodyLimit = 64 << 20
 
-// Server is a provider that follows a [Script]. It is an [http.Handler] and may be
-// asked by any number of clients at once.
+// Server is a provider that follows a [Script]. It is an [http.Handler] and safe for concurrent use.
 type Server struct {
 	script Script
 	record func(Request)
@@ -26,13 +25,13 @@ type Server struct {
 	attempts map[[2]int]int // by conversation and turn
 }
 
-// Options are what a Server can do without.
+// Options are the optional parts of a Server.
 type Options struct {
-	// Record is told of each request when it has been answered, one at a time.
+	// Record is called with each request after it was answered, one at a time.
 	Record func(Request)
 }
 
-// New returns a Server that follows script, or what is wrong with that.
+// New returns a Server that follows script, or an error if script is invalid.
 func New(script Script, opts Options) (*Server, error) {
 	if err := script.check(); err != nil {
 		return nil, err
@@ -40,14 +39,14 @@ func New(script Script, opts Options) (*Server, error) {
 	return &Server{script: script, record: opts.Record, attempts: map[[2]int]int{}}, nil
 }
 
-// Requests returns what has been asked and answered so far.
+// Requests returns all requests so far, with their answers.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Faults returns why requests were refused that the script did not refuse.
+// Faults returns the reasons of all refusals that the script does not ask for.
 func (s *Server) Faults() (faults []string) {
 	for _, r := range s.Requests() {
 		if r.Fault != "" {
@@ -57,19 +56,19 @@ func (s *Server) Faults() (faults []string) {
 	return faults
 }
 
-// dialect is one API: how requests are read and answers written.
+// dialect is one API: how to read its requests and write its answers.
 type dialect struct {
 	name  string
-	tools *regexp.Regexp // what a tool may be called
+	tools *regexp.Regexp // valid names of tools
 	read  func(r *Request) error
-	// whole is an answer that is not streamed, frames are the pieces of one that is.
+	// whole returns a complete answer, frames the pieces of a streamed one.
 	whole  func(r *Request, a answer) any
 	frames func(r *Request, a answer) []frame
-	// counted answers a request to count tokens.
+	// counted returns the answer to a request to count tokens.
 	counted func(n int) any
 	listed  func(models []string) any
 	problem func(p problem) any
-	// broken is the piece of a stream that tells of an error.
+	// broken returns the piece of a stream that reports an error.
 	broken func(p problem) frame
 	// lines says that pieces are lines of JSON and not events.
 	lines bool
@@ -77,7 +76,7 @@ type dialect struct {
 	end string
 }
 
-// problem is an error as an API tells of it.
+// problem is an error in the form of an API.
 type problem struct {
 	status    int
 	kind      string
@@ -94,7 +93,7 @@ type frame struct {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &Request{Method: hr.Method, Path: hr.URL.RequestURI(), Header: hr.Header.Clone(), Turn: -1}
-	defer s.keep(r) // an abort passes here too
+	defer s.keep(r) // runs for an aborted request too
 	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, bodyLimit))
 	if err != nil {
 		r.Fault = "read the body: " + err.Error()
@@ -122,7 +121,7 @@ func (s *Server) keep(r *Request) {
 	}
 }
 
-// route finds out which API is asked for what; nil where none is.
+// route finds the API of a request and fills in what is asked; nil if no API has the path.
 func route(r *Request, hr *http.Request) *dialect {
 	path := strings.TrimSuffix(hr.URL.Path, "/")
 	model, method, isGemini := geminiPath(path)
@@ -157,7 +156,7 @@ func route(r *Request, hr *http.Request) *dialect {
 	return d
 }
 
-// listing tells by its headers and path whose list of models a request wants.
+// listing finds out from headers and path in which API's form to list models.
 func listing(hr *http.Request) *dialect {
 	switch {
 	case hr.Header.Get("Anthropic-Version") != "":
@@ -168,7 +167,7 @@ func listing(hr *http.Request) *dialect {
 	return &completions
 }
 
-// key returns the key of a request, wherever the API has it.
+// key returns the key of a request, from wherever the API has it.
 func key(hr *http.Request) string {
 	for _, k := range []string{hr.Header.Get("X-Api-Key"), hr.Header.Get("X-Goog-Api-Key"), hr.URL.Query().Get("key")} {
 		if k != "" {
@@ -179,7 +178,7 @@ func key(hr *http.Request) string {
 	return k
 }
 
-// serve answers what an API was asked.
+// serve answers a request to an API.
 func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *dialect) {
 	out := &writer{ResponseWriter: w, request: hr, asked: r, dialect: d}
 	if r.Key == "" && d != &ollama {
@@ -225,7 +224,8 @@ func (s *Server) serve(w http.ResponseWriter, hr *http.Request, r *Request, d *d
 	}
 }
 
-// chunks are the pieces of a stream as one array, which is how Gemini streams where nobody asks for events.
+// chunks returns the pieces of a stream as one array, which is how Gemini streams unless events are
+// requested.
 func chunks(frames []frame) (list []any) {
 	for _, f := range frames {
 		list = append(list, f.data)
@@ -233,7 +233,7 @@ func chunks(frames []frame) (list []any) {
 	return list
 }
 
-// models are the names that a list of models shows.
+// models returns the names for a list of models.
 func (s *Server) models() []string {
 	if len(s.script.Models) == 0 {
 		return []string{"fake-1"}
@@ -241,7 +241,7 @@ func (s *Server) models() []string {
 	return s.script.Models
 }
 
-// choose returns what the script has for r, and how this attempt fails if it does.
+// choose returns the script's answer to r, and the failure of this attempt, if any.
 func (s *Server) choose(r *Request) (answer, *Failure, error) {
 	at := slices.IndexFunc(s.script.Conversations, func(c Conversation) bool { return c.When.fits(r) })
 	if at < 0 {
@@ -272,7 +272,7 @@ func (s *Server) choose(r *Request) (answer, *Failure, error) {
 	return a, nil, nil
 }
 
-// waiting returns the name under which the history has the call that waits; empty where there is none.
+// waiting returns the name that the tool of Wait has in the history; empty if it is not there.
 func (c Conversation) waiting(r *Request) string {
 	if c.Wait == nil {
 		return ""
@@ -293,7 +293,7 @@ func (s *Server) attempt(conversation, turn int) int {
 	return n
 }
 
-// orElse returns s, or other if that is empty.
+// orElse returns s, or other if s is empty.
 func orElse(s, other string) string {
 	if s == "" {
 		return other

@@ -55,7 +55,7 @@ func (p *parser) note(format string, args ...any) {
 	p.config.Findings = append(p.config.Findings, fmt.Sprintf(format, args...))
 }
 
-// format returns the format: a single object with actions makes it nested, whatever else there is.
+// format guesses the format from the members. One object with actions is enough for the nested format.
 func (p *parser) format() string {
 	flat := false
 	for name, v := range p.raw {
@@ -170,7 +170,8 @@ func meant(name string, known []string) string {
 	return ""
 }
 
-// compareRecent keeps this action off unless the file names it, since it was added later and opens more to reading.
+// compareRecent turns timeline's action compare_recent off unless the file names it. The action was added later and
+// lets callers read more, so that an old file must not turn it on.
 func (p *parser) compareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)

@@ -40,15 +40,15 @@ func joinWarnings(warnings []string) string {
 	return strings.Join(said, "; ")
 }
 
-// domTime is when a block was changed, in its tag.
+// domTime matches the time of the last change in a block's tag.
 var domTime = lazyregexp.New(`(<div\s[^<>]*\supdated=")\d{14}(")`)
 
-// domID is the id of a block in its tag, in every spelling that HTML has.
+// domID matches the id in a block's tag, in every spelling that HTML allows.
 var domID = lazyregexp.New(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 
-// withNewIDs gives blocks of data whose ids are not in keep new ones, as [content.RenewIDs] does. What looks like such an
-// attribute in the text of a DOM is changed too.
-// The times of changes in data, which the kernel would keep, are those of now.
+// withNewIDs replaces the ids in data that are not in keep, like [content.RenewIDs]. In a DOM it also changes text
+// that looks like such an attribute. It renews the times of changes in a DOM and removes those in Markdown, because
+// the kernel would keep the old ones.
 func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
 	if dataType == dataDOM {
 		now := time.Now().Format("20060102150405")

@@ -205,8 +205,8 @@ func packed(ctx context.Context, r *action.Request, given []string) (paths []str
 // maxArchive bounds an archive that is written to this machine.
 const maxArchive = 4 << 30
 
-// save writes a new local file and never touches an existing one. What could not be written to its end is removed. text is the
-// path as the user gave it, for errors.
+// save writes a new local file and never touches an existing one. It removes a file that it could not finish. text is
+// the path as the user gave it, for errors.
 func save(at local, text string, write func(io.Writer) (int64, error)) (int64, error) {
 	root, err := at.open()
 	if err != nil {

@@ -38,7 +38,7 @@ func TestSetConfRefused(t *testing.T) {
 	id := k.Notebook("A")
 	k.Refused(t, act(t, "set_conf"), on(`"conf":{}`)(id), tool.Invalid)
 	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":""}`)(id), tool.Invalid)
-	// The kernel takes what it does not know, and drops it.
+	// The kernel accepts a setting that it does not know, and drops it.
 	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":"B","createDocNameTemplate":"x"}`)(id), kernel.NotInKernel)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
@@ -46,8 +46,8 @@ func TestSetConfRefused(t *testing.T) {
 	guarded(t, "set_conf", access.Write, on(`"conf":{"name":"B"}`))
 }
 
-// TestSetConfThatIsRendered: the kernel renders paths and templates, and what it renders can read every notebook. So a
-// caller who may not read them all writes pure ones only.
+// TestSetConfThatIsRendered: the kernel renders paths and templates, and a template can read every notebook. So a caller
+// who may not read them all can write only templates that read none.
 func TestSetConfThatIsRendered(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -66,7 +66,7 @@ func fulltextAssetContent() *action.Action {
 	})
 }
 
-// assetContents are all entries that match and may be seen.
+// assetContents returns all matching entries that are not hidden. incomplete says that there are more than it asked for.
 func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) (out []assetText, incomplete bool, err error) {
 	var types map[string]bool
 	for _, ext := range extensions(a.Types) {
@@ -98,8 +98,8 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 	return out, incomplete, nil
 }
 
-// searchable tells which assets may be found, whatever was found: to look that up for hits alone would take its time only
-// where something hidden has the text.
+// searchable returns a function that reports whether an asset may be found. It is called before anything is known of the
+// hits: a look-up only for hits would take longer if a hidden asset matches, and so reveal it.
 func searchable(ctx context.Context, r *action.Request) (func(path string) bool, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func order(list []assetText, by string) {
 	}
 }
 
-// oneAsset returns one entry. One that may not be seen does not exist.
+// oneAsset returns one entry. A hidden one is treated like one that does not exist.
 func oneAsset(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
 	if !kernel.ID(a.AssetID).Valid() {
 		return nil, access.NotFound(access.Asset, a.AssetID)

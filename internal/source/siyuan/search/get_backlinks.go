@@ -130,7 +130,7 @@ func (b *backlinks) links(ctx context.Context) error {
 	return err
 }
 
-// indexed are the links as the index has them.
+// indexed returns the links that the index has.
 func (b *backlinks) indexed(ctx context.Context) error {
 	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, mostReferences+1)
 	if err != nil {
@@ -215,8 +215,8 @@ func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, 
 	return documents, nil
 }
 
-// blocks returns blocks of one document as the kernel shows them, those that have the keyword: the kernel's own
-// notion of one is another.
+// blocks returns the blocks of one document that contain the keyword, as the kernel shows them. The kernel's own search
+// matches keywords in another way, so it is not used here.
 func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in action.Target) ([]backlink, error) {
 	var out []backlink
 	doms := make([]string, len(found))

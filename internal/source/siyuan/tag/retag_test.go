@@ -19,7 +19,8 @@ import (
 const rich = "# head #old#\n\np #old# and #old/x# `#old#` **#old#** #olden# a#old#b x\\*y\\* \\#old\\# end #old#\n\n" +
 	"- item #old#\n\n> quote #old#\n\n| a #old# | b |\n| --- | --- |\n| #old/y# | `#old#` |\n\n```\n#old#\n```\n\n#old#"
 
-// kept is what the kernel has of a document, and all of it that is the same in another one with the same text.
+// kept returns the kramdown of a document: all of it, and plain, the part that another document with the same text
+// shares, without ids, times and the widths of tables.
 func (w *workspace) kept(doc string) (all, plain string) {
 	w.t.Helper()
 	all, err := w.Client.Kramdown(w.t.Context(), kernel.ID(doc))
@@ -34,8 +35,8 @@ func (w *workspace) kept(doc string) (all, plain string) {
 	return all, regexp.MustCompile(`-{3,}`).ReplaceAllString(strings.ReplaceAll(lists, "\u200b", ""), "---") // as wide as a table
 }
 
-// TestHiddenNotebooksKeepTheirTags: a hidden notebook that has the tag changes neither what comes of a call nor what it
-// does elsewhere, and stays as it is.
+// TestHiddenNotebooksKeepTheirTags: if a hidden notebook has the tag too, a call answers and writes the same as without
+// that notebook, and the notebook does not change.
 func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 	for name, c := range map[string]struct{ action, args, gone, stays string }{
 		"rename":       {"rename", `{"oldLabel":"old","newLabel":"new/中"}`, "old", "new/中/x"},
@@ -102,14 +103,14 @@ func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 	}
 }
 
-// sortedLists is a text with the words of its attribute lists in order, which a kernel tells in any.
+// sortedLists returns a text with the attributes of each block sorted, since a kernel writes them in any order.
 func sortedLists(text string) string {
 	return regexp.MustCompile(`\{: [^}\n]*\}`).ReplaceAllStringFunc(text, func(list string) string {
 		return strings.Join(slices.Sorted(strings.FieldsSeq(strings.Trim(list, "{:}"))), " ")
 	})
 }
 
-// TestSpecialTags: of the tags with & < > the kernel's own call takes none.
+// TestSpecialTags: tags with & < > can be renamed and removed, although the kernel's own call refuses them.
 func TestSpecialTags(t *testing.T) {
 	w := newWorkspace(t)
 	w.Doc(string(w.travel), "/Odd", "x #a&b# y #a&b/c#\n\n#c<d#")
@@ -126,7 +127,7 @@ func TestSpecialTags(t *testing.T) {
 	}
 }
 
-// TestAnotherPartFails: what was changed before is told.
+// TestAnotherPartFails: the error says how many blocks were changed before.
 func TestAnotherPartFails(t *testing.T) {
 	w := newWorkspace(t)
 	doc := w.Doc(string(w.travel), "/Tagged", "#both#")
