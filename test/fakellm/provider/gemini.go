@@ -86,7 +86,7 @@ func geminiRead(r *Request) error {
 				return fmt.Errorf("tools: %s has both parameters and parametersJsonSchema", f.Name)
 			}
 			if word := refused.FindSubmatch(f.Parameters); word != nil {
-				return fmt.Errorf("Invalid JSON payload received. Unknown name %q at 'tools[0].function_declarations[0].parameters': Cannot find field.", word[1])
+				return fmt.Errorf("Invalid JSON payload received. Unknown name %q at 'tools[0].function_declarations[0].parameters': Cannot find field.", word[1]) //nolint:staticcheck // the provider's own words
 			}
 			r.Tools = append(r.Tools, Tool{Name: f.Name, Description: f.Description, Schema: append(f.Parameters, f.JSONSchema...)})
 		}
