@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -29,6 +30,7 @@ import (
 	"collie/internal/source/siyuan/guide"
 	"collie/internal/source/upstream"
 	serveradmin "collie/internal/source/upstream/admin"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/source/upstream/pins"
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/toolcache"
@@ -330,3 +332,7 @@ func OpenLog(l config.Log) (io.Writer, error) {
 	f := &serverlog.File{Path: l.File, MaxSize: l.MaxSize, Files: l.Files}
 	return f, f.Check()
 }
+
+// NameForServer proposes a name for a server entry without one: that of the package that it runs; empty if that cannot be
+// told.
+func NameForServer(entry json.RawMessage) string { return hostadmin.NameFor(entry) }

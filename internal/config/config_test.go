@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -440,4 +441,28 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A server entry that stands alone is a server where it is given by --config and its name can be told.
+func TestEntryAlone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "mcp-servers.json")
+	if err := os.WriteFile(file, []byte(`{"command": "npx", "args": ["-y", "x"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	name := func(raw json.RawMessage) string {
+		if !bytes.Contains(raw, []byte(`"npx"`)) {
+			t.Errorf("the entry is %s", raw)
+		}
+		return "x"
+	}
+	c, err := config.Load(config.Options{Files: []string{file}, NameFor: name})
+	if err != nil || len(c.Servers) != 1 || c.Servers[0].Name != "x" || len(c.Warnings) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for _, o := range []config.Options{{Files: []string{file}}, {Files: []string{file}, NameFor: func(json.RawMessage) string { return "" }}} {
+		if _, err := config.Load(o); err == nil || !strings.Contains(err.Error(), "without a name") {
+			t.Errorf("loaded with %v", err)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,6 +52,7 @@ func (n node) child(m *hujson.ObjectMember) node {
 // decoder collects findings while values are read.
 type decoder struct {
 	findings []Finding
+	nameFor  func(entry json.RawMessage) string // see [Options]
 }
 
 func (d *decoder) report(n node, offset int, rule string, s Severity, format string, args ...any) {

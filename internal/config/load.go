@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,9 @@ type Options struct {
 	Home string
 	// Env is the environment; the zero value is an empty one.
 	Env Env
+	// NameFor proposes a name for a server entry that stands alone in a file of --config, empty if it cannot tell.
+	// Nil: such a file is an error.
+	NameFor func(entry json.RawMessage) string
 }
 
 // Load reads the settings. A missing default file counts as empty, but a named file must exist. If the files
@@ -44,6 +48,9 @@ func Load(o Options) (*Config, error) {
 	c.seen = looks{}
 	c.seen.update(o.all(paths))
 	var d decoder
+	if named {
+		d.nameFor = o.NameFor
+	}
 	for _, file := range files {
 		text, err := readFile(file)
 		if errors.Is(err, fs.ErrNotExist) && !named {
@@ -190,6 +197,13 @@ func (c *Config) readRoot(d *decoder, root node) {
 			`servers stand at the top of the file; put them under "mcpServers"`)
 		c.readServers(d, root)
 	case looksLikeServer(root.value):
+		if d.nameFor != nil {
+			if name := d.nameFor(jsonc.Standard(root.value)); name != "" {
+				d.report(root, root.value.StartOffset, "shape", SeverityWarning, `this is one server entry without a name; it is called %q here`, name)
+				c.addServer(d, root, name)
+				return
+			}
+		}
 		d.fail(root, "shape", `this is one server entry without a name; wrap it as {"mcpServers": {"name": …}}`)
 	default:
 		known.read(d, root)

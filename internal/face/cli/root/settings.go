@@ -23,7 +23,7 @@ func TrustHint(file string) string {
 
 // Options says where the settings are, including a project file in the working folder.
 func (p *Program) Options() config.Options {
-	o := config.Options{Files: p.Files, Home: p.Home, Env: p.Env}
+	o := config.Options{Files: p.Files, Home: p.Home, Env: p.Env, NameFor: app.NameForServer}
 	if dir, err := os.Getwd(); err == nil { // an error means that the folder was removed
 		o.Project = dir
 	}
