@@ -456,11 +456,14 @@ func TestEntryAlone(t *testing.T) {
 		}
 		return "x"
 	}
-	c, err := config.Load(config.Options{Files: []string{file}, NameFor: name})
+	c, err := config.Load(config.Options{Home: filepath.Dir(file), Files: []string{file}, NameFor: name})
 	if err != nil || len(c.Servers) != 1 || c.Servers[0].Name != "x" || len(c.Warnings) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	for _, o := range []config.Options{{Files: []string{file}}, {Files: []string{file}, NameFor: func(json.RawMessage) string { return "" }}} {
+	for _, o := range []config.Options{
+		{Home: filepath.Dir(file), Files: []string{file}},
+		{Home: filepath.Dir(file), Files: []string{file}, NameFor: func(json.RawMessage) string { return "" }},
+	} {
 		if _, err := config.Load(o); err == nil || !strings.Contains(err.Error(), "without a name") {
 			t.Errorf("loaded with %v", err)
 		}
