@@ -188,6 +188,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	}
 	c := x.Session
 	c.ID, c.Revision = newID(), 1
+	c.Config.Allow = nil // what runs without being asked for is a person's word, not a file's
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		root := createSession(tx, &c)
 		rows := plant(tx, c.ID, root, x.Tree)

@@ -1,0 +1,120 @@
+package web
+
+import (
+	"mime"
+	"net/http"
+
+	"collie/internal/chat"
+	"collie/internal/tool"
+)
+
+// selectBranch has the active path go on, below a message, with the child at an index.
+func (a *api) selectBranch(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Index *int `json:"index"`
+	}
+	if err := read(r, &body, `{"index":0}`); err != nil {
+		return err
+	}
+	if body.Index == nil {
+		return &tool.Error{Op: "select", Kind: tool.Invalid, Subject: "index", Message: "it is missing, expected the place of the child, from 0"}
+	}
+	v, err := s.Select(r.Context(), r.PathValue("id"), *body.Index)
+	if err != nil {
+		return err
+	}
+	return answer(w, v)
+}
+
+// fork begins a session with a copy of what is around a message; extent is path where the body does not say.
+func (a *api) fork(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Extent chat.Extent `json:"extent"`
+	}{chat.ForkPath}
+	if err := read(r, &body, `{"extent":"path"}, or subtree, or all`); err != nil {
+		return err
+	}
+	made, err := s.Fork(r.Context(), r.PathValue("id"), body.Extent)
+	if err != nil {
+		return err
+	}
+	return answerWith(w, http.StatusCreated, made)
+}
+
+// deleteMessage removes a message with all below it, or with ?keepChildren=true itself alone.
+func (a *api) deleteMessage(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	if err := s.DeleteMessage(r.Context(), r.PathValue("id"), r.URL.Query().Get("keepChildren") == "true"); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// prune removes all branches of a session but the active path.
+func (a *api) prune(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Prune(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return answer(w, v)
+}
+
+// export sends a session as a file: ?format=json, which import takes, or markdown. With ?redact=true it is
+// without what tools were called with and what they answered.
+func (a *api) export(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	q := r.URL.Query()
+	format, media := q.Get("format"), "application/json"
+	switch format {
+	case "", "json":
+		format = "json"
+	case "markdown":
+		media = "text/markdown; charset=utf-8"
+	default:
+		return &tool.Error{Op: "export", Kind: tool.Invalid, Subject: "format", Message: "expected json or markdown"}
+	}
+	data, err := s.Export(r.Context(), r.PathValue("id"), format, q.Get("redact") == "true")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Disposition", "attachment")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(data) //nolint:gosec // a file to be kept; a client that has gone needs no answer
+	return nil
+}
+
+// importSession adds a session from what export sent as JSON.
+func (a *api) importSession(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
+		return &tool.Error{Op: "import", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
+	}
+	made, err := s.Import(r.Context(), r.Body)
+	if err != nil {
+		return err
+	}
+	return answerWith(w, http.StatusCreated, made)
+}
