@@ -578,6 +578,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		{"/files read --path 'a b'", `{"path":"a b"}`, false},
 		{"/files read path=a", `{"path":"a"}`, true},
 		{"/files__read --path=a", `{"path":"a"}`, false},
+		{`/files__read '{"path":"a b"}'`, `{"path":"a b"}`, false},
 		{"/files write", `{}`, true},
 		{"/files write", "no person is there", false},
 		{"/files raed", "did you mean /files read?", true},

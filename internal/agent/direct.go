@@ -121,7 +121,7 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 		names = append(names, l.Name)
 		if bare, ok := strings.CutPrefix(words[0], l.Prefix); ok && l.Prefix != "" {
 			if action := actionOf(l, bare); action != nil {
-				return target{l.Name + "/" + action.Name, "/" + words[0], action}, words[1:], nil
+				return target{words[0], "/" + words[0], action}, words[1:], nil
 			}
 		}
 		if arguments.Plain(l.Name) != arguments.Plain(words[0]) {
@@ -172,8 +172,11 @@ func actionOf(l *tool.Tool, name string) *tool.Action {
 	return &l.Actions[i]
 }
 
-// read maps words to the arguments of the action.
+// read maps words to the arguments of the action. One word that is a JSON object is all of them.
 func (g target) read(words []string, files []llm.File) (json.RawMessage, error) {
+	if len(words) == 1 && strings.HasPrefix(words[0], "{") && json.Valid([]byte(words[0])) {
+		return json.RawMessage(words[0]), nil
+	}
 	r := arguments.Reader{Command: g.command, File: func(name string) ([]byte, error) {
 		for _, f := range files {
 			if f.Name == name {

@@ -91,6 +91,8 @@ var drivers = slicesOf(
 		{"cli call", "through the gateway", tool.KindCall, tool.Direct, true, command("call")},
 		{"cli call", "local", tool.KindCall, tool.Direct, true, command("call", "--local")},
 		{"cli call", "without its name", tool.KindCall, tool.Direct, true, command()},
+		{"cli agent run", "a slash command", tool.KindCall, tool.Direct, true, slash()},
+		{"cli agent run", "local", tool.KindCall, tool.Direct, true, slash("--local")},
 	},
 )
 
@@ -172,6 +174,20 @@ func (w *world) api(ctx context.Context, method, path, media, key, body string) 
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(bytes.TrimSpace(raw)), err
+}
+
+// slash returns a driver that has a person type a call as a message to the agent.
+func slash(args ...string) func(*testing.T, *world) func(attempt) error {
+	return func(t *testing.T, w *world) func(attempt) error {
+		t.Helper()
+		return func(a attempt) error {
+			line := append([]string{"agent", "run", "--config", w.settings, "/" + a.name + " '" + a.args + "'"}, args...)
+			if stdout, stderr, code := w.Run(t, w.Home, line...); code != 0 && code != 1 {
+				return fmt.Errorf("exit code %d: %s %s", code, stdout, stderr)
+			}
+			return nil
+		}
+	}
 }
 
 // command returns a function that makes calls as a person at a terminal.

@@ -25,6 +25,7 @@ const (
 // here.
 var classes = map[string]Class{
 	"call":              ClassCall,
+	"agent":             ClassRead,
 	"agent run":         ClassCall,
 	"serve":             ClassManage,
 	"stdio":             ClassManage,
