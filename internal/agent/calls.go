@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ const (
 type call struct {
 	id, name, written string // written are the arguments as the model wrote them
 
+	step   int
 	args   json.RawMessage
 	err    error  // why it is not made
 	key    string // calls with effects on the same key wait for each other; empty for a read
@@ -42,6 +44,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	lanes := map[string][]*call{}
 	var order []string
 	for i, c := range calls {
+		c.step = step
 		r.prepare(ctx, c)
 		lane := c.key
 		if lane == "" {
@@ -173,6 +176,7 @@ func (r *run) request(c *call) tool.Request {
 	return tool.Request{
 		Kind: tool.KindCall, Name: c.name, Args: c.args, Profile: r.set.profile, Origin: origin,
 		Principal: r.turn.Principal, Client: "collie agent", Session: r.turn.Session,
+		Parent: r.turn.ID + ":" + strconv.Itoa(c.step),
 		Caller: &caller{turn: r.turn, sink: r.sink, call: c.id, wait: r.watch},
 	}
 }

@@ -352,6 +352,7 @@ type Request struct {
 	Client    string // the name and version that the client reports, for people
 	Session   string // id of the client's session; never shown or logged as is
 	RequestID string // id of the client's request as JSON text; empty if it has none
+	Parent    string // what the Request is a part of, such as a step of a turn; empty where it stands alone
 	Profile   string // the view profile; empty is the default one
 	// Caller is the way back to whoever made the Request. If it is nil, nobody can be asked or told anything.
 	Caller Caller

@@ -161,7 +161,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 // identify fills in the fields that both records of a pair have.
 func identify(c *tool.Call, session string) tool.Record {
 	rec := tool.Record{
-		CallID: c.ID, Origin: c.Origin, Principal: c.Principal,
+		CallID: c.ID, Parent: c.Parent, Origin: c.Origin, Principal: c.Principal,
 		Client: c.Client, Session: session, Tool: c.Tool, Name: c.Name,
 	}
 	if c.Source != nil {
