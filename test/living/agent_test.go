@@ -44,6 +44,17 @@ func (h *home) newAgent(t *testing.T) *agent {
 	return &agent{App: a}
 }
 
+// agrees is a person who agrees to all that a model wants.
+type agrees struct{}
+
+func (agrees) ID() string                                      { return "agent" }
+func (agrees) Supports(c tool.Capability) bool                 { return c == tool.CanConfirm }
+func (agrees) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
+func (agrees) Notify(context.Context, string, json.RawMessage) {}
+func (agrees) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(`{"confirm":true}`), nil
+}
+
 // step takes the snapshot for a step and lets the model call one tool of it; the answer is the
 // first item's text.
 func (a *agent) step(t *testing.T, model func(tools []string) (name, args string)) (text string, failed bool) {
@@ -57,7 +68,7 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 	}
 	a.steps = append(a.steps, seen)
 	name, args := model(seen)
-	r, err := a.Pipeline.Do(ctx, tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent"})
+	r, err := a.Pipeline.Do(ctx, tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent", Caller: agrees{}})
 	if err != nil { // told to the model; it never ends the loop
 		return err.Error(), true
 	}
