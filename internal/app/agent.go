@@ -32,6 +32,7 @@ type Host struct {
 type host struct {
 	mu     sync.Mutex
 	opened *Host
+	told   *teller // passes on what happens outside of turns
 	closed bool
 }
 
@@ -76,7 +77,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, models.Close(ctx), s.Close())
 	}
-	a.host.opened = h
+	a.host.opened, a.host.told = h, a.tell(h.Chat)
 	return h, nil
 }
 
@@ -109,6 +110,7 @@ func (h *host) close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
 	defer cancel()
+	defer h.told.close()
 	err := errors.Join(h.opened.Chat.Close(ctx), h.opened.Models.Close(context.WithoutCancel(ctx)), h.opened.Store.Close())
 	h.opened = nil
 	return err

@@ -88,6 +88,7 @@ type App struct {
 
 	counting counting
 	host     host
+	started  event.Bus[*tool.Call]
 	brief    bool
 
 	reloading sync.Mutex
@@ -129,7 +130,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Chosen: newChosenViews(cfg, !opts.Brief, a.log), Logger: a.log,
 	})
 	a.Pipeline = pipeline.New(a.catalog, pipeline.Options{
-		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Bus: a.Events, Logger: a.log,
+		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Started: &a.started, Bus: a.Events, Logger: a.log,
 		Limits: limit.Options{
 			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),
 		},

@@ -66,6 +66,7 @@ type Catalog interface {
 type Options struct {
 	Audit     *audit.Log
 	OnFailure audit.OnFailure
+	Started   *event.Bus[*tool.Call]    // nil: there are no subscribers
 	Bus       *event.Bus[tool.CallDone] // nil: there are no subscribers
 	Limits    limit.Options
 	Gate      gate.Options
@@ -95,9 +96,13 @@ func New(cat Catalog, opts Options) *Pipeline {
 	if bus == nil {
 		bus = new(event.Bus[tool.CallDone])
 	}
+	started := opts.Started
+	if started == nil {
+		started = new(event.Bus[*tool.Call])
+	}
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
 		{"soften", soften.Stage{}, nil},
-		{"lifecycle", lifecycle.New(bus), nil},
+		{"lifecycle", lifecycle.New(started, bus), nil},
 		{"audit", audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}), nil},
 		{"limit", limit.New(opts.Limits), nil},
 		{"refresh", nil, refresh.Check},

@@ -159,7 +159,7 @@ func BenchmarkStage(b *testing.B) {
 				l := Open(b.TempDir(), bus, nil)
 				defer l.Close()
 			}
-			stage := lifecycle.New(bus)
+			stage := lifecycle.New(new(event.Bus[*tool.Call]), bus)
 			b.ReportAllocs()
 			for b.Loop() {
 				_, _ = tooltest.Through(b.Context(), stage, done.Call, next)

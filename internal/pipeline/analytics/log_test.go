@@ -224,7 +224,7 @@ func TestFiftyParallelCalls(t *testing.T) {
 	dir := t.TempDir()
 	bus := new(event.Bus[tool.CallDone])
 	l := analytics.Open(dir, bus, nil)
-	stage := lifecycle.New(bus)
+	stage := lifecycle.New(new(event.Bus[*tool.Call]), bus)
 	const calls = 50
 	var wg sync.WaitGroup
 	for i := range calls {

@@ -1,5 +1,5 @@
-// Package lifecycle is the stage that tells the rest of the process that a call has ended. Subscribers such
-// as analytics decide what to do with that. The entry point is [New].
+// Package lifecycle is the stage that tells the rest of the process that a call has begun and
+// that it has ended. Subscribers such as analytics decide what to do with that. The entry point is [New].
 package lifecycle
 
 import (
@@ -10,17 +10,20 @@ import (
 	"collie/internal/tool"
 )
 
-// Stage publishes one [tool.CallDone] for each Call after it has ended, before the result is returned. The
+// Stage publishes each Call before it runs, and one [tool.CallDone] for each Call after it has ended, before the result is returned. The
 // event refers to the Call and its result, so a subscriber that keeps it keeps their bytes in memory. A Stage
 // is safe for concurrent use.
 type Stage struct {
-	bus *event.Bus[tool.CallDone]
+	started *event.Bus[*tool.Call]
+	done    *event.Bus[tool.CallDone]
 }
 
 var _ tool.Stage = (*Stage)(nil)
 
-// New returns a Stage that publishes on bus.
-func New(bus *event.Bus[tool.CallDone]) *Stage { return &Stage{bus: bus} }
+// New returns a Stage that publishes calls that begin on started and those that have ended on done.
+func New(started *event.Bus[*tool.Call], done *event.Bus[tool.CallDone]) *Stage {
+	return &Stage{started: started, done: done}
+}
 
 // begun is the context of a call that has subscribers; it holds the start time.
 type begun struct {
@@ -28,9 +31,10 @@ type begun struct {
 	at time.Time
 }
 
-// Enter records when c begins, if anybody is subscribed.
-func (s *Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error) {
-	if !s.bus.Watched() {
+// Enter publishes c and records when it begins, if anybody is subscribed.
+func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
+	s.started.Publish(c)
+	if !s.done.Watched() {
 		return ctx, nil
 	}
 	return &begun{ctx, time.Now()}, nil
@@ -39,7 +43,7 @@ func (s *Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error
 // Leave publishes how c ended, if anybody is subscribed.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	if b, ok := ctx.(*begun); ok {
-		s.bus.Publish(tool.CallDone{
+		s.done.Publish(tool.CallDone{
 			Call: c, Outcome: tool.OutcomeOf(r, err), Err: err, Start: b.at, Duration: time.Since(b.at), BytesOut: len(r.Raw), Result: r.Raw,
 		})
 	}

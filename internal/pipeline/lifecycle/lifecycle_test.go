@@ -38,9 +38,15 @@ func TestEachCallIsToldOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var bus event.Bus[tool.CallDone]
 				sub := bus.Subscribe(4)
+				var started event.Bus[*tool.Call]
+				begun := started.Subscribe(4)
+				defer begun.Close()
 				c := &tool.Call{Request: tool.Request{Name: "notes"}}
 				start := time.Now()
-				r, err := tooltest.Through(t.Context(), lifecycle.New(&bus), c, func(context.Context, *tool.Call) (tool.Result, error) {
+				r, err := tooltest.Through(t.Context(), lifecycle.New(&started, &bus), c, func(context.Context, *tool.Call) (tool.Result, error) {
+					if n := len(begun.C()); n != 1 {
+						t.Errorf("%d calls were told to have begun before this one ran, want 1", n)
+					}
 					await.Sleep(3 * time.Second)
 					return tt.result, tt.err
 				})
@@ -63,7 +69,7 @@ func TestEachCallIsToldOnce(t *testing.T) {
 
 // Not parallel: it counts allocations.
 func TestNobodyListeningCostsNothing(t *testing.T) {
-	stage, c := lifecycle.New(new(event.Bus[tool.CallDone])), new(tool.Call)
+	stage, c := lifecycle.New(new(event.Bus[*tool.Call]), new(event.Bus[tool.CallDone])), new(tool.Call)
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, nil }
 	if n := testing.AllocsPerRun(100, func() { _, _ = tooltest.Through(context.Background(), stage, c, next) }); n != 0 {
 		t.Errorf("Do allocates %v times, want 0", n)
