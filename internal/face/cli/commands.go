@@ -29,6 +29,8 @@ func (p program) commands() []*cobra.Command {
 		call.Command(p.Program),
 		call.ToolsCommand(p.Program),
 		conversation.AgentCommand(p.Program),
+		conversation.SessionsCommand(p.Program),
+		conversation.UsageCommand(p.Program),
 		mcp.Command(p.Program), cache.Command(p.Program),
 		providers.ProviderCommand(p.Program), providers.KeysCommand(p.Program),
 		settings.SecretCommand(p.Program),
