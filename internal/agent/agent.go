@@ -1,7 +1,8 @@
 // Package agent answers turns of a conversation: engine chat asks a model once, engine react lets it
-// call tools until it has an answer, engine direct runs what a person typed without any model. Tools
-// are those of the pipeline, listed anew for each step, and there is no other way to one: a call of
-// a model has origin chat, and asks the person of the turn before it changes anything.
+// call tools until it has an answer, engine direct runs what a person typed without any model, engine
+// cli hands the turn to the agent of another program. Tools are those of the pipeline, listed anew for
+// each step, and there is no other way to one: a call of a model has origin chat, and asks the person
+// of the turn before it changes anything.
 //
 // The entry point is [New]. What an engine does reaches the conversation through a [chat.Sink].
 package agent

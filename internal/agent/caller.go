@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// caller is the way back from a call of a turn: to its person, and to the conversation. What the
-// gate asks is answered by what the person allowed beforehand, else by the person, else by nobody.
+// caller is the [tool.Caller] of a call in a turn: it reaches the turn's person and the conversation. Questions of the
+// gate are answered by what the person allowed beforehand, else by the person; without a person they fail.
 type caller struct {
 	turn *chat.Turn
 	sink chat.Sink
@@ -22,10 +22,10 @@ type caller struct {
 
 var _ tool.Caller = (*caller)(nil)
 
-// ID tells the calls of one session from others.
+// ID returns the id of the session.
 func (c *caller) ID() string { return c.turn.Session }
 
-// Supports is what the person of the turn can do.
+// Supports reports what the person of the turn can do.
 func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanElicit:
@@ -39,7 +39,7 @@ func (c *caller) Supports(what tool.Capability) bool {
 	return false
 }
 
-// Capabilities says the same to servers.
+// Capabilities returns what the person can do, as MCP client capabilities.
 func (c *caller) Capabilities() json.RawMessage {
 	if c.turn.Ask == nil {
 		return json.RawMessage(`{}`)
@@ -56,7 +56,7 @@ func (c *caller) Notify(_ context.Context, method string, params json.RawMessage
 	c.sink.Progress(c.call, p.Get("progress").Float(), p.Get("total").Float(), p.Get("message").String())
 }
 
-// Ask puts a question to the person, and stops the clock of the turn meanwhile.
+// Ask puts a question to the person, or a sampling request to the model.
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == tool.MethodConfirm {
 		q := gjson.ParseBytes(params)
@@ -79,7 +79,7 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	return c.turn.Ask.Ask(ctx, method, params)
 }
 
-// allowed reports whether a person allowed name, which is TOOL.ACTION, by that or by TOOL.*.
+// allowed reports whether list contains name, which is TOOL.ACTION, or TOOL.*.
 func allowed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(a string) bool {
 		return a == name || len(a) > 2 && a[len(a)-2:] == ".*" && len(name) >= len(a) && name[:len(a)-1] == a[:len(a)-1]

@@ -6,22 +6,22 @@ import (
 	"collie/internal/llm"
 )
 
-// How often the same may happen before the model is told, and before the turn ends.
+// How often calls may repeat before the model is told, and before the turn ends.
 const (
 	tellAfter    = 3  // identical calls that failed or found nothing, in a row
-	stopAfter    = 5  // the same
+	stopAfter    = 5  // likewise, to end the turn
 	sameInWindow = 5  // identical calls with identical results among the last steps
 	window       = 10 // steps
 )
 
-// repeats notices a model that goes round in circles.
+// repeats detects a model that repeats itself.
 type repeats struct {
 	last   [32]byte // the call that failed last
 	failed int
-	steps  [][][32]byte // of each step, its calls with their results
+	steps  [][][32]byte // for each step, hashes of its calls with their results
 }
 
-// add takes the calls of one step. advice is for the model; stop says that the turn is to end.
+// add records the calls of one step. advice is for the model; stop means that the turn should end.
 func (r *repeats) add(calls []*call, results []llm.Part) (advice string, stop bool) {
 	var step [][32]byte
 	for i, c := range calls {

@@ -73,8 +73,8 @@ func says(result gjson.Result) bool {
 	return found
 }
 
-// cut is the end of what fits in limit bytes of text: behind the last whole line or element if that is not
-// far, else behind the last whole rune.
+// cut returns where to cut text to at most limit bytes: after the last complete line or element if that is near, else
+// after the last complete rune.
 func cut(text string, limit int) int {
 	if len(text) <= limit {
 		return len(text)

@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// stopwatch ends a context after a time that does not run while a person is asked.
+// stopwatch cancels a context after a time limit that is suspended while a person is asked.
 type stopwatch struct {
 	cancel context.CancelCauseFunc
 
