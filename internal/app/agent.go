@@ -17,11 +17,11 @@ import (
 	"collie/internal/tool"
 )
 
-// shutdownGrace is how long turns that run may go on when the program ends.
+// shutdownGrace is how long running turns may continue when the program ends.
 const shutdownGrace = 10 * time.Second
 
-// Host is the agent host: conversations, the models that answer them, and the one file that holds what they leave. It is
-// safe for concurrent use, and belongs to its [App].
+// Host is the agent host: conversations, the models that answer them, and the database that holds both. It is safe for
+// concurrent use, and its [App] closes it.
 type Host struct {
 	Chat   *chat.Service
 	Models *Models
@@ -36,9 +36,9 @@ type host struct {
 	closed bool
 }
 
-// Host opens the agent host, once. An error is not remembered: the next one who asks tries again.
+// Host returns the agent host and opens it at the first call. After an error the next call tries again.
 func (a *App) Host(ctx context.Context) (*Host, error) {
-	a.reloading.Lock() // before the other, as whoever reloads does
+	a.reloading.Lock() // locked before host.mu, in the order of Reload
 	defer a.reloading.Unlock()
 	a.host.mu.Lock()
 	defer a.host.mu.Unlock()
@@ -116,7 +116,7 @@ func (h *host) close(ctx context.Context) error {
 	return err
 }
 
-// chatDefaults are the settings of section agent as conversations have them.
+// chatDefaults converts the settings section agent.
 func chatDefaults(s *config.Agent) chat.Config {
 	return chat.Config{
 		Engine: s.Engine, Provider: s.Provider, Model: s.Model, FallbackModels: s.FallbackModels, SystemPrompt: s.SystemPrompt,

@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The kinds of event beside those of conversations.
+// The kinds of event that are not about conversations.
 const (
 	eventCallStarted = "call.started"
 	eventCallDone    = "call.done"
@@ -27,7 +27,8 @@ type callEvent struct {
 	Millis  *int64       `json:"ms,omitempty"`
 }
 
-// catalogEvent is the body of an event about a list that has changed.
+// catalogEvent is the body of an event about a changed list. It does not name the source, since not every subscriber
+// may see that.
 type catalogEvent struct {
 	List   tool.ChangeKind `json:"list"`
 	Source string          `json:"source,omitempty"`
@@ -93,7 +94,7 @@ func (t *teller) calls() {
 func (t *teller) call(kind string, c *tool.Call, done *tool.CallDone) {
 	e, session := callEvent{ID: c.ID, Tool: c.Subject(), Origin: c.Origin}, ""
 	if c.Origin == tool.Chat {
-		session = c.Session // the conversation; that of an MCP client is its secret
+		session = c.Session // the id of a conversation; an MCP client's session id is secret
 	}
 	if done != nil {
 		ms := done.Duration.Milliseconds()

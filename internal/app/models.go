@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Models are the language models of the settings. It is safe for concurrent use.
+// Models are the configured language models. It is safe for concurrent use.
 type Models struct {
 	*client.Client
 	Keys *keypool.Pool
@@ -49,7 +49,7 @@ func openModels(ctx context.Context, cfg *config.Config, opts Options, kept keyp
 	return m, m.Use(cfg)
 }
 
-// Use makes the providers of cfg those that there are. Secrets are read again when they are needed.
+// Use replaces the providers by those of cfg. Secrets are read again when needed.
 func (m *Models) Use(cfg *config.Config) error {
 	read := secretReader(cfg, m.env)
 	m.secret.Store(&read)
@@ -74,7 +74,8 @@ func (m *Models) Use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
-// OpenModelsAlone is openModels for a command that is alone with the file of this home, where there is one.
+// OpenModelsAlone is openModels for a command that runs without a gateway. It uses the database of the home if there is
+// one.
 func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
 		return openModels(ctx, cfg, opts, nil)
@@ -91,7 +92,7 @@ func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Mo
 	return m, nil
 }
 
-// Close saves what is known of keys.
+// Close saves the state of keys.
 func (m *Models) Close(ctx context.Context) error {
 	err := m.Keys.Close(ctx)
 	if m.own != nil {
@@ -100,7 +101,8 @@ func (m *Models) Close(ctx context.Context) error {
 	return err
 }
 
-// secretReader reads what a secret of a provider stands for: env:NAME, file:PATH, ${…} as in servers, or itself.
+// secretReader returns a function that resolves a secret in the settings of a provider: env:NAME, file:PATH, ${…} as in
+// server entries, or the secret itself.
 func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {
 	secrets := secretadmin.NewLookup(cfg)
 	return func(_ context.Context, written string) (string, error) {
@@ -133,7 +135,7 @@ func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, 
 	}
 }
 
-// ModelError is an error of a model for people.
+// ModelError converts an error of a model to one for people.
 func ModelError(op string, err error) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -164,7 +166,7 @@ func ModelError(op string, err error) error {
 	return out
 }
 
-// ModelInfo is what is known of a model.
+// ModelInfo describes a model.
 type ModelInfo = client.Info
 
 // KeyStatus is how a key is.
@@ -181,14 +183,14 @@ func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p conf
 	return m.List(ctx, p.Name)
 }
 
-// KnownProvider is a provider whose address is known.
+// KnownProvider is a provider whose address is built in.
 type KnownProvider struct {
 	config.Provider
-	Env   []string // variables in which programs expect its key
-	Local bool     // it runs on this machine and wants no key
+	Env   []string // environment variables in which programs expect its key
+	Local bool     // it runs on this machine and needs no key
 }
 
-// KnownProviders are the providers that can be set up by name alone.
+// KnownProviders returns the providers that can be added by name alone.
 func KnownProviders() []KnownProvider {
 	known := func(name, kind, base string, env ...string) KnownProvider {
 		return KnownProvider{Provider: config.Provider{Name: name, Kind: kind, BaseURL: base}, Env: env}
@@ -233,7 +235,7 @@ func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env)
 	if err != nil {
 		return nil
 	}
-	list, _ := m.List(ctx, "") // those that do not answer are not there
+	list, _ := m.List(ctx, "") // a server that does not answer is not running
 	out := map[string][]ModelInfo{}
 	for _, i := range list {
 		out[i.Provider] = append(out[i.Provider], i)

@@ -44,7 +44,7 @@ func (r Records) Query(ctx context.Context, f AuditFilter) iter.Seq2[AuditEntry,
 	return audit.Query(ctx, r.dir, f)
 }
 
-// Verify checks the records for later changes. The report lists the chains by age with what was found. An
+// Verify checks the records for later changes, also against the anchor if the settings name one. The report lists the chains by age with what was found. An
 // error means that the records could not be read.
 func (r Records) Verify(ctx context.Context) (AuditReport, error) { return audit.Verify(ctx, r.dir) }
 
