@@ -1,6 +1,6 @@
-// Package arguments maps the words of a command line to the arguments of an action, as a terminal and a conversation
-// write them: --flag value, --flag=value, key=value, values without a flag, and what is in a file or on stdin. What may be
-// written follows from the action's schema. The entry point is [Reader].
+// Package arguments maps the words of a command line to the arguments of an action, in a terminal as in a conversation:
+// --flag value, --flag=value, values without a flag, and values from a file or stdin. The action's schema decides which
+// are valid. The entry point is [Reader].
 package arguments
 
 import (
@@ -14,25 +14,26 @@ import (
 	"collie/internal/tool"
 )
 
-// Reader maps the words of one command line to the arguments of one action. A zero field does without what it is for.
+// Reader maps the words of one command line to the arguments of one action. Each optional function that is nil switches
+// off what it is for.
 type Reader struct {
 	Command string // "collie TOOL ACTION", for messages
 	Params  []Parameter
-	// Positional are the names of the parameters that values without a flag are for, in order.
+	// Positional are the parameters that take values without a flag, in order.
 	Positional []string
-	Globals    func(name string) bool               // reports whether the command line itself has a flag
-	File       func(name string) ([]byte, error)    // reads @NAME; nil: there are no files
-	Stdin      func() ([]byte, error)               // reads -; nil: there is no input
-	Sprintf    func(format string, a ...any) string // says what is wrong in the language of the person; nil: English
+	Globals    func(name string) bool               // reports whether name is a flag of the command line itself
+	File       func(name string) ([]byte, error)    // reads @NAME; nil means that there are no files
+	Stdin      func() ([]byte, error)               // reads -; nil means that there is no input
+	Sprintf    func(format string, a ...any) string // formats messages in the user's language; nil means English
 
 	given  map[string]*given // by name of the parameter
 	placed []string          // the values without a flag
 }
 
-// Error is a mistake in the words.
+// Error is a mistake in the words of a command line.
 type Error struct{ message string }
 
-// Error says what is wrong, and what is expected.
+// Error says what is wrong and what was expected.
 func (e *Error) Error() string { return e.message }
 
 func (f *Reader) usage(format string, a ...any) error { return &Error{f.sprintf(format, a...)} }
@@ -44,7 +45,7 @@ func (f *Reader) sprintf(format string, a ...any) string {
 	return fmt.Sprintf(format, a...)
 }
 
-// didYouMean is a question to end an error with, empty if no known name is near.
+// didYouMean returns a question to end an error with, or "" if no known name is close.
 func (f *Reader) didYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return f.sprintf("; did you mean %s?", near)
@@ -65,9 +66,8 @@ type spelling struct {
 	negate bool // --no-key
 }
 
-// Read maps tokens to arguments. start, a JSON object or nil, is what the flags are put
-// into: a flag replaces the member of its name, the others are added in the order of the
-// schema. All that is wrong is wrong before anything is called.
+// Read maps tokens to arguments. start, a JSON object or nil, holds values from elsewhere: a flag replaces the member
+// of its name, and the others are appended in the order of the schema. Errors are [*Error].
 func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
 	f.given, f.placed = map[string]*given{}, nil
 	for _, t := range tokens {
@@ -91,7 +91,7 @@ func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, 
 // one reads the flag that tokens begin with and returns what follows it.
 func (f *Reader) one(tokens []string) (rest []string, err error) {
 	token, rest := tokens[0], tokens[1:]
-	if token == "--" { // flags of the command line end here, those of the action go on
+	if token == "--" { // after it, every flag belongs to the action
 		f.Globals = nil
 		return rest, nil
 	}
@@ -143,7 +143,7 @@ func (f *Reader) find(name string) (spelling, error) {
 	return spelling{}, f.unknown(name)
 }
 
-// Param returns the parameter of a name or a spelling of it, nil if there is none.
+// Param returns the parameter with that name or a spelling of it; nil if there is none.
 func (f *Reader) Param(name string) (*Parameter, error) {
 	var like []*Parameter
 	for i := range f.Params {
@@ -192,7 +192,7 @@ func prefixed(prefix string, list []string) []string {
 	return out
 }
 
-// isFlag reports whether a token can only be a flag, so that it is nobody's value.
+// isFlag reports whether a token can only be a flag and not a value.
 func (f *Reader) isFlag(token string) bool {
 	name, ok := strings.CutPrefix(token, "--")
 	if !ok || name == "" {
@@ -206,7 +206,7 @@ func (f *Reader) isFlag(token string) bool {
 	return err == nil && s.param != nil
 }
 
-// assemble puts the values into start.
+// assemble merges the values into start.
 func (f *Reader) assemble(start json.RawMessage) json.RawMessage {
 	if len(f.given) == 0 && start != nil {
 		return start

@@ -16,12 +16,12 @@ func Plain(name string) string {
 	}, name)
 }
 
-// pluralAt reports whether the letter at i is the s of several, as in blockIDs.
+// pluralAt reports whether the letter at i is a plural s, as in blockIDs.
 func pluralAt(runes []rune, i int) bool {
 	return runes[i] == 's' && (i+1 == len(runes) || !unicode.IsLower(runes[i+1]))
 }
 
-// Kebab is a name in lower case with a dash between its words: avID becomes av-id.
+// Kebab writes a name in lower case with dashes between its words: avID becomes av-id.
 func Kebab(name string) string {
 	var b strings.Builder
 	runes := []rune(name)

@@ -10,11 +10,11 @@ import (
 	"collie/internal/rawjson"
 )
 
-// Parameter is one argument of an action, as its schema describes it.
+// Parameter is one argument of an action, as the schema describes it.
 type Parameter struct {
 	Name        string
 	Flag        string   // without the dashes
-	Types       []string // JSON types it may have, null left out; none means any
+	Types       []string // JSON types, without null; none means any
 	Items       []string // the same for the items of an array
 	Required    bool
 	Enum        []gjson.Result
@@ -25,10 +25,10 @@ type Parameter struct {
 	aliases     []string
 }
 
-// Is reports whether a parameter has that one type.
+// Is reports whether typ is the only type of the parameter.
 func (p *Parameter) Is(typ string) bool { return len(p.Types) == 1 && p.Types[0] == typ }
 
-// TypeName is the type in a word, for help and errors.
+// TypeName describes the type in a word, for help and errors.
 func (p *Parameter) TypeName() string {
 	switch {
 	case len(p.Types) == 0:
@@ -39,12 +39,11 @@ func (p *Parameter) TypeName() string {
 	return strings.Join(p.Types, "|")
 }
 
-// maxRefs is the maximum number of $ref that are followed for one schema.
+// maxRefs limits how many references are followed in one schema.
 const maxRefs = 16
 
-// Parameters are the arguments an input schema describes, in its order. What the schema
-// says in allOf, anyOf and oneOf at its top counts as well: an action takes the arguments
-// of all its branches.
+// Parameters returns the arguments that an input schema describes, in its order. Those in allOf, anyOf and oneOf at the
+// top are included: an action takes the arguments of all branches.
 func Parameters(schema json.RawMessage) []Parameter {
 	root := gjson.ParseBytes(schema)
 	var out []Parameter
@@ -159,8 +158,7 @@ func deref(root, schema gjson.Result) gjson.Result {
 	return schema
 }
 
-// nameFlags gives each parameter its flag: its name in kebab case, or the name as it is
-// where two would be the same.
+// nameFlags sets the flag of each parameter: its name in kebab case, or its exact name if the kebab form is ambiguous.
 func nameFlags(params []Parameter) {
 	count := map[string]int{}
 	for i := range params {

@@ -87,8 +87,7 @@ func Of(a *tool.Action, schema json.RawMessage) (params []Parameter, positional 
 	return withMembers(a, params), a.Positional
 }
 
-// withMembers adds to params the members of those that may be an object, as far as their names
-// are free.
+// withMembers adds the members of object arguments as parameters, unless their names are taken.
 func withMembers(a *tool.Action, params []Parameter) []Parameter {
 	top := gjson.ParseBytes(a.InputSchema)
 	out := params

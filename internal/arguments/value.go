@@ -24,7 +24,7 @@ func (f *Reader) setBool(s spelling, name, value string, inline bool) error {
 	return f.add(s.param, name, json.RawMessage(fmt.Sprint(truth)))
 }
 
-// setJSON takes a value as it is written.
+// setJSON sets a value given as JSON.
 func (f *Reader) setJSON(p *Parameter, name, value string) error {
 	text, err := f.Text(name, value)
 	if err != nil {
@@ -63,8 +63,7 @@ func (f *Reader) set(p *Parameter, name, value string) error {
 	return f.add(p, name, raw)
 }
 
-// setArray takes one or several items: a comma separates, unless a backslash stands before
-// it.
+// setArray adds one or several items. Commas separate items; a backslash escapes a comma.
 func (f *Reader) setArray(p *Parameter, name, value string) error {
 	if strings.HasPrefix(value, "[") && json.Valid([]byte(value)) {
 		return f.usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.Flag, value)
@@ -86,7 +85,7 @@ func (f *Reader) setArray(p *Parameter, name, value string) error {
 	return nil
 }
 
-// SplitItems parts a list as it is typed: at commas, but not at those behind a backslash.
+// SplitItems splits a list at commas that are not escaped by a backslash.
 func SplitItems(value string) []string {
 	var items []string
 	var item strings.Builder
@@ -105,7 +104,7 @@ func SplitItems(value string) []string {
 	return append(items, item.String())
 }
 
-// add notes the one value of a parameter.
+// add sets the single value of a parameter.
 func (f *Reader) add(p *Parameter, name string, raw json.RawMessage) error {
 	g := f.of(p)
 	if g.plain != nil {
@@ -124,8 +123,7 @@ func (f *Reader) of(p *Parameter) *given {
 	return g
 }
 
-// Text is a value that may be in a file, @FILE, or on stdin, -. @@ begins a text
-// that begins with @.
+// Text resolves a value: @FILE is the content of a file, - is stdin, and @@ escapes a leading @.
 func (f *Reader) Text(name, value string) (string, error) {
 	var raw []byte
 	var err error
@@ -170,7 +168,7 @@ func (f *Reader) form(p *Parameter) string {
 	return p.TypeName()
 }
 
-// jsonHint is advice for what has no plain form.
+// jsonHint returns advice for an array whose items cannot be written plainly.
 func (f *Reader) jsonHint(p *Parameter) string {
 	if p.Is("array") && (slices.Contains(p.Items, "object") || slices.Contains(p.Items, "array")) {
 		return f.sprintf("; write --%s-json '[…]'", p.Flag)
