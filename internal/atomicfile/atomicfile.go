@@ -85,7 +85,7 @@ func replace(path string, data []byte, o Options, exact bool) error {
 	return nil
 }
 
-// fill creates the temporary file, writes data to it and returns its name. With an error, a non-empty name is
+// writeTemp creates the temporary file, writes data to it and returns its name. With an error, a non-empty name is
 // a file that the caller has to remove.
 func fill(path string, data []byte, o Options, exact bool) (temp string, err error) {
 	f, err := createTemp(path, o.Perm)
@@ -109,7 +109,7 @@ func fill(path string, data []byte, o Options, exact bool) (temp string, err err
 	return f.Name(), err
 }
 
-// writable returns an error if the owner made the file read-only. It looks at the mode and does not ask the
+// checkWritable returns an error if the owner made the file read-only. It looks at the mode and does not ask the
 // kernel, because root may write anything and still means something by chmod 444.
 func writable(path string) error {
 	info, err := os.Lstat(path)

@@ -11,7 +11,7 @@ import (
 
 const alwaysSync = true
 
-// swap replaces path by temp. It tries ten times, because anyone who has path open at the moment, such as a
+// renameOver replaces path by temp. It tries ten times, because anyone who has path open at the moment, such as a
 // virus scanner, makes the replacement fail.
 func swap(temp, path string, _ bool) error {
 	for n := 0; ; n++ {
