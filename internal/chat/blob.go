@@ -21,16 +21,17 @@ import (
 )
 
 const (
-	maxPicture = 10 << 20 // bytes of a picture that a person attaches
-	maxText    = 1 << 20  // and of a text
-	maxKept    = 10 << 20 // and of what an engine keeps
+	maxPicture = 10 << 20 // bytes of an attached picture
+	maxText    = 1 << 20  // of an attached text
+	maxKept    = 10 << 20 // of data that an engine stores
 )
 
-// pictures are the types of picture that models take.
+// pictures are the picture types that models accept.
 var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// Attach keeps what a person attaches to messages of a session: a PNG, JPEG, GIF or WebP picture of at most 10 MiB, or UTF-8
-// text of at most 1 MiB. What it is shows in its bytes. Anything else, a PDF too, is an error of kind Invalid.
+// Attach stores a file for use in messages of a session: a PNG, JPEG, GIF or WebP picture of at most 10 MiB, or UTF-8
+// text of at most 1 MiB. The type is detected from the bytes. Anything else, including PDF, is an error of kind
+// Invalid.
 func (s *Service) Attach(ctx context.Context, session, name string, r io.Reader) (llm.File, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPicture+1))
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Service) Attach(ctx context.Context, session, name string, r io.Reader)
 	return llm.File{}, invalid("attach", "file", "it is neither a picture (PNG, JPEG, GIF, WebP) nor UTF-8 text", "convert it to one of these")
 }
 
-// keepBlob keeps data for a session.
+// keepBlob stores data for a session. Equal data is stored once.
 func (s *Service) keepBlob(ctx context.Context, session, name, mime string, data []byte, limit int) (llm.File, error) {
 	if len(data) > limit {
 		return llm.File{}, &tool.Error{
@@ -71,7 +72,7 @@ func (s *Service) keepBlob(ctx context.Context, session, name, mime string, data
 		if _, err := os.Stat(s.blobPath(f.SHA256)); err == nil || tx.Err() != nil {
 			return tx.Err()
 		}
-		// Within the transaction, so that nobody removes it as one that nobody has.
+		// Within the transaction, so that removeUnused does not delete it as unused.
 		return atomicfile.Write(s.blobPath(f.SHA256), data, 0o600)
 	})
 	return f, err
@@ -81,8 +82,8 @@ func (s *Service) blobPath(sum string) string {
 	return filepath.Join(s.store.Dir(), "blobs", sum[:2], sum)
 }
 
-// OpenBlob opens what is kept under a hash, of whichever session. It is an error of kind Unknown where there is none. The
-// caller closes it.
+// OpenBlob opens the file with this hash, of any session. If there is none, the error is of kind NotFound. The caller
+// closes the file.
 func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.File, error) {
 	f := llm.File{SHA256: sum}
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
@@ -105,7 +106,7 @@ func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.
 	return file, f, err
 }
 
-// readBlob reads what a session has under a hash.
+// readBlob reads the file with this hash if the session has it.
 func (s *Service) readBlob(ctx context.Context, session, sum string) ([]byte, error) {
 	var there bool
 	err := s.store.Read(ctx, func(tx *store.Tx) error {

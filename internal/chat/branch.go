@@ -37,8 +37,8 @@ func (s *Service) change(ctx context.Context, op, message string, fn func(tx *st
 	return session, err
 }
 
-// Select has the active path go on, below parent, with the child at index, counted from 0. Every message below keeps the choice
-// that was made there. A turn that runs goes on.
+// Select makes the active path continue below parent with the child at index, counted from 0. Selections further below
+// are kept. A running turn is not affected.
 func (s *Service) Select(ctx context.Context, parent string, index int) (View, error) {
 	session, err := s.change(ctx, "select", parent, func(tx *store.Tx, _ *tree, m *node) error {
 		if index < 0 || index >= len(m.children) {
@@ -53,10 +53,10 @@ func (s *Service) Select(ctx context.Context, parent string, index int) (View, e
 	return s.Get(ctx, session)
 }
 
-// DeleteMessage removes a message, and all below it unless keep has its children take its place. A turn that writes one of
-// them is cancelled first.
+// DeleteMessage deletes a message and everything below it; with keep, its children move to its parent instead. A turn
+// that writes one of the messages is cancelled first.
 func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) error {
-	for again := range 3 { // another turn may begin in between
+	for again := range 3 { // another turn may begin meanwhile
 		var writing []string
 		_, err := s.change(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
 			gone := []*node{m}
@@ -104,7 +104,7 @@ func unended(nodes []*node) (turns []string) {
 	return turns
 }
 
-// cancelTurns cancels turns, and waits for those of this process.
+// cancelTurns cancels turns of this process and waits for them.
 func (s *Service) cancelTurns(ctx context.Context, turns []string, reason string) error {
 	for _, id := range turns {
 		s.hub.mu.Lock()
@@ -123,8 +123,8 @@ func (s *Service) cancelTurns(ctx context.Context, turns []string, reason string
 	return nil
 }
 
-// Prune removes all branches of a session but the active path. While a turn writes in one of them it is an error of kind
-// Conflict.
+// Prune deletes all branches of a session except the active path. It is an error of kind Conflict while a turn writes
+// in one of them.
 func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 	v, err := s.Get(ctx, session)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 	return s.Get(ctx, session)
 }
 
-// Extent says how much of a session a fork has.
+// Extent is how much of a session a fork copies.
 type Extent string
 
 // The extents.
@@ -165,7 +165,7 @@ const (
 	ForkAll     Extent = "all"     // the whole tree
 )
 
-// Fork begins a session with a copy of what another one has around a message. Files are shared.
+// Fork creates a session with a copy of the messages around one. Files are shared.
 func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Session, error) {
 	if !slices.Contains([]Extent{ForkPath, ForkSubtree, ForkAll}, extent) {
 		return Session{}, invalid("fork", "mode", "a fork has path, subtree or all", "use one of these")
@@ -221,14 +221,14 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 	return c, nil
 }
 
-// branch is a message with what only the tree knows of it.
+// branch is a message with its position in the tree.
 type branch struct {
 	Message
 	Selected string `json:"selectedChildId,omitempty"`
-	Summary  string `json:"summary,omitempty"` // that stands for all up to here
+	Summary  string `json:"summary,omitempty"` // summary of the conversation up to here
 }
 
-// branchesOf reads nodes, parents first.
+// branchesOf reads nodes, which must be ordered parents first.
 func branchesOf(tx *store.Tx, nodes []*node) []branch {
 	messages := readMessages(tx, nodes)
 	branches := make([]branch, len(nodes))
@@ -289,7 +289,7 @@ func choose(tx *store.Tx, root int64, old *node, rows map[string]int64) {
 	}
 }
 
-// filesOf lists the hashes of the files in parts.
+// filesOf returns the hashes of the files in parts.
 func filesOf(parts []llm.Part) (sums []string) {
 	for _, p := range parts {
 		if p.File != nil {

@@ -2,8 +2,8 @@ package chat
 
 import "time"
 
-// Config says how turns of a session are answered. Each field is taken from the turn, else the session, else the
-// settings, else the default of [Defaults]; the zero value of a field says nothing.
+// Config says how turns of a session are answered. Each field is taken from the turn, else from the session, the
+// settings or [Defaults]; a zero field is not set.
 type Config struct {
 	Engine         string   `json:"engine,omitempty"` // chat, react, direct or auto
 	Provider       string   `json:"provider,omitempty"`
@@ -28,7 +28,7 @@ type Config struct {
 	Language       string   `json:"language,omitempty"`
 }
 
-// Defaults are what holds where nobody says otherwise.
+// Defaults returns the values of fields that are set nowhere.
 func Defaults() Config {
 	return Config{
 		Engine: "auto", MaxSteps: 25, MaxTurnSeconds: int((15 * time.Minute).Seconds()), ContextPolicy: "compact",

@@ -17,7 +17,7 @@ func now() int64 { return time.Now().UnixMilli() }
 
 func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// encode is for values of ours, which have a JSON form.
+// encode returns v as JSON. It panics if v has no JSON form, which cannot happen for types of this package.
 func encode(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -43,7 +43,7 @@ func failOn(tx *store.Tx, err error) {
 	}
 }
 
-// decodeFailure reads what went wrong, or nil.
+// decodeFailure parses a stored failure; an empty text is nil.
 func decodeFailure(text string) *Failure {
 	if text == "" {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"collie/internal/llm"
 )
 
-// Engine answers turns. Engines know no SQL and no HTTP: what they do reaches the conversation
-// through a [Sink] alone. They are safe for concurrent use.
+// Engine answers turns. It knows neither SQL nor HTTP: everything it does reaches the conversation through a [Sink]. It
+// is safe for concurrent use.
 type Engine interface {
-	// Run answers t and returns how that ended. The text, calls and results of the answer are what was
-	// emitted. An error is what the turn ends with: an [*llm.Error], an error of a tool, or the cause of ctx.
+	// Run answers t and returns how that ended. Text, calls and results of the answer are emitted to s. An error
+	// becomes the error of the turn: an [*llm.Error], an error of a tool, or the cause of ctx.
 	Run(ctx context.Context, t *Turn, s Sink) (Outcome, error)
 }
 
@@ -19,25 +19,25 @@ type Engine interface {
 type Turn struct {
 	ID        string
 	Session   string
-	Assistant string // the message that is being written
-	// Config is what held when the turn began.
+	Assistant string // id of the message being written
+	// Config is the configuration at the time the turn began.
 	Config Config
-	// Path is the conversation up to and with the message that is answered, oldest first; summaries
-	// stand in place of what they cover.
+	// Path is the conversation up to and including the message to answer, oldest first. Summaries replace what they
+	// cover.
 	Path []llm.Message
-	// Partial are the parts of an answer that is continued; nil for a new one.
+	// Partial are the existing parts of an answer that is continued; nil for a new answer.
 	Partial []llm.Part
-	// Person says that the text was typed by a person at a surface of theirs, whose slash commands
-	// count as their own deed.
+	// Person means that a person typed the text in a program of ours, so that slash commands count as their own
+	// actions.
 	Person bool
-	// Principal is who is signed in.
+	// Principal is the signed-in user.
 	Principal string
-	// Ask is the way to the person of the turn; nil where there is none.
+	// Ask reaches the person of the turn; nil if nobody can be asked.
 	Ask Asker
 }
 
-// Asker carries questions of a turn to the person in front of it: those of the gate, and those of
-// servers. Its method and parameters are those of collie/internal/tool.Caller.Ask.
+// Asker carries questions to the person of a turn: those of the gate and those of servers. Method and parameters are
+// those of [collie/internal/tool.Caller].
 type Asker interface {
 	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
@@ -49,34 +49,34 @@ type Outcome struct {
 	Steps  int
 }
 
-// Sink takes what an engine does. It is safe for concurrent use, and never blocks on who listens.
+// Sink receives what an engine does. It is safe for concurrent use and never waits for subscribers.
 type Sink interface {
-	// Emit adds to the answer. The indexes of parts continue over the steps of a turn: an event of a
-	// model is given as it came, with the step it belongs to.
+	// Emit adds to the answer. Events are passed on as the model sent them, with the step they belong to; part indexes
+	// of different steps are independent.
 	Emit(step int, e llm.Event)
-	// Proposed says that call will be made: the arguments are whole. Secrets in them are the Sink's to cut.
+	// Proposed announces a call whose arguments are complete. The Sink redacts secrets in them.
 	Proposed(step int, call ToolCall)
-	// Executing makes durable that call is about to run. It is not to run where an error is returned.
+	// Executing records durably that the call is about to run. If it fails, the call must not run.
 	Executing(ctx context.Context, call string) error
-	// Progress tells of a call that runs; what cannot be delivered is dropped.
+	// Progress reports progress of a running call. It may be dropped.
 	Progress(call string, done, total float64, message string)
-	// Answered adds the result of a call, once for each. state is CallDone, CallFailed, CallRefused, CallSkipped
-	// or CallUnknown.
+	// Answered adds the result of a call; only the first result counts. state is CallDone, CallFailed, CallRefused,
+	// CallSkipped or CallUnknown.
 	Answered(call string, state CallState, result llm.Part, took int64)
-	// Asking says that the call waits for a person, and durably so; asked says that it waits no more.
+	// Asking records durably that the call waits for a person; asked ends that.
 	Asking(ctx context.Context, call string) (asked func(), err error)
-	// Notice tells the person something that no model is told.
+	// Notice shows the person something that models do not see.
 	Notice(code, text string)
-	// Summarize stores a summary that stands, for models, in place of all of the path but its last keep
-	// messages, and returns the path that is left.
+	// Summarize stores a summary that replaces, for models, all of the path but the last keep messages, and returns the
+	// new path.
 	Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error)
-	// Steered returns what the person has said since the turn began, once, for the step behind this one.
+	// Steered returns, once, what the person said since the turn began, to be added after this step.
 	Steered(step int) []llm.Message
-	// Usage adds what one step has used. cost is in millionths of a dollar, less than 0 where no price is known.
+	// Usage adds the usage of one step. cost is in millionths of a dollar, negative if the price is unknown.
 	Usage(provider, model, key string, u llm.Usage, cost int64)
-	// Blob keeps data for the session and returns its handle, for what a model gets only part of.
+	// Blob stores data for the session and returns a handle. Engines store results of which the model sees only a part.
 	Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error)
-	// ReadBlob returns what Blob kept for this session under handle; that of another session is not found.
+	// ReadBlob returns the data with this handle if it belongs to this session, else an error of kind NotFound.
 	ReadBlob(ctx context.Context, handle string) ([]byte, error)
 }
 
@@ -87,7 +87,7 @@ type ToolCall struct {
 	Args json.RawMessage
 }
 
-// CallState is where a tool call stands. The values stand in the database.
+// CallState is the state of a tool call. The values are stored in the database.
 type CallState string
 
 // The states of a call.
@@ -99,5 +99,5 @@ const (
 	CallFailed    CallState = "failed"
 	CallRefused   CallState = "refused"
 	CallSkipped   CallState = "skipped" // never began
-	CallUnknown   CallState = "unknown" // may have happened
+	CallUnknown   CallState = "unknown" // may have taken effect
 )

@@ -17,7 +17,7 @@ import (
 	"collie/internal/store"
 )
 
-// exported is a session as JSON. Format and Version say that it is one.
+// exported is a session as JSON. Format and Version identify the format.
 type exported struct {
 	Format  string   `json:"format"`
 	Version int      `json:"version"`
@@ -39,8 +39,8 @@ type held struct {
 	Data []byte `json:"data"`
 }
 
-// Export writes a session. As "json" that is the whole tree with its files, which [Service.Import] reads; as "markdown" it is the
-// active path for people. redact leaves out what tools were called with and what they answered.
+// Export returns a session. Format "json" is the whole tree with its files, which [Service.Import] accepts; "markdown"
+// is the active path, for people. redact leaves out arguments and results of tools.
 func (s *Service) Export(ctx context.Context, session, format string, redact bool) ([]byte, error) {
 	if format != "json" && format != "markdown" {
 		return nil, invalid("export", "format", "there are the formats json and markdown", "use one of these")
@@ -93,7 +93,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 	return out.Bytes(), nil
 }
 
-// redacted stands in the place of what is left out.
+// redacted replaces what is left out.
 const redacted = "(left out)"
 
 func (x *exported) redact() {
@@ -169,8 +169,8 @@ func folded(b *strings.Builder, title, text string) {
 	fmt.Fprintf(b, "\n<details><summary>%s</summary>\n\n%s\n%s\n%s\n\n</details>\n", title, fence, text, fence)
 }
 
-// Import adds a session from what [Service.Export] wrote as JSON, under new ids. What does not fit together is an error of kind
-// Invalid, and adds nothing.
+// Import adds a session from the JSON that [Service.Export] returns, under new ids. Inconsistent input is an error of
+// kind Invalid and changes nothing.
 func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	}
 	c := x.Session
 	c.ID, c.Revision = newID(), 1
-	c.Config.Allow = nil // what runs without being asked for is a person's word, not a file's
+	c.Config.Allow = nil // only a person may allow actions beforehand, not a file
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		root := createSession(tx, &c)
 		rows := plant(tx, c.ID, root, x.Tree)
@@ -212,7 +212,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	return c, nil
 }
 
-// check finds what does not fit together.
+// check returns an error if the document is inconsistent.
 func (x *exported) check() error {
 	wrong := func(field, message string) error {
 		return invalid("import", field, message, "import what `collie sessions export` wrote, as it was")

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// Text that was written is made durable after checkpointEvery or checkpointBytes of it, whichever is first.
+	// Text is saved after checkpointEvery or checkpointBytes, whichever comes first.
 	checkpointEvery = time.Second
 	checkpointBytes = 4 << 10
-	// leaseEvery is how often a turn that waits for one of another process looks whether that has ended.
+	// leaseEvery is how often a turn that waits for another process checks whether that has ended.
 	leaseEvery = 250 * time.Millisecond
 	// cancelGrace is how long an engine may take to return once its turn is cancelled.
 	cancelGrace = 2 * time.Second
@@ -27,12 +27,12 @@ const (
 	previewBytes = 4 << 10
 )
 
-// live is a turn that this process has taken: it waits in the queue, or runs.
+// live is a turn of this process, queued or running.
 type live struct {
 	s        *Service
 	turn     *Turn
 	question string
-	answer   int64 // the row of the message that is written
+	answer   int64 // row of the message being written
 	name     string
 	engine   Engine
 	ctx      context.Context
@@ -54,8 +54,8 @@ type live struct {
 	usage    llm.Usage
 	cost     int64
 	steps    int
-	rows     []usageRow // not yet in the file
-	unsaved  int        // bytes of text that are not yet in the file
+	rows     []usageRow // not saved yet
+	unsaved  int        // bytes of text not saved yet
 	dirty    bool
 	over     bool // nothing is taken any more
 
@@ -71,7 +71,7 @@ type partKey struct {
 }
 
 type livePart struct {
-	part  llm.Part // but for the text
+	part  llm.Part // without its text
 	text  strings.Builder
 	dirty bool
 }
@@ -87,7 +87,7 @@ type liveCall struct {
 	answered, dirty bool
 }
 
-// emit tells of something that is folded already. The caller holds the hub's mu.
+// emit publishes a change that is already part of the answer, after the text before it. The caller holds the hub's mu.
 func (l *live) emit(kind string, data any) {
 	l.flush()
 	l.tell(kind, data)
@@ -138,7 +138,7 @@ func (l *live) flush() {
 	l.waiting, l.told = l.waiting[:0], time.Now()
 }
 
-// snapshot copies what there is. The caller holds the hub's mu, and has called flush.
+// snapshot copies the current state. The caller holds the hub's mu and has called flush.
 func (l *live) snapshot() Snapshot {
 	s := Snapshot{
 		Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq, State: l.state, Engine: l.name, Question: l.question, Answer: l.turn.Assistant,
@@ -153,7 +153,8 @@ func (l *live) snapshot() Snapshot {
 	return s
 }
 
-// checkpoint makes durable what is folded. It is an error of kind Removed if the turn is not ours any more, which ends it.
+// checkpoint saves what is not saved yet. If the turn no longer belongs to this process, it cancels the turn and
+// returns an error that matches errGone.
 func (l *live) checkpoint(ctx context.Context) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
@@ -185,7 +186,7 @@ func (l *live) checkpoint(ctx context.Context) error {
 	return fmt.Errorf("make the turn durable: %w", err)
 }
 
-// changes are what is about to be written.
+// changes are what a checkpoint writes.
 type changes struct {
 	state TurnState
 	parts map[int]llm.Part
@@ -193,7 +194,7 @@ type changes struct {
 	rows  []usageRow
 }
 
-// collect takes what is not in the file yet, as written. The caller holds the hub's mu.
+// collect returns what is not saved yet and marks it as saved. The caller holds the hub's mu.
 func (l *live) collect() *changes {
 	u := &changes{state: l.state, parts: map[int]llm.Part{}, rows: l.rows}
 	for i, p := range l.parts {
@@ -210,7 +211,7 @@ func (l *live) collect() *changes {
 	return u
 }
 
-// restore takes collect back. The caller holds the hub's mu.
+// restore undoes collect. The caller holds the hub's mu.
 func (l *live) restore(u *changes) {
 	for i := range u.parts {
 		l.parts[i].dirty = true
@@ -221,6 +222,7 @@ func (l *live) restore(u *changes) {
 	l.rows, l.dirty = append(u.rows, l.rows...), true
 }
 
+// write saves the end of the turn.
 func (u *changes) write(tx *store.Tx, l *live) {
 	for i, p := range u.parts {
 		tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", l.answer, i, string(encode(p)))
@@ -233,7 +235,7 @@ func (u *changes) write(tx *store.Tx, l *live) {
 	}
 }
 
-// run takes the turn to its end: it waits until its session is free, has the engine answer, and writes how that ended.
+// run takes the turn to its end: it waits for the session to be free, runs the engine and saves how it ended.
 func (l *live) run(started bool) {
 	defer close(l.ended)
 	if !started && !l.lease() {
@@ -251,7 +253,7 @@ func (l *live) run(started bool) {
 	l.end(outcome, err)
 }
 
-// finish tells of the end of the turn, takes it out of those that live here, and lets the next one of its session look.
+// finish publishes the end of the turn, removes it from the hub and wakes the next turn of its session.
 func (l *live) finish(e turnEnd) {
 	h := l.s.hub
 	h.mu.Lock()
@@ -349,7 +351,7 @@ func (l *live) answerIt() (Outcome, error) {
 	}
 }
 
-// turnEnd is the data of a turn.end.
+// turnEnd is the data of a turn.end event.
 type turnEnd struct {
 	State    TurnState `json:"state"`
 	Finish   string    `json:"finishReason,omitempty"`
@@ -357,7 +359,7 @@ type turnEnd struct {
 	Revision int64     `json:"revision,omitempty"` // of the session
 }
 
-// end writes how the turn ended, and tells of it.
+// end saves how the turn ended, and publishes it.
 func (l *live) end(o Outcome, err error) {
 	e := turnEnd{State: TurnDone, Finish: string(o.Finish)}
 	var cancelled *cancelError
@@ -425,7 +427,7 @@ func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd)
 	return touch(tx, l.turn.Session)
 }
 
-// cancelError is why a turn was cancelled.
+// cancelError is the cause of a cancelled turn.
 type cancelError struct{ reason string }
 
 func (e *cancelError) Error() string {
@@ -435,7 +437,7 @@ func (e *cancelError) Error() string {
 	return "cancelled: " + e.reason
 }
 
-// failureOf puts what went wrong into words for a person.
+// failureOf describes err for a person.
 func failureOf(err error) *Failure {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		kind := "provider_error"
@@ -453,7 +455,7 @@ func failureOf(err error) *Failure {
 	return &Failure{Type: string(tool.Internal), Message: err.Error()}
 }
 
-// raw is args as JSON: a string of them where they are none.
+// raw returns args as JSON: unchanged if valid, else as a JSON string.
 func raw(args string) json.RawMessage {
 	if json.Valid([]byte(args)) {
 		return json.RawMessage(args)

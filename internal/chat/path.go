@@ -9,14 +9,14 @@ import (
 	"collie/internal/store"
 )
 
-// path is a conversation as models get it, with where in the tree it comes from.
+// path is a conversation as models get it, with the rows it comes from.
 type path struct {
 	messages []llm.Message
-	first    []int64 // the row that each message begins in; 0 for a summary
-	last     []int64 // and the one that it ends in
+	first    []int64 // row in which each message begins; 0 for a summary
+	last     []int64 // row in which it ends
 }
 
-// add appends parts, to the last message where that is the same one's and not a summary.
+// add appends parts, to the last message if that has the same role and is not a summary.
 func (p *path) add(row int64, role llm.Role, parts ...llm.Part) {
 	if len(parts) == 0 {
 		return
@@ -30,8 +30,8 @@ func (p *path) add(row int64, role llm.Role, parts ...llm.Part) {
 	p.first, p.last = append(p.first, row), append(p.last, row)
 }
 
-// cut puts a summary in the place of all but the last keep messages, or a few more, so that none of the tree is parted. It
-// returns the row of the last message that the summary stands for, or 0 where there is none.
+// cut replaces all but the last keep messages by a summary. It keeps a few more if a row would be split otherwise. It
+// returns the row of the last message that the summary covers, or 0 if there is none.
 func (p *path) cut(keep int, summary string) (int64, *path) {
 	i := max(len(p.messages)-max(keep, 0), 0)
 	for i > 0 && i < len(p.messages) && p.first[i] == p.last[i-1] {
@@ -53,8 +53,7 @@ func (p *path) summarize(text string) {
 	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: "Summary of the conversation so far:\n\n" + text})
 }
 
-// lineage lists the rows from a message up to the root, or to the newest summary. The message that is answered is there in
-// any case.
+// lineage selects the rows from a message up to the root or the newest summary. The message itself is always included.
 const lineage = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
 		SELECT n, parent, role, 0, NULL FROM message WHERE id = ?
 		UNION ALL
@@ -64,7 +63,7 @@ const lineage = `WITH RECURSIVE up (n, parent, role, depth, summary) AS (
 	SELECT up.n, up.role, up.summary, part.data FROM up LEFT JOIN part ON part.message = up.n AND up.summary IS NULL
 	ORDER BY up.depth DESC, part.idx`
 
-// path builds the conversation up to and with the message with the id question.
+// path returns the conversation up to and including the message question.
 func (s *Service) path(ctx context.Context, question string) (*path, error) {
 	type row struct {
 		n     int64
@@ -124,8 +123,7 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 	return p, nil
 }
 
-// answer appends what an assistant did, as models know it: what it said and called, then a message with exactly one result
-// for each of these calls, in the order in which they were asked for, and so on.
+// answer appends what an assistant message contains.
 func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) {
 	var said []llm.Part
 	results := map[string]llm.Part{}
@@ -162,7 +160,7 @@ func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) 
 	end()
 }
 
-// noResult is what a model is told of a call that has none.
+// noResult is the result that a model gets for a call that has none.
 func noResult(call llm.Part, state CallState) llm.Part {
 	text := "This call was not made."
 	if state == CallUnknown || state == CallExecuting {

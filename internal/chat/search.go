@@ -8,18 +8,17 @@ import (
 	"collie/internal/store"
 )
 
-// Found is a message that a search found.
+// Found is a message that matches a search.
 type Found struct {
 	Session string `json:"sessionId"`
 	Title   string `json:"title"`
 	Message string `json:"messageId"`
 	Role    Role   `json:"role"`
-	Excerpt string `json:"excerpt"` // around the first place, on one line
+	Excerpt string `json:"excerpt"` // text around the first match, on one line
 	At      int64  `json:"at"`      // Unix milliseconds
 }
 
-// Search finds messages whose text has query, whatever the case of its letters, the newest first; at most limit, 50 where
-// that is 0.
+// Search finds messages that contain query, ignoring case, newest first. limit 0 means 50.
 func (s *Service) Search(ctx context.Context, query string, limit int) (found []Found, err error) {
 	if limit <= 0 || limit > 200 {
 		limit = 50

@@ -18,16 +18,16 @@ const maxQueued = 10
 type Ask struct {
 	// TurnID is the client's: the same one again is answered as the first time, and begins nothing. Empty for a new one.
 	TurnID    string
-	Overrides Config // of the session's
-	Person    bool   // that of [Turn]
+	Overrides Config // take precedence over the session's
+	Person    bool   // see [Turn]
 	Principal string
 	Asker     Asker
 }
 
-// Draft is a message that a person sends.
+// Draft is a message to be sent.
 type Draft struct {
-	ID     string // the client's; empty for a new one
-	Parent string // the message it answers; the root's id, or nothing, for the first one
+	ID     string // chosen by the client; empty means a new id
+	Parent string // the message it follows; for a first message the id of the root, or empty
 	Parts  []llm.Part
 }
 
@@ -71,7 +71,7 @@ type begin struct {
 	goOn    bool   // the answer is there
 	ask     Ask
 
-	// Found before anything is written.
+	// Set by prepare.
 	config Config
 	name   string
 	engine Engine
@@ -152,7 +152,7 @@ func (s *Service) begin(l *live, started bool) {
 	s.hub.mu.Unlock()
 	s.work.Go(func() { l.run(started) })
 	select {
-	case <-s.closing: // which may have looked before the turn was there
+	case <-s.closing: // drain may have run before the turn was added
 		l.cancel(errShutdown)
 	default:
 	}

@@ -16,7 +16,7 @@ import (
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 
-// Schema is what [store.Open] is to know of conversations.
+// Schema returns the tables of conversations, for [store.Open].
 func Schema() store.Schema {
 	script, err := schemaFiles.ReadFile("schema/001.sql")
 	if err != nil {
@@ -25,38 +25,38 @@ func Schema() store.Schema {
 	return store.Schema{Name: "chat", Migrations: []string{string(script)}}
 }
 
-// Options say what a service works with. What has no default must be there.
+// Options of a [Service]. Engine is required.
 type Options struct {
-	// Engine says which engine answers a message under a config, and what its name is, or why none can: that no model is set
-	// up, that the model cannot take a picture. It is asked before anything is written.
+	// Engine chooses the engine for a message under a config, and returns its name. It fails if none can answer, for
+	// example if no model is configured or the model takes no pictures. It is called before anything is written.
 	Engine func(ctx context.Context, c Config, message []llm.Part) (name string, e Engine, err error)
 	// Defaults hold where neither turn nor session says otherwise, before [Defaults].
 	Defaults func() Config
 	// Redact takes secrets out of the arguments of a call of name; nil leaves them as they are.
 	Redact func(name string, args json.RawMessage) json.RawMessage
-	// Logger gets what nobody waits for; nil discards it.
+	// nil discards
 	Logger *slog.Logger
 }
 
-// Service keeps conversations and runs their turns. It is safe for concurrent use.
+// Service stores conversations and runs their turns. It is safe for concurrent use.
 type Service struct {
 	store *store.Store
 	o     Options
 	log   *slog.Logger
 	hub   *hub
 
-	ctx     context.Context // of what goes on behind all callers; ends after the turns have
+	ctx     context.Context // context of background work; ends after the turns
 	stop    context.CancelFunc
 	work    sync.WaitGroup
-	closing chan struct{} // no turn begins any more
+	closing chan struct{} // closed when no more turns begin
 	close   sync.Once
 }
 
-// errClosed is the answer of a service that takes no more turns.
+// errClosed is the error of a service that accepts no more turns.
 var errClosed = &tool.Error{Op: "chat", Kind: tool.Unavailable, Message: "it is shutting down", Hint: "try again in a moment"}
 
-// Open begins the service over the file s, which stays the caller's, and was opened with [Schema]. Turns of processes that
-// have ended become interrupted. The caller closes the service before s.
+// Open returns a service that uses s, which must have been opened with [Schema]. Turns of processes that have ended
+// become interrupted. The caller closes the service, and then s.
 func Open(ctx context.Context, s *store.Store, o Options) (*Service, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -76,8 +76,8 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Service, error) {
 	return service, nil
 }
 
-// Close takes no more turns, waits until those that run have ended, or ctx has, and then cancels what is left. What waited in
-// a queue is interrupted. Streams end. Safe to call twice.
+// Close stops accepting turns and waits for running ones until ctx ends, then cancels the rest. Queued turns become
+// interrupted, and streams end. Close may be called twice.
 func (s *Service) Close(ctx context.Context) error {
 	s.close.Do(func() {
 		close(s.closing)
@@ -94,7 +94,7 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// drain waits for the turns that run here.
+// drain waits for the running turns of this process.
 func (s *Service) drain(ctx context.Context) {
 	s.hub.mu.Lock()
 	var running []*live
@@ -133,7 +133,7 @@ func conflict(op, subject, message, hint string) error {
 	return &tool.Error{Op: op, Kind: tool.Conflict, Subject: subject, Message: message, Hint: hint}
 }
 
-// checkID is an error unless an id that a client made is one: up to 64 letters, digits, - and _.
+// checkID returns an error unless id, chosen by a client, has 1 to 64 letters, digits, - and _.
 func checkID(op, field, id string) error {
 	ok := id != "" && len(id) <= 64
 	for _, r := range id {

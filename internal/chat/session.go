@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// NewSession is what a session begins with; the zero value is fine.
+// NewSession describes a session to create. The zero value is valid.
 type NewSession struct {
 	Title  string
 	Config Config
@@ -20,7 +20,7 @@ type NewSession struct {
 
 const maxTitle = 300 // bytes
 
-// Create begins a session.
+// Create adds a session.
 func (s *Service) Create(ctx context.Context, n NewSession) (Session, error) {
 	if err := checkTitle("create session", n.Title); err != nil {
 		return Session{}, err
@@ -38,7 +38,7 @@ func (s *Service) Create(ctx context.Context, n NewSession) (Session, error) {
 	return c, nil
 }
 
-// createSession writes a session and its root, whose row it returns.
+// createSession writes a session and its root, and returns the root's row.
 func createSession(tx *store.Tx, c *Session) int64 {
 	tx.Exec(`INSERT INTO session (id, title, named, config, pinned, archived, forked, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, c.Title, c.Title != "", string(encode(c.Config)), c.Pinned, c.Archived, c.Forked, c.Created.UnixMilli(), c.Updated.UnixMilli())
@@ -65,7 +65,7 @@ func sessionOf(tx *store.Tx, r *store.Row) Session {
 	return c
 }
 
-// readSession is an error of kind Unknown where there is no such session.
+// readSession returns an error of kind NotFound if there is no such session.
 func readSession(tx *store.Tx, op, id string) (c Session, err error) {
 	tx.Query(func(r *store.Row) bool {
 		c = sessionOf(tx, r)
@@ -77,7 +77,7 @@ func readSession(tx *store.Tx, op, id string) (c Session, err error) {
 	return c, tx.Err()
 }
 
-// Get opens a session. It is an error of kind Unknown where there is none.
+// Get returns a session with its active path. If there is no such session, the error is of kind NotFound.
 func (s *Service) Get(ctx context.Context, id string) (View, error) {
 	var v View
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
@@ -118,12 +118,12 @@ func (s *Service) overlay(path []Message) {
 	}
 }
 
-// List says which sessions there are.
+// List selects sessions.
 type List struct {
-	Cursor   string // of the page before; empty for the first one
-	Query    string // sessions whose title or messages have it
-	Archived bool   // those that are archived, instead of those that are not
-	Limit    int    // 0: 50
+	Cursor   string // NextCursor of the page before; empty for the first page
+	Query    string // only sessions with this text in title or messages
+	Archived bool   // archived sessions instead of the others
+	Limit    int    // 0 means 50
 }
 
 // Page is a part of a list.
@@ -132,7 +132,7 @@ type Page struct {
 	Next     string    `json:"nextCursor,omitempty"` // empty where this is the last one
 }
 
-// List returns sessions, the one that changed last first.
+// List returns sessions, most recently changed first.
 func (s *Service) List(ctx context.Context, l List) (Page, error) {
 	limit := l.Limit
 	if limit <= 0 || limit > 200 {
@@ -189,7 +189,7 @@ func parseCursor(cursor string) (before int64, id string, err error) {
 	return before, id, nil
 }
 
-// Patch says what of a session changes; nil stays as it is.
+// Patch changes a session; nil fields are not changed.
 type Patch struct {
 	Title    *string
 	Pinned   *bool
@@ -197,8 +197,8 @@ type Patch struct {
 	Config   *Config // the whole of it
 }
 
-// Patch changes a session. Where revision is not 0, it is the one that the caller saw: another one is an error of kind
-// Conflict. To archive a session with a turn that has not ended is one too.
+// Patch changes a session. A revision other than 0 must be the current one, else the error is of kind Conflict, as it
+// is when a session with an active turn is archived.
 func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64) (Session, error) {
 	if p.Title != nil {
 		if err := checkTitle("change session", *p.Title); err != nil {
@@ -254,8 +254,8 @@ func busy(tx *store.Tx, session string) bool {
 	return there
 }
 
-// Delete removes a session with all that is in it. While a turn of it has not ended that is an error of kind Conflict, unless
-// force cancels that first.
+// Delete deletes a session with everything in it. If a turn has not ended, that is an error of kind Conflict, unless
+// force is set, which cancels the turn first.
 func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 	if force {
 		if err := s.cancelAll(ctx, id, "the session is deleted"); err != nil {
@@ -274,7 +274,7 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 			sums = append(sums, r.ColumnText(0))
 			return true
 		}, "SELECT sha256 FROM attachment WHERE session = ?", id)
-		// The text by itself: what follows a foreign key fires no triggers for the index of texts.
+		// Explicitly: a cascading delete would not fire the triggers of the full-text index.
 		tx.Exec("DELETE FROM message_text WHERE n IN (SELECT n FROM message WHERE session = ?)", id)
 		tx.Exec("DELETE FROM session WHERE id = ?", id)
 		s.sweep(tx, sums)
@@ -287,7 +287,7 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 	return nil
 }
 
-// cancelAll cancels the turns of a session, and waits for those that run here.
+// cancelAll cancels the turns of a session that run in this process, and waits for them.
 func (s *Service) cancelAll(ctx context.Context, session, reason string) error {
 	s.hub.mu.Lock()
 	var here []*live

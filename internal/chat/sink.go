@@ -14,10 +14,10 @@ import (
 	"collie/internal/tool"
 )
 
-// sink is the [Sink] of a turn. What comes after its end is dropped.
+// sink is the [Sink] of a turn. Whatever arrives after the end of the turn is dropped.
 type sink struct {
 	*live
-	path *path // guarded by saving
+	path *path // guarded by saveMu
 }
 
 var _ Sink = (*sink)(nil)
@@ -38,7 +38,7 @@ func (k *sink) fold(fn func()) bool {
 	return true
 }
 
-// add begins a part. The caller holds the hub's mu.
+// add appends a part. The caller holds the hub's mu.
 func (k *sink) add(part llm.Part) (int, *livePart) {
 	p := &livePart{part: part, dirty: true}
 	p.text.WriteString(strings.ToValidUTF8(part.Text, "\uFFFD"))
@@ -63,7 +63,7 @@ func (k *sink) piece(step int, e *llm.Event, kind llm.PartKind) (int, *livePart)
 	return i, k.parts[i]
 }
 
-// opaque is data as JSON.
+// opaque returns data as valid JSON.
 func opaque(data json.RawMessage) json.RawMessage {
 	if data == nil || json.Valid(data) {
 		return data
@@ -71,7 +71,7 @@ func opaque(data json.RawMessage) json.RawMessage {
 	return encode(string(data))
 }
 
-// Emit is that of [Sink].
+// Emit implements [Sink].
 func (k *sink) Emit(step int, e llm.Event) {
 	if e.Kind == llm.EventNotice {
 		k.Notice(e.Code, e.Text)
@@ -99,7 +99,7 @@ func (k *sink) Emit(step int, e llm.Event) {
 				Wait int64 `json:"waitMs"`
 			}{e.Retry, e.Retry.Wait.Milliseconds()})
 		case llm.EventToolArgs, llm.EventUsage, llm.EventFinish, llm.EventNotice:
-			// Arguments are told of when they are whole and without secrets, what a step cost by Usage, the end by Run.
+			// Proposed publishes arguments, complete and redacted; Usage publishes usage, and Run returns the finish.
 		}
 	})
 }
@@ -132,7 +132,7 @@ func (k *sink) redact(name, args string) string {
 	return string(k.s.o.Redact(name, json.RawMessage(args)))
 }
 
-// proposed is the data of a tool.proposed.
+// proposed is the data of a tool.proposed event.
 type proposed struct {
 	Call    string          `json:"callId"`
 	Name    string          `json:"name"`
@@ -141,7 +141,7 @@ type proposed struct {
 	Partial bool            `json:"partial,omitempty"` // the arguments are still being written
 }
 
-// Proposed is that of [Sink].
+// Proposed implements [Sink].
 func (k *sink) Proposed(step int, call ToolCall) {
 	k.fold(func() {
 		k.steps = max(k.steps, step+1)
@@ -154,7 +154,7 @@ func (k *sink) Proposed(step int, call ToolCall) {
 	})
 }
 
-// partOf finds the part of a call.
+// partOf returns the part of a call.
 func (k *sink) partOf(call string) *livePart {
 	for _, p := range slices.Backward(k.parts) {
 		if p.part.Kind == llm.PartToolCall && p.part.Call == call {
@@ -164,7 +164,7 @@ func (k *sink) partOf(call string) *livePart {
 	return nil
 }
 
-// callOf is where a call stands; one that is new is proposed. The caller holds the hub's mu.
+// callOf returns the state of a call, which it adds as proposed if it is new. The caller holds the hub's mu.
 func (k *sink) callOf(id, name string, step int) *liveCall {
 	c := k.byCall[id]
 	if c == nil {
@@ -217,12 +217,12 @@ func (k *sink) await(from, to CallState) {
 	}
 }
 
-// Executing is that of [Sink].
+// Executing implements [Sink].
 func (k *sink) Executing(ctx context.Context, call string) error {
 	return k.move(ctx, call, CallExecuting, "tool.start")
 }
 
-// Asking is that of [Sink].
+// Asking implements [Sink].
 func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error) {
 	if err := k.move(ctx, call, CallAwaiting, "tool.asking"); err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error
 	}), nil
 }
 
-// Progress is that of [Sink].
+// Progress implements [Sink].
 func (k *sink) Progress(call string, done, total float64, message string) {
 	k.fold(func() {
 		k.emit("tool.progress", struct {
@@ -253,7 +253,7 @@ func (k *sink) Progress(call string, done, total float64, message string) {
 	})
 }
 
-// Answered is that of [Sink].
+// Answered implements [Sink].
 func (k *sink) Answered(call string, state CallState, result llm.Part, took int64) {
 	k.keepPictures(result.Files)
 	taken := k.fold(func() {
@@ -282,11 +282,11 @@ func (k *sink) Answered(call string, state CallState, result llm.Part, took int6
 		return
 	}
 	if err := k.checkpoint(context.WithoutCancel(k.ctx)); err != nil {
-		k.s.log.Warn("a turn goes on in memory", "turn", k.turn.ID, "error", err) // it is tried again
+		k.s.log.Warn("a turn goes on in memory", "turn", k.turn.ID, "error", err) // it is retried
 	}
 }
 
-// keepPictures keeps the pictures of a result beside the conversation, for the turns that follow.
+// keepPictures stores the pictures of a result with the session, for later turns.
 func (k *sink) keepPictures(files []llm.File) {
 	for i := range files {
 		f := &files[i]
@@ -302,7 +302,7 @@ func (k *sink) keepPictures(files []llm.File) {
 	}
 }
 
-// cut is the first max bytes of text at most, up to the end of a character.
+// cut returns at most max bytes of text, ending at a character boundary.
 func cut(text string, max int) string {
 	if len(text) <= max {
 		return text
@@ -313,7 +313,7 @@ func cut(text string, max int) string {
 	return text[:max]
 }
 
-// Notice is that of [Sink].
+// Notice implements [Sink].
 func (k *sink) Notice(code, text string) {
 	k.fold(func() {
 		i, _ := k.add(llm.Part{Kind: llm.PartNotice, Code: code, Text: text})
@@ -325,7 +325,7 @@ func (k *sink) Notice(code, text string) {
 	})
 }
 
-// Usage is that of [Sink].
+// Usage implements [Sink].
 func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 	cost = max(cost, 0)
 	k.fold(func() {
@@ -371,7 +371,7 @@ func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.M
 	return left.messages, nil
 }
 
-// Steered is that of [Sink].
+// Steered implements [Sink].
 func (k *sink) Steered(step int) []llm.Message {
 	messages, err := k.s.steered(context.WithoutCancel(k.ctx), k)
 	if err != nil { // what was said waits for its turn
@@ -380,13 +380,13 @@ func (k *sink) Steered(step int) []llm.Message {
 	return messages
 }
 
-// Blob is that of [Sink].
+// Blob implements [Sink].
 func (k *sink) Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error) {
 	f, err := k.s.keepBlob(ctx, k.turn.Session, name, mime, data, maxKept)
 	return f.SHA256, err
 }
 
-// ReadBlob is that of [Sink].
+// ReadBlob implements [Sink].
 func (k *sink) ReadBlob(ctx context.Context, handle string) ([]byte, error) {
 	return k.s.readBlob(ctx, k.turn.Session, handle)
 }

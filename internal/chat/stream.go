@@ -145,7 +145,7 @@ func (s *Subscription) wake() {
 
 // Subscribe begins a stream of what f lets through, after the event with the id after. Where that id is not known any more, is
 // of another run, or is empty, the stream begins with a reset and a snapshot of each turn that has not ended. A filter for a
-// turn that does not exist is an error of kind Unknown; the stream of one that has ended, or that another process runs, is
+// turn that does not exist is an error of kind NotFound; the stream of one that has ended, or that another process runs, is
 // what the file has of it. The caller closes the subscription.
 func (s *Service) Subscribe(ctx context.Context, f Filter, after string) (*Subscription, error) {
 	sub := &Subscription{service: s, filter: f, ready: make(chan struct{}, 1)}
@@ -220,7 +220,8 @@ func (h *hub) known(id string) (uint64, bool) {
 }
 
 // Next returns the events that have come since the last call, at least one, oldest first. It waits for them until ctx ends.
-// After the last one it answers [io.EOF]. Events are shared: nobody changes them. It is for one goroutine.
+// After the last one it answers [io.EOF]. Events are shared: nobody changes them, and the list of them is valid until the next
+// call. It is for one goroutine.
 func (s *Subscription) Next(ctx context.Context) ([]*Event, error) {
 	if events := s.first; len(events) > 0 {
 		s.first = nil

@@ -9,7 +9,7 @@ import (
 	"collie/internal/store"
 )
 
-// node is a message without what it says.
+// node is a message without its content.
 type node struct {
 	n, parent, ordinal, selected int64
 	id                           string
@@ -21,14 +21,14 @@ type node struct {
 	children                     []*node // those that live, in order
 }
 
-// tree is that of a session.
+// tree is the tree of messages of a session.
 type tree struct {
 	root *node
 	byN  map[int64]*node
 	byID map[string]*node
 }
 
-// readTree reads the tree of a session; its root is nil where there is no such session.
+// readTree reads the tree of a session; its root is nil if there is no such session.
 func readTree(tx *store.Tx, session string) *tree {
 	t := &tree{byN: map[int64]*node{}, byID: map[string]*node{}}
 	tx.Query(func(r *store.Row) bool {
@@ -54,7 +54,7 @@ func readTree(tx *store.Tx, session string) *tree {
 	return t
 }
 
-// next is the child that the active path goes on with: the one that was selected, else the newest.
+// next returns the child on the active path: the selected one, else the newest.
 func (m *node) next() *node {
 	if len(m.children) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (m *node) next() *node {
 	return m.children[len(m.children)-1]
 }
 
-// path is the active path, oldest first, without the root.
+// path returns the active path, oldest first, without the root.
 func (t *tree) path() (path []*node) {
 	for m := t.root.next(); m != nil; m = m.next() {
 		path = append(path, m)
@@ -84,7 +84,7 @@ func (m *node) below() []*node {
 	return all
 }
 
-// find is a message that lives, or nil.
+// find returns the message with this id unless it is deleted, or nil.
 func (t *tree) find(id string) *node {
 	if m := t.byID[id]; m != nil && !m.deleted {
 		return m
@@ -101,7 +101,8 @@ func remove(tx *store.Tx, m *node) {
 	tx.Exec("UPDATE message SET deleted = ?, selected = NULL, error = '', updated = ? WHERE n = ?", now(), now(), m.n)
 }
 
-// reselect selects, at the parent of a message that goes, its nearest sibling: the older one, else the younger one, else none.
+// reselect moves the selection away from m, which is being deleted, to its nearest sibling: the older one if there is
+// one.
 func reselect(tx *store.Tx, m *node) {
 	if m.up.selected != m.n {
 		return
@@ -115,8 +116,8 @@ func reselect(tx *store.Tx, m *node) {
 	tx.Exec("UPDATE message SET selected = ? WHERE n = ?", chosen, m.up.n)
 }
 
-// detach removes a message. Its children come to its parent, behind those that are there, and the active path goes on with
-// the one it went through.
+// detach deletes a message and appends its children to those of its parent. The active path continues through the same
+// child.
 func detach(tx *store.Tx, m *node) {
 	reselect(tx, m)
 	for _, c := range m.children {

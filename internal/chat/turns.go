@@ -31,8 +31,8 @@ func (l *live) begun(p llm.Part) {
 	l.parts = append(l.parts, part)
 }
 
-// start takes the lease of the session for a turn that is queued, and says whether it got it: one turn of a session runs at a
-// time, in whichever process, and they run in the order in which they were sent.
+// start takes the lease of the session for a queued turn, and reports whether it got it. One turn of a session runs at
+// a time, in whichever process, and turns run in the order in which they were sent.
 func (s *Service) start(tx *store.Tx, l *live) bool {
 	tx.Exec(`UPDATE turn SET state = 'running', started = ?1 WHERE id = ?2 AND state = 'queued' AND owner = ?3
 		AND NOT EXISTS (SELECT 1 FROM turn AS other WHERE other.session = turn.session
@@ -101,11 +101,11 @@ func (l *live) gone(state TurnState) {
 	l.finish(e)
 }
 
-// finishSteered is how a turn ended whose message another turn's model was told.
+// finishSteered is the finish of a turn whose message was passed to another turn as steering.
 const finishSteered = "steered"
 
-// withdraw takes a turn that was cancelled out of the queue, with its messages; one that could not wait for the end of the
-// process is interrupted. It says whether it did.
+// withdraw removes a cancelled turn from the queue, with its messages; at shutdown it becomes interrupted instead. It
+// reports whether that is done.
 func (l *live) withdraw() bool {
 	e := turnEnd{State: TurnCancelled, Finish: "cancelled"}
 	if errors.Is(context.Cause(l.ctx), errShutdown) {
@@ -149,7 +149,7 @@ func (s *Service) unsend(tx *store.Tx, l *live) {
 	}
 }
 
-// answered reports whether a message of the user has an answer.
+// answered reports whether a user message has an answer.
 func (m *node) answered() bool {
 	for _, c := range m.children {
 		if c.role == RoleAssistant {
@@ -199,7 +199,7 @@ func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message,
 	})
 	k.fold(func() {
 		for i, p := range parts {
-			if err != nil { // the place stays, and says nothing
+			if err != nil { // the part stays, empty
 				p.part.Kind, p.dirty = llm.PartNotice, true
 				p.text.Reset()
 				continue
@@ -221,7 +221,7 @@ func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message,
 	return messages, nil
 }
 
-// textOf is the text of a message.
+// textOf returns the text of a message.
 func textOf(parts []llm.Part) string {
 	var texts []string
 	for _, p := range parts {
@@ -232,7 +232,7 @@ func textOf(parts []llm.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// titleOf is the first line of a message, or what of it is enough.
+// titleOf returns the beginning of the first line of a message.
 func titleOf(parts []llm.Part) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(textOf(parts)), "\n")
 	line = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
@@ -247,7 +247,7 @@ func titleOf(parts []llm.Part) string {
 	return line
 }
 
-// Turn says what a turn has come to. It is an error of kind Unknown where there is none.
+// Turn returns the state of a turn. If there is no such turn, the error is of kind NotFound.
 func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 	s.hub.mu.Lock()
 	if l := s.hub.turns[id]; l != nil {
@@ -278,8 +278,8 @@ func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 	return snapshot, err
 }
 
-// Cancel ends a turn, whichever process runs it, and does not wait for that. One that has ended stays as it is. reason may be
-// empty. It is an error of kind Unknown where there is no such turn.
+// Cancel cancels a turn, in whichever process it runs, without waiting for its end. A turn that has ended is not
+// changed. reason may be empty. If there is no such turn, the error is of kind NotFound.
 func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 	s.hub.mu.Lock()
 	l := s.hub.turns[id]
@@ -337,7 +337,7 @@ func (s *Service) reap(ctx context.Context, session string) error {
 	return nil
 }
 
-// interrupt ends the turns of an owner that is gone.
+// interrupt ends the turns of an owner that is not alive.
 func (s *Service) interrupt(ctx context.Context, owner string) error {
 	changed := map[string]int64{}
 	err := s.store.Write(ctx, func(tx *store.Tx) error {

@@ -6,21 +6,21 @@ import (
 	"collie/internal/llm"
 )
 
-// Role says whose message it is. The root is above the first message of a session, is shown to nobody, and makes an edited
-// first message a sibling like any other.
+// Role says who wrote a message. The root precedes the first message of a session and is never shown; it makes an
+// edited first message a sibling like any other.
 type Role string
 
-// The roles. The values stand in the database and in exports.
+// The roles. The values are stored in the database and in exports.
 const (
 	RoleRoot      Role = "root"
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
 )
 
-// Status says how a message came to be what it is.
+// Status is the state of a message.
 type Status string
 
-// The statuses. The values stand in the database and in exports.
+// The statuses. The values are stored in the database and in exports.
 const (
 	StatusQueued      Status = "queued" // its turn has not begun
 	StatusStreaming   Status = "streaming"
@@ -30,10 +30,10 @@ const (
 	StatusInterrupted Status = "interrupted" // the process ended
 )
 
-// TurnState says where a turn stands.
+// TurnState is the state of a turn.
 type TurnState string
 
-// The states of a turn. The values stand in the database.
+// The states of a turn. The values are stored in the database.
 const (
 	TurnQueued      TurnState = "queued"
 	TurnRunning     TurnState = "running"
@@ -44,13 +44,13 @@ const (
 	TurnInterrupted TurnState = "interrupted" // the process ended
 )
 
-// Ended reports whether nothing more comes of a turn.
+// Ended reports whether s is final.
 func (s TurnState) Ended() bool {
 	return s != TurnQueued && s != TurnRunning && s != TurnAwaiting
 }
 
-// partSteer is the kind of part that holds what a person said while the answer was being written. Models get it as a
-// message of the user.
+// partSteer is the kind of a part with what a person said while the answer was being written. Models get it as a user
+// message.
 const partSteer llm.PartKind = "steer"
 
 // Session is a conversation.
@@ -60,9 +60,9 @@ type Session struct {
 	Config   Config `json:"config"`
 	Pinned   bool   `json:"pinned,omitempty"`
 	Archived bool   `json:"archived,omitempty"`
-	// Revision goes up by one with each change of the tree or of what stands here.
+	// Revision increases with each change of the session or its tree.
 	Revision int64     `json:"revision"`
-	Forked   string    `json:"forkedFrom,omitempty"` // the message it is a copy up to
+	Forked   string    `json:"forkedFrom,omitempty"` // id of the message at which it was forked
 	Created  time.Time `json:"createdAt"`
 	Updated  time.Time `json:"updatedAt"`
 }
@@ -75,8 +75,8 @@ type Message struct {
 	Status   Status     `json:"status"`
 	Parts    []llm.Part `json:"parts"`
 	Calls    []Call     `json:"calls,omitempty"`
-	Index    int        `json:"index"` // among its siblings, from 0
-	Of       int        `json:"of"`    // how many siblings there are, with it
+	Index    int        `json:"index"` // position among its siblings, from 0
+	Of       int        `json:"of"`    // number of siblings, including itself
 	Edited   bool       `json:"edited,omitempty"`
 	Turn     string     `json:"turnId,omitempty"`
 	Provider string     `json:"provider,omitempty"`
@@ -89,7 +89,7 @@ type Message struct {
 	Updated  time.Time  `json:"updatedAt"`
 }
 
-// Call is where a tool call of a message stands; its arguments and result are parts.
+// Call is the state of a tool call in a message; arguments and result are parts of the message.
 type Call struct {
 	ID    string    `json:"callId"`
 	Name  string    `json:"name"`
@@ -98,7 +98,7 @@ type Call struct {
 	Took  int64     `json:"durationMs,omitempty"`
 }
 
-// Failure is what went wrong in a turn, for a person.
+// Failure describes for a person why a turn failed.
 type Failure struct {
 	Type    string `json:"type"`
 	Code    string `json:"code,omitempty"`
@@ -106,35 +106,35 @@ type Failure struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// View is a session as it is opened.
+// View is a session with its active path.
 type View struct {
 	Session
-	Root string `json:"rootId"` // the parent of a first message
+	Root string `json:"rootId"` // parent of a first message
 	// Path is the active path, oldest first, without the root.
 	Path []Message `json:"path"`
-	// Turns have not ended: the one that runs, then those that wait for it.
+	// Turns are the turns that have not ended: the running one, then those in the queue.
 	Turns []TurnRef `json:"turns,omitempty"`
 }
 
-// TurnRef names a turn.
+// TurnRef identifies a turn.
 type TurnRef struct {
 	ID     string    `json:"turnId"`
 	Answer string    `json:"assistantMessageId"`
 	State  TurnState `json:"state"`
 }
 
-// Accepted is the answer to who asks for a turn.
+// Accepted is the answer to a request that begins a turn.
 type Accepted struct {
 	Turn   string    `json:"turnId"`
 	Answer string    `json:"assistantMessageId"`
 	State  TurnState `json:"state"`
 }
 
-// Snapshot is all that a turn has come to so far.
+// Snapshot is the current state of a turn.
 type Snapshot struct {
 	Turn     string     `json:"turnId"`
 	Session  string     `json:"sessionId"`
-	Seq      int64      `json:"seq"` // of the last event that is in it; 0 where it was read from the file
+	Seq      int64      `json:"seq"` // number of the last event included; 0 if read from the database
 	State    TurnState  `json:"state"`
 	Engine   string     `json:"engine"`
 	Question string     `json:"userMessageId"`

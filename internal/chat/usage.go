@@ -8,7 +8,7 @@ import (
 	"collie/internal/store"
 )
 
-// usageRow is what one step cost.
+// usageRow is the usage of one step.
 type usageRow struct {
 	at                   int64
 	provider, model, key string
@@ -23,7 +23,7 @@ func (r *usageRow) write(tx *store.Tx, l *live) {
 		r.at, l.turn.Session, l.turn.ID, r.provider, r.model, r.key, u.Input, u.Cached, u.CacheWrite, u.Output, u.Reasoning, r.cost)
 }
 
-// UsageRow is what was used of one model on one day.
+// UsageRow is the usage of one model on one day.
 type UsageRow struct {
 	Day      string `json:"day"` // in UTC
 	Provider string `json:"provider"`
@@ -34,8 +34,8 @@ type UsageRow struct {
 	Cost int64 `json:"costMicros"`
 }
 
-// Usage adds up what was used from since until before until, by day, agent and model, the oldest first. It counts what was
-// used in sessions that are gone too. A zero until is now.
+// Usage returns the usage from since until before until, summed by day, agent and model, oldest first. It includes
+// deleted sessions. A zero until means now.
 func (s *Service) Usage(ctx context.Context, since, until time.Time) (rows []UsageRow, err error) {
 	if until.IsZero() {
 		until = time.Now()
