@@ -14,9 +14,10 @@ import (
 // Provider is a provider of language models.
 type Provider struct {
 	Name string
-	// Kind is the API it speaks: openai (chat completions, which most others speak too), responses, anthropic, gemini or ollama.
+	// Kind is the API it speaks: openai (chat completions, which most others speak too), responses, anthropic, gemini
+	// or ollama.
 	Kind    string
-	BaseURL string // empty means that of the kind's maker
+	BaseURL string // empty means the address of the company behind the kind
 	// Headers go out with every request; values may be ${NAME} and ${secret:NAME}.
 	Headers map[string]string
 	// Keys share the requests; none for a provider that wants none.
@@ -33,7 +34,7 @@ type ProviderKey struct {
 	Enabled bool     // default true
 }
 
-// Model overrides what is known of a model, by MODEL or PROVIDER/MODEL; nil and 0 leave it as it is.
+// Model overrides the built-in facts about a model, by MODEL or PROVIDER/MODEL; nil and 0 change nothing.
 type Model struct {
 	Context, Output                           int // tokens
 	Tools, Images, Reasoning                  *bool
@@ -253,7 +254,7 @@ func (p *Provider) headerValues() any {
 	return out
 }
 
-// ShownSecret is what people may see of a secret as it is written: a reference as it is, anything else as ***.
+// ShownSecret returns what people may see of a secret in the settings: a reference unchanged, anything else as ***.
 func ShownSecret(written string) string {
 	switch {
 	case written == "", strings.HasPrefix(written, "env:"), strings.HasPrefix(written, "file:"),

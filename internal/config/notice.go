@@ -107,7 +107,7 @@ func sameLook(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// notices reports that something happened in the folders of files. It does not say which file, since a
+// folderWatcher reports that something happened in the folders of files. It does not say which file, since a
 // symbolic link may hide that; looking at the files is cheap.
 type notices struct {
 	watcher *fsnotify.Watcher // nil if there is none
@@ -115,7 +115,7 @@ type notices struct {
 	all     bool              // every change of the files is reported
 }
 
-// seldom is the factor by which polling is slower if all changes are reported. Polling is still needed,
+// slowPollFactor is the factor by which polling is slower if all changes are reported. Polling is still needed,
 // because changes to folders further up are not reported.
 const seldom = 15
 
