@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// admission holds the checks in front of a handler. They allocate nothing for a request that passes; passing
+// checks are those in front of a handler. They allocate nothing for a request that passes; passing
 // on the key with the request costs two allocations.
 type admission struct {
 	routes    routes
@@ -155,7 +155,7 @@ func (a *admission) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 	f.write(w, r)
 }
 
-// contain handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
+// recoverPanic handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
 // off, so that nobody takes it for a whole one.
 func (a *admission) contain(r *http.Request) {
 	cause := recover()

@@ -80,7 +80,7 @@ func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 	return ended
 }
 
-// bearer returns the token in the values of an Authorization header, and whether there was such a header.
+// bearerToken returns the token in the values of an Authorization header, and whether there was such a header.
 // Anything but exactly one Bearer value gives an empty token.
 func bearer(values []string) (secret string, given bool) {
 	const scheme = "Bearer "
@@ -94,7 +94,7 @@ func bearer(values []string) (secret string, given bool) {
 	return strings.TrimLeft(v[len(scheme):], " "), true
 }
 
-// remote returns the address of the other end, and whether it is a local program that speaks for itself. A
+// remoteAddr returns the address of the other end, and whether it is a local program that speaks for itself. A
 // request with a forwarding header does not count as local; the header can thus only reduce trust.
 func remote(r *http.Request) (addr netip.Addr, local bool) {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -20,7 +20,7 @@ type guesses struct {
 	byAddr map[netip.Addr]*rate.Limiter
 }
 
-// guesser returns the address to count by: for IPv6 the whole /64, since one machine can choose any address
+// countingAddr returns the address to count by: for IPv6 the whole /64, since one machine can choose any address
 // in it.
 func guesser(addr netip.Addr) netip.Addr {
 	if !addr.Is6() || addr.IsLoopback() {

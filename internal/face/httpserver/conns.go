@@ -98,7 +98,7 @@ func (s *conns) observe(c net.Conn, state http.ConnState) {
 	}
 }
 
-// look interrupts connections that have waited too long. It ends their read instead of closing them, because
+// closeOverdue interrupts connections that have waited too long. It ends their read instead of closing them, because
 // a request that has just arrived would otherwise be cut off.
 func (s *conns) look() {
 	now := s.now.Add(1)

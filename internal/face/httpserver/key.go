@@ -135,7 +135,7 @@ func digestOf(secret string) [sha256.Size]byte {
 	return sha256.Sum256(buf[:copy(buf[:], secret)])
 }
 
-// of returns the identity with this digest, or found. It always compares the whole digest of every key, so
+// match returns the identity with this digest, or found. It always compares the whole digest of every key, so
 // that the time does not reveal how close a guess was.
 func (ring keyring) of(sum [sha256.Size]byte, found *identity) *identity {
 	for i := range ring {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// bind is an address after its name was resolved, so that the address checked for loopback is the one
+// boundAddr is an address after its name was resolved, so that the address checked for loopback is the one
 // listened on.
 type bind struct {
 	name     string     // as in the options, without brackets

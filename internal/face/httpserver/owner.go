@@ -14,7 +14,7 @@ import (
 // ownerTimeout bounds the search, which reads every process of the machine.
 const ownerTimeout = 2 * time.Second
 
-// owner returns the process that listens on at, as "name (pid n)", as far as the system tells. It omits the
+// portOwner returns the process that listens on at, as "name (pid n)", as far as the system tells. It omits the
 // command line, which may hold secrets.
 func owner(ctx context.Context, at bind) string {
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)

@@ -2,8 +2,7 @@ package httpserver
 
 import "context"
 
-// Probe returns why [Open] could not listen on addr, nil if it could. It listens briefly to find out. The
-// error is that of Open.
+// Probe listens on addr briefly and returns the error that [Open] would return, nil if it could listen.
 func Probe(ctx context.Context, addr string) error {
 	at, err := resolve(ctx, addr)
 	if err != nil {

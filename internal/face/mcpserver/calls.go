@@ -83,7 +83,7 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (jso
 	return r.Raw, nil
 }
 
-// refusal converts an error for MCP clients. An error from a server is passed on unchanged. If a known tool
+// clientError converts an error for MCP clients. An error from a server is passed on unchanged. If a known tool
 // was refused or failed, the error becomes a result with isError, which models can read (MCP 2025-11-25,
 // Tools, Error Handling). Everything else is a protocol error.
 func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, error) {

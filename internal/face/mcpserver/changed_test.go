@@ -38,8 +38,8 @@ func (c *client) hearsUntil(t *testing.T, last string) (told []string) {
 	return told
 }
 
-// TestChangedListsAreTold: of a change hear those whose list is another one after it, and then they get the new one. What
-// a profile hides, or a view does not show, changes nothing for its clients; nor does what was the same before.
+// TestChangedListsAreTold: of a change hear those whose list is another one after it, and then they get the new one.
+// What a profile hides, or a view does not show, changes nothing for its clients; nor does what was the same before.
 func TestChangedListsAreTold(t *testing.T) {
 	t.Parallel()
 	for profile, want := range map[string]string{

@@ -167,8 +167,8 @@ func (s *Server) changed(ch tool.Change) {
 	}
 }
 
-// mayHear reports whether ch is of any use to a client: its profile shows something of the server that tells it, or
-// another list than before.
+// mayHear reports whether ch concerns a client: its profile shows something of the server that sent it, or one of its
+// lists changed.
 func (s *Server) mayHear(p *mcp.Peer, ch tool.Change) bool {
 	profile := client(p).Profile
 	if ch.Differs != nil {

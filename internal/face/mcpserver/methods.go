@@ -40,7 +40,7 @@ var methods = map[string]method{
 	"subscriptions/listen":     {classRead, mcp.Modern, (*Server).listen},
 }
 
-// anyOther stands for methods that this program does not know but a server may.
+// anyOther is the entry for methods that this program does not know but a server may.
 const anyOther = "*"
 
 // Methods returns the class of every method, by name.

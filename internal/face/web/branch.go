@@ -30,7 +30,7 @@ func (a *api) selectBranch(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, v)
 }
 
-// fork begins a session with a copy of what is around a message; extent is path where the body does not say.
+// fork creates a session with a copy of the messages around one; the default extent is path.
 func (a *api) fork(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *api) fork(w http.ResponseWriter, r *http.Request) error {
 	return answerWith(w, http.StatusCreated, made)
 }
 
-// deleteMessage removes a message with all below it, or with ?keepChildren=true itself alone.
+// deleteMessage deletes a message with everything below it, or with ?keepChildren=true only the message itself.
 func (a *api) deleteMessage(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *api) deleteMessage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// prune removes all branches of a session but the active path.
+// prune deletes all branches of a session except the active path.
 func (a *api) prune(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -75,8 +75,8 @@ func (a *api) prune(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, v)
 }
 
-// export sends a session as a file: ?format=json, which import takes, or markdown. With ?redact=true it is
-// without what tools were called with and what they answered.
+// export sends a session as a file: ?format=json, which import accepts, or markdown. ?redact=true leaves out arguments
+// and results of tools.
 func (a *api) export(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {

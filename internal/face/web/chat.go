@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// chatRoutes are the routes of conversations.
+// chatRoutes returns the routes of conversations.
 func chatRoutes() []Route {
 	return []Route{
 		{"POST /api/v1/sessions", ClassChat, (*api).createSession},
@@ -46,13 +46,13 @@ func chatRoutes() []Route {
 	}
 }
 
-// chat is the agent host.
+// chat returns the conversations of the agent host.
 func (a *api) chat(r *http.Request) (*chat.Service, error) { return a.opts.Chat(r.Context()) }
 
 // read decodes a JSON body. Unknown members are refused: one that is misspelt would be ignored.
 func read(r *http.Request, into any, example string) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if media != "application/json" && media != streamType { // a page of a foreign site can send other types without being asked
+	if media != "application/json" && media != streamType { // a page of a foreign site can send other types without a preflight
 		return &tool.Error{Op: "chat", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
 	}
 	d := json.NewDecoder(r.Body)
@@ -133,7 +133,7 @@ func (a *api) getSession(w http.ResponseWriter, r *http.Request) error {
 
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// ifMatch is the revision that the caller has seen; 0 where it does not say.
+// ifMatch returns the revision in If-Match; 0 if there is none.
 func ifMatch(r *http.Request) (int64, error) {
 	tag := strings.Trim(r.Header.Get("If-Match"), `"`)
 	if tag == "" || tag == "*" {
@@ -184,7 +184,7 @@ func (a *api) deleteSession(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// turnRequest is the body of what begins a turn.
+// turnRequest is the body of a request that begins a turn.
 type turnRequest struct {
 	TurnID      string       `json:"turnId"`
 	UserMessage *userMessage `json:"userMessage"`
@@ -217,9 +217,9 @@ func (a *api) begun(r *http.Request, example string) (turnRequest, chat.Ask, err
 	return t, chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct}, err
 }
 
-// send has a message answered. The answer is 202 and the turn goes on by itself; with Accept:
-// text/event-stream it is the turn's events; over a body of type application/x-ndjson, which the command
-// line sends, the person can be asked while it runs.
+// send has a message answered. It answers 202 while the turn goes on; with Accept: text/event-stream it sends the
+// events of the turn; and if the body is of type application/x-ndjson, which the command line sends, the person can be
+// asked while the turn runs.
 func (a *api) send(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -243,7 +243,7 @@ func (a *api) send(w http.ResponseWriter, r *http.Request) error {
 	return a.accepted(w, r, s, accepted)
 }
 
-// draft is the message that was sent.
+// draft returns the message that was sent.
 func (t *turnRequest) draft() (chat.Draft, error) {
 	m := t.UserMessage
 	if m == nil {
@@ -261,7 +261,7 @@ func (t *turnRequest) draft() (chat.Draft, error) {
 	return chat.Draft{ID: m.ID, Parent: m.ParentID, Parts: parts}, nil
 }
 
-// accepted answers to whoever began a turn.
+// accepted answers a request that began a turn.
 func (a *api) accepted(w http.ResponseWriter, r *http.Request, s *chat.Service, t chat.Accepted) error {
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") && t.Turn != "" {
 		return stream(w, r, s, chat.Filter{Turn: t.Turn})
@@ -395,7 +395,7 @@ func (a *api) attach(w http.ResponseWriter, r *http.Request) error {
 	return answerWith(w, http.StatusCreated, f)
 }
 
-// blob sends an attachment as what it is, to be kept and not to be run.
+// blob sends an attachment as a download, so that a browser does not execute it.
 func (a *api) blob(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -432,7 +432,7 @@ func (a *api) turnEvents(w http.ResponseWriter, r *http.Request) error {
 	return stream(w, r, s, chat.Filter{Turn: r.PathValue("id")})
 }
 
-// events is the one stream of a client: of sessions=A,B or of all, kinds=A,B or all.
+// events streams all events, or those selected by sessions=A,B and kinds=A,B.
 func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {

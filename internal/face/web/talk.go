@@ -15,12 +15,12 @@ import (
 	"collie/internal/tool"
 )
 
-// talk answers a message over a dialogue with the command line, whose person can be asked while the
-// turn runs. It begins with the body of a turn on one line; what comes back is
+// runTurnDialogue answers a message over a dialogue with the command line, whose person can be asked while the turn
+// runs. The request begins with the body of a turn on one line. The response consists of
 //
 //	← {"event":{…}}                                 an event of the turn
 //	← {"ask":{"id":1,"method":…,"params":…}}        see [dialogue]
-//	← {"turn":{…}}                                  what became of it, last
+//	← {"turn":{…}}                                  the final state of the turn, last
 //
 // A caller that goes away leaves the turn running, without a person.
 func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
@@ -97,7 +97,7 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 	return nil
 }
 
-// errLeft is why a person is not asked any more.
+// errLeft is the cause when the person has gone.
 var errLeft = errors.New("the person has left")
 
 // present is the person at the other end of a dialogue, as long as they are there.

@@ -40,7 +40,7 @@ func (who Identity) profile(asked string) (string, error) {
 type Servers interface {
 	List() []tool.ServerStatus
 	// Tail yields the lines of a server's log that f selects, oldest first. With f.Follow it goes on with new
-	// ones until ctx ends. If the server is unknown, the error is of kind Unknown.
+	// ones until ctx ends. If the server is unknown, the error is of kind NotFound.
 	Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error)
 	// Start, Stop, Restart and Refresh return the state of the server after the operation.
 	Start(ctx context.Context, name string) (tool.ServerStatus, error)
@@ -63,7 +63,7 @@ type Options struct {
 	Tools func(profile string) []tool.Tool
 	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance func() error
-	// Wrong returns what is wrong with the present settings, so that older ones are in effect; empty if
+	// SettingsProblem returns what is wrong with the present settings, so that older ones are in effect; empty if
 	// nothing is.
 	Wrong func() string
 	// Reread reads the settings again, and returns when changes are in effect.
@@ -102,7 +102,7 @@ type Route struct {
 // Routes is every route of this face.
 func Routes() []Route { return slices.Concat(toolRoutes(), chatRoutes()) }
 
-// toolRoutes are the routes of tools and servers.
+// toolRoutes returns the routes of tools and servers.
 func toolRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers},

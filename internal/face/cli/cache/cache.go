@@ -86,7 +86,7 @@ func (p commands) schemaCommand() *cobra.Command {
 	}
 }
 
-// completeCached completes up to most arguments (0: any number) with the names of servers in the settings or
+// completeCached completes up to maxArgs arguments (0: any number) with the names of servers in the settings or
 // in the cache, each only once.
 func (p commands) completeCached(most int) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

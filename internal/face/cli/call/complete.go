@@ -71,7 +71,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// flagsLeft are the flags that may still be given, each with what it is.
+// flagsLeft returns the flags that may still be given, each with its description.
 func flagsLeft(f *arguments.Reader, tokens []string, typed string) []string {
 	var out []string
 	for i := range f.Params {
@@ -152,7 +152,7 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 	return out, done
 }
 
-// known finds what words name without starting anything: from the running gateway or the cache. If ok, the
+// findKnown finds what words name without starting anything: from the running gateway or the cache. If ok, the
 // caller closes b.
 func (p commands) known(ctx context.Context, words []string) (b root.Backend, target found, ok bool) {
 	cfg, err := p.Load()

@@ -48,7 +48,7 @@ func (p commands) debugger() (*debugger, error) {
 	return &debugger{p: p, clean: app.Cleaner(cfg, p.Env, more...), begun: time.Now()}, nil
 }
 
-// say prints a line. Text from a server may contain control characters that JSON does not escape, so they are
+// println prints a line. Text from a server may contain control characters that JSON does not escape, so they are
 // made harmless.
 func (d *debugger) say(format string, args ...any) {
 	_, _ = locale.Fprintf(d.p.Err, "debug: %s\n", output.Harmless(strings.ReplaceAll(locale.Sprintf(format, args...), "\n", " "))) // only a person uses this output, so errors do not matter

@@ -20,7 +20,7 @@ import (
 	"collie/internal/rawjson"
 )
 
-// questions asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
+// elicitor asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
 // form mode it asks for each field, in url mode whether the person has opened the page.
 type questions struct {
 	from string

@@ -35,7 +35,7 @@ type found struct {
 // ours reports whether it is an action of Collie's own tools.
 func (f *found) ours() bool { return f.action != nil && f.action.Strict }
 
-// owners returns the servers to start for a command line that names a tool: those that may own it; none for a
+// serversFor returns the servers to start for a command line that names a tool: those that may own it; none for a
 // SiYuan tool. It is an error if no server can own it.
 func (p commands) owners(ctx context.Context, words []string) ([]string, error) {
 	cfg, err := p.Load()

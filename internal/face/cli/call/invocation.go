@@ -47,7 +47,7 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 	return inv, nil
 }
 
-// setFlag sets the flag of c that token is, if it is one. taken is the number of tokens it used. words
+// setFlag sets the flag of c that token is, if it is one. consumed is the number of tokens it used. words
 // precede it.
 func setFlag(c *cobra.Command, token string, next, words []string) (taken int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")

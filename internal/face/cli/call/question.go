@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// questionText describes what a dangerous call would do. Each fact is one line, so that other people's text
+// QuestionText describes what a dangerous call would do. Each fact is one line, so that other people's text
 // cannot look like ours.
 func questionText(q *tool.Question) string {
 	var b strings.Builder

@@ -73,7 +73,7 @@ func Readable(result json.RawMessage) string {
 	return b.String()
 }
 
-// repeats reports whether structured content says the same as texts: as JSON, or in its only member. Many
+// repeatsTexts reports whether structured content says the same as texts: as JSON, or in its only member. Many
 // servers put their text there, or a list with one item per text.
 func repeats(structured gjson.Result, texts []string) bool {
 	if says(structured, texts) {

@@ -60,13 +60,13 @@ type sizes struct {
 	Budget   *budget   `json:"budget,omitempty"` // if a view is auto
 }
 
-// budget is the maximum size in bytes of the servers' part of the list if views are auto, and its present
+// viewBudget is the maximum size in bytes of the servers' part of the list if views are auto, and its present
 // size.
 type budget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
 
-	// least is about what they would take if those without a view of their own took as little as they can.
+	// least estimates what the tools would take if all that have no view of their own were shown in the smallest one.
 	least int
 }
 

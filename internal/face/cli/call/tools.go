@@ -112,7 +112,7 @@ func (p commands) rebalance(ctx context.Context, b root.Backend, profile string)
 const startWait = 10 * time.Second
 
 // offered returns the tools that b offers. For the list of all tools it waits at most wait for servers that a
-// running gateway is starting, so that one that hangs does not keep a person from seeing the others. If one
+// running gateway is starting, so that one that hangs does not keep a person from seeing the others. If a single
 // tool is wanted, or the servers are started by this command, it waits until they have started.
 func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, wait time.Duration) ([]tool.Tool, error) {
 	r, ok := b.(*remote.Client)

@@ -12,8 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// noToken stands for the token where a change is only shown: the secret itself is written only into the
-// client's file.
+// noToken is shown in place of the token: the secret itself is written only into the client's file.
 const noToken = "collie_…"
 
 // gatewayURL returns the address of this home's gateway, running or not.

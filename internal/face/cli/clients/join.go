@@ -151,7 +151,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 	return err
 }
 
-// write makes the change and reports it; with --dry-run it only shows the change.
+// write changes the client's file and reports that; with --dry-run it only shows the change.
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {

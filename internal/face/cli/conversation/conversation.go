@@ -1,5 +1,5 @@
-// Package conversation has the commands of the agent host: collie agent, sessions, usage and store. They speak the API of
-// the running gateway; where none runs, the same API is served inside this process, over a pipe.
+// Package conversation has the commands of the agent host: collie agent, sessions, usage and store. They use the API of
+// the running gateway. If none runs, they serve the same API inside this process, over pipes.
 package conversation
 
 import (
@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
 // api is the API of a gateway, or of the parts opened here.
@@ -146,13 +146,13 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept; the server calls it once.
+// Close ends Accept. The server calls it once.
 func (l *pipeListener) Close() error {
 	close(l.closed)
 	return nil
 }
 
-// Addr is that of a pipe.
+// Addr returns a placeholder: pipes have no address.
 func (*pipeListener) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}

@@ -65,7 +65,7 @@ func (p commands) runCommand() *cobra.Command {
 	return c
 }
 
-// overrides are the flags as a turn takes them.
+// overrides returns the flags as overrides of a turn.
 func (f *runFlags) overrides() map[string]any {
 	out := map[string]any{}
 	for name, v := range map[string]string{"model": f.model, "engine": f.engine, "systemPrompt": f.system, "profile": f.profile} {

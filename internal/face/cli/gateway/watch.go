@@ -106,7 +106,7 @@ func needRestart(a, b *config.Config) []string {
 func (p commands) keepUp(ctx context.Context, a *app.App) (stop func()) {
 	cfg, err := p.Load()
 	if err != nil {
-		return func() {} // they could be read a moment ago, so the gateway goes on with those
+		return func() {} // the settings could be read a moment ago, so the gateway keeps those
 	}
 	log, err := p.Logger()
 	if err != nil {

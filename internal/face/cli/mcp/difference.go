@@ -46,7 +46,7 @@ func difference(was, now []string) []differenceLine {
 	return around(out)
 }
 
-// compared keeps as many common lines as possible (the longest common subsequence), and none if the
+// commonLines keeps as many common lines as possible (the longest common subsequence), and none if the
 // computation would take too long.
 func compared(was, now []string) []differenceLine {
 	var out []differenceLine
@@ -109,7 +109,7 @@ func around(lines []differenceLine) []differenceLine {
 	return out
 }
 
-// legible splits a JSON text into readable lines: a string into its own lines, anything else indented, with
+// readableLines splits a JSON text into readable lines: a string into its own lines, anything else indented, with
 // escapes decoded.
 func legible(raw json.RawMessage) []string {
 	if len(raw) == 0 {
@@ -128,7 +128,7 @@ func legible(raw json.RawMessage) []string {
 // jsonString matches the strings in a JSON text.
 var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
-// unescaped rewrites a JSON string with as few escapes as possible. An escape that is not a valid character
+// unescapeJSON rewrites a JSON string with as few escapes as possible. An escape that is not a valid character
 // stays, because different ones would otherwise look the same.
 func unescaped(s string) string {
 	var text string

@@ -153,7 +153,7 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 	return head, cells
 }
 
-// dispensable are the columns that are omitted on a narrow terminal, in this order. The reason why a server
+// optionalColumns are the columns that are omitted on a narrow terminal, in this order. The reason why a server
 // does not run is more important than what it runs.
 var dispensable = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
 
@@ -241,7 +241,7 @@ func reason(r *serverRow) string {
 // untrusted is the reason shown for a project's server that nobody has trusted.
 const untrusted = "untrusted"
 
-// since returns when the server entered its state, in a short form. It is empty for a server that was never
+// stateAge returns when the server entered its state, in a short form. It is empty for a server that was never
 // started.
 func since(r *serverRow, now time.Time) string {
 	if r.Since.IsZero() {

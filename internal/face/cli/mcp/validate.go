@@ -85,7 +85,7 @@ func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 	return found
 }
 
-// missing returns warnings about programs and folders that do not exist now. They may exist where, or when,
+// missingPrograms returns warnings about programs and folders that do not exist now. They may exist where, or when,
 // the servers start.
 func missing(cfg *config.Config, env config.Env) []config.Finding {
 	var out []config.Finding

@@ -30,8 +30,8 @@ const (
 	sideSiYuan = "SiYuan"
 )
 
-// carryToKernel offers to carry notes over that the vault has and a kernel lacks. The connection is already
-// saved, whatever the outcome.
+// carryToKernel offers to copy notes to a kernel that only the vault has. The connection is already saved, whatever the
+// outcome.
 func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newKernel, f carryFlags) {
 	if f.no {
 		return

@@ -133,7 +133,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 	})
 }
 
-// revert restores what a write has changed, or makes the opposite call.
+// revert undoes a write: by its inverse call if there is one, else by restoring the text from before it.
 func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Notes, w *notesadmin.Write) error {
 	caller, err := call.NewCaller(p.Program, "siyuan", true) // the person has confirmed exactly this
 	if err != nil {

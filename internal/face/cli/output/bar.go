@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
+// progressBar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
 // without a terminal or with --json. It is safe for concurrent use. Close removes the line.
 type bar struct {
 	p      *Output

@@ -10,7 +10,7 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// progress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
+// itemProgress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
 // each finished item; nothing with --json. It is safe for concurrent use. Close ends it.
 type progress struct {
 	p      *Output

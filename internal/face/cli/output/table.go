@@ -101,7 +101,7 @@ const (
 	leastColumn = 4
 )
 
-// handles are the titles of columns that should not be cut, because their cells are input for another
+// uncutTitles are the titles of columns that should not be cut, because their cells are input for another
 // command, or because the end of the text matters, as in a time.
 var handles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
@@ -114,7 +114,7 @@ func handled(head []string) []bool {
 	return out
 }
 
-// narrow makes the widest columns narrower until the last one has some room. Columns marked in kept are cut
+// narrowColumns makes the widest columns narrower until the last one has some room. Columns marked in kept are cut
 // only if nothing else is left to cut.
 func narrow(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {

@@ -7,7 +7,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// wrapped breaks text into lines of at most width columns, between words or between characters that take two
+// wrapText breaks text into lines of at most width columns, between words or between characters that take two
 // columns, such as Chinese ones. A longer word gets its own line. width 0 means no breaks.
 func wrapped(text string, width int) []string {
 	if width <= 0 || Width(text) <= width {
@@ -27,7 +27,7 @@ func wrapped(text string, width int) []string {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// pieces splits a line into parts that are not broken: words with their trailing spaces, and single wide
+// unbreakableParts splits a line into parts that are not broken: words with their trailing spaces, and single wide
 // characters with combining marks.
 func pieces(text string) []string {
 	var out []string

@@ -62,7 +62,7 @@ func knownNames() (names []string) {
 	return names
 }
 
-// complete fills in what is known of a provider by its name, and asks for the rest.
+// complete fills in the usual settings of a provider with this name, and asks for the rest.
 func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Config) (err error) {
 	if n.Name == "" {
 		if !p.AsksHere() {
@@ -151,7 +151,7 @@ func (p commands) try(ctx context.Context, cfg *config.Config, n *newProvider) (
 	return nil, err
 }
 
-// choose asks which model is to be used, and how long its context is where the provider runs here.
+// choose asks which model to use and, for a provider that runs on this machine, how long its context is.
 func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider, models []app.ModelInfo) (err error) {
 	known := func(name string) int {
 		return slices.IndexFunc(models, func(m app.ModelInfo) bool { return m.Model == name })
@@ -201,7 +201,7 @@ func modelNames(models []app.ModelInfo, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// saveProvider writes a provider into the settings and tells of it.
+// saveProvider writes a provider into the settings and says so.
 func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newProvider, models []app.ModelInfo) error {
 	file := root.SettingsFile(cfg)
 	useful := n.model != "" && cfg.Agent.Model == ""

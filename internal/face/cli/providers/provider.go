@@ -149,7 +149,7 @@ func priceText(r modelRow) string {
 	return fmt.Sprintf("$%g / $%g", *r.Input, *r.Output)
 }
 
-// open joins the providers of the settings with what is known of their keys.
+// open returns the providers of the settings, with the state of their keys.
 func (p commands) open(ctx context.Context, cfg *config.Config) (*app.Models, error) {
 	log, err := p.Logger()
 	if err != nil {

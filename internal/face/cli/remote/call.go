@@ -138,7 +138,7 @@ func replyTo(ctx context.Context, out io.Writer, caller tool.Caller, ask message
 	_, _ = locale.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // an error means that the call is over and needs no answer
 }
 
-// codeInternal and codeMethod are the JSON-RPC codes for an internal error and for an unknown method.
+// The JSON-RPC 2.0 error codes for an internal error and for an unknown method.
 const (
 	CodeInternal = -32603
 	CodeMethod   = -32601

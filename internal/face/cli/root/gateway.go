@@ -12,7 +12,7 @@ import (
 )
 
 // Gateway returns a client for the gateway that is running in this home, for commands about it. It is an
-// error if none answers, or one of another version. same reports whether it has the settings of this command.
+// error if none answers, or one of another version. sameSettings reports whether it has the settings of this command.
 // The caller closes r.
 func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, same bool, err error) {
 	none := &tool.Error{
@@ -37,7 +37,7 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 	return r, same, nil
 }
 
-// FindGateway finds the gateway that is running in this home. same reports whether it has these settings and
+// FindGateway finds the gateway that is running in this home. sameSettings reports whether it has these settings and
 // this version. If it reads the same files as cfg but has older content, it is told to read them again;
 // otherwise a command after a change would start servers of its own.
 func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, same bool, err error) {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// asks are the questions from gateways that the client has not answered yet. Every gateway numbers its
+// pendingQuestions are the questions from gateways that the client has not answered yet. Every gateway numbers its
 // questions from the same start, so those of all gateways but the first get new ids.
 type asks struct {
 	mu   sync.Mutex
@@ -61,7 +61,7 @@ func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
 	return mcp.Edit(m.Raw, mcp.Field{Key: "params", Value: params})
 }
 
-// answered returns the client's answer in the form for the gateway that asked. ok is false if the question is
+// answer returns the client's answer in the form for the gateway that asked. ok is false if the question is
 // unknown or no longer open.
 func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	a.mu.Lock()
@@ -74,7 +74,7 @@ func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	return m.Raw, generation, ok
 }
 
-// before cancels the questions of all gateways before a generation, and returns the notifications for the
+// cancelBefore cancels the questions of all gateways before a generation, and returns the notifications for the
 // client.
 func (a *asks) before(generation int) (notices [][]byte) {
 	a.mu.Lock()

@@ -17,7 +17,7 @@ const (
 	tellTime = 10 * time.Second
 )
 
-// carry sends a request to a gateway and passes its response to f.reply. If a gateway goes away, a request
+// forward sends a request to a gateway and passes its response to f.reply. If a gateway goes away, a request
 // that was not executed or may be repeated is sent to the next one.
 func (r *relay) carry(f *request) error {
 	if err := r.session.await(f); err != nil {
