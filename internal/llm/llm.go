@@ -1,9 +1,9 @@
-// Package llm talks to language models: one [Model] for all of them, in canonical messages and
-// events that no wire format shows through. Folders below it hold a codec each; package keypool
-// chooses among the keys of a provider.
+// Package llm defines one [Model] interface for all language models, with canonical messages and events that hide every
+// provider's wire format. The packages below it hold one codec per API; package keypool chooses among the keys of a
+// provider.
 //
-// What a provider must get back as it sent it (signatures of reasoning, encrypted items) travels in
-// [Part.Opaque] and goes to that provider alone.
+// Data that a provider must get back unchanged (signatures of reasoning, encrypted items) travels in [Part.Opaque] and
+// is sent to that provider only.
 package llm
 
 import (
@@ -16,14 +16,14 @@ import (
 // Role says who speaks in a [Message].
 type Role string
 
-// The roles. What tools answered is a message of role tool, whose parts are all of kind PartToolResult.
+// The roles. Tool results form a message of role tool, whose parts are all of kind PartToolResult.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
 	RoleTool      Role = "tool"
 )
 
-// Message is one turn of speech on the way to a model.
+// Message is one message of a conversation as a model gets it.
 type Message struct {
 	Role  Role   `json:"role"`
 	Parts []Part `json:"parts"`
@@ -45,30 +45,30 @@ const (
 // Part is a piece of a message. It is stored as its JSON.
 type Part struct {
 	Kind PartKind `json:"type"`
-	// Text of a text, a reasoning, a notice, or of a tool result as the model sees it.
+	// Text of a text, reasoning or notice part, or of a tool result as the model sees it.
 	Text string `json:"text,omitempty"`
-	// Call is the id that a tool call and its result share. It is ours: unique in the conversation,
-	// whatever the provider called it.
+	// Call is the id that a tool call and its result share. Collie assigns it, so it is unique in the conversation whatever
+	// the provider calls it.
 	Call string `json:"callId,omitempty"`
 	// Name of the tool that is called, as the catalog exposes it.
 	Name string `json:"name,omitempty"`
-	// Args of a tool call, as the model wrote them: usually a JSON object; text that does not parse
-	// is kept, and is refused where it is used.
+	// Args are the arguments of a tool call as the model wrote them, usually a JSON object. Text that does not parse is
+	// kept here, and refused when the call is made.
 	Args string `json:"args,omitempty"`
 	// IsError marks a tool result that reports a failure.
 	IsError bool `json:"isError,omitempty"`
 	// Files are the pictures of a tool result.
 	Files []File `json:"files,omitempty"`
-	// File of a part of that kind.
+	// File is set in a part of kind PartFile.
 	File *File `json:"file,omitempty"`
-	// Provider that Opaque came from and goes back to.
+	// Provider is where Opaque came from and goes back to.
 	Provider string          `json:"provider,omitempty"`
 	Opaque   json.RawMessage `json:"opaque,omitempty"`
-	// Code of a notice, for those who act on it.
+	// Code of a notice, for programs that react to it.
 	Code string `json:"code,omitempty"`
 }
 
-// File is an attachment. Data is filled from the blob on the way to a model, and is not stored.
+// File is an attachment. Data is loaded from the blob before a request and is never stored.
 type File struct {
 	Name   string `json:"name,omitempty"`
 	MIME   string `json:"mime"`
@@ -79,12 +79,12 @@ type File struct {
 
 // Tool is a tool that a model may call.
 type Tool struct {
-	Name        string // as the catalog exposes it; a codec shortens it where the provider must have it shorter
+	Name        string // as the catalog exposes it; package transform shortens it for providers with a limit
 	Description string
 	Schema      json.RawMessage // JSON Schema of the arguments, as the catalog has it
 }
 
-// Effort says how much a model is to think before it answers.
+// Effort says how much a model should think before it answers.
 type Effort string
 
 // The efforts; the zero value leaves it to the provider.
@@ -101,12 +101,12 @@ type Request struct {
 	System      string
 	Messages    []Message
 	Tools       []Tool // in the order in which the model is shown them
-	NoTools     bool   // Tools stand there for what was called before; none may be called now
-	MaxOutput   int    // tokens; 0: the provider's default, or the model's limit where one must be given
+	NoTools     bool   // Tools are listed because earlier calls refer to them, but the model must not call any now
+	MaxOutput   int    // tokens; 0 means the provider's default, or the model's limit where the API requires a number
 	Temperature *float64
 	Effort      Effort
 	Stop        []string
-	// Session keeps requests of one conversation at one key; empty for those without.
+	// Session keeps the requests of one conversation on one key; empty for requests outside any conversation.
 	Session string
 }
 
@@ -127,15 +127,14 @@ const (
 	EventFinish    EventKind = "finish"         // Finish
 )
 
-// Event is a piece of an answer. Index counts the parts of the answer from 0, so that pieces of
-// one part have one Index.
+// Event is a piece of an answer. Index counts the parts of the answer from 0; all pieces of one part share an Index.
 type Event struct {
 	Kind  EventKind
 	Index int
 	ID    string
 	Name  string
 	Model string
-	// Provider and Key say who answers: the provider's name, and the label of the key.
+	// Provider and Key say who answers: the provider's name and the label of the key.
 	Provider, Key string
 	Text          string
 	Args          string
@@ -158,8 +157,8 @@ const (
 	FinishRefusal   Finish = "refusal"
 )
 
-// Usage is what an answer cost, in tokens. Input counts all of them, of which Cached were read from
-// the provider's cache and CacheWrite written to it; Output counts all, of which Reasoning were thoughts.
+// Usage counts the tokens of one answer. Input is the total, of which Cached were read from the provider's cache and
+// CacheWrite were written to it; Output is the total, of which Reasoning were spent on thinking.
 type Usage struct {
 	Input      int64 `json:"input"`
 	Cached     int64 `json:"cached,omitempty"`
@@ -180,12 +179,12 @@ type Retry struct {
 
 // Model streams answers. It is safe for concurrent use.
 type Model interface {
-	// Stream yields the events of one answer. An error ends the sequence; it is an [*Error], and what
-	// was yielded before it stands. Stopping early, or ending ctx, closes the connection.
+	// Stream yields the events of one answer. An error ends the sequence and is always an [*Error]; events that came
+	// before it remain valid. Leaving the loop early, or ending ctx, closes the connection.
 	Stream(ctx context.Context, r *Request) iter.Seq2[Event, error]
 }
 
-// Class says what kind of failure a provider reported, which decides about keys and retries.
+// Class is the kind of failure a provider reported. It decides whether to retry, and with which key.
 type Class string
 
 // The classes.
@@ -212,14 +211,14 @@ type Error struct {
 	Class    Class
 	Provider string
 	Model    string
-	Key      string // label; never the key
-	Status   int    // of HTTP; 0 where there was none
-	Code     string // as the provider names it
-	Message  string // as the provider says it, without secrets
+	Key      string // label of the key, never the key itself
+	Status   int    // HTTP status; 0 if there was no response
+	Code     string // in the provider's words
+	Message  string // in the provider's words, with secrets removed
 	Hint     string // what to try
-	// Scoped says that the failure is about the model and not about the whole key.
+	// Scoped means that the failure concerns this model only, not everything the key is used for.
 	Scoped bool
-	// RetryAfter is what the provider asked for; 0 says nothing.
+	// RetryAfter is how long the provider asked to wait; 0 if it did not say.
 	RetryAfter time.Duration
 	Err        error
 }

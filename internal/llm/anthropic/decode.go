@@ -50,9 +50,9 @@ type usage struct {
 type decoder struct {
 	answer wire.Answer
 	stop   string
-	signed map[int]string          // signatures of thoughts, by block
-	whole  map[int]json.RawMessage // inputs that come with the start of a call
-	input  int64                   // without what the cache has
+	signed map[int]string          // signatures of reasoning, by block
+	whole  map[int]json.RawMessage // arguments that came complete with the start of a call, by block
+	input  int64                   // tokens of input outside the cache
 	usage  llm.Usage
 }
 
@@ -115,7 +115,8 @@ func (d *decoder) feed(f wire.Frame) error {
 	return nil
 }
 
-// begin opens a block. What the API runs by itself is not a call of ours, and nothing asks for it.
+// begin opens a block. Blocks of other types, such as calls that the API runs itself, are ignored: no request asks for
+// them.
 func (d *decoder) begin(e event, key string) error {
 	d.answer.Close()
 	switch b := e.Block; b.Type {

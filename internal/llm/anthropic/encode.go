@@ -1,4 +1,4 @@
-// Package anthropic speaks the Messages API of Anthropic.
+// Package anthropic implements the Messages API of Anthropic.
 package anthropic
 
 import (
@@ -9,10 +9,10 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// version is the one that the API is asked for.
+// version is the API version that requests name.
 const version = "2023-06-01"
 
-// Codec returns the API.
+// Codec returns the codec of the Messages API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "anthropic", Base: "https://api.anthropic.com", Version: "/v1",
@@ -34,7 +34,7 @@ type message struct {
 	Content []object `json:"content"`
 }
 
-// opaque is what goes back with thoughts: the signature of those that can be read, or those that cannot.
+// opaque goes back with reasoning: the signature of readable reasoning, or reasoning in encrypted form.
 type opaque struct {
 	Signature string `json:"signature,omitempty"`
 	Redacted  string `json:"redacted,omitempty"`
@@ -86,16 +86,16 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	}
 	thinks := think(body, d)
 	if d.Temperature != nil && d.Style.Sampling && !thinks {
-		body["temperature"] = min(*d.Temperature, 1) // others go up to 2
+		body["temperature"] = min(*d.Temperature, 1) // other APIs allow up to 2
 	}
 	raw, err := wire.Merge(body, d.Extra)
 	return "/messages", raw, err
 }
 
-// budgets are how many tokens an effort is where the API wants a number.
+// budgets are the numbers of tokens that efforts stand for, where the API wants a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
-// think asks for thoughts, and says whether it did.
+// think asks for reasoning if the draft wants it, and reports whether it did.
 func think(body object, d *wire.Draft) bool {
 	if d.Effort == "" || d.Effort == llm.EffortOff {
 		return false
@@ -105,7 +105,7 @@ func think(body object, d *wire.Draft) bool {
 		budget := budgets[d.Effort]
 		body["thinking"] = object{"type": "enabled", "budget_tokens": budget}
 		if d.MaxOutput <= budget {
-			body["max_tokens"] = d.MaxOutput + budget // the thoughts count
+			body["max_tokens"] = d.MaxOutput + budget // reasoning counts as output
 		}
 	case wire.ThinkAdaptive:
 		body["thinking"] = object{"type": "adaptive"}
@@ -116,8 +116,8 @@ func think(body object, d *wire.Draft) bool {
 	return true
 }
 
-// mark asks to cache all up to the last tool, the system prompt and the last two messages of the user. Four marks
-// are what a request may have.
+// mark asks to cache everything up to the last tool, the system prompt and the last two user messages. A request may
+// hold four marks.
 func mark(tools, system []object, messages []message) {
 	set := func(list []object) {
 		if len(list) == 0 {
@@ -138,7 +138,7 @@ func mark(tools, system []object, messages []message) {
 	}
 }
 
-// blocks writes what stands in a message. Results of tools come first, as the API wants them.
+// blocks encodes the parts of a message.
 func blocks(m llm.Message) (content []object, err error) {
 	for _, p := range m.Parts {
 		switch p.Kind {

@@ -1,6 +1,6 @@
-// Package client asks the models of all providers that are set up. A model's name finds its provider, a key comes from
-// the key pool, and one request goes out: with other keys where one fails, again where a failure passes, and to
-// other models where a provider cannot answer, but never once anything of an answer has been seen.
+// Package client asks the models of all configured providers. The name of a model determines its provider, and the key
+// pool chooses a key. A failed request is retried with another key, after a pause, or with a fallback model, as the
+// failure suggests, but never after any of the answer has been passed on.
 package client
 
 import (
@@ -24,16 +24,16 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// Provider is a provider as the settings have it.
+// Provider is a provider as the settings describe it.
 type Provider struct {
 	Name    string
-	Kind    string // of its API, one of [codec.Kinds]
-	BaseURL string // empty: that of the kind
+	Kind    string // of the API, one of [codec.Kinds]
+	BaseURL string // empty means the default of the kind
 	Headers map[string]string
 	Keys    []keypool.Key
 }
 
-// Override corrects what is known of a model; nil and 0 leave it.
+// Override corrects the facts about a model; nil and 0 change nothing.
 type Override struct {
 	Context, Output          int // tokens
 	Tools, Images, Reasoning *bool
@@ -43,16 +43,16 @@ type Override struct {
 // Options of [New]. Pool is required.
 type Options struct {
 	Pool *keypool.Pool
-	// Secret reads what the value of a header stands for; nil takes it as it is written.
+	// Secret resolves the value of a header in the settings; nil means that values are literal.
 	Secret    func(ctx context.Context, written string) (string, error)
 	Transport http.RoundTripper
 	Now       func() time.Time
 	Jitter    func() float64 // from 0 to below 1
-	// MaxWait is how long a request waits at most until some key can be used; 0 means 20 s, less than 0 not at all.
+	// MaxWait limits how long a request waits for a usable key; 0 means 20 s, less than 0 no waiting.
 	MaxWait time.Duration
 }
 
-// Client is all providers. It is safe for concurrent use and needs no closing.
+// Client gives access to all providers. It is safe for concurrent use and needs no closing.
 type Client struct {
 	opts   Options
 	wire   *wire.Client
@@ -60,7 +60,7 @@ type Client struct {
 	index  atomic.Pointer[index]
 }
 
-// index finds providers by name. It is not changed once made.
+// index finds providers by name. It is immutable.
 type index struct {
 	byName    map[string]*provider
 	list      []*provider // in the order of the settings
@@ -73,18 +73,18 @@ type provider struct {
 	headers func(ctx context.Context) (map[string]string, error)
 }
 
-// Info is what is known of a model at a provider.
+// Info describes a model at a provider.
 type Info struct {
 	Provider, Model string
-	Context, Output int // tokens; Output 0: not known
+	Context, Output int // tokens; Output is 0 if unknown
 	Tools, Images   bool
 	PDF, Reasoning  bool
-	Price           *models.Price // nil: not known, or nobody pays
-	// Known says that the context is the model's own and not a guess.
+	Price           *models.Price // nil if unknown, or nobody pays
+	// Known means that Context is the model's own and not a guess.
 	Known bool
 }
 
-// New returns a client without providers, which [Client.Apply] gives it.
+// New returns a client without providers; [Client.Apply] sets them.
 func New(o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -103,8 +103,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Apply makes list the providers, and overrides, by MODEL or PROVIDER/MODEL, what is known of models besides the table.
-// Requests on their way go on as they began. The error names providers of an unknown kind, which are left out.
+// Apply replaces the providers and the overrides, whose keys are MODEL or PROVIDER/MODEL. Requests in flight keep
+// theirs. Providers of an unknown kind are left out, and the error names them.
 func (c *Client) Apply(list []Provider, overrides map[string]Override) error {
 	x := &index{byName: make(map[string]*provider, len(list)), overrides: overrides}
 	var wrong []error
@@ -160,9 +160,9 @@ type target struct {
 	info  Info
 }
 
-// Model returns the model that ref means, MODEL or PROVIDER/MODEL, with others to fall back to, in their order. Where only one
-// provider is set up, or only one is a model's maker, its name can be left out. An error is an [*llm.Error], of
-// [llm.ClassNoProvider] where nothing is set up.
+// Model returns the model ref, MODEL or PROVIDER/MODEL, with fallbacks in that order. PROVIDER may be omitted if only
+// one provider is configured, or only one is the model's maker; PROVIDER/ alone is an error, since it names no model.
+// Errors are [*llm.Error], of [llm.ClassNoProvider] if no provider is configured.
 func (c *Client) Model(ref string, fallbacks []string) (llm.Model, Info, error) {
 	x := c.index.Load()
 	first, err := c.find(x, ref)
@@ -180,7 +180,7 @@ func (c *Client) Model(ref string, fallbacks []string) (llm.Model, Info, error) 
 	return m, first.info, nil
 }
 
-// find is the model that ref means.
+// find resolves ref.
 func (c *Client) find(x *index, ref string) (target, error) {
 	if len(x.list) == 0 {
 		return target{}, &llm.Error{
@@ -234,7 +234,7 @@ func (p *provider) host() string {
 	return u.Hostname()
 }
 
-// target joins what is known of a model.
+// target combines the table with the overrides.
 func (c *Client) target(x *index, p *provider, name string) target {
 	m := models.Find(p.base(), name)
 	if p.codec.Loads {
@@ -270,7 +270,7 @@ func set(to, from *bool) {
 	}
 }
 
-// Cost is what usage of a model costs in millionths of a dollar, less than 0 where no price is known.
+// Cost returns the price of u in millionths of a dollar, negative if the price is unknown.
 func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 	x := c.index.Load()
 	p := x.byName[provider]
@@ -287,8 +287,8 @@ func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 // listTime bounds a list of models.
 const listTime = 15 * time.Second
 
-// List asks a provider for its models, all providers where name is empty. Beside what could be had, the error joins those of
-// providers that did not answer.
+// List asks a provider for its models; an empty name asks all. It returns what it got together with the errors of the
+// providers that failed.
 func (c *Client) List(ctx context.Context, name string) ([]Info, error) {
 	x := c.index.Load()
 	var asked []*provider
@@ -320,7 +320,7 @@ func noProvider(name string) error {
 	}
 }
 
-// list is the models of one provider, asked for with any key.
+// list returns the models of one provider, using any of its keys.
 func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error) {
 	l, err := c.opts.Pool.ResolveAPIKeyForRequest(ctx, &keypool.Request{Provider: p.Name})
 	if err != nil {
@@ -361,7 +361,7 @@ func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]
 	case failed && e.Class == llm.ClassCredential:
 		c.opts.Pool.MarkKeyError(ctx, &l, e)
 	case failed || err != nil:
-		c.opts.Pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled}) // says nothing about conversations
+		c.opts.Pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled}) // a list says nothing about limits on answers
 	default:
 		c.opts.Pool.MarkKeyValid(l)
 	}
@@ -372,8 +372,8 @@ func endpoint(p *provider, l keypool.Lease, headers map[string]string) wire.Endp
 	return wire.Endpoint{Provider: p.Name, BaseURL: p.BaseURL, Header: headers, Key: l.Reveal(), KeyLabel: l.Label}
 }
 
-// Test asks a provider for its models with one key, whatever is known of that, and returns how many there are. A
-// key that works is used again if it was refused before.
+// Test asks a provider for its models with one key, whatever the pool knows about the key, and returns how many there
+// are. A refused key that works now is used again.
 func (c *Client) Test(ctx context.Context, name, label string) (int, error) {
 	p := c.index.Load().byName[name]
 	if p == nil {

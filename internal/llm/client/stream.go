@@ -11,7 +11,7 @@ import (
 	"collie/internal/llm/transform"
 )
 
-// Pauses before a request goes out again.
+// Pauses before each further attempt.
 var (
 	transientWaits  = []time.Duration{500 * time.Millisecond, 2 * time.Second}
 	overloadedWaits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
@@ -54,7 +54,7 @@ func elsewhere(c llm.Class) bool {
 	return true
 }
 
-// stream is one answer on its way.
+// stream is one answer in progress.
 type stream struct {
 	client  *Client
 	request llm.Request
@@ -78,7 +78,7 @@ func (s *stream) retry(r llm.Retry) {
 	s.emit(llm.Event{Kind: llm.EventRetry, Retry: r})
 }
 
-// ask asks one model until it answers or cannot.
+// ask asks one model until it answers or fails for good.
 func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 	pool := s.client.opts.Pool
 	take := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
@@ -112,7 +112,7 @@ func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 	}
 }
 
-// errorOf is e as an error, nil for none.
+// errorOf returns e as an error, a nil interface for nil.
 func errorOf(e *llm.Error) error {
 	if e == nil {
 		return nil
@@ -167,7 +167,7 @@ func (a *asking) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over
 			a.regions += b2i(e.Class == llm.ClassRegion)
 			return e, a.regions > 1
 		case keypool.SameKey:
-			if e.Class == llm.ClassCredential { // which was another one when it was read again
+			if e.Class == llm.ClassCredential { // the secret has changed since: the new one was read
 				continue
 			}
 			waits, count = transientWaits, &a.transient
@@ -234,7 +234,7 @@ func (a *asking) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
 	return nil
 }
 
-// shows reports whether an event is a piece of the answer, after which there is no other try.
+// shows reports whether an event is part of the answer proper, after which no retry is possible.
 func shows(e llm.Event) bool {
 	switch e.Kind {
 	case llm.EventText, llm.EventReasoning:
@@ -265,7 +265,7 @@ func (a *asking) tell() {
 	a.notices = nil
 }
 
-// asError is err as the error of a model.
+// asError converts err to an [*llm.Error].
 func asError(err error) *llm.Error {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
@@ -277,7 +277,7 @@ func canceled(ctx context.Context, t *target) *llm.Error {
 	return &llm.Error{Class: llm.ClassCanceled, Provider: t.Name, Model: t.model, Message: "cancelled", Err: context.Cause(ctx)}
 }
 
-// pause waits, and reports whether ctx is still on.
+// pause waits for d, and returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

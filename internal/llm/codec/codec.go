@@ -1,4 +1,4 @@
-// Package codec knows all the APIs of providers by their kinds.
+// Package codec lists the provider APIs that Collie speaks.
 package codec
 
 import (
@@ -14,7 +14,7 @@ import (
 
 var all = []*wire.Codec{openai.Codec(), responses.Codec(), anthropic.Codec(), gemini.Codec(), ollama.Codec()}
 
-// For returns the API of a kind; nil for a kind that nobody knows.
+// For returns the codec of a kind, or nil for an unknown kind.
 func For(kind string) *wire.Codec {
 	at := slices.IndexFunc(all, func(c *wire.Codec) bool { return c.Kind == kind })
 	if at < 0 {
@@ -23,7 +23,7 @@ func For(kind string) *wire.Codec {
 	return all[at]
 }
 
-// Kinds returns the kinds, the most usual first.
+// Kinds returns the kinds of API, the most common first.
 func Kinds() []string {
 	var kinds []string
 	for _, c := range all {

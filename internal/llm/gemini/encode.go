@@ -1,4 +1,4 @@
-// Package gemini speaks the Gemini API of Google.
+// Package gemini implements the Gemini API of Google.
 package gemini
 
 import (
@@ -12,7 +12,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// Codec returns the API.
+// Codec returns the codec of the Gemini API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "gemini", Base: "https://generativelanguage.googleapis.com", Version: "/v1beta",
@@ -33,7 +33,7 @@ type content struct {
 	Parts []object `json:"parts"`
 }
 
-// opaque is the signature that goes back on its part. Text says that the part is one of text.
+// opaque is the signature that goes back with its part.
 type opaque struct {
 	Signature string `json:"thoughtSignature"`
 }
@@ -86,7 +86,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/models/" + url.PathEscape(strings.TrimPrefix(d.Model, "models/")) + ":streamGenerateContent?alt=sse", raw, err
 }
 
-// budgets are how many tokens an effort is where the model wants a number.
+// budgets are the numbers of tokens that efforts stand for, where the model wants a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
 func config(d *wire.Draft) object {
@@ -115,7 +115,7 @@ func config(d *wire.Draft) object {
 		if level := d.Effort; off {
 			think["thinkingLevel"] = d.Style.ThinkOff
 		} else if level == llm.EffortMedium && strings.Contains(d.Model, "-pro") {
-			think["thinkingLevel"] = llm.EffortHigh // there is nothing between
+			think["thinkingLevel"] = llm.EffortHigh // these models know low and high only
 		} else if level != "" {
 			think["thinkingLevel"] = level
 		}
@@ -136,7 +136,7 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 			if p.Text != "" {
 				parts = append(parts, object{"text": p.Text})
 			}
-		case llm.PartReasoning: // thoughts do not go back, but their signatures
+		case llm.PartReasoning: // only the signature of reasoning goes back
 			if o.Signature != "" {
 				parts = append(parts, object{"text": "", "thoughtSignature": o.Signature})
 			}
@@ -147,7 +147,7 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 			} else if !signed && d.Style.Thinking == wire.ThinkEffort {
 				part["thoughtSignature"] = unsigned
 			}
-			signed = true // of parallel calls only the first is
+			signed = true // only the first of parallel calls has a signature
 			parts = append(parts, part)
 		case llm.PartToolResult:
 			said := "output"

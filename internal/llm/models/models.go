@@ -1,6 +1,6 @@
-// Package models knows what is public about models: how long their context is, what they can do, what they cost at
-// their maker. What the table does not know has a short context, no price, and can be tried with everything. Settings go
-// before it, where models are asked.
+// Package models holds public facts about language models: context length, abilities, and prices at their makers. A
+// model that is not in the table has a short context, no price and all abilities, so that it can be tried. Settings
+// override the table; package client applies them.
 package models
 
 import (
@@ -11,38 +11,38 @@ import (
 	"collie/internal/llm"
 )
 
-// UnknownContext is the context of a model that nobody knows, in tokens.
+// UnknownContext is the assumed context of an unknown model, in tokens.
 const UnknownContext = 32 << 10
 
-// Model is what is known of a model. Limits are in tokens.
+// Model describes a model. Limits are in tokens.
 type Model struct {
-	// ID is how its maker calls it. Longer names that begin with it, as those with a date, mean it too.
+	// ID is the maker's name of the model. Longer names that begin with it, such as those with a date, match too.
 	ID      string `json:"id"`
 	Context int    `json:"context,omitempty"`
 	Output  int    `json:"output,omitempty"`
 	Tools   bool   `json:"tools,omitempty"`
 	Images  bool   `json:"images,omitempty"`
 	PDF     bool   `json:"pdf,omitempty"`
-	// Reasoning says that it can be asked to think, or always does.
+	// Reasoning means that it can be asked to think, or always does.
 	Reasoning bool `json:"reasoning,omitempty"`
-	// Price at Host; nil where it is not known, or nobody pays.
+	// Price at Host; nil if it is unknown, or the model runs on the user's machine.
 	Price *Price `json:"price,omitempty"`
-	// Host is the provider whose price that is.
+	// Host is the provider whose price it is.
 	Host string `json:"host,omitempty"`
-	// Date says when the row was written, Page where the maker publishes the price.
+	// Date is when the row was written, Page where the maker publishes the price.
 	Date string `json:"date,omitempty"`
 	Page string `json:"page,omitempty"`
-	// Known is false for a model of which nothing is known.
+	// Known is false for a model that is not in the table.
 	Known bool `json:"-"`
 }
 
-// Price is in US dollars for a million tokens, which is millionths of a dollar for a token.
+// Price is in US dollars per million tokens, which equals millionths of a dollar per token.
 type Price struct {
 	Input      float64 `json:"input"`
-	Cached     float64 `json:"cached,omitempty"`     // read from the cache; as Input where 0
-	CacheWrite float64 `json:"cacheWrite,omitempty"` // as Input where 0
+	Cached     float64 `json:"cached,omitempty"`     // read from the cache; 0 means as Input
+	CacheWrite float64 `json:"cacheWrite,omitempty"` // 0 means as Input
 	Output     float64 `json:"output"`
-	// Long is the price of requests with more input than LongFrom.
+	// Long is the price of requests with more than LongFrom tokens of input; nil means that there is one price.
 	LongFrom int64  `json:"longFrom,omitempty"`
 	Long     *Price `json:"long,omitempty"`
 }
@@ -62,8 +62,8 @@ func (p *Price) Cost(u llm.Usage) int64 {
 	return int64(math.Round(float64(plain)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
 }
 
-// Find returns what is known of a model at a provider with such a base URL. Of the rows that fit the one with the longest
-// name is it; a price is only there if it is that provider's.
+// Find returns what is known of a model at the provider with that base URL. If several rows match, the longest ID wins.
+// The price is included only if it is that provider's.
 func Find(baseURL, model string) Model {
 	m, ok := longest(model)
 	if !ok {

@@ -16,7 +16,7 @@ const (
 // written is when the rows below were.
 const written = "2026-01-31"
 
-// maker completes rows of one maker.
+// maker adds date, host and page to rows of one maker.
 func maker(host, page string, rows ...Model) []Model {
 	for i := range rows {
 		rows[i].Date = written
@@ -31,18 +31,18 @@ func price(input, cached, output float64) *Price {
 	return &Price{Input: input, Cached: cached, Output: output}
 }
 
-// claude returns a price of Anthropic's, which follows from that of input.
+// claude returns a price of Anthropic's, whose cache prices follow from the input price.
 func claude(input, output float64) *Price {
 	return &Price{Input: input, Cached: input / 10, CacheWrite: input * 1.25, Output: output}
 }
 
-// tiered returns a price that is another one from 200,000 tokens of input on.
+// tiered returns a price that changes to long above 200,000 tokens of input.
 func tiered(p, long *Price) *Price {
 	p.LongFrom, p.Long = 200_000, long
 	return p
 }
 
-// table holds the models most asked for, at most 60.
+// table lists the models most used, at most 60.
 var table = concat(
 	maker(anthropicHost, anthropicPage,
 		Model{ID: "claude-opus-4-6", Context: 200_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(5, 25)},
@@ -113,7 +113,7 @@ var table = concat(
 	maker(minimaxHost, minimaxPage,
 		Model{ID: "minimax-m2", Context: 204_800, Tools: true, Reasoning: true, Price: price(0.3, 0.03, 1.2)},
 	),
-	// Those that people run themselves.
+	// Models that people run themselves.
 	maker("", "",
 		Model{ID: "qwen3", Context: 40_960, Tools: true, Reasoning: true},
 		Model{ID: "qwen3-coder", Context: 262_144, Tools: true},

@@ -1,4 +1,5 @@
-// Package ollama speaks the own API of Ollama, which says how long the context of a model is loaded.
+// Package ollama implements Ollama's own API, which unlike its OpenAI-compatible one sets the context length with which
+// a model is loaded.
 package ollama
 
 import (
@@ -11,7 +12,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// Codec returns the API.
+// Codec returns the codec of Ollama's API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "ollama", Base: "http://127.0.0.1:11434", Version: "/api", Lines: true,
@@ -50,7 +51,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 		}
 	}
 	body["messages"] = messages
-	if len(d.Tools) > 0 && !d.NoTools { // there is no other way to forbid them
+	if len(d.Tools) > 0 && !d.NoTools { // the API has no other way to forbid calls
 		var tools []object
 		for _, t := range d.Tools {
 			tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
@@ -84,7 +85,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/chat", raw, err
 }
 
-// add writes one message, or one for each result of tools.
+// add appends m to the list; tool results become a message each.
 func add(to []message, m llm.Message) ([]message, error) {
 	out := message{Role: string(m.Role)}
 	for _, p := range m.Parts {

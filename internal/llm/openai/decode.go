@@ -31,7 +31,8 @@ type delta struct {
 	ToolCalls        []piece           `json:"tool_calls"`
 }
 
-// piece is a piece of a call. Some servers send the index for none, the id with each, or the arguments as an object.
+// piece is a fragment of a call. Some servers omit the index, repeat the id in each piece, or send the arguments as an
+// object.
 type piece struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
@@ -50,7 +51,7 @@ func (p piece) args() string {
 	return string(p.Function.Args)
 }
 
-// content is a text, or a list of parts of which some are thoughts.
+// content is a text, or a list of parts of which some are reasoning.
 type content struct{ text, thought string }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -90,8 +91,8 @@ type decoder struct {
 	tags    wire.ThinkTags
 	finish  llm.Finish
 	details []json.RawMessage
-	last    string         // the key of the call that was added to last
-	byIndex map[int]string // keys of calls
+	last    string         // key of the call that last received a piece
+	byIndex map[int]string // keys of calls, by their index
 	calls   int
 }
 
@@ -151,8 +152,8 @@ func (d *decoder) add(in delta) error {
 	return nil
 }
 
-// piece adds a piece of a call, to the one it belongs to: a new id with a name begins one, whatever the index says; else the
-// index decides; without any it is the last.
+// piece adds a fragment to its call. A new id with a name begins a call, whatever the index is; otherwise the index
+// decides; without an index the fragment belongs to the last call.
 func (d *decoder) piece(p piece) error {
 	if d.byIndex == nil {
 		d.byIndex = map[int]string{}
@@ -166,7 +167,7 @@ func (d *decoder) piece(p piece) error {
 		switch {
 		case d.answer.Has(id):
 			key, known = id, true
-		case known && p.Function.Name == "" && p.Index != nil: // a new id on each piece
+		case known && p.Function.Name == "" && p.Index != nil: // a server that sends a new id with each piece
 		default:
 			key, known = id, false
 		}

@@ -1,5 +1,5 @@
-// Package openai speaks the chat completions of OpenAI, and of all the servers that are compatible with
-// them, each in its own way: decoding is as lenient as what is meant stays plain.
+// Package openai implements the chat completions API of OpenAI and of the many servers compatible with it. Servers
+// deviate in details, so decoding accepts everything whose meaning is clear.
 package openai
 
 import (
@@ -12,7 +12,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// Codec returns the API.
+// Codec returns the codec of chat completions.
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "openai", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 	}
 }
 
-// bearer sends a key as OpenAI does.
+// bearer sets the Authorization header.
 func bearer(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
@@ -36,7 +36,7 @@ type message struct {
 	Content    any    `json:"content"`
 	ToolCalls  []call `json:"tool_calls,omitempty"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
-	// reasoning goes into the field that the provider has for it.
+	// reasoning is encoded as the member that field names.
 	reasoning string
 	details   json.RawMessage
 	field     string
@@ -66,7 +66,7 @@ type function struct {
 	Args string `json:"arguments"`
 }
 
-// opaque is what a provider wants back with its thoughts.
+// opaque is what a provider wants back with its reasoning.
 type opaque struct {
 	Details json.RawMessage `json:"reasoning_details,omitempty"`
 }
@@ -111,7 +111,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/chat/completions", raw, err
 }
 
-// think asks for thoughts in the words of the provider.
+// think sets the fields that ask for reasoning, in the style of the provider.
 func think(body object, d *wire.Draft) {
 	effort := string(d.Effort)
 	if effort == "" {
@@ -137,7 +137,7 @@ func think(body object, d *wire.Draft) {
 	}
 }
 
-// add writes one message, which may take several there.
+// add appends m to the list; tool results become a message each.
 func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 	switch m.Role {
 	case llm.RoleUser:
@@ -178,7 +178,7 @@ func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 	return append(to, out), nil
 }
 
-// parts writes content, as one text where it is one.
+// parts encodes content, as a plain string if it is a single text.
 func parts(from []llm.Part) (any, error) {
 	if len(from) == 1 && from[0].Kind == llm.PartText {
 		return from[0].Text, nil
@@ -206,12 +206,12 @@ func parts(from []llm.Part) (any, error) {
 	return out, nil
 }
 
-// dataURL writes a file as a URL.
+// dataURL encodes a file as a data: URL.
 func dataURL(f *llm.File) string {
 	return "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
 }
 
-// mark asks providers behind a router to cache: the system prompt and the last two messages of the user.
+// mark asks providers behind a router to cache the system prompt and the last two user messages.
 func mark(messages []message) {
 	left := 2
 	for i := len(messages) - 1; i >= 0; i-- {

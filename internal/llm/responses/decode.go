@@ -50,7 +50,7 @@ type item struct {
 type decoder struct {
 	answer  wire.Answer
 	refused bool
-	summary int // the piece of thoughts that was written last
+	summary int // index of the summary paragraph written last
 }
 
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
@@ -72,7 +72,7 @@ func (d *decoder) feed(f wire.Frame) error {
 		d.refused = true
 		d.answer.Text(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		if e.Summary > d.summary { // its own paragraph
+		if e.Summary > d.summary { // begins a new paragraph
 			d.summary = e.Summary
 			e.Delta = "\n\n" + e.Delta
 		}
@@ -105,7 +105,7 @@ func orNull(raw json.RawMessage) []byte {
 	return raw
 }
 
-// item begins or ends an item. Thoughts go back whole, as far as they are encrypted.
+// item begins or ends an item. Reasoning is kept whole, to go back, if it is encrypted.
 func (d *decoder) item(e event) error {
 	var it item
 	if err := json.Unmarshal(e.Item, &it); err != nil {
@@ -131,7 +131,7 @@ func (d *decoder) item(e event) error {
 		if err := json.Unmarshal(e.Item, &fields); err != nil {
 			return wire.Garbled(err)
 		}
-		delete(fields, "status") // which requests must not have
+		delete(fields, "status") // requests must not contain it
 		d.answer.Reasoning("", fields)
 	case it.Type == "message" && !done:
 		d.answer.Close()

@@ -1,5 +1,5 @@
-// Package responses speaks the Responses API of OpenAI. Nothing is kept at the provider: reasoning travels encrypted in the
-// conversation.
+// Package responses implements the Responses API of OpenAI. The provider stores nothing: reasoning travels encrypted in
+// the conversation.
 package responses
 
 import (
@@ -12,7 +12,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// Codec returns the API.
+// Codec returns the codec of the Responses API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "responses", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
@@ -74,7 +74,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/responses", raw, err
 }
 
-// add writes one message, as the items it is there.
+// add appends the items that m consists of.
 func add(items []any, m llm.Message) ([]any, error) {
 	switch m.Role {
 	case llm.RoleUser:

@@ -24,8 +24,8 @@ const deepest = 6
 // keptSchemas is how many lowered schemas a chain keeps.
 const keptSchemas = 2048
 
-// lower returns schema as the provider takes it. What it loses only lets models send more than is allowed, which is refused
-// where the tool is called.
+// lower converts schema to the dialect of the provider. A conversion may only make a schema more permissive: the tool
+// itself still refuses arguments that the original forbids.
 func (c *chain) lower(schema json.RawMessage) json.RawMessage {
 	c.mu.Lock()
 	low, ok := c.lowered[string(schema)]
@@ -105,7 +105,7 @@ type lowering struct {
 // writtenMax bounds what a schema that refers to itself in many places becomes.
 const writtenMax = 4096
 
-// lower returns s without references, and for OpenAPI with what that has alone.
+// lower returns s without references, and in the openAPI dialect with the keywords of OpenAPI only.
 func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 	s = l.follow(s, depth)
 	out := map[string]any{}
@@ -213,7 +213,7 @@ func openAPIOf(s map[string]any) map[string]any {
 		}
 	}
 	switch t := s["type"].(type) {
-	case []any: // several types; null is said otherwise
+	case []any: // several types; null becomes nullable
 		types := slices.DeleteFunc(slices.Clone(t), func(one any) bool { return one == "null" })
 		if len(types) < len(t) {
 			s["nullable"] = true
@@ -285,7 +285,7 @@ func enumOf(s map[string]any) {
 	for _, v := range list {
 		switch v := v.(type) {
 		case string:
-			if v != "" { // which is refused
+			if v != "" { // Gemini refuses an empty one
 				texts = append(texts, v)
 			}
 		case nil:

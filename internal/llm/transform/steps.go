@@ -68,7 +68,7 @@ func pair(_ *chain, d *wire.Draft) {
 	d.Messages = messages
 }
 
-// maxID is how long the id of a call may be.
+// maxID is the longest id of a call that all providers accept.
 const maxID = 40
 
 // callIDs makes ids legal that came from elsewhere.
@@ -82,13 +82,13 @@ func callIDs(_ *chain, d *wire.Draft) {
 	}
 }
 
-// digest tells texts apart in few letters.
+// digest returns a short text that differs for different texts.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// systemAsUser puts the system prompt before what the user says first.
+// systemAsUser puts the system prompt in front of the first user message.
 func systemAsUser(_ *chain, d *wire.Draft) {
 	if d.System == "" {
 		return
@@ -149,7 +149,7 @@ func picturesBehind(_ *chain, d *wire.Draft) {
 	d.Messages = messages
 }
 
-// lowerSchemas writes the schemas of tools as the provider takes them.
+// lowerSchemas converts the schemas of tools to the dialect of the provider.
 func lowerSchemas(c *chain, d *wire.Draft) {
 	d.Tools = slices.Clone(d.Tools)
 	for i := range d.Tools {
@@ -157,11 +157,11 @@ func lowerSchemas(c *chain, d *wire.Draft) {
 	}
 }
 
-// maxName is how long the name of a tool may be.
+// maxName is the longest name of a tool that all providers accept.
 const maxName = 64
 
-// nameTools gives tools names that the provider takes, each another one, and the same ones in every request that has the same
-// tools: signs it does not know become _, and where that makes two alike, or one too long, a digest tells them apart.
+// nameTools gives each tool a unique name that the provider accepts, and the same name in every request with the same
+// tools. Other characters become _; a digest is appended to names that are too long or would coincide.
 func nameTools(_ *chain, d *wire.Draft) {
 	d.Names = map[string]string{}
 	theirs := map[string]string{}
@@ -195,7 +195,7 @@ func nameTools(_ *chain, d *wire.Draft) {
 	}
 }
 
-// sanitize returns name with _ for what not all providers take; some want it to begin with a letter.
+// sanitize replaces what not all providers accept in a name by _. Some require a letter or _ at the beginning.
 func sanitize(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if wire.Legal(string(r), 1) {
@@ -209,7 +209,7 @@ func sanitize(name string) string {
 	return name
 }
 
-// limitOutput sets a limit for the API that must have one, and lowers what is beyond the model.
+// limitOutput sets an output limit if the API requires one, and lowers it to that of the model.
 func limitOutput(c *chain, d *wire.Draft) {
 	limit := c.model.Output
 	switch {
@@ -223,7 +223,8 @@ func limitOutput(c *chain, d *wire.Draft) {
 	}
 }
 
-// The limits where nobody asks for one: room for an answer that leaves room for the conversation, and what every model has.
+// Output limits if the request has none: for models with a known limit, which must leave room for the
+// conversation, and for all others.
 const (
 	usualOutput = 32_000
 	leastOutput = 8192

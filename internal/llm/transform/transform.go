@@ -1,5 +1,5 @@
-// Package transform makes requests ready for one model of one provider: an ordered chain of steps, compiled once for each
-// provider, model and options, and kept for ten minutes.
+// Package transform adapts requests to one model of one provider. It does so in an ordered list of steps, a chain,
+// which is built once for each combination of provider, model and options and cached for ten minutes.
 package transform
 
 import (
@@ -16,24 +16,24 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// How long a chain is kept, and how many.
+// How long a chain is cached, and how many are.
 const (
 	keptFor = 10 * time.Minute
 	keptMax = 256
 )
 
-// Options say for whom a chain is.
+// Options say which model of which provider a request is adapted to.
 type Options struct {
-	Provider string // its name in settings, which parts that go back to it bear
-	Kind     string // of its API
-	BaseURL  string // where it is, which tells compatible servers apart
+	Provider string // name in the settings; parts with opaque data name it
+	Kind     string // of the API
+	BaseURL  string // tells compatible servers apart by their hosts
 	Model    models.Model
-	ID       string // of the model, as it is asked for
-	// Extra are fields of the body that settings give, over all others.
+	ID       string // name of the model in requests
+	// Extra are fields of the body from the settings; they override all others.
 	Extra map[string]json.RawMessage
 }
 
-// Chains makes and keeps chains. It is safe for concurrent use.
+// Chains builds and caches chains. It is safe for concurrent use.
 type Chains struct {
 	now func() time.Time
 
@@ -47,19 +47,19 @@ type kept struct {
 	until time.Time
 }
 
-// New returns an empty Chains that reads the time from now.
+// New returns an empty Chains whose clock is now.
 func New(now func() time.Time) *Chains {
 	return &Chains{now: now, kept: map[string]kept{}}
 }
 
-// Compiled returns how many chains were compiled since the start.
+// Compiled returns how many chains have been built.
 func (c *Chains) Compiled() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.compiled
 }
 
-// Clear forgets all chains, and returns how many there were.
+// Clear empties the cache and returns how many chains it held.
 func (c *Chains) Clear() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,7 +68,7 @@ func (c *Chains) Clear() int {
 	return n
 }
 
-// Draft makes r ready. It changes nothing of r, and keeps nothing.
+// Draft adapts r, without changing or keeping it.
 func (c *Chains) Draft(o Options, r *llm.Request) (*wire.Draft, error) {
 	if r.Model == "" && o.ID == "" {
 		return nil, &llm.Error{Class: llm.ClassCaller, Provider: o.Provider, Message: "no model is named"}
@@ -84,7 +84,7 @@ func (c *Chains) Draft(o Options, r *llm.Request) (*wire.Draft, error) {
 	return d, nil
 }
 
-// chain returns that of o, compiled if it is not there.
+// chain adapts requests to one model.
 func (c *Chains) chain(o Options) *chain {
 	key := o.key()
 	now := c.now()
@@ -102,7 +102,7 @@ func (c *Chains) chain(o Options) *chain {
 	return ch
 }
 
-// evict drops what is over its time, or else the oldest.
+// evict removes expired chains, or the oldest one if none has expired.
 func (c *Chains) evict(now time.Time) {
 	oldest := ""
 	for key, k := range c.kept {
@@ -117,7 +117,7 @@ func (c *Chains) evict(now time.Time) {
 	}
 }
 
-// key tells chains apart. Extra goes past the chain.
+// key identifies a chain. Extra is not part of it, since chains do not use it.
 func (o Options) key() string {
 	return fmt.Sprintf("%q %q %q %q %+v", o.Provider, o.Kind, o.BaseURL, o.ID, o.Model)
 }
@@ -131,11 +131,11 @@ type chain struct {
 	steps    []func(*chain, *wire.Draft)
 
 	mu      sync.Mutex
-	lowered map[string]json.RawMessage // schemas, by the original
+	lowered map[string]json.RawMessage // converted schemas, by the original
 }
 
-// compile decides what has to be done. The order matters: parts are put right before messages are joined, and names
-// come after the tools that bear them are known.
+// compile decides which steps are needed. Their order matters: ids and results are fixed before messages are merged or
+// moved, and names are assigned once all tools are known.
 func compile(o Options) *chain {
 	ch := &chain{provider: o.Provider, model: o.Model, lowered: map[string]json.RawMessage{}}
 	ch.style, ch.schemas = style(o)
@@ -180,7 +180,7 @@ func style(o Options) (wire.Style, dialect) {
 		case strings.HasPrefix(name, "gemini-2.5"):
 			s.Thinking, s.ThinkOff = wire.ThinkBudget, "0"
 			if strings.HasPrefix(name, "gemini-2.5-pro") {
-				s.ThinkOff = "128" // it always thinks
+				s.ThinkOff = "128" // it cannot be switched off
 			}
 		}
 		return s, openAPI
@@ -217,7 +217,7 @@ func style(o Options) (wire.Style, dialect) {
 			s.Thinking = wire.ThinkSwitch
 		}
 	case host == "api.x.ai" && strings.HasPrefix(name, "grok-4"), host == "api.mistral.ai":
-		s.Thinking = "" // they take no effort
+		s.Thinking = "" // they have no effort setting
 	case strings.HasPrefix(name, "gemma"):
 		s.SystemRole = "user"
 	}

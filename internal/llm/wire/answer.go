@@ -8,25 +8,25 @@ import (
 	"collie/internal/llm"
 )
 
-// argsLimit is what the arguments of one call may hold, in bytes.
+// argsLimit is the maximum size of the arguments of one call, in bytes.
 const argsLimit = 16 << 20
 
-// Answer writes the events of one answer in their order, for decoders: it counts parts, keeps the pieces of
-// calls, and gives tools their own names back. The zero value is an answer that has not begun.
+// Answer assembles the events of one answer for a decoder: it numbers the parts, collects the pieces of calls and
+// translates tool names back to ours. The zero value is an answer that has not begun.
 type Answer struct {
-	Names map[string]string // of tools, ours by theirs
-	Out   []llm.Event       // what has been written; its reader empties it
+	Names map[string]string // our names of tools, by the names the provider knows
+	Out   []llm.Event       // events not taken yet; Take empties it
 
 	started bool
-	open    llm.EventKind // what the last part is, if more can be added to it
+	open    llm.EventKind // kind of the last part while more can be added to it
 	next    int           // the index of the next part
 	calls   []*call
 	usage   llm.Usage
 }
 
-// call is a call that may still get arguments.
+// call is a tool call, which may still be receiving its arguments.
 type call struct {
-	key   string // by which the provider names it in this answer
+	key   string // how the provider refers to the call within this answer
 	index int
 	id    string
 	name  string
@@ -34,7 +34,7 @@ type call struct {
 	ended bool
 }
 
-// Start begins the answer; once is enough.
+// Start begins the answer. Only the first call has an effect.
 func (a *Answer) Start(model, id string) {
 	if !a.started {
 		a.started = true
@@ -42,7 +42,7 @@ func (a *Answer) Start(model, id string) {
 	}
 }
 
-// Text adds text, to the last part if that is text.
+// Text appends to the last part if that is text, else it begins a new part.
 func (a *Answer) Text(text string) {
 	if text == "" {
 		return
@@ -50,7 +50,7 @@ func (a *Answer) Text(text string) {
 	a.Out = append(a.Out, llm.Event{Kind: llm.EventText, Index: a.part(llm.EventText), Text: text})
 }
 
-// Reasoning adds thoughts, to the last part if that is thoughts. With opaque that part is closed.
+// Reasoning is like Text, for reasoning. A non-nil opaque also ends the part.
 func (a *Answer) Reasoning(text string, opaque any) {
 	e := llm.Event{Kind: llm.EventReasoning, Text: text}
 	if opaque != nil {
@@ -66,10 +66,10 @@ func (a *Answer) Reasoning(text string, opaque any) {
 	a.Out = append(a.Out, e)
 }
 
-// Close ends the last part, so that what comes next is a part of its own.
+// Close ends the last part, so that what comes next begins a new one.
 func (a *Answer) Close() { a.open = "" }
 
-// part returns the index of the part of a kind that is being written.
+// part returns the index of the open part of this kind, and begins one if there is none.
 func (a *Answer) part(kind llm.EventKind) int {
 	if a.open != kind {
 		a.open = kind
@@ -78,7 +78,7 @@ func (a *Answer) part(kind llm.EventKind) int {
 	return a.next - 1
 }
 
-// Call begins the call that the provider names key in this answer. The id may be empty.
+// Call begins the call that the provider refers to as key in this answer. The id may be empty.
 func (a *Answer) Call(key, id, name string) {
 	if ours, ok := a.Names[name]; ok {
 		name = ours
@@ -90,7 +90,7 @@ func (a *Answer) Call(key, id, name string) {
 	a.Out = append(a.Out, llm.Event{Kind: llm.EventToolStart, Index: c.index, ID: id, Name: name})
 }
 
-// Args adds to the arguments of a call.
+// Args appends to the arguments of a call.
 func (a *Answer) Args(key, text string) error {
 	c := a.find(key)
 	if c == nil || c.ended || text == "" {
@@ -104,7 +104,8 @@ func (a *Answer) Args(key, text string) error {
 	return nil
 }
 
-// ArgsIfNone adds all arguments of a call that has none, for providers that repeat at the end what came in pieces.
+// ArgsIfNone sets the arguments of a call that has none yet, for providers that repeat at the end what they streamed in
+// pieces.
 func (a *Answer) ArgsIfNone(key, text string) error {
 	if c := a.find(key); c == nil || c.args.Len() > 0 {
 		return nil
@@ -112,7 +113,7 @@ func (a *Answer) ArgsIfNone(key, text string) error {
 	return a.Args(key, text)
 }
 
-// EndCall ends a call; twice does nothing. Opaque goes back to the provider with the call.
+// EndCall ends a call; a second time it does nothing. opaque goes back to the provider with the call.
 func (a *Answer) EndCall(key string, opaque any) {
 	if c := a.find(key); c != nil {
 		a.end(c, opaque)
@@ -156,7 +157,7 @@ func (a *Answer) find(key string) *call {
 	return nil
 }
 
-// Usage notes what the answer costs; it is told when it changes.
+// Usage sets what the answer costs, and emits an event if that changed.
 func (a *Answer) Usage(u llm.Usage) {
 	if u != a.usage {
 		a.usage = u
@@ -164,8 +165,8 @@ func (a *Answer) Usage(u llm.Usage) {
 	}
 }
 
-// Finish ends the calls that are open, and the answer. One that stops with calls ends for their sake, whatever
-// the provider says.
+// Finish ends the open calls and the answer. An answer that stops after calling tools finishes with FinishToolCalls,
+// whatever the provider says.
 func (a *Answer) Finish(why llm.Finish) {
 	for _, c := range a.calls {
 		a.end(c, nil)
@@ -177,7 +178,7 @@ func (a *Answer) Finish(why llm.Finish) {
 	a.Out = append(a.Out, llm.Event{Kind: llm.EventFinish, Finish: why})
 }
 
-// Take returns out with what has been written since the last Take.
+// Take appends the events since the last Take to out.
 func (a *Answer) Take(out []llm.Event) []llm.Event {
 	out = append(out, a.Out...)
 	a.Out = a.Out[:0]

@@ -10,12 +10,12 @@ import (
 	"collie/internal/llm"
 )
 
-// failure is what a provider said went wrong, read from any of the shapes in which they say it.
+// failure is an error as a provider described it, read from any of the shapes in use.
 type failure struct {
-	Status  int // of HTTP, or what the body says in its place
+	Status  int // of HTTP, or a number in the body that takes its place
 	Code    string
 	Message string
-	// details are all other words of the error, where some providers hide what matters.
+	// details are the remaining fields of the error, where some providers put the decisive words.
 	details string
 }
 
@@ -53,7 +53,7 @@ func failed(body []byte) (f failure, ok bool) {
 	if f.Message == "" {
 		f.Message = text(inner["detail"])
 	}
-	for _, field := range []string{"code", "status", "type"} { // the first that is a word
+	for _, field := range []string{"code", "status", "type"} { // the first that is not a number
 		var n int
 		if json.Unmarshal(inner[field], &n) == nil && n >= 400 && n < 600 {
 			f.Status = n
@@ -67,7 +67,7 @@ func failed(body []byte) (f failure, ok bool) {
 	return f, f.Message != "" || f.Code != ""
 }
 
-// text returns a JSON string, or other JSON as it is written.
+// text returns the value of a JSON string, or any other JSON verbatim.
 func text(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || string(raw) == "null" {
@@ -79,7 +79,7 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// classify puts the answer of a provider that refused into a class. model is the one that was asked for.
+// classify turns an HTTP error response into an [*llm.Error]. model is the model that was asked for.
 func classify(status int, header http.Header, body []byte, model string, now time.Time) *llm.Error {
 	f, ok := failed(body)
 	if !ok {
@@ -96,7 +96,7 @@ func classify(status int, header http.Header, body []byte, model string, now tim
 // InStream returns the error that a frame reports, nil where it reports none.
 func InStream(data []byte) *llm.Error {
 	if !bytes.Contains(data, []byte(`"error"`)) {
-		return nil // as almost always
+		return nil // the common case
 	}
 	var outer struct {
 		Type  string          `json:"type"`
@@ -114,7 +114,7 @@ func InStream(data []byte) *llm.Error {
 	return e
 }
 
-// error returns the error of a failure, its class decided by words before numbers.
+// error converts f. The class is decided by words first, then by the status.
 func (f failure) error(model string) *llm.Error {
 	e := &llm.Error{Status: f.Status, Code: f.Code, Message: cut(f.Message)}
 	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
@@ -233,7 +233,7 @@ func contains(words, sign string) bool {
 	return true
 }
 
-// messageLimit is what is kept of a provider's message, in bytes.
+// messageLimit is how much of a provider's message is kept, in bytes.
 const messageLimit = 2 << 10
 
 func cut(message string) string {
@@ -243,7 +243,7 @@ func cut(message string) string {
 	return strings.ToValidUTF8(message, "\ufffd")
 }
 
-// excerpt is what is told of a body that is not an error of an API.
+// excerpt shortens a body that is not an error of a known shape, for an error message.
 func excerpt(body []byte) string {
 	text := strings.Join(strings.Fields(string(body)), " ")
 	if len(text) > 200 {

@@ -20,16 +20,16 @@ import (
 	"collie/internal/llm"
 )
 
-// Waits of a request. There is none for a whole answer, which may take as long as it keeps coming.
+// Timeouts of a request. A whole answer has none: it may take as long as bytes keep coming.
 const (
 	connectWait     = 10 * time.Second
 	headerWait      = 60 * time.Second
-	localHeaderWait = 300 * time.Second // a model that is loaded first
+	localHeaderWait = 300 * time.Second // the server may have to load the model first
 	idleWait        = 120 * time.Second
 	drainWait       = 50 * time.Millisecond
 )
 
-// errorLimit is what is read of an answer that is an error, listLimit of a list of models.
+// How many bytes are read of an error response, and of a list of models.
 const (
 	errorLimit = 64 << 10
 	listLimit  = 8 << 20
@@ -46,12 +46,13 @@ type Client struct {
 	header, localHeader, idle time.Duration
 }
 
-// Options are what a Client can do without.
+// Options of a Client; the zero value works.
 type Options struct {
-	// Transport is how requests travel; one of the Client's own where nil, through the proxy that the environment names.
+	// Transport sends the requests. nil means a transport of the Client's own, which uses the proxy that the
+	// environment names.
 	Transport http.RoundTripper
-	// Header and Idle are waits for the first byte and for the next one, where they should not be 60 s (300 s
-	// for a model on this network) and 120 s.
+	// Header and Idle are the timeouts for the first byte and for each next one. 0 means 60 s (300 s for a model on
+	// this network) and 120 s.
 	Header, Idle time.Duration
 }
 
@@ -63,7 +64,7 @@ func NewClient(o Options) *Client {
 			DialContext:           (&net.Dialer{Timeout: connectWait, KeepAlive: 30 * time.Second}).DialContext,
 			TLSHandshakeTimeout:   connectWait,
 			ForceAttemptHTTP2:     true,
-			DisableCompression:    true, // packed text is held back until there is enough of it
+			DisableCompression:    true, // compression would delay small pieces of a stream
 			MaxIdleConnsPerHost:   16,
 			IdleConnTimeout:       90 * time.Second,
 			ExpectContinueTimeout: time.Second,
@@ -81,9 +82,9 @@ func NewClient(o Options) *Client {
 	return c
 }
 
-// Stream makes one attempt with one key and yields the events of the answer, a finish event last. An error ends it, which is
-// an [*llm.Error] without secrets; what was yielded before it stands. Ids of calls are unlike those in d. Leaving the loop,
-// or ending ctx, closes the connection.
+// Stream makes one attempt with one key and yields the events of the answer, a finish event last. An error ends the
+// sequence; it is an [*llm.Error] without secrets, and events before it remain valid. Calls get ids that do not occur
+// in d. Leaving the loop early, or ending ctx, closes the connection.
 func (c *Client) Stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		ended, err := c.stream(ctx, codec, ep, d, func(e llm.Event) bool { return yield(e, nil) })
@@ -93,7 +94,7 @@ func (c *Client) Stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 	}
 }
 
-// stream calls emit for each event, and returns true if that ended it.
+// stream calls emit for each event. It returns true if emit returned false, which ends the stream.
 func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft, emit func(llm.Event) bool) (bool, error) {
 	path, body, err := codec.Encode(d)
 	if err != nil {
@@ -144,7 +145,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 	}
 }
 
-// finished says whether an answer has ended with these events.
+// finished reports whether these events end the answer.
 func finished(events []llm.Event) bool {
 	return len(events) > 0 && events[len(events)-1].Kind == llm.EventFinish
 }
@@ -205,7 +206,7 @@ func (c *Client) whole(ctx context.Context, codec *Codec, ep Endpoint, method, p
 	return body, nil
 }
 
-// response is an answer that is being read. Its bytes have to keep coming.
+// response is an answer being read. It is cancelled when no byte comes for the idle time.
 type response struct {
 	*http.Response
 	ctx    context.Context
@@ -214,7 +215,7 @@ type response struct {
 	idle   time.Duration
 }
 
-// open sends a request and returns its answer, if that is one.
+// open sends a request and returns the response if its status is 2xx, else an error.
 func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, path string, body []byte, model string) (*response, error) {
 	u, err := codec.address(ep.BaseURL, path)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -281,7 +282,7 @@ func (r *response) streams(codec *Codec) error {
 		if codec.Lines {
 			return nil
 		}
-	case "", "text/plain", "application/octet-stream": // servers that do not care
+	case "", "text/plain", "application/octet-stream": // servers that do not set the type
 		return nil
 	case "application/json":
 		if codec.Lines {
@@ -298,7 +299,7 @@ func (r *response) streams(codec *Codec) error {
 	}
 }
 
-// drain lets the connection serve again, if the answer ends at once.
+// drain reads the rest of the answer, if it ends at once, so that the connection can be reused.
 func (r *response) drain() {
 	r.watch.Reset(drainWait)
 	_, _ = io.CopyN(io.Discard, r.Body, 4<<10)
@@ -314,7 +315,7 @@ func (r *response) close() {
 	}
 }
 
-// cause returns why r ended, where it was for a wait of ours.
+// cause returns the timeout of ours that ended r, or else err.
 func (r *response) cause(err error) error {
 	if why := context.Cause(r.ctx); errors.Is(why, errHeaders) || errors.Is(why, errIdle) {
 		return why
@@ -322,7 +323,7 @@ func (r *response) cause(err error) error {
 	return err
 }
 
-// explain returns err as the error of a request to ep, without its key.
+// explain converts err into the error of a request to ep, without secrets.
 func (ep Endpoint) explain(ctx context.Context, model string, err error) *llm.Error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -364,7 +365,7 @@ func isTLS(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "x509:") || strings.Contains(err.Error(), "tls:"))
 }
 
-// local says whether u is on this machine or in this network.
+// local reports whether u is on this machine or in this network.
 func local(u *url.URL) bool {
 	host := u.Hostname()
 	if ip := net.ParseIP(host); ip != nil {
@@ -373,10 +374,10 @@ func local(u *url.URL) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".local") || !strings.Contains(host, ".")
 }
 
-// ids gives calls ids that the conversation does not have.
+// ids gives calls ids that do not occur in the conversation yet.
 type ids struct {
 	taken map[string]bool
-	ours  map[int]string // by part
+	ours  map[int]string // by index of the part
 }
 
 func newIDs(d *Draft) ids {
@@ -404,7 +405,7 @@ func (i ids) own(e llm.Event) llm.Event {
 	return e
 }
 
-// maxID is how long the id of a call may be for all providers.
+// maxID is the longest id of a call that all providers accept.
 const maxID = 40
 
 // Legal says whether text is made of 1 to limit letters, digits, _ and -, which all providers take for names and ids.

@@ -10,8 +10,7 @@ import (
 	"collie/internal/llm"
 )
 
-// Codec is the API of a kind of provider, as functions that know no network. It is not changed
-// once made, and safe for concurrent use.
+// Codec describes one provider API as functions that know no network. It is immutable and safe for concurrent use.
 type Codec struct {
 	// Kind names the API in settings.
 	Kind string
@@ -25,10 +24,9 @@ type Codec struct {
 	Lines bool
 	// Authorize adds the key to the headers of a request, and whatever else they must have. The key may be empty.
 	Authorize func(h http.Header, key string)
-	// Encode returns the path behind Version, and the body. Its error says what in the draft the API
-	// cannot carry.
+	// Encode returns the path after Version, and the body. It fails for a draft with something the API cannot carry.
 	Encode func(d *Draft) (path string, body []byte, err error)
-	// Decode returns a Decoder for one answer to a draft with such names.
+	// Decode returns a Decoder for one answer. names are the Names of the draft.
 	Decode func(names map[string]string) Decoder
 	// Models is the path behind Version that lists models, and List reads what it answers.
 	Models string
@@ -52,36 +50,36 @@ type Listed struct {
 	Tools, Images, Reasoning bool
 }
 
-// Decoder turns the frames of one answer into events. What it returns depends on the frames alone, not on when
-// they came. It is for one goroutine.
+// Decoder turns the frames of one answer into events. Its output depends on the frames alone, not on timing. It is not
+// safe for concurrent use.
 type Decoder interface {
-	// Feed appends what a frame says to out. The frame is the caller's again afterwards. An error ends the
-	// answer, an [*llm.Error] if the provider reported one. After a finish event there is nothing to feed.
+	// Feed appends the events of a frame to out and does not keep the frame. An error ends the answer; it is an
+	// [*llm.Error] if the provider reported it. Feed is not called after a finish event.
 	Feed(f Frame, out []llm.Event) ([]llm.Event, error)
-	// End appends what is left when the stream ends cleanly, a finish event at the end; an error says that
-	// the answer is not whole.
+	// End is called when the stream ends cleanly. It appends the remaining events, a finish event last, or fails if the
+	// answer is incomplete.
 	End(out []llm.Event) ([]llm.Event, error)
 }
 
-// Endpoint is where a request goes, and with which key.
+// Endpoint says where a request goes, and with which key.
 type Endpoint struct {
-	Provider string // its name in settings, for errors
-	BaseURL  string // the codec's where empty
+	Provider string // name in the settings, for errors
+	BaseURL  string // empty means the codec's default
 	Header   map[string]string
 	Key      string
 	KeyLabel string // for errors
 }
 
-// Draft is a request made ready for one model of one provider by package transform: names, schemas and parts
-// are as that takes them. A codec only writes it down.
+// Draft is a request that package transform has adapted to one model of one provider: names, schemas and parts are in
+// the form that the provider accepts. A codec only encodes it.
 type Draft struct {
 	Model  string
 	System string
-	// Messages hold no notices; each call has its result in the message behind it; Opaque is set only
-	// where it came from this provider.
+	// Messages hold no notices. The results of calls follow in the next message. Opaque is set only where it came from
+	// this provider.
 	Messages []llm.Message
 	Tools    []llm.Tool
-	// Names are those of tools, ours by theirs, where they differ.
+	// Names are our names of tools, by the names in this draft, where they differ.
 	Names       map[string]string
 	NoTools     bool
 	MaxOutput   int
@@ -90,11 +88,11 @@ type Draft struct {
 	Stop        []string
 	Session     string
 	Style       Style
-	// Extra are fields that go into the body last, over those of the codec.
+	// Extra are fields of the body that override those of the codec.
 	Extra map[string]json.RawMessage
 }
 
-// Thinking says in which words a model is asked to think.
+// Thinking is the way in which a model is asked to think.
 type Thinking string
 
 // The ways to ask. The zero value asks for nothing.
@@ -106,7 +104,7 @@ const (
 	ThinkSwitch   Thinking = "switch"   // on or off
 )
 
-// Style is how a provider and a model want what most take otherwise.
+// Style says how requests to a provider or model differ from the usual form.
 type Style struct {
 	// SystemRole is the role of the system prompt in chat completions: system, developer, or user for
 	// models without one.
@@ -116,13 +114,13 @@ type Style struct {
 	Thinking    Thinking
 	// ThinkOff is the word or number that switches thinking off; empty where leaving it out does.
 	ThinkOff string
-	// KeepReasoning is the field in which chat completions want thoughts back; empty for none.
+	// KeepReasoning is the field in which chat completions send earlier reasoning back; empty for none.
 	KeepReasoning string
 	// Sampling is false for models that refuse a temperature.
 	Sampling bool
-	// CacheMarks says that the request marks what the provider should keep in its cache.
+	// CacheMarks means that the request marks what the provider should cache.
 	CacheMarks bool
-	// ResultImages says that results of tools may hold images; else they follow in a user message.
+	// ResultImages means that tool results may hold images; otherwise these follow in a user message.
 	ResultImages bool
 	// MustLimit says that a request has to limit the output.
 	MustLimit bool
@@ -130,7 +128,7 @@ type Style struct {
 	Context int
 }
 
-// address returns where path of c is at base.
+// address returns the URL of path at base.
 func (c *Codec) address(base, path string) (*url.URL, error) {
 	if base == "" {
 		base = c.Base
@@ -145,7 +143,7 @@ func (c *Codec) address(base, path string) (*url.URL, error) {
 	return u.Parse(u.Path + path)
 }
 
-// Merge returns body, an object, with the fields of extra in place of its own of the same names.
+// Merge encodes body, which must become a JSON object, with the fields of extra in place of its own.
 func Merge(body any, extra map[string]json.RawMessage) ([]byte, error) {
 	raw, err := json.Marshal(body)
 	if err != nil || len(extra) == 0 {

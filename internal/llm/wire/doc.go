@@ -1,5 +1,5 @@
-// Package wire carries one request to one provider and its answer back: HTTP with deadlines that fit streams, frames cut
-// from the bytes, failures put into classes. What stands in bodies is the matter of a [Codec], one for each API.
+// Package wire sends one request to one provider and reads its answer: HTTP with timeouts that suit streams, frames
+// split from bytes, failures classified. What a request or response body contains is up to a [Codec], one for each API.
 //
-// A [Client] makes one attempt with one key and never retries, since who holds several keys knows better.
+// A [Client] makes one attempt with one key and never retries: only its caller knows whether there are other keys.
 package wire

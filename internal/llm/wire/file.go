@@ -7,14 +7,14 @@ import (
 	"collie/internal/llm"
 )
 
-// The kinds of file that models can be shown.
+// The kinds of file that models accept.
 const (
 	FileImage = "image"
 	FileText  = "text"
 	FilePDF   = "pdf"
 )
 
-// FileKind returns which kind of file f is; empty for one that no model takes.
+// FileKind returns the kind of f, or "" if no model accepts such a file.
 func FileKind(f *llm.File) string {
 	kind, _, _ := strings.Cut(f.MIME, ";")
 	switch {
@@ -29,7 +29,7 @@ func FileKind(f *llm.File) string {
 	return ""
 }
 
-// FileAsText writes a file of text into a message.
+// FileAsText renders a text file for use inside a message.
 func FileAsText(f *llm.File) string {
 	return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, strings.ToValidUTF8(string(f.Data), "\ufffd"))
 }

@@ -13,26 +13,26 @@ const (
 	eventLimit = 16 << 20
 )
 
-// errTooLong is the cause where a frame is over a limit.
+// errTooLong is the cause of an error about a frame over a limit.
 var errTooLong = errors.New("longer than any answer should be")
 
 // Frame is one server-sent event, or one line of JSON lines.
 type Frame struct {
-	Event string // its name, if it has one
+	Event string // name of the event, if it has one
 	Data  []byte
-	last  bool // the stream ended behind it
+	last  bool // the stream ended right after it
 }
 
-// frameReader cuts r into frames, whichever pieces it comes in, each byte looked at once.
+// frameReader splits r into frames, however the bytes arrive, and looks at each byte once.
 type frameReader struct {
 	r     io.Reader
 	lines bool // JSON lines
 
-	buf    []byte // buf[lo:hi] is read and not used
+	buf    []byte // buf[lo:hi] has been read but not consumed
 	lo, hi int
-	skipLF bool // the last line ended with \r, so \n belongs to it
+	skipLF bool // the last line ended with \r: a \n that follows belongs to it
 	begun  bool
-	cut    bool  // the last line had no end
+	cut    bool  // the stream ended within the last line
 	err    error // of r
 	data   []byte
 }
@@ -42,8 +42,8 @@ func newFrames(r io.Reader, lines bool) *frameReader {
 	return &frameReader{r: r, lines: lines, buf: make([]byte, 8<<10)}
 }
 
-// next returns the next frame that has data, which is valid until the call after. A last event that lacks
-// its blank line counts. The error is io.EOF at a clean end.
+// next returns the next frame that has data. The frame is valid until the following call. A last event without its
+// blank line counts. The error is io.EOF at a clean end.
 func (f *frameReader) next() (Frame, error) {
 	f.data = f.data[:0]
 	var name string
@@ -82,7 +82,7 @@ func (f *frameReader) next() (Frame, error) {
 	}
 }
 
-// line returns the next line without its end. One that the end of r cuts off counts, if that end is clean.
+// line returns the next line without its end. An unfinished last line counts if the stream ended cleanly.
 func (f *frameReader) line() ([]byte, error) {
 	scan := 0
 	for {
@@ -122,7 +122,7 @@ func (f *frameReader) begin(line []byte) []byte {
 	return line
 }
 
-// fill reads once, into a buffer that has room.
+// fill reads once, after making room in the buffer.
 func (f *frameReader) fill() {
 	if f.lo > 0 {
 		f.hi = copy(f.buf, f.buf[f.lo:f.hi])

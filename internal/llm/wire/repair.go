@@ -65,7 +65,7 @@ func closed(text string) string {
 		out = append(out, c)
 	}
 	if quoted {
-		return text // half a text is not one
+		return text // a string that was cut off cannot be completed
 	}
 	drop()
 	for _, c := range slices.Backward(open) {

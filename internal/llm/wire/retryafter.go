@@ -9,14 +9,14 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// retryLimit is the longest wait that is believed.
+// retryLimit is the longest wait that is taken seriously.
 const retryLimit = 7 * 24 * time.Hour
 
 // inText is how some providers say it within their message or the details beside that.
 var inText = lazyregexp.New(`"retryDelay"\s*:\s*"([0-9.]+s)"|try again in ((?:[0-9.]+(?:ms|h|m|s))+)|retry in ([0-9.]+s)`)
 
-// retryAfter returns how long a provider asks to wait, in whichever of their forms, the longest where there are
-// several; 0 where it does not, or asks for what cannot be meant.
+// retryAfter returns how long a provider asks to wait, in any of the known forms, the longest if there are several. It
+// is 0 if the provider does not say, or says something absurd.
 func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration) {
 	at := func(d time.Duration) {
 		if d > wait && d <= retryLimit {
@@ -40,7 +40,7 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 	if wait > 0 {
 		return wait
 	}
-	// Without a word about it, what has run out says when it is there again.
+	// Failing that, each limit that is used up says when it resets.
 	for name := range h {
 		left, ok := remaining(strings.ToLower(name))
 		if n, err := strconv.ParseFloat(h.Get(left), 64); !ok || err == nil && n > 0 {
@@ -51,7 +51,7 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 	return wait
 }
 
-// remaining returns the header that says how much of what resets at header is left.
+// remaining returns the header with what is left of the limit whose reset time header holds.
 func remaining(header string) (string, bool) {
 	switch {
 	case strings.HasPrefix(header, "x-ratelimit-reset"):
@@ -62,7 +62,7 @@ func remaining(header string) (string, bool) {
 	return "", false
 }
 
-// reset reads when a limit is over: a time, a duration, seconds, or the Unix time in seconds or milliseconds.
+// reset parses when a limit resets: a time, a duration, seconds, or a Unix time in seconds or milliseconds.
 func reset(v string, now time.Time) time.Duration {
 	if t, err := time.Parse(time.RFC3339, v); err == nil {
 		return t.Sub(now)
@@ -82,7 +82,7 @@ func reset(v string, now time.Time) time.Duration {
 	return seconds(n)
 }
 
-// seconds returns s as a duration; 0 where it is beyond what is believed.
+// seconds converts s to a duration; 0 if it is not positive or over retryLimit.
 func seconds(s float64) time.Duration {
 	if !(s > 0) || s > retryLimit.Seconds() {
 		return 0

@@ -7,14 +7,14 @@ const (
 	thinkClose = "</think>"
 )
 
-// ThinkTags finds thoughts that a model writes at the beginning of its text between <think> and </think>, whichever
-// pieces they come in. The zero value waits for the beginning.
+// ThinkTags separates reasoning that a model writes between <think> and </think> at the beginning of its text, however
+// the text is split. The zero value is ready for the beginning.
 type ThinkTags struct {
-	state int // 0 before the text, 1 in thoughts, 2 in text
+	state int // 0 at the beginning, 1 in reasoning, 2 in text
 	held  string
 }
 
-// Add adds text to a, or to its thoughts.
+// Add passes text on to a, as text or reasoning.
 func (t *ThinkTags) Add(a *Answer, text string) {
 	if t.state == 2 || text == "" {
 		a.Text(text)
@@ -28,7 +28,7 @@ func (t *ThinkTags) Add(a *Answer, text string) {
 		case thinks:
 			t.state, t.held = 1, rest
 		case strings.HasPrefix(thinkOpen, begin):
-			return // too short to know
+			return // more is needed to decide
 		default:
 			t.End(a)
 			return
@@ -36,7 +36,7 @@ func (t *ThinkTags) Add(a *Answer, text string) {
 	}
 	thought, rest, ended := strings.Cut(t.held, thinkClose)
 	if !ended {
-		keep := 0 // what may be the beginning of the closing tag
+		keep := 0 // length of a possible beginning of the closing tag
 		for n := 1; n < len(thinkClose) && n <= len(t.held); n++ {
 			if strings.HasSuffix(t.held, thinkClose[:n]) {
 				keep = n
@@ -51,7 +51,7 @@ func (t *ThinkTags) Add(a *Answer, text string) {
 	a.Text(strings.TrimLeft(rest, "\r\n"))
 }
 
-// End adds what was held back.
+// End passes on what was held back.
 func (t *ThinkTags) End(a *Answer) {
 	if t.state == 1 {
 		a.Reasoning(t.held, nil)
