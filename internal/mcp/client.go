@@ -499,7 +499,7 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 // renewal is one attempt to replace a lost session.
 type renewal struct {
 	done    chan struct{} // closed when the attempt has ended
-	givenUp bool          // the context of whoever began it ended first; set before done is closed
+	givenUp bool          // the context of the request that began it ended first;
 }
 
 // RPCError is a JSON-RPC error that the server answered with.

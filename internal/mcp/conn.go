@@ -159,7 +159,7 @@ func asLinkError(err error) error {
 	return &LinkError{Sent: !unwritten(err), Err: err}
 }
 
-// unwritten reports whether a write failed without the other side getting a whole line: it had stopped
+// wasNotWritten reports whether a write failed without the other side getting a whole line: it had stopped
 // reading, or its end was closed.
 func unwritten(err error) bool {
 	return errors.Is(err, ErrNotReading) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
@@ -240,9 +240,9 @@ func (c *conn) badFrame(f *FrameError) {
 	}
 }
 
-// claimFor is claim for an answer that could not be read. It goes by the answer's id or, if that cannot be
-// read, takes the only waiting request. A frame meant as a request is not considered, because the server's
-// ids may equal ours.
+// claimFor is claim for an answer that could not be parsed. It uses the answer's id or, if that cannot be read either,
+// takes the only waiting request. A frame that looks like a request is not considered, because the server's ids may
+// equal ours.
 func (c *conn) claimFor(m marks) *waiter {
 	if !m.answer {
 		return nil

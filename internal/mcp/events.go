@@ -26,12 +26,12 @@ const (
 	// comeBack is how long a client that lost a stream should wait before it reconnects (the SSE retry
 	// field).
 	comeBack = time.Second
-	// breath is how long the sender of a log message is delayed if the client is reading but has fallen
+	// slowReaderDelay is how long the sender of a log message is delayed if the client is reading but has fallen
 	// behind.
 	breath = 250 * time.Millisecond
 )
 
-// events is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
+// eventStream is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
 // from where it lost the connection.
 type events struct {
 	id    string // empty: events have no ids and cannot be read again
@@ -210,7 +210,7 @@ func (s *events) end() {
 	s.wake()
 }
 
-// left returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
+// unreadSince returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
 // is being read.
 func (s *events) left() (at time.Time, ok bool) {
 	s.mu.Lock()

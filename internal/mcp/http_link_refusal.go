@@ -36,7 +36,7 @@ func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 	return r, e
 }
 
-// answerIn looks for an answer to this request in the body of a refusal. own reports whether it has the
+// answerIn looks for an answer to this request in the body of a refusal. isAnswer reports whether it has the
 // request's id. An error counts without an id too. A result, which some servers send under any status, needs
 // the id.
 func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
@@ -94,7 +94,7 @@ func excerpt(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), maxExcerpt)]), "")
 }
 
-// again reports whether a refused request is to be sent again now. Before that it waits as long as the server
+// shouldRetry reports whether a refused request is to be sent again now. Before that it waits as long as the server
 // asks, if the caller's deadline allows.
 func (x *roundTrip) again(e *LinkError) (bool, error) {
 	if errors.Is(e, errSessionGone) { // another request may have opened a new session meanwhile

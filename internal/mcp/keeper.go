@@ -9,7 +9,7 @@ import (
 // defaultKept bounds the streams kept for clients that may come back, in bytes.
 const defaultKept = 64 << 20
 
-// keeper bounds the bytes of the answers that all sessions together keep, so that a client that lost its
+// replayBudget bounds the bytes of the answers that all sessions together keep, so that a client that lost its
 // connection can come back for them (2025-11-25, Resumability). Streams that are being read count but are
 // never dropped. Of the others, those that were written to their end go first, then those that have not been
 // read for the longest time. A nil keeper does nothing.

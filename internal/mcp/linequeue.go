@@ -23,7 +23,7 @@ const (
 	maxBacklog = 16 << 20
 	// defaultStall is how long a client may read nothing while there is something to read.
 	defaultStall = time.Minute
-	// piece is how many bytes are written at once. A client that takes one piece within that time counts as
+	// writeSize is how many bytes are written at once. A client that takes one piece within that time counts as
 	// reading.
 	piece = 256 << 10
 )

@@ -109,7 +109,7 @@ func (r *run) sameName(retry *Message) bool {
 	return GetString(info, "name") == GetString(r.in.Peer.Info, "name")
 }
 
-// repeats reports whether a retry has the parameters of the parked request, apart from those that bring the
+// sameParams reports whether a retry has the parameters of the parked request, apart from those that bring the
 // answers or describe the exchange. Order, white space and the spelling of strings do not matter.
 func repeats(retry, parked *Message) bool {
 	return bytes.Equal(wanted(retry.Params), wanted(parked.Params))
@@ -326,7 +326,7 @@ func (r *run) send(raw []byte, k kind) {
 	}
 }
 
-// heard reports whether the client is connected. Between an input_required result and the retry it is not,
+// isConnected reports whether the client is connected. Between an input_required result and the retry it is not,
 // and further questions wait.
 func (r *run) heard() bool {
 	r.mu.Lock()

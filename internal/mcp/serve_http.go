@@ -361,7 +361,7 @@ func (h *HTTPServer) newEvents(id string) *events {
 	return s
 }
 
-// heard reports whether the client still reads the answer, over the original connection or one with which it
+// isConnected reports whether the client still reads the answer, over the original connection or one with which it
 // came back.
 func (e *exchange) heard() bool {
 	e.mu.Lock()

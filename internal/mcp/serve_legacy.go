@@ -19,7 +19,7 @@ const becomesStream = 50 * time.Millisecond
 const (
 	// keepStream is how long the stream of an answered request is kept for a client that lost it.
 	keepStream = time.Minute
-	// maxKept bounds the number of such streams in a session; the oldest are dropped first. See [keeper] for
+	// maxKept bounds the number of such streams in a session; the oldest are dropped first. See [replayBudget] for
 	// the bytes of all sessions.
 	maxKept = 64
 )
@@ -197,7 +197,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 
 func (s *session) resumable() bool { return s.peer.Version >= version20251125 }
 
-// keep lets the client of a legacy session come back for the stream that has just begun. The caller holds
+// makeResumable lets the client of a legacy session come back for the stream that has just begun. The caller holds
 // e.mu.
 func (e *exchange) keep() {
 	switch {
@@ -211,7 +211,7 @@ func (e *exchange) keep() {
 	e.s.keep(e.stream)
 }
 
-// late is called once for a request of a legacy session that is not answered within becomesStream. If the
+// becomeStream is called once for a request of a legacy session that is not answered within becomesStream. If the
 // client cannot come back for the answer, or disconnected before it could learn how, the request now ends
 // with its connection.
 func (e *exchange) late() {

@@ -68,7 +68,7 @@ func (s *session) greet(params json.RawMessage) error {
 	return nil
 }
 
-// task is one running request of a session. It ends when the session ends, when the client cancels it, or
+// runningRequest is one running request of a session. It ends when the session ends, when the client cancels it, or
 // when it is done.
 type task struct {
 	ctx    context.Context
@@ -78,7 +78,7 @@ type task struct {
 	n      uint64
 }
 
-// taken is a request that the client can cancel. Its number distinguishes it from a later request with the
+// cancelableRequest is a request that the client can cancel. Its number distinguishes it from a later request with the
 // same id, which may begin before a cancelled one has ended.
 type taken struct {
 	cancel context.CancelCauseFunc

@@ -78,7 +78,7 @@ func (s *slowly) add(ex *exchange) {
 	}
 }
 
-// due handles the exchanges whose time has come, and removes those behind them that are already answered. If
+// handleDue handles the exchanges whose time has come, and removes those behind them that are already answered. If
 // the timer were set for those, it would fire once for each of a series of quick requests.
 func (s *slowly) due() {
 	now := time.Now()
