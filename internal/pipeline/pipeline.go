@@ -1,7 +1,7 @@
 // Package pipeline runs every call, whoever makes it. New lists the stages in order. Faces have a [Pipeline]
 // and no other way to reach a tool.
 //
-//	resolve → soften → lifecycle → audit → limit → refresh → switches → validate → gate → run
+//	resolve → soften → lifecycle → audit → limit → refresh → switches → validate → firewall → guardian → gate → run
 //
 // The [Catalog] resolves a [tool.Request] to a [tool.Call]; the Source runs it. A stage is a [tool.Stage],
 // which surrounds the stages behind it, or a [tool.Check], which only looks. Each face words refusals in its
@@ -213,7 +213,7 @@ func (p *Pipeline) run(ctx context.Context, c *tool.Call, unresolved error) (too
 	return c.Source.Run(ctx, c)
 }
 
-// panicked returns the error for a call that panicked. The panic value may hold other people's data, so it is
+// panicError returns the error for a call that panicked. The panic value may hold other people's data, so it is
 // logged and not returned to the caller.
 func (p *Pipeline) panicked(ctx context.Context, c *tool.Call, cause any) *tool.Error {
 	p.log.LogAttrs(ctx, slog.LevelError, "a call panicked",

@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// describe returns the entry for a call, without texts and Seq, and the part of its result that a model
+// entryOf returns the entry for a call, without texts and Seq, and the part of its result that a model
 // reads.
 func describe(done *tool.CallDone, last *session) (Entry, reading) {
 	c := done.Call
@@ -114,7 +114,7 @@ func reported(r *reading) (kind, code string) {
 	return word(found[0].String()), word(found[1].String())
 }
 
-// word returns s if it looks like a name, else "". Other people's servers may put texts where we put names,
+// nameOnly returns s if it looks like a name, else "". Other people's servers may put texts where we put names,
 // and texts must not be kept.
 func word(s string) string {
 	for i := range len(s) {

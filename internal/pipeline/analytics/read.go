@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// most is the largest number that is accepted from a file, so that sums do not overflow. As a time it is in
+// maxNumber is the largest number that is accepted from a file, so that sums do not overflow. As a time it is in
 // the year 2527.
 const most = 1 << 44
 

@@ -29,7 +29,7 @@
 //	v           1
 //	seq         1, 2, 3, … through all segments of the chain
 //	ts          UTC with six decimals: 2026-07-28T09:15:00.000000Z
-//	kind        chain.start, chain.gap, chain.end; change; and a pair for each call:
+//	kind        chain.start, chain.gap, chain.end; change, export, prune; and a pair for each call:
 //	            call.start and call.result, likewise read, prompt and complete
 //	callId      the same in both records of a pair
 //	parent      callId of the call that this one continues
@@ -99,6 +99,29 @@
 // and is readable by the same user, can rewrite everything; whoever can only write can put
 // back an older head together with the segments of its time, unless a later chain names a
 // newer one; nobody misses the newest chains if all that began after them are removed too,
-// nor the whole folder if it is removed or put back from an earlier day. Copy heads to
-// another machine if that matters.
+// nor the whole folder if it is removed or put back from an earlier day.
+//
+// # Anchor
+//
+// The anchor is a file outside of dir, best where this user can only append to it. Heads are
+// appended to it as lines, as they stand in head.json: with the first commit of a chain, with
+// the first one that comes five minutes after the line before, and with its end. detail.anchor
+// of chain.start has the path. A verifier takes the newest line of each chain: the chain must
+// exist and have that record. So a removed or older folder shows, except for what was written
+// since the last line, and so do chains that were signed anew with another key. Whoever can
+// remove lines from the anchor can hide what only they show.
+//
+// # Removal on purpose
+//
+// Whole segments may be removed, the oldest of a chain first. Before that a record of kind prune is written, whose detail
+// names the time, and for each chain the number and hash of the newest record that goes and whether all of it goes;
+// so does a signed line in the anchor. A verifier believes such a record if a head covers it: without the key none can
+// be made up. If the record itself is removed later, what it says is written again as long as a chain stays that
+// began before it.
+//
+// # Exports
+//
+// An export is a line with the public key, and for each chain a line with its id, its records, and a proof: the
+// signature of Ed25519 over the lines "collie audit export v1", chain, the number and prev of its first record, the
+// number and hash of its last, each ended by a line feed.
 package audit

@@ -1,6 +1,6 @@
 package audit
 
-// fail records that the disk does not accept the log, tells those who wait, and lets the writer try again
+// recordFailure records that the disk does not accept the log, tells those who wait, and lets the writer try again
 // later. Records stay in memory meanwhile. The error is set before anybody is told, so that nobody who has
 // seen one record fail sees the next one accepted.
 func (w *writer) fail(err error) {

@@ -50,7 +50,7 @@ func plainName(b, name []byte) []byte {
 	return b
 }
 
-// assignment finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
+// assignedSecret finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
 // index of the = or : sign.
 func assignment(s []byte, i int) span {
 	end := i

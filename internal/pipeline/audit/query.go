@@ -175,7 +175,7 @@ func byTime(a, b Entry) int {
 	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Seq, b.Seq))
 }
 
-// newest returns the newest limit records that match m, oldest first, and how many bytes of each file were
+// newestEntries returns the newest limit records that match m, oldest first, and how many bytes of each file were
 // read. It reads the most recently written files first and stops when no other file can have newer records.
 func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
 	files, err := segmentFiles(dir)

@@ -69,7 +69,7 @@ type Report struct {
 	Chains []ChainReport
 }
 
-// OK reports whether no problem was found in any chain.
+// OK reports whether no problem was found in any chain or in the anchor.
 func (r *Report) OK() bool {
 	for i := range r.Chains {
 		if !r.Chains[i].OK() {

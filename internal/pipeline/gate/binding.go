@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// binding identifies the call that an approval is for. Two calls have the same binding if they have the same
+// callBinding identifies the call that an approval is for. Two calls have the same binding if they have the same
 // origin, principal, caller, tool, action and arguments, and the same plan: same effect, same targets.
 func binding(c *tool.Call, plan tool.Plan) string {
 	args := sha256.Sum256(canonical(c.Args))

@@ -30,7 +30,7 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error 
 	return e
 }
 
-// letters are characters that are not confused with each other when read, typed or spoken: no 0 and O, 1, I
+// codeLetters are characters that are not confused with each other when read, typed or spoken: no 0 and O, 1, I
 // and L, 2 and Z, 5 and S, 8 and B, no U because of V.
 const letters = "34679ACDEFGHJKMNPQRTVWXY"
 

@@ -1,6 +1,7 @@
-// Package gate is the stage that asks a person before a dangerous call runs (ADR 14 and 24). Sources say
-// which actions are dangerous. How a person sees a question and answers it is up to whoever made the call;
-// see [tool.Caller]. The entry point is [New].
+// Package gate is the stage that asks a person before a call runs that may do harm (ADR 14, 24 and 61). Which
+// calls these are is decided by the table of package decision, by what actions declare and by what earlier stages
+// have found out. How a person sees a question and answers it is up to whoever made the call; see [tool.Caller].
+// The entry point is [New].
 //
 // There are three ways to ask a person, tried in this order:
 //
@@ -56,7 +57,7 @@ func New(opts Options) *Stage {
 // [tool.Binder] is returned unchanged, so that nobody is asked about a call that would be refused anyway. The
 // stage's own errors are a [tool.Error] of kind
 //
-//   - Denied for an action that is for people alone;
+//   - Denied for an action that is for people alone, and for a call that is refused whoever agrees;
 //   - Declined if a person said no;
 //   - Unconfirmed if nobody could be asked or nobody answered; the Facts may hold a code as
 //     "confirmationCode", with "expiresAt";
@@ -117,7 +118,7 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// again binds c a second time and makes sure that the plan is still the one the person was shown. A path, for
+// bindAgain binds c a second time and makes sure that the plan is still the one the person was shown. A path, for
 // example, may mean something else by now.
 func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
 	now, bound, err := bind(ctx, c)

@@ -79,7 +79,7 @@ func (p Pending) List() ([]Waiting, error) {
 }
 
 // Find returns the call with this code, in any spelling. If the code is unknown or has expired, the error is
-// of kind Unknown.
+// of kind NotFound.
 func (p Pending) Find(code string) (Waiting, error) {
 	list, err := p.List()
 	if err != nil {
@@ -173,7 +173,7 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
 	return nil
 }
 
-// alive returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
+// unexpired returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
 // again.
 func alive(raw []byte) []entry {
 	var got struct {

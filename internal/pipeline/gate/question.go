@@ -85,7 +85,7 @@ func line(text string, most int) string {
 	return cut(visible(text, func(rune) string { return "\uFFFD" }), most)
 }
 
-// visible replaces characters that are not visible: control characters, those that change the direction of
+// escapeInvisible replaces characters that are not visible: control characters, those that change the direction of
 // text, and invisible ones. Characters that join letters or emoji stay.
 func visible(text string, instead func(rune) string) string {
 	if !strings.ContainsFunc(text, invisible) {

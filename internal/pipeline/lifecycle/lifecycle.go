@@ -10,9 +10,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Stage publishes each Call before it runs, and one [tool.CallDone] for each Call after it has ended, before the result is returned. The
-// event refers to the Call and its result, so a subscriber that keeps it keeps their bytes in memory. A Stage
-// is safe for concurrent use.
+// Stage publishes each Call before it runs, and one [tool.CallDone] for each Call after it has ended, before the result
+// is returned. The event refers to the Call and its result, so a subscriber that keeps it keeps their bytes in memory.
+// A Stage is safe for concurrent use.
 type Stage struct {
 	started *event.Bus[*tool.Call]
 	done    *event.Bus[tool.CallDone]

@@ -6,7 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
-// who identifies whose calls are counted together: a session or, for callers without sessions such as clients
+// callerKey identifies whose calls are counted together: a session or, for callers without sessions such as clients
 // of MCP 2026-07-28, a principal.
 type who struct{ session, principal string }
 

@@ -88,8 +88,8 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	return s.watch.begin(ctx, c.Cancel, time.Now(), over), nil
 }
 
-// Leave replaces an error that only says that the context ended by one of kind Timeout or Canceled. If the
-// Source returned a result in spite of that, the result is kept; any other error is returned unchanged.
+// Leave replaces an error that only says that the context ended by one of kind Timeout or Canceled. If the Source
+// returned a result although the context had ended, the result is kept. Any other error is returned unchanged.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	inner := ctx.(*running)
 	cause := context.Cause(inner)

@@ -14,12 +14,12 @@ const (
 	precise = 2 * time.Minute
 )
 
-// watch ends calls that run longer than their limit. One timer checks all of them periodically. A timer per
+// overdueWatch ends calls that run longer than their limit. One timer checks all of them periodically. A timer per
 // call would cost more than the rest of the stage, because each new earliest timer wakes the network poller
 // of the runtime.
 type watch struct {
 	mu    sync.Mutex
-	first *running // a ring in no particular order
+	first *running // a doubly linked list in no particular order
 	timer *time.Timer
 	armed bool
 }
@@ -35,7 +35,7 @@ type running struct {
 	prev, next *running
 }
 
-// Deadline returns when the call is ended; it may be one patrol later.
+// Deadline returns when the call is ended; it may end up to checkEvery later.
 func (r *running) Deadline() (time.Time, bool) {
 	if at, ok := r.Context.Deadline(); ok && at.Before(r.at) {
 		return at, true

@@ -38,7 +38,7 @@ func gaveUp(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ended returns the error for a call whose context ended. Only the Source knows whether the call took effect.
+// endedError returns the error for a call whose context ended. Only the Source knows whether the call took effect.
 // If it says nothing, a call that was cut off because of time may have.
 func ended(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) error {
 	e := &tool.Error{Op: "call", Subject: c.Subject()}

@@ -105,7 +105,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Every call passes by here, so one that runs costs no object. It does not run beside other tests, whose objects would count.
+// Every call passes by here, so one that runs costs no object. It does not run beside other tests, whose objects would
+// count.
 func TestCheckOfWhatIsOnAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
 	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
 	call := &tool.Call{Source: source, Tool: "notebook", Action: &tool.Action{Name: "list"}}

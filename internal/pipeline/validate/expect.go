@@ -28,7 +28,7 @@ func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) 
 	return problem{at: at, text: text, types: want}
 }
 
-// heldBy returns "object" or "array" if v is a string with the JSON text of one, which models often write;
+// jsonInString returns "object" or "array" if v is a string with the JSON text of one, which models often write;
 // else "".
 func heldBy(v any) string {
 	s, _ := v.(string)

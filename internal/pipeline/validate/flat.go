@@ -80,9 +80,9 @@ func typesOf(s *jsonschema.Schema) (set jsonType) {
 	return set
 }
 
-// accepts reports whether the arguments certainly match. raw must be a valid JSON object. It returns false,
-// which means that the library has to decide, for unnamed or duplicate arguments, names that are [halved],
-// objects and unusual numbers.
+// accepts reports whether the arguments certainly match. raw must be a valid JSON object. False means that the library
+// has to decide: it is returned for unnamed or duplicate arguments, names with a lone surrogate, objects and unusual
+// numbers.
 func (f *flat) accepts(raw []byte) bool {
 	if len(raw) > quickly {
 		return false

@@ -133,7 +133,7 @@ func size(doc any) int {
 	return n
 }
 
-// harmless are the fields of a compiled schema, besides Bool and Types, that can never make an object
+// harmlessFields are the fields of a compiled schema, besides Bool and Types, that can never make an object
 // invalid.
 var harmless = []string{
 	"DraftVersion", "Location", "ID", "Anchor", "DynamicAnchor", "RecursiveAnchor", "Title",

@@ -18,7 +18,7 @@ import (
 //
 // Everything else that does not match is refused.
 
-// rereadings is how many rounds of reinterpretation there are at most. One may not be enough: a string may
+// maxRereadings is how many rounds of reinterpretation there are at most. One may not be enough: a string may
 // hold an object with fields that are null.
 const rereadings = 4
 

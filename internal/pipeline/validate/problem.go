@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// mostFields is the maximum number of problems reported at once, longestPath the maximum length of each path.
+// maxFields is the maximum number of problems reported at once, maxPath the maximum length of each path.
 const (
 	mostFields  = 8
 	longestPath = 200

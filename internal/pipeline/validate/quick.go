@@ -70,7 +70,7 @@ func (q *quickReader) array(r gjson.Result) any {
 	return a
 }
 
-// halved reports whether s has an escape for half of a surrogate pair. gjson combines that with whatever
+// hasLoneSurrogate reports whether s has an escape for half of a surrogate pair. gjson combines that with whatever
 // escape follows, so that it reads a different text than all other readers.
 func halved(s gjson.Result) bool {
 	return len(s.Raw) != len(s.Str)+len(`""`) && strings.ContainsRune(s.Str, utf8.RuneError)
