@@ -207,7 +207,7 @@ func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 	return ended, l.forget(context.WithoutCancel(ctx), survived)
 }
 
-// orphan reports whether c lives and its gateway does not. An entry whose group number is not its pid was not
+// isOrphan reports whether c lives and its gateway does not. An entry whose group number is not its pid was not
 // written by this package.
 func (l *Ledger) orphan(c child) bool {
 	return c.Gateway != l.self && c.Gateway.gone(l.self.Boot) && c.Gateway.Boot == l.self.Boot &&

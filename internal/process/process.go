@@ -293,7 +293,7 @@ func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 	}
 }
 
-// emptied waits until the leader is reaped and the group empty. It reports false if d passes or now is closed
+// awaitEmpty waits until the leader is reaped and the group empty. It reports false if d passes or now is closed
 // before.
 func (p *Process) emptied(d time.Duration, reaped, now <-chan struct{}) bool {
 	timer := time.NewTimer(d)

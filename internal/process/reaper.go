@@ -168,7 +168,7 @@ func (r *Reaper) ready() error {
 	return nil
 }
 
-// tell writes one line to the reaper process. If that fails it starts a new one, which gets the whole list
+// sendLine writes one line to the reaper process. If that fails it starts a new one, which gets the whole list
 // and so needs no line.
 func (r *Reaper) tell(line string) error {
 	if r.current != nil && !r.current.dead() {

@@ -51,7 +51,7 @@ func startTime(pid int) (int64, error) {
 // group is the Job Object of one child. Windows ends all processes in it when its last handle closes, which
 // happens whenever this process ends.
 type group struct {
-	pgid   int // the child's process id
+	pgid   int // the child's process id, since Windows has no process groups
 	job    windows.Handle
 	reaped atomic.Bool
 }
@@ -117,8 +117,8 @@ func (g *group) alive() bool {
 
 func (g *group) close() { _ = windows.CloseHandle(g.job) }
 
-// The functions below serve the ledger. They look at the leader only: the Job Object ended the rest when its
-// gateway died.
+// The group functions below take the number of a group's leader and look at that process only: the Job Object ended the
+// rest of the group when its gateway died.
 
 func groupAlive(pid int) bool { return Alive(pid) }
 
