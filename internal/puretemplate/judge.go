@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// judge walks through a template once, and through loops a few times.
+// judge walks through a template once, and through the body of a loop up to three times, adding up bounds for what the
+// template produces.
 type judge struct {
 	kind     Kind
 	findings []Finding

@@ -50,7 +50,7 @@ const (
 	maxSteps = 50_000
 	// maxDepth bounds the nesting of a template.
 	maxDepth = 64
-	// maxVariables bounds the variables at one time, maxWork the steps of the judge.
+	// maxVariables bounds the variables that exist at the same time.
 	maxVariables = 100
 	maxWork      = 1 << 20
 	// maxFindings bounds the reported findings.
@@ -120,7 +120,7 @@ func judged(kind Kind, text, left, right string) []Finding {
 	return j.findings
 }
 
-// deep reports whether parentheses may be nested too deep for the parser. It counts those in quotes too, which does
+// isTooDeep reports whether parentheses may be nested too deep for the parser. It counts those in quotes too, which does
 // not matter for templates that people write.
 func deep(text, left string) bool {
 	depth := 0
