@@ -14,7 +14,7 @@ import (
 
 const (
 	// helpAction is the action that returns the help of a grouped Tool. nestedHelp takes its place where the Tool is
-	// nested; see nested.
+	// nested; see needsNestedArguments.
 	helpAction = "help"
 	nestedHelp = "collie_help"
 	// maxSignatures bounds the signature lines in the description of one grouped tool, in bytes. The help action
@@ -218,7 +218,7 @@ func signature(a *tool.Action) string {
 	return s + ")"
 }
 
-// arguments returns the argument names of a schema: the required ones in the order of "required", the others in the
+// argumentNames returns the argument names of a schema: the required ones in the order of "required", the others in the
 // order of "properties".
 func arguments(schema json.RawMessage) (required, optional []string) {
 	is := map[string]bool{}

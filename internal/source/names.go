@@ -40,8 +40,8 @@ type named struct {
 	fixed bool
 }
 
-// expose returns the names that clients see, one for each entry of list: prefix and original name, cleaned, at most
-// 64 characters.
+// exposedNames returns the names that clients see, one for each entry of list: prefix and original name, cleaned, at
+// most 64 characters.
 //
 // If two entries want the same name, those with an empty prefix first get their owner's name as prefix; if names
 // still clash, each of them gets a digest as a suffix. Fixed names win and never change, and reserved names stay free

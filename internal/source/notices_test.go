@@ -188,8 +188,8 @@ func TestReadWaitsForStarts(t *testing.T) {
 	})
 }
 
-// A notice says of each profile whether its clients may hold another list than they would be given now: since they listed,
-// or were told last. Of lists that nobody was given it is not known, and they are told.
+// A notice says of each profile whether its clients may hold another list than they would be given now: since they
+// listed, or were told last. Of lists that nobody was given it is not known, and they are told.
 func TestNoticesSayWhoSeesADifference(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -108,7 +108,7 @@ func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	return c.resolveAction(v, call, t)
 }
 
-// adapted returns arguments for an action, converted as its source's Adapt does ("5" for 5, say) and without the
+// adaptArguments returns arguments for an action, converted as its source's Adapt does ("5" for 5, say) and without the
 // argument named except, if that is not empty.
 func adapted(a *tool.Action, args json.RawMessage, except string) json.RawMessage {
 	switch {

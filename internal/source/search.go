@@ -219,7 +219,7 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 	return c.resolveTarget(v, call, t)
 }
 
-// unwritten returns the object that v, a string, holds as JSON; any other v is returned as it is. Objects with
+// decodedObject returns the object that v, a string, holds as JSON; any other v is returned as it is. Objects with
 // members of any name are declared as strings in lists, so clients send them so.
 func unwritten(v gjson.Result) gjson.Result {
 	if v.Type == gjson.String && gjson.Valid(v.Str) {

@@ -286,7 +286,7 @@ func (l *list) next() {
 	l.any = true
 }
 
-// addNamed adds a definition under another name; see renamed. If the name is the first member, as in most
+// addNamed adds a definition under another name; see withName. If the name is the first member, as in most
 // definitions, the bytes are written straight into the list, without a copy.
 func (l *list) addNamed(def json.RawMessage, old, name string) {
 	rest, first := strings.CutPrefix(string(def[:min(len(def), len(nameFirst)+len(old)+1)]), nameFirst+old)

@@ -41,7 +41,7 @@ var deedOf = sync.OnceValue(func() map[string]deeds {
 	return out
 })
 
-// deedsOf returns the kinds of the first word that expresses any. Words that only ask ("show", "find") count if no
+// verbsOf returns the kinds of the first word that expresses any. Words that only ask ("show", "find") count if no
 // other word does.
 func deedsOf(words []string) deeds {
 	var asks deeds

@@ -177,7 +177,7 @@ func New(docs []Doc) *Index {
 	return x
 }
 
-// prefixes returns, by server, the length in bytes of the prefix that the names of all its actions share, up to a
+// namePrefixes returns, by server, the length in bytes of the prefix that the names of all its actions share, up to a
 // separator: "linear_", "API-".
 func prefixes(docs []Doc) map[string]int {
 	first, out, count := map[string]string{}, map[string]int{}, map[string]int{}
@@ -351,7 +351,7 @@ func (x *Index) variants(a asked) []variant {
 	return out
 }
 
-// alike reports whether one word is a prefix of the other, or whether they differ by one letter or one swap of
+// isSimilar reports whether one word is a prefix of the other, or whether they differ by one letter or one swap of
 // neighbouring letters.
 func alike(a, b string) bool {
 	if len(a) > len(b) {

@@ -70,8 +70,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestSearchHolds: whatever the documents and the question are, hits are few enough, each document stands once, the scores
-// fall, and asking again or with a smaller limit gives the same.
+// TestSearchHolds: whatever the documents and the question are, hits are few enough, each document stands once, the
+// scores fall, and asking again or with a smaller limit gives the same.
 func TestSearchHolds(t *testing.T) {
 	t.Parallel()
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"create issue", "删除 文件", "getX", "a", "日", "한국어 텍스트", "über", "read_file2"}))
@@ -115,8 +115,9 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestQuestions: what people ask finds about as much as when it was last measured. The questions in the folder questions are
-// not changed to suit the ranking, nor the ranking to suit them; those in the folder dev are for trying it out.
+// TestQuestions: what people ask finds about as much as when it was last measured. The questions in the folder
+// questions are not changed to suit the ranking, nor the ranking to suit them; those in the folder dev are for trying
+// it out.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	for file, least := range map[string]struct{ first, few int }{

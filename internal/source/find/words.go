@@ -186,7 +186,7 @@ func base(word string) string {
 	return english.Stem(word, true)
 }
 
-// pairs calls each for every pair of neighbouring characters in run, with its position in bytes. A single character
+// eachPair calls each for every pair of neighbouring characters in run, with its position in bytes. A single character
 // is passed on alone.
 func pairs(run string, each func(pair string, at int)) {
 	_, first := utf8.DecodeRuneInString(run)
@@ -264,7 +264,7 @@ func firstSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// cut returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
+// leadingText returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
 // ranking.
 func cut(text string) string {
 	const most = 600

@@ -13,7 +13,7 @@ import (
 // noteRoom is the space in bytes for the members that report a cut.
 const noteRoom = 240
 
-// capped returns raw. If it is longer than limit, its longest lists are cut, and added members say so. A list at the
+// capResult returns raw. If it is longer than limit, its longest lists are cut, and added members say so. A list at the
 // top becomes the member "value" of an object, as in structured content. Strings are never cut.
 func capped(raw json.RawMessage, limit int) json.RawMessage {
 	if len(raw) <= limit {
@@ -100,7 +100,7 @@ func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
 	return b.String()
 }
 
-// shorten cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
+// fitList cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
 // a branch of a tree may be.
 func (c *cutter) shorten(v gjson.Result, path string, room int) string {
 	var b strings.Builder

@@ -43,7 +43,7 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 	return page, nil
 }
 
-// counts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
+// levelCounts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
 // the profile lowers levels.
 func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
 	levels, err := s.levelsOf(ctx, profile, false)

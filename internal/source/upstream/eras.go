@@ -14,7 +14,7 @@ import (
 // This file decides which era is used with a server, and which connection a caller of a given era or session gets
 // (ADR 26).
 
-// spoken tells which eras a server is known to speak, in the words of the cache. Empty means that only one of them
+// knownEras tells which eras a server is known to speak, in the words of the cache. Empty means that only one of them
 // was tried.
 type spoken string
 
@@ -125,7 +125,7 @@ func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	return o
 }
 
-// refill opens a new primary connection after a session has taken the old one, if the server is to run even when
+// reopenPrimary opens a new primary connection after a session has taken the old one, if the server is to run even when
 // nobody uses it.
 func (s *Server) refill(p *slots) {
 	if s.runsOn() && !p.closed && p.opening[slot{}] == nil {
@@ -160,7 +160,7 @@ func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport
 	return string(p.eras.spoken.heard(c)), transport // a connection that is still being opened is not recorded yet
 }
 
-// recalled takes over what a cache entry says of the server's eras, unless the server itself has told them; see
+// restoreEras takes over what a cache entry says of the server's eras, unless the server itself has told them; see
 // [listing.Options].
 func (s *Server) recalled(e *toolcache.Entry) bool {
 	p := s.pool.lock()

@@ -49,7 +49,7 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 	}
 }
 
-// logged forwards a log message. If the transport says which call it came for, it goes to that caller. Otherwise it
+// forwardLog forwards a log message. If the transport says which call it came for, it goes to that caller. Otherwise it
 // goes to all sessions, and to the only modern caller in flight, which has no other way to get logs.
 func (c *conn) logged(m mcp.Message, f *inflight.Call) {
 	if f != nil {

@@ -58,7 +58,7 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 	return nil, nil
 }
 
-// questions are the pending questions to clients that carry a progress token. Tokens of different servers may be
+// pendingQuestions are the pending questions to clients that carry a progress token. Tokens of different servers may be
 // equal, so each is replaced by one of ours.
 type questions struct {
 	prefix string // of our tokens, different for each server

@@ -23,8 +23,8 @@ func (p *pool) lock() *slots {
 
 func (p *pool) unlock() { p.mu.Unlock() }
 
-// slots are the connections of a server, those being opened, and who each belongs to. It decides but starts nothing.
-// It is not safe for concurrent use: whoever uses a *slots holds the lock of its pool.
+// slots are the connections of a server, those being opened, and their owners. It decides but starts nothing. It is not
+// safe for concurrent use: the lock of the pool guards it.
 type slots struct {
 	settings   func() *entry.Entry // returns the current settings
 	lastCaller func() mcp.Era      // era of the last caller of any server, 0 if there was none

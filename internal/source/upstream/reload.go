@@ -77,7 +77,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	return changed
 }
 
-// succeed takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
+// takeOver takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
 // lists.
 func (s *Server) succeed(old *Server) {
 	for _, uri := range old.wants.now().uris {

@@ -46,7 +46,7 @@ func (r *rooting) moved(now string) bool {
 	return moved
 }
 
-// Meet records the connected sessions. A server that has asked for roots is told of a change if it would now get
+// SetSessions records the connected sessions. A server that has asked for roots is told of a change if it would now get
 // another session's.
 func (s *Server) Meet(sessions []*tool.Session) {
 	s.sessions.Store(&sessions)
@@ -61,7 +61,7 @@ func (s *Server) Meet(sessions []*tool.Session) {
 	}
 }
 
-// meets runs before each call. A process may have asked for roots before a session took it over, so it is told that
+// beforeCall runs before each call. A process may have asked for roots before a session took it over, so it is told that
 // they changed.
 func (c *conn) meets(session string) {
 	if c.server.settings().Isolation != entry.Session || session == "" {

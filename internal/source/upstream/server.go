@@ -69,10 +69,10 @@ func newFirstStart() *firstStart {
 	return &firstStart{started: make(chan struct{}), listed: make(chan struct{})}
 }
 
-// hasTools records that no more tools are to be expected: waits for tools end.
+// hasTools records that no more tools will come: waits for tools end.
 func (f *firstStart) hasTools() { f.tools.Do(func() { close(f.started) }) }
 
-// isOver records that no more lists are to be expected: all waits end.
+// isOver records that no more lists will come: all waits end.
 func (f *firstStart) isOver() {
 	f.hasTools()
 	f.all.Do(func() { close(f.listed) })
@@ -366,7 +366,7 @@ func (s *Server) capabilities() json.RawMessage {
 	return mcp.Edit(nil, fields...)
 }
 
-// watchers are told of a server's changes, one change at a time.
+// watchers receive a server's changes, one at a time.
 type watchers struct {
 	mu   sync.Mutex
 	next int

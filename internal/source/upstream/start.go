@@ -212,7 +212,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	}
 }
 
-// brief fetches what has to be known before the first call on an extra connection: the tools, unless another
+// fetchForCall fetches what has to be known before the first call on an extra connection: the tools, unless another
 // connection has confirmed them.
 func (c *conn) brief(ctx context.Context, key slot) error {
 	if key.session != "" && !c.server.listing.Live() {
@@ -221,7 +221,7 @@ func (c *conn) brief(ctx context.Context, key slot) error {
 	return c.Client.Ready(ctx)
 }
 
-// redundant reports whether an extra connection is no better than the primary one: it came up in the same era because
+// isRedundant reports whether an extra connection is no better than the primary one: it came up in the same era because
 // the server speaks no other, or it cannot ask callers back.
 func (p *slots) redundant(c *conn) bool {
 	if p.primary == nil || !p.primary.Alive() {
@@ -313,7 +313,7 @@ func (c *conn) opened() {
 	c.server.supervisor.Tell((*supervise.Machine).Ready)
 }
 
-// failure returns the error that callers see after a failed start. after is the time until the next try, 0 if there
+// startFailure returns the error that callers see after a failed start. after is the time until the next try, 0 if there
 // is none.
 func (s *Server) failure(err error, after time.Duration) error {
 	if errors.Is(err, errStopping) || errors.Is(err, errStopped) {

@@ -99,7 +99,7 @@ func (s *Server) startAgain() {
 	s.begin(p, slot{}, 0) // nobody waits for it
 }
 
-// refused returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
+// startRefusal returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
 // failed for good. It returns nil if a start may be tried.
 func (s *Server) refused() error {
 	r := s.supervisor.Refused()

@@ -62,7 +62,7 @@ func (l *latest[T]) get(
 	return o.value, o.err
 }
 
-// remembered returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
+// fresh returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
 // this caller.
 func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
 	l.mu.Lock()

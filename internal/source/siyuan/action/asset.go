@@ -66,7 +66,7 @@ func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-// assetUsers is what is known of the users of assets.
+// assetUsers records which notes use an asset, as far as this is known.
 type assetUsers struct {
 	seen map[string]bool // used in notebooks that may be read
 	shut map[string]bool // used in hidden notebooks

@@ -90,7 +90,7 @@ func paramOf(name string, t reflect.Type, tags *tags) Param {
 	return p
 }
 
-// tags are the tags of a field, all read in one pass: a look-up of each would start over, for every field of a
+// paramTags are the tags of a field, all read in one pass: a look-up of each would start over, for every field of a
 // hundred structs at each start.
 type tags struct {
 	json, about, req, enum, unique, list string

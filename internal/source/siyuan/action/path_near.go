@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// missing returns the error for a path that does not exist. Its hint says which part of the path exists and which
+// pathNotFound returns the error for a path that does not exist. Its hint says which part of the path exists and which
 // name there is similar to the next part. It uses only what may be read, so it reveals nothing hidden. The requests
 // for it are made only after a failed call.
 func (r *Request) missing(ctx context.Context, path string) error {

@@ -150,7 +150,7 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 	return o.bytes()
 }
 
-// meant returns the one member whose name differs from name only in case, "_" and "-"; empty if name is itself a
+// memberName returns the one member whose name differs from name only in case, "_" and "-"; empty if name is itself a
 // member, or unknown.
 func (s *shape) meant(name string) string {
 	if _, ok := s.members[name]; ok {

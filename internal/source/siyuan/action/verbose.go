@@ -90,7 +90,7 @@ func (m *Members) addFields(t reflect.Type, seen map[reflect.Type]*Members) {
 	}
 }
 
-// pruned returns m without branches that leave out nothing, so that whoever follows it can stop early.
+// pruned returns m without branches that leave nothing out, so that a walk along it can stop early.
 func (m *Members) pruned(done map[*Members]bool) *Members {
 	if m == nil || !m.leads(map[*Members]bool{}) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// endpoints makes one harmless request of each family that the tools need: the kernel's abilities are tested, not
+// checkEndpoints makes one harmless request of each family that the tools need: the kernel's abilities are tested, not
 // guessed from its version.
 func (x *examination) endpoints(ctx context.Context) {
 	families := []struct {

@@ -87,8 +87,8 @@ func addColumn(p patience) *action.Action {
 	})
 }
 
-// previousColumn returns the column to put a new one after: without one the kernel puts it first, which nobody means
-// who has not said so.
+// previousColumn returns the column after which a new one is placed. If the call names none, that is the last one: the
+// kernel would put the new column first.
 func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (kernel.ID, error) {
 	if given != nil {
 		if *given != "" && db.Column(*given) == nil {

@@ -34,7 +34,7 @@ type primaryResult struct {
 	action.Pages
 }
 
-// everything is a page size that no database reaches. The kernel reports neither the number of rows nor which of them
+// maxPageSize is a page size that no database reaches. The kernel reports neither the number of rows nor which of them
 // are hidden, so this package cuts the pages itself.
 const everything = math.MaxInt32
 

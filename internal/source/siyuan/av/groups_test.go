@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// grouped answers what a real kernel answered of a grouped table, and leaves everything else to
+// viewWithGroup answers what a real kernel answered of a grouped table, and leaves everything else to
 // the kernel of tests.
 type grouped struct {
 	answer []byte
@@ -114,8 +114,8 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	}
 }
 
-// A group is called after its rows: after the text of one that is hidden, or that shows what is. A query and a page leave
-// such rows out, and not their group; cards have what their blocks say.
+// A group is called after its rows: after the text of one that is hidden, or that shows what is. A query and a page
+// leave such rows out, and not their group; cards have what their blocks say.
 func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

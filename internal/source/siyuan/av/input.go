@@ -107,7 +107,7 @@ func (in *input) given() []string {
 	return out
 }
 
-// settle moves the content of value to the member it belongs to, and checks it. On an error it also returns the name
+// normalize moves the content of value to the member it belongs to, and checks it. On an error it also returns the name
 // of the member at fault.
 func (in *input) settle(a *action.Action) (member, wrong string) {
 	typ := typeNamed(in.ValueType)
@@ -157,7 +157,7 @@ func (in *input) take(typ *valueType, p *action.Param) (member, wrong string) {
 	return member, wrong
 }
 
-// fits checks what no schema says, and what it says of those that came in value. What is chosen
+// check checks what no schema says, and what it says of those that came in value. What is chosen
 // twice is chosen.
 func (in *input) fits() (member, wrong string) {
 	switch {
@@ -188,7 +188,7 @@ func (in *input) fits() (member, wrong string) {
 	return "", ""
 }
 
-// moment is a date as callers write it. One that cannot be read says what is wrong with it, for
+// dateInput is a date as callers write it. One that cannot be read says what is wrong with it, for
 // the error to name the cell.
 type moment struct {
 	at      time.Time

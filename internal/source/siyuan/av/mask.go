@@ -61,7 +61,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 	return m, nil
 }
 
-// look hides the rows of a database that are bound to what may not be read, with all values
+// hideRows hides the rows of a database that are bound to what may not be read, with all values
 // that belong to no visible row.
 func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database) (hidden int, err error) {
 	primary := db.Primary()
@@ -96,7 +96,7 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 	return hidden, nil
 }
 
-// relation hides what a relation column shows of another database, which it returns unless that
+// hideRelated hides what a relation column shows of another database, which it returns unless that
 // may not be read at all.
 func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.DatabaseColumn) (*kernel.Database, error) {
 	id := c.Column.Relation.Database

@@ -23,7 +23,7 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(m.walk(v))
 }
 
-// searched is [mask.apply] for an answer that the kernel has searched. It searched what is hidden as
+// applyToSearch is [mask.apply] for an answer that the kernel has searched. It searched what is hidden as
 // well: a row with a hidden cell stays only if what is left of it holds the query too.
 func (m *mask) searched(raw json.RawMessage, query string) (json.RawMessage, error) {
 	if m == nil || query == "" || len(m.cells) == 0 {
@@ -133,8 +133,8 @@ func (m *mask) object(v map[string]any) {
 	m.group(v)
 }
 
-// count puts a number of rows right where they stand beside it. In a view with groups they stand
-// in these.
+// count corrects a number of rows to the visible rows in the same object. In a view with groups, the groups hold the
+// rows.
 func (m *mask) count(v map[string]any, list, number string) {
 	if _, ok := v[number]; !ok {
 		return
@@ -159,7 +159,7 @@ func (m *mask) count(v map[string]any, list, number string) {
 	v[number] = len(seen)
 }
 
-// group hides what the groups of a view are called where that comes from other rows, and groups
+// hideGroup hides what the groups of a view are called where that comes from other rows, and groups
 // that nothing visible is in. A query and groupPaging leave rows out of groups that stay, so that
 // an empty one may be of hidden rows, unless it is one of the options of its column. Stored
 // groups have the ids of their rows alone.

@@ -81,7 +81,8 @@ func render(p patience) *action.Action {
 	})
 }
 
-// renderTargets returns the database to show, or if there is none and one is to be made, the block to make it at.
+// renderTargets returns the database to show. If there is none and one may be created, it returns the block where it
+// would be created.
 func renderTargets(creating bool) func(context.Context, *action.Request) ([]action.Target, error) {
 	return func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		id := kernel.ID(r.Text("id"))
@@ -115,7 +116,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 	}
 }
 
-// show renders the page that is asked for. The kernel is never told to leave the rows out: it would
+// renderPage renders the page that is asked for. The kernel is never told to leave the rows out: it would
 // count none.
 func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
 	ask := kernel.Rendering{ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, GroupPaging: a.GroupPaging, Page: a.Page, Size: a.PageSize}
@@ -204,7 +205,7 @@ func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, g
 	return r.Kernel.RenderDatabase(ctx, ask)
 }
 
-// fill takes over what was rendered. here says that the rows are all there are, to cut the page
+// fill takes over what was rendered. cutHere says that the rows are all there are, to cut the page
 // out of.
 func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, raw json.RawMessage, here bool) {
 	out.Name, out.ViewID, out.ViewType, out.ViewName, out.Views = got.Name, got.ViewID, got.ViewType, got.View.Name, got.Views

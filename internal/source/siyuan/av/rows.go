@@ -160,7 +160,7 @@ func boundRow(db *kernel.Database, block kernel.ID) kernel.ID {
 	return ""
 }
 
-// arrived reports whether all rows are there, and puts their ids right where the kernel chose
+// adoptRowIDs reports whether all rows are there, and puts their ids right where the kernel chose
 // others.
 func arrived(db *kernel.Database, rows []added) bool {
 	for i := range rows {
@@ -244,7 +244,7 @@ func removeRows(p patience) *action.Action {
 	})
 }
 
-// removedRows returns the rows that are to be removed. They are looked at before a person is asked.
+// removedRows returns the rows to remove. It runs before the person is asked, so that the question names the rows.
 func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids := gjson.GetBytes(r.Args(), "srcIDs").Array()
 	if len(ids) == 0 {

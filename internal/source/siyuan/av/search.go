@@ -105,7 +105,7 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 	return nil
 }
 
-// without returns the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one
+// hiddenIDs returns the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one
 // would show by taking the place of another.
 func (out *searchResult) without(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
 	if !out.restricted {
@@ -144,7 +144,7 @@ func (out *searchResult) add(ctx context.Context, r *action.Request, places []ke
 	return out.take(ctx, r, one)
 }
 
-// take converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
+// visibleHit converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
 // counted: for a chosen keyword the count would reveal its content. If some notebook is hidden, so is a database that
 // no block shows, since it may belong there.
 func (out *searchResult) take(ctx context.Context, r *action.Request, one *hit) error {

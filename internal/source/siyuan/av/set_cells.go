@@ -197,7 +197,7 @@ func misfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong str
 	return "valueType", fmt.Sprintf("cannot be written: the cells of column %q are computed (%s)", c.Name, c.Type)
 }
 
-// primaryMisfit says why an input is not for the primary column: what a row is called that is
+// checkPrimaryColumn says why an input is not for the primary column: what a row is called that is
 // bound to a block is the block's text.
 func primaryMisfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	v := db.Value(in.RowID, c.ID)
@@ -212,7 +212,7 @@ func primaryMisfit(in *input, db *kernel.Database, c *kernel.Column) (member, wr
 	return "", ""
 }
 
-// related checks the rows that a relation is to point to. A two-way relation writes to the other
+// checkRelated checks the rows that a relation is to point to. A two-way relation writes to the other
 // database too.
 func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Database, c *kernel.Column, in *input, place func(int) string) error {
 	if c.Relation == nil || c.Relation.Database == "" {

@@ -63,7 +63,7 @@ func parse(raw json.RawMessage) (*rendering, error) {
 	return &out, nil
 }
 
-// items returns the rows of a layout itself, without those of its groups.
+// items returns the rows of a layout, without the rows of its groups.
 func (l *layout) items() []item {
 	if len(l.Rows) > 0 {
 		return l.Rows
@@ -71,7 +71,7 @@ func (l *layout) items() []item {
 	return l.Cards
 }
 
-// count returns how many rows a layout has, on whatever page.
+// count returns how many rows a layout has on all pages.
 func (l *layout) count() int { return max(l.RowCount, l.CardCount) }
 
 // columns returns the columns of a layout.
@@ -103,7 +103,7 @@ type group struct {
 	RowCount int       `json:"rowCount"`
 }
 
-// tableOf returns the table of a view: all rows that were rendered, those of groups one group after the other.
+// tableOf returns the table of a view: all rendered rows, group by group.
 func tableOf(v *layout) table {
 	t := table{Columns: slices.Clone(v.columns()), Rows: []tableRow{}, RowCount: v.count()}
 	if t.Columns == nil {

@@ -20,11 +20,11 @@ func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...ke
 	return err
 }
 
-// patience is how long is waited before each further look at what was written. The first look
+// retryWaits is how long is waited before each further look at what was written. The first look
 // is at once.
 type patience []time.Duration
 
-// until repeats a look until done accepts what it sees, and reports whether it did. A look that fails is repeated
+// pollUntil repeats a look until done accepts what it sees, and reports whether it did. A look that fails is repeated
 // too: the write has already happened.
 func (p patience) until(ctx context.Context, look func() (done bool, err error)) bool {
 	for n := 0; ; n++ {

@@ -18,7 +18,7 @@ const (
 )
 
 // prepare makes data ready to be written: it puts references in Markdown into the kernel's form, removes what the
-// levels do not let into a note, and replaces the ids that are not in keep. over is the block whose content is
+// levels do not let into a note, and replaces the ids that are not in keep. replaced is the block whose content is
 // replaced, empty for new blocks. prepare returns notes for the caller.
 func prepare(
 	ctx context.Context, r *action.Request, dataType, data string, over kernel.ID, keep map[kernel.ID]bool,
@@ -34,7 +34,7 @@ func prepare(
 	return kernel.BlockContent{DataType: dataType, Data: withNewIDs(dataType, data, keep)}, warnings, nil
 }
 
-// joinWarnings makes one text of warnings, each once.
+// joinWarnings joins warnings, without duplicates.
 func joinWarnings(warnings []string) string {
 	said := slices.DeleteFunc(action.Distinct(warnings), func(w string) bool { return w == "" })
 	return strings.Join(said, "; ")

@@ -180,7 +180,7 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	return out, nil
 }
 
-// placed makes items ready to be written, each where it is to go, and says what the caller should
+// prepareInsertions makes items ready to be written, each where it is to go, and says what the caller should
 // know.
 func placed(ctx context.Context, r *action.Request, items []insertItem, several bool) (in []kernel.Insertion, warnings []string, err error) {
 	type found struct {

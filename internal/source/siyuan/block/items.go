@@ -60,7 +60,7 @@ func markerOf(m []string) marker {
 	return out
 }
 
-// asItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
+// toItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
 // item. The markers of a list are changed to the kind of the target list. ok is false for a list with other blocks
 // next to it.
 func asItems(text string, m marker) (items string, ok bool) {
@@ -180,7 +180,7 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// listItems counts the items of a list that text begins with, without those in items; 0 if it
+// countItems counts the items of a list that text begins with, without those in items; 0 if it
 // begins with no list.
 func listItems(text string) (n int) {
 	text = strings.TrimLeft(text, "\r\n")

@@ -77,7 +77,7 @@ func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kerne
 	if err := r.Kernel.Flush(ctx); err != nil {
 		return err
 	}
-	a.PreviousID, a.ParentID = "", list // that is where they are to be
+	a.PreviousID, a.ParentID = "", list // the place they were moved to
 	return nil
 }
 

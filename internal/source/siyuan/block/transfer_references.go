@@ -59,8 +59,8 @@ type referrer struct {
 	Notebook kernel.ID `json:"box"`
 }
 
-// referrers returns the blocks that refer to one. A query that names it is not a reference that the kernel could
-// transfer.
+// referrers returns the blocks that refer to a block. An embedded query that names the block does not count, since the
+// kernel cannot transfer it.
 func referrers(ctx context.Context, r *action.Request, to kernel.ID) ([]referrer, error) {
 	return kernel.SQL[referrer](ctx, r.Kernel, fmt.Sprintf(
 		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s AND type <> 'query_embed' LIMIT %d", kernel.Quote(string(to)), mostRefs))

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// updating replaces the content of blocks, all of them in one request. The kernel drops the
+// updateRun replaces the content of blocks, all of them in one request. The kernel drops the
 // attributes of a block whose content is replaced and all blocks of the content but the first,
 // so: read, update, put back, look.
 type updating struct {

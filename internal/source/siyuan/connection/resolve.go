@@ -53,7 +53,7 @@ type Choice struct {
 //
 // A URL of one origin is never combined with a token of another. So --url alone means no token, unless it is the
 // address of the connection that would be used without it, and --token requires --url. warnings are sentences for
-// people. Errors are [*tool.Error] of kind Invalid, or Unknown for an unknown name.
+// people. Errors are [*tool.Error] of kind Invalid, or NotFound for an unknown name.
 func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err error) {
 	saved, err := in.saved()
 	if err != nil {

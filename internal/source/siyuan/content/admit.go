@@ -286,7 +286,7 @@ func (a *admission) spelt(context.Context) error {
 	return nil
 }
 
-// leftovers breaks what still looks like the beginning of a reference: in code, in the text of a DOM, or joined from
+// breakOpenings breaks what still looks like the beginning of a reference: in code, in the text of a DOM, or joined from
 // pieces by earlier removals.
 func (a *admission) leftovers(ctx context.Context) error {
 	if !opening.MatchString(a.Data) {

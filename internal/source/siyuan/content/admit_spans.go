@@ -39,7 +39,7 @@ func (a *admission) spans(ctx context.Context) error {
 		return err
 	}
 	var wrong error
-	hidden := func(id string) int { // absent means that it must be removed
+	hidden := func(id string) int { // noReference means that it must be removed
 		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
 			return followed
 		}

@@ -53,7 +53,7 @@ func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 	return out
 }
 
-// prose yields the parts of a text that are not in code blocks or formula blocks, with their offsets. The lines of a
+// textParts yields the parts of a text that are not in code blocks or formula blocks, with their offsets. The lines of a
 // paragraph come together, since inline code may span several.
 func prose(markdown string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {

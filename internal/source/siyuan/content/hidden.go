@@ -27,7 +27,7 @@ var (
 	taskMarker = lazyregexp.New(`^\[[^\]\n]\][ \t]+`)
 )
 
-// hidden returns the parts of kramdown that readers do not see, in order and without overlaps. In code, formula
+// hiddenSpans returns the parts of kramdown that readers do not see, in order and without overlaps. In code, formula
 // blocks and inline code, attribute lists are text.
 func hidden(kramdown string) []span {
 	var out []span

@@ -161,7 +161,7 @@ func Undated(markdown string) string {
 }
 
 var (
-	// lists matches an attribute list with everything after it up to a blank line. The kernel may continue a list
+	// listAndRest matches an attribute list with everything after it up to a blank line. The kernel may continue a list
 	// over line ends, so where it ends is not decided here.
 	lists  = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
 	list   = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
@@ -199,7 +199,7 @@ func hasID(markdown string) bool {
 	return false
 }
 
-// renew replaces the ids in an attribute list for which old is true. The kernel accepts both kinds of quotes, and
+// renewIDs replaces the ids in an attribute list for which old is true. The kernel accepts both kinds of quotes, and
 // none.
 func renew(list string, keep map[kernel.ID]bool, old func(value string) bool) string {
 	return listID.ReplaceAllStringFunc(list, func(attr string) string {

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// Overwrite replaces the text of a document, which keeps its id. It refuses what [overwritable] refuses. markdown has
-// passed [Normalize], and the caller has checked the level.
+// Overwrite replaces the text of a document, which keeps its id. It refuses what [overwritableBlocks] refuses. markdown
+// has passed [Normalize], and the caller has checked the level.
 //
 // It writes the new blocks and reads them back before it removes the old ones. If that fails it removes the new ones
 // again. If any of the old text may be lost, the error has it as "recovery", up to 64 KiB.

@@ -39,9 +39,9 @@ type protectedBlock struct {
 	Kinds []string `json:"assetKinds"`
 }
 
-// overwritable returns the top-level blocks of a document if its text can be replaced without losing anything else.
-// It returns an error if any block at any depth is not text ([notText]), has a name, alias, memo, bookmark, style or
-// custom attribute, or is referred to from elsewhere; if there are more than 10,000 blocks; and if it cannot find
+// overwritableBlocks returns the top-level blocks of a document if its text can be replaced without losing anything
+// else. It returns an error if any block at any depth is not text ([notText]), has a name, alias, memo, bookmark, style
+// or custom attribute, or is referred to from elsewhere; if there are more than 10,000 blocks; and if it cannot find
 // out. It writes nothing.
 func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
 	s := scan{r: r, doc: doc}

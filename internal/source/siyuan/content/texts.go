@@ -12,7 +12,7 @@ import (
 // for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
 const singly = 100
 
-// texts returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to
+// kramdownOf returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to
 // read the whole document, the result includes the document's kramdown. Blocks that are gone are left out. Only
 // blocks with an index in [from, to) are needed.
 func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
@@ -41,7 +41,7 @@ func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []ker
 	return out, nil
 }
 
-// cut splits the kramdown of a document into that of its top-level blocks: each ends with a line that is its
+// splitBlocks splits the kramdown of a document into that of its top-level blocks: each ends with a line that is its
 // attribute list. ok is false if the text does not fit the blocks, for example because one was added meanwhile.
 //
 // Only the blocks from index from to to are checked closely, which takes most of the time in a long document. Before

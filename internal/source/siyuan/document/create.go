@@ -82,7 +82,7 @@ func create() *action.Action {
 	})
 }
 
-// make creates the document under an id of our own, so that it is known what became of it even
+// create creates the document under an id of our own, so that it is known what became of it even
 // if the answer is lost.
 func (d *destination) make(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
 	id := kernel.NewID()
@@ -98,7 +98,7 @@ func (d *destination) make(ctx context.Context, r *action.Request, markdown stri
 	return id, tooDeep(err, strings.Count(d.hpath, "/"))
 }
 
-// settle finds the new document, and moves it where it was wanted if the kernel took another
+// locateCreated finds the new document, and moves it where it was wanted if the kernel took another
 // parent of the same human path.
 func (d *destination) settle(ctx context.Context, r *action.Request, id kernel.ID) (place, error) {
 	p, err := now(ctx, r, id)
@@ -196,7 +196,7 @@ func duplicate() *action.Action {
 
 const iconHint = `an icon is an emoji or its code points in hex: document(action="set_attr", attrs={"icon":"1f4d4"})`
 
-// giveIcon sets the icon of a new document. That it did not work is a warning: the document is
+// setNewIcon sets the icon of a new document. That it did not work is a warning: the document is
 // there.
 func giveIcon(ctx context.Context, r *action.Request, id kernel.ID, code string) (warning string) {
 	if err := r.Kernel.SetAttrs(ctx, id, map[string]string{"icon": code}); err != nil {

@@ -61,7 +61,7 @@ func docToHeading() *action.Action {
 	})
 }
 
-// mergeable refuses what would lose data: a document as the target, whose file the kernel
+// checkMergeable refuses what would lose data: a document as the target, whose file the kernel
 // destroys, one inside itself, and one with documents below it.
 func mergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
 	switch {

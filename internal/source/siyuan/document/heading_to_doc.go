@@ -135,7 +135,7 @@ func ownWords(ctx context.Context, r *action.Request, t action.Target, dom strin
 	}
 }
 
-// unescaped returns the title that a document should have got from its heading. The kernel writes it with the
+// expectedTitle returns the title that a document should have got from its heading. The kernel writes it with the
 // entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A heading that has such
 // entities in its own text keeps what the kernel made of it.
 func unescaped(title, dom string) string {

@@ -93,7 +93,7 @@ func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath,
 	return &humanPath{name, hpath}, err
 }
 
-// info returns what the kernel knows about a document, without references from hidden notebooks, and without
+// visibleInfo returns what the kernel knows about a document, without references from hidden notebooks, and without
 // databases if there may be hidden notebooks.
 func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
 	raw, err := r.Kernel.DocumentInfo(ctx, id)

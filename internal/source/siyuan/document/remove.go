@@ -114,7 +114,7 @@ func each(
 	return out, nil
 }
 
-// ownedWhole is [owned] for [each].
+// ownedWhole is [byOnlyPath] for [resolveEach].
 func ownedWhole(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
 	t, err := owned(ctx, r, path)
 	if err != nil {

@@ -95,7 +95,7 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 	return title, nil
 }
 
-// visible reports whether a character can be seen; of a title without any the kernel makes
+// isVisibleRune reports whether a character can be seen; of a title without any the kernel makes
 // "Untitled".
 func visible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
 

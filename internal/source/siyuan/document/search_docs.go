@@ -114,7 +114,7 @@ func titled(ctx context.Context, r *action.Request, query string) ([]hit, error)
 	return hits, nil
 }
 
-// statement asks for the documents of a notebook that have all words, and at least one of them
+// titleQuery asks for the documents of a notebook that have all words, and at least one of them
 // in their own title, name or alias. A word with a slash is part of a path.
 func statement(notebook kernel.ID, words []string) string {
 	const own = "(content || char(10) || name || char(10) || alias)"
@@ -143,7 +143,7 @@ func ofNotebook(all []kernel.FoundDocument, n action.Target) []place {
 	return out
 }
 
-// within reports whether a hit is at or below a scope, which is a storage path, the id of a
+// isInScope reports whether a hit is at or below a scope, which is a storage path, the id of a
 // document or of the notebook, a human path, or empty for everywhere.
 func within(h *hit, scope string) bool {
 	scope = strings.TrimSpace(scope)

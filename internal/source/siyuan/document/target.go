@@ -20,7 +20,7 @@ func lastID(path string) kernel.ID {
 	return kernel.ID(strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy"))
 }
 
-// folder returns the storage path of what is below a document, without a slash at its end; "" for the top of a
+// childrenPath returns the storage path of what is below a document, without a slash at its end; "" for the top of a
 // notebook.
 func folder(path string) string {
 	if path == "/" {
@@ -185,7 +185,7 @@ func document(level access.Level, param string) action.Need {
 	})
 }
 
-// one needs a level on the document that id, or notebook and path, name. It is the target of
+// needsOne needs a level on the document that id, or notebook and path, name. It is the target of
 // id.
 func one(level access.Level) action.Need {
 	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -249,7 +249,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 	return nil, err
 }
 
-// refusal reports whether err is a word of the kernel, which is how it says that an id is
+// isKernelRefusal reports whether err is a word of the kernel, which is how it says that an id is
 // unknown: its texts differ.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)

@@ -99,7 +99,7 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	return []action.Target{{What: access.Asset, Subject: subject, Path: e.Path, Notebook: all[0], Also: all[1:]}}, nil
 }
 
-// unowned decides about an asset that no document is seen to use. What the kernel calls unused
+// unownedTargets decides about an asset that no document is seen to use. What the kernel calls unused
 // is nobody's. Anything else is used where the index does not look, in a database say, so it
 // may be any notebook's; and so it is while a hidden notebook is closed, which no index covers.
 func unowned(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {

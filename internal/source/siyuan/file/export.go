@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// exported returns the document of a target as Markdown, without anything from hidden notebooks. Depending on the
+// exportMarkdown returns the document of a target as Markdown, without anything from hidden notebooks. Depending on the
 // user's settings, the kernel copies the text that references point to, and it always copies the results of embedded
 // queries and the rows of databases. So if a notebook is hidden, references become links and a document with such
 // blocks is refused. A document with an anchor that is the text of a hidden block is put together here, because the
@@ -177,7 +177,7 @@ func exportResources() *action.Action {
 	})
 }
 
-// packed returns the paths to pack, each once. The kernel packs files by name alone, so of two files with the same
+// pathsToPack returns the paths to pack, each once. The kernel packs files by name alone, so of two files with the same
 // name the second would replace the first.
 func packed(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
 	names := map[string]string{}

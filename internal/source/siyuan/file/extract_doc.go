@@ -187,7 +187,7 @@ func localName(title string) string {
 	return name
 }
 
-// localTrouble says why one asset could not be written where the others can, "" if that is not
+// localWriteError says why one asset could not be written where the others can, "" if that is not
 // the case.
 func localTrouble(err error) string {
 	e, ok := errors.AsType[*tool.Error](err)

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// marker is the file that says that a folder was made here; its lines are the files that were
+// markerFile is the file that says that a folder was made here; its lines are the files that were
 // put there.
 const marker = ".collie-extract"
 

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// local is a path on this machine that may be used: below one of the allowed folders, with every
+// localFile is a path on this machine that may be used: below one of the allowed folders, with every
 // symbolic link followed.
 type local struct {
 	root string // the allowed folder

@@ -95,7 +95,7 @@ func newStem(r *action.Request, at, given string) (string, error) {
 	return freshStem(name), nil
 }
 
-// unambiguous refuses an asset in the folder of a notebook or document if the kernel would rename another one. The
+// checkUnambiguous refuses an asset in the folder of a notebook or document if the kernel would rename another one. The
 // kernel gets the path from assets/ on, as documents write it, and the common folder or another notebook may have a
 // file with the same path.
 func unambiguous(ctx context.Context, r *action.Request, at string) error {

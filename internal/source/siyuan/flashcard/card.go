@@ -108,7 +108,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// mark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
+// hiddenMark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
 // there are no marks.
 var mark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 

@@ -92,7 +92,7 @@ func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel
 	return whole(ctx, r, deck, list)
 }
 
-// whole returns all due cards of a deck that may be read. The kernel's list may hold only a random few, so that those
+// allDue returns all due cards of a deck that may be read. The kernel's list may hold only a random few, so that those
 // of one document may all be missing. The rest is found among all cards of the deck.
 func whole(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
 	if len(list.Cards) >= list.Due {

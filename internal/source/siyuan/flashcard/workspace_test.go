@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// workspace is a kernel with one document of five blocks, of which the first and the list are cards of the built-in deck,
-// and the heading of a deck of its own.
+// workspace is a kernel with one document of five blocks, of which the first and the list are cards of the built-in
+// deck, and the heading of a deck of its own.
 type workspace struct {
 	*actiontest.Kit
 	t                                  *testing.T

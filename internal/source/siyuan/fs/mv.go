@@ -131,7 +131,7 @@ func parentOf(t action.Target) kernel.ID {
 	return kernel.ID(parts[len(parts)-2])
 }
 
-// arrived makes sure that a document was moved, and returns its storage path: the kernel answers
+// verifyMoved makes sure that a document was moved, and returns its storage path: the kernel answers
 // code 0 where it does nothing.
 func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
 	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)

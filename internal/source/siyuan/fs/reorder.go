@@ -101,7 +101,7 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 	}, nil
 }
 
-// chosen returns the ids of children in the order of the paths given. Each must be there once; a name alone does as
+// orderedIDs returns the ids of children in the order of the paths given. Each must be there once; a name alone does as
 // well.
 func chosen(r *action.Request, f folder, children []child, ordered []string) ([]kernel.ID, error) {
 	byPath := map[string]kernel.ID{}

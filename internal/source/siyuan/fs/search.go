@@ -223,9 +223,9 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 	return box + " AND (path = " + kernel.Quote(t.Path) + " OR path LIKE " + kernel.Quote(below) + ")", nil
 }
 
-// plausible returns a condition that leaves out documents which cannot have the query in them, "" where the index
-// cannot tell. Documents stay in where the index has what readers do not see between two characters: characters
-// without a width, and the styles of words.
+// candidateCondition returns an SQL condition that excludes documents that cannot contain the query, "" if the index
+// cannot tell. It keeps documents in which the index has something invisible between two characters: characters without
+// width, and the styles of words.
 //
 // Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded
 // queries found, and anchors of references. The number of documents that are looked at must not depend on these.

@@ -25,7 +25,7 @@ type node struct {
 	Closed   bool `json:"closed,omitempty"`
 
 	folder folder
-	top    *node // the document of the first level that it is below, or itself
+	top    *node // the document of the first level above it, or itself; nil for a notebook
 }
 
 type treeError struct {
@@ -70,7 +70,7 @@ func tree() *action.Action {
 // grower builds a tree level by level.
 type grower struct {
 	r      *action.Request
-	level  []*node // that have to be listed next
+	level  []*node // the nodes whose children are listed next
 	nodes  int
 	mu     sync.Mutex
 	failed map[*node]bool
@@ -145,7 +145,7 @@ func (t *grower) grow(ctx context.Context) error {
 				children, err := list(groupCtx, t.r, n.folder)
 				if err != nil {
 					t.fail(n, err.Error())
-					return ctx.Err() // what one document is missing is not a failure of the tree
+					return ctx.Err() // a document that cannot be listed does not fail the tree
 				}
 				lists[i] = children
 				return nil

@@ -114,7 +114,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	return t, nil
 }
 
-// half is the error where a document is there and may not be at its path: to write it again would
+// createdElsewhere is the error where a document is there and may not be at its path: to write it again would
 // make another one.
 func half(t action.Target, err error) error {
 	kind := tool.KindOf(err)
@@ -125,7 +125,7 @@ func half(t action.Target, err error) error {
 	}
 }
 
-// titled gives a new document the title that its path ends in if it has another: the kernel takes
+// fixTitle gives a new document the title that its path ends in if it has another: the kernel takes
 // ".sy" for the end of a file's name.
 func titled(ctx context.Context, r *action.Request, t action.Target) (action.Target, error) {
 	now, err := r.Kernel.HPathByID(ctx, t.ID)

@@ -145,8 +145,8 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 	return b.String()
 }
 
-// Levels returns the line that says whether a caller's levels allow an action anywhere. capped says that a profile lowers
-// them.
+// Levels returns the line that says whether a caller's levels allow an action anywhere. capped says that a profile
+// lowers them.
 func Levels(a *action.Action, counts map[access.Level]int, capped bool) string {
 	need := a.Needed()
 	if need == access.None {

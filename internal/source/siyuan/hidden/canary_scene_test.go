@@ -17,8 +17,8 @@ import (
 	"collie/test/await"
 )
 
-// scene is a workspace with a hidden notebook full of canaries and a readable one in which the kernel shows them: the ids
-// of what is in it, by name.
+// scene is a workspace with a hidden notebook full of canaries and a readable one in which the kernel shows them: the
+// ids of what is in it, by name.
 type scene struct {
 	*actiontest.Kit `json:"-"`
 	t               *testing.T

@@ -126,8 +126,8 @@ func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text strin
 	return plain(out, text)
 }
 
-// plain is an answer without ids, times and the text asked for. Ids go first: they have letters by chance, now and then those of
-// the text.
+// plain is an answer without ids, times and the text asked for. Ids go first: they have letters by chance, now and then
+// those of the text.
 func plain(answer, text string) string {
 	answer = timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME")
 	return strings.ReplaceAll(answer, text, "TEXT")
@@ -165,7 +165,8 @@ func (w *foreign) fill2(a *action.Action, but string) json.RawMessage {
 	return args
 }
 
-// needed are the arguments that have to be there with the one that path leads into, and no other that narrows things down.
+// needed are the arguments that have to be there with the one that path leads into, and no other that narrows things
+// down.
 func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage {
 	top, _, _ := strings.Cut(path, ".")
 	out := []byte("{}")
@@ -217,9 +218,9 @@ func texts(a *action.Action, args json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// TestNoActionTellsAHiddenCode guesses a letter of a hidden code with every text that every action takes: no answer to the
-// right guess is another one than to the wrong ones. A new action is tried by itself. Under the race detector
-// every twelfth text is tried.
+// TestNoActionTellsAHiddenCode guesses a letter of a hidden code with every text that every action takes: no answer to
+// the right guess is another one than to the wrong ones. A new action is tried by itself. Under the race detector every
+// twelfth text is tried.
 func TestNoActionTellsAHiddenCode(t *testing.T) {
 	t.Parallel()
 	seen, tried := 0, 0
@@ -259,7 +260,8 @@ func TestNoActionTellsAHiddenCode(t *testing.T) {
 	}
 }
 
-// TestNoTitleTellsAHiddenCode: a document of the caller's own, with a title of their choice, is mentioned by hidden notes.
+// TestNoTitleTellsAHiddenCode: a document of the caller's own, with a title of their choice, is mentioned by hidden
+// notes.
 func TestNoTitleTellsAHiddenCode(t *testing.T) {
 	t.Parallel()
 	w := secretive(t)

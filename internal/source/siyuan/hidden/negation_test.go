@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestNegationTellsNothing: a search that leaves out what has a word finds the same whether the word stands in a hidden text
-// that the kernel shows in a readable block, or nowhere.
+// TestNegationTellsNothing: a search that leaves out what has a word finds the same whether the word stands in a hidden
+// text that the kernel shows in a readable block, or nowhere.
 func TestNegationTellsNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

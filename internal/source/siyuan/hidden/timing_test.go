@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// BenchmarkHiddenHit measures whether a hidden hit shows by the time that an answer takes: the median of tries with a text
-// that the hidden notebook has, and with one that nothing has.
+// BenchmarkHiddenHit measures whether a hidden hit shows by the time that an answer takes: the median of tries with a
+// text that the hidden notebook has, and with one that nothing has.
 //
-//	go test -run - -bench HiddenHit -benchtime 200x ./internal/source/siyuan
+//	go test -run - -bench HiddenHit -benchtime 200x ./internal/source/siyuan/hidden
 //
 // Nothing is asserted. The two are asked in turn, so that a busy machine weighs on both.
 func BenchmarkHiddenHit(b *testing.B) {

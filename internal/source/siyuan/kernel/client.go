@@ -43,7 +43,7 @@ type Client struct {
 	// flush before that has no effect. It is also set at the start, since another program, such as a command that has
 	// just ended, may have written.
 	dirty atomic.Bool
-	// settled is when the kernel is done with the work that it does after answering a write, in milliseconds since
+	// settledAt is when the kernel is done with the work that it does after answering a write, in milliseconds since
 	// 1970. Until then one flush may not be enough.
 	settled atomic.Int64
 	// flushing is held during a flush, so that others who need it wait for it too.

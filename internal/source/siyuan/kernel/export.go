@@ -9,7 +9,7 @@ type Markdown struct {
 }
 
 // ExportMarkdown returns the document of a block as standard Markdown, by the user's export settings. Those may make
-// the kernel copy the targets of references and the results of embedded queries, from any notebook. With own set,
+// the kernel copy the targets of references and the results of embedded queries, from any notebook. With withAttrs set,
 // references become links instead; queries are still run.
 func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown, error) {
 	body := map[string]any{"id": id}

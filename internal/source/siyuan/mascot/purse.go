@@ -47,7 +47,7 @@ type Purse struct {
 	done  chan struct{} // nor is anything written any more
 }
 
-// settleTime bounds one round of writing. askTime is the part of it that a kernel may take to answer; without an
+// flushTimeout bounds one round of writing. readTimeout is the part of it that a kernel may take to answer; without an
 // answer, our own file is written anyway.
 const (
 	settleTime = 5 * time.Second

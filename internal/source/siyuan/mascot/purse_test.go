@@ -240,7 +240,7 @@ func TestPurseWithoutAFolder(t *testing.T) {
 	}
 }
 
-// TestCoinsAreNotLostToAFileThatCannotBeWritten: they wait in memory.
+// Coins are not lost to a file that cannot be written: they wait in memory.
 func TestCoinsWaitForTheFile(t *testing.T) {
 	t.Parallel()
 	dir, b := t.TempDir(), &bus{}

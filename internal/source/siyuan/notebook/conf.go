@@ -154,7 +154,7 @@ func (s *settings) changes(r *action.Request) (map[string]any, error) {
 	return out, nil
 }
 
-// apply writes settings and returns all of them, after a look that the kernel knows each: what
+// applySettings writes settings and returns all of them, after a look that the kernel knows each: what
 // it does not know it would drop without a word.
 func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[string]any) (json.RawMessage, error) {
 	raw, err := r.Kernel.NotebookConf(ctx, id)

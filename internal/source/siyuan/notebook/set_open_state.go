@@ -51,7 +51,7 @@ func setOpenState() *action.Action {
 	})
 }
 
-// turn opens or closes a notebook, makes sure that it is, and waits for the kernel's index.
+// setOpen opens or closes a notebook, makes sure that it is, and waits for the kernel's index.
 // indexing says that this is not done yet.
 func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) (indexing bool, err error) {
 	done := func(n *kernel.Notebook) bool { return n != nil && n.Closed != open }
@@ -117,7 +117,7 @@ const (
 	interval = 100 * time.Millisecond // between two looks at it
 )
 
-// settle decides the outcome of a write that closes, opens or removes a notebook and was answered with err. It
+// resolveOutcome decides the outcome of a write that closes, opens or removes a notebook and was answered with err. It
 // returns nil if done is true for the notebook as it is now; done gets nil if the notebook is gone. The write may
 // crash the kernel, which is then restarted, so a lost response does not say whether it happened.
 func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
@@ -165,8 +165,8 @@ func wait(ctx context.Context) bool {
 	}
 }
 
-// topDocuments returns the documents at the top of a notebook. [indexed] uses them to see how far the kernel's index
-// is. The kernel adds and removes the documents of a notebook in the background: meanwhile documents of an open
+// topDocuments returns the documents at the top of a notebook. [awaitIndexed] uses them to see how far the kernel's
+// index is. The kernel adds and removes the documents of a notebook in the background: meanwhile documents of an open
 // notebook seem to be missing, and those of a closed one can still be written to.
 func topDocuments(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.ID, error) {
 	docs, err := r.Kernel.Documents(ctx, id, "/")

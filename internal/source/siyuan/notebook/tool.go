@@ -62,7 +62,7 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// unknownEnd is err after a notebook was opened, closed or removed, where nobody can say what
+// unknownOutcome is err after a notebook was opened, closed or removed, where nobody can say what
 // became of the write.
 func unknownEnd(id kernel.ID, err error) error {
 	switch tool.KindOf(err) {

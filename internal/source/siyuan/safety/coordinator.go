@@ -172,7 +172,7 @@ func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (j
 	return w.report(ctx, raw)
 }
 
-// note writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
+// saveState writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
 // must not keep anybody from their notes.
 func (w *writing) note(state State) error {
 	w.entry.State, w.entry.Updated = state, time.Now().UTC()

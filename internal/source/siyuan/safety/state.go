@@ -28,7 +28,7 @@ func guarded(c action.Class) bool {
 	return c == action.State || c == action.Structure || c == action.Manifest
 }
 
-// look reads the targets as they are: what undo needs, and the hash that a caller may want the
+// readTargets reads the targets as they are: what undo needs, and the hash that a caller may want the
 // write held against.
 func (w *writing) look(ctx context.Context) error {
 	a := w.r.Action
@@ -79,7 +79,7 @@ func (w *writing) look(ctx context.Context) error {
 	return nil
 }
 
-// manifest returns a hash of what the targets are, for those that have no text of their own. A database has all that
+// manifestHash returns a hash of what the targets are, for those that have no text of their own. A database has all that
 // it holds.
 func (w *writing) manifest(ctx context.Context) (string, error) {
 	type target struct {

@@ -287,7 +287,7 @@ var (
 	attribute  = lazyregexp.New(` [\w-]+="[^"]*"`)
 )
 
-// changed counts the blocks whose text is another one. Attributes come in any order, and the
+// countChanged counts the blocks whose text is another one. Attributes come in any order, and the
 // time of the last change is not a change.
 func changed(before, after map[kernel.ID]string) int {
 	plain := func(s string) string {

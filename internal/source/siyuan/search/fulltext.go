@@ -138,7 +138,8 @@ func quoted(a *fulltextArgs) string {
 	return a.Query
 }
 
-// checkQuery refuses what the kernel would answer with no hits and no word about why, and what could look past the notebooks that may be read.
+// checkQuery refuses what the kernel would answer with no hits and no word about why, and what could look past the
+// notebooks that may be read.
 func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 	switch a.Method {
 	case "regex":

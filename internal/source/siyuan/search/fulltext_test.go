@@ -290,8 +290,8 @@ func TestFulltextTotals(t *testing.T) {
 	}
 }
 
-// TestFulltextQuotes: a kernel puts an expression into a statement as it is, where a quote of it would end a text. Behind
-// that anything could follow, and be carried out.
+// TestFulltextQuotes: a kernel puts an expression into a statement as it is, where a quote of it would end a text.
+// Behind that anything could follow, and be carried out.
 func TestFulltextQuotes(t *testing.T) {
 	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Quotes", "it's a quince")

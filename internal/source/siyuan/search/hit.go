@@ -59,8 +59,8 @@ func slimAll(found []kernel.Found, withMarks bool) []hit {
 	return out
 }
 
-// readable leaves out the hits in hidden notebooks and does not report their number, because the number of hits for a
-// chosen text reveals that text. Duplicates in the index are merged. A document of a group stays, with those of its
+// readableHits leaves out the hits in hidden notebooks and does not report their number, because the number of hits for
+// a chosen text reveals that text. Duplicates in the index are merged. A document of a group stays, with those of its
 // blocks that may be read.
 func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dropped int) {
 	kept = make([]kernel.Found, 0, len(found))

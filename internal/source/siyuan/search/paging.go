@@ -53,7 +53,7 @@ type filter struct {
 	hidden bool
 }
 
-// fetch returns a page of the hits that may be read and pass a filter. If nothing must be left out, this is the
+// fetchPage returns a page of the hits that may be read and pass a filter. If nothing must be left out, this is the
 // kernel's own page, for one request. Otherwise it asks for all pages, up to a limit, and counts the totals over what
 // is left.
 func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
@@ -88,7 +88,7 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, true, out.show(ctx, r, kept, withMarks)
 }
 
-// existing returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
+// pageOrLast returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
 // or answers without hits and perhaps without totals.
 func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)

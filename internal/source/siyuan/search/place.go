@@ -54,7 +54,7 @@ func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Fou
 	return nil
 }
 
-// withoutFollowers leaves out documents that are on a page beside the hits in them, and are not hits themselves: a
+// dropParentDocs leaves out documents that are on a page beside the hits in them, and are not hits themselves: a
 // search for several words has them. hits is how many hits the page has.
 func withoutFollowers(found []kernel.Found, query string, hits int) []kernel.Found {
 	inside := map[kernel.ID]bool{}

@@ -222,7 +222,7 @@ var withoutNotes = map[string]bool{
 // placeEnds are the ends of keys whose values name a notebook, a document or a place among them, in lower case.
 var placeEnds = []string{"savebox", "savepath", "notebook", "notebookid", "documentid", "docid", "rootid", "blockid"}
 
-// readableConf returns the configuration without what tells of notes, where some notebook may not be read.
+// readableConf returns the configuration; if some notebook may not be read, without the parts that reveal notes.
 func readableConf(ctx context.Context, r *action.Request, raw json.RawMessage) (json.RawMessage, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -319,7 +319,7 @@ var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 // parameter matches a parameter of an address with its value.
 var parameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 
-// secretParameters are names that a parameter of an address has a secret under, besides those of keys.
+// secretParameters are the names of URL parameters with secret values, besides those in secretNames.
 var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
 
 // address returns a text of the configuration without the credentials of an address in it.

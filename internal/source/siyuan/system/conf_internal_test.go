@@ -182,7 +182,7 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 	}
 }
 
-// TestRecordedConfIsUntouchedByMasks holds that what is not a secret stays as it is.
+// Masking secrets leaves everything else in the configuration as it is.
 func TestRecordedConfIsShown(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(recorded(t))

@@ -50,7 +50,7 @@ func rename() *action.Action {
 	})
 }
 
-// replace renames a tag where it may be read. The kernel does it in every notebook, and at once, so it is asked only
+// replaceTag renames a tag where it may be read. The kernel does it in every notebook, and at once, so it is asked only
 // where that is the same, and is not taken at its word: it passes over & < > in the tags of texts.
 func replace(ctx context.Context, r *action.Request, old, label string) error {
 	restricted, err := r.Levels.Restricted(ctx)

@@ -89,7 +89,7 @@ func createNode() *action.Action {
 			doc = target.Root
 		}
 		tag := tagOf(doc, a.Name, time.Now())
-		have, err := nodes(ctx, r) // says as well whether there is a key, before anything is made
+		have, err := nodes(ctx, r) // also fails if there is no repository key, before anything is created
 		if err != nil {
 			return nil, err
 		}

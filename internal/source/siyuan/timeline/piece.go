@@ -113,7 +113,7 @@ func ownPart(dom string, b *kernel.DOMBlock) string {
 	}
 }
 
-// divEnd returns where a text goes on behind the div that begins at start.
+// divEnd returns the position right after the div that begins at start.
 func divEnd(text string, start int) int {
 	depth := 0
 	for at := start; ; {
@@ -175,7 +175,7 @@ var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 var lookAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
-// lookOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
+// appearanceOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
 // block, in its first tag, in any order.
 func lookOf(own string) string {
 	end := kernel.TagEnd(own, 0)

@@ -75,7 +75,7 @@ func withoutTimes(v any) {
 	}
 }
 
-// fromNode returns what a node has of the document as a version.
+// fromNode returns the version of the document in a node's snapshot.
 func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
 	missing := access.NotFound(access.History, tag)
 	n, ok := parseTag(tag)
@@ -137,7 +137,7 @@ func fileOf(ctx context.Context, r *action.Request, target *action.Target, left,
 	return "", already(target.Root)
 }
 
-// historyOf reports whether path is that of a copy of a document made in the document's current notebook:
+// isCopyOf reports whether path is that of a copy of a document made in the document's current notebook:
 // "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy from another notebook may be hidden.
 func historyOf(p string, target *action.Target) bool {
 	steps := strings.Split(p, "/")

@@ -102,7 +102,7 @@ func judged(kept *toolcache.Cache, asked []want) []CachedServer {
 // want is what a server of the settings asks of the cache, or a stable code for why it asks nothing.
 type want struct {
 	toolcache.Want
-	off string
+	off string // a stable code for why the server does not use the cache; empty if it does
 }
 
 func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, kept map[string]json.RawMessage) []want {

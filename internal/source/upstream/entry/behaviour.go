@@ -104,7 +104,7 @@ func (o *object) prefix() {
 	}
 }
 
-// trust reads "trust", which is a word here and a boolean in another host, and which tools run without asking.
+// trust reads "trust", a word in our format and a boolean in that of another host, and which tools run without asking.
 func (o *object) trust() {
 	e := &o.entry
 	raw, _, ok := o.field("trust")

@@ -154,7 +154,7 @@ func readBraces(r *reading, m []string) string {
 	return r.asked(m[0], ref)
 }
 
-// asked replaces a reference that means nothing outside its host by an input: a user has to supply its value, and
+// toInput replaces a reference that means nothing outside its host by an input: a user has to supply its value, and
 // until then the server does not start.
 func (r *reading) asked(written, ref string) string {
 	id := strings.Trim(unfit.ReplaceAllString(ref, "-"), "-")

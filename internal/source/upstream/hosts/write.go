@@ -24,7 +24,7 @@ type Written struct {
 	entry *ordered
 }
 
-// Write converts one of our entries to an entry of a host. others are our fields that no host has, as [ParseEntry]
+// Write converts one of our entries to an entry of a host. foreign are our fields that no host has, as [ParseEntry]
 // returns them. dir is the folder of our settings. Variables are not expanded: they are converted if the host has an
 // equivalent, and stay as they are otherwise.
 func (h Host) Write(name string, e Entry, others []string, dir string) Written {

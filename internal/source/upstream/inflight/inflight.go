@@ -201,7 +201,7 @@ func (t *Calls) Remove(f *Call) (now time.Time) {
 	return now
 }
 
-// Question registers a server's question with the call. ok is false if the call is over. Otherwise over is called
+// Question registers a server's question with the call. ok is false if the call is over. Otherwise end is called
 // when the call ends, and the caller must call answered when the question is.
 func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool) {
 	f.mu.Lock()

@@ -187,7 +187,7 @@ func (l *Listing) publishTools(f *Feed, next *Lists) {
 	})
 }
 
-// amend changes the published lists by something that f reported. It does nothing if another connection has replaced
+// update changes the published lists by something that f reported. It does nothing if another connection has replaced
 // f meanwhile. confirmed says that f has just listed the tools.
 func (l *Listing) amend(f *Feed, confirmed bool, change func(*Lists)) {
 	l.publishing.Lock()

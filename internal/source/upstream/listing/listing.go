@@ -40,8 +40,8 @@ type Options struct {
 	Fingerprint, Principal func() string
 	// Eras returns what is known of the server's eras, including what c shows, and the server's transport.
 	Eras func(c *mcp.Client) (eras string, transport entry.Transport)
-	// Recalled is told of a cache entry before it is published. It returns false to reject the entry because the
-	// server has told better. Of the Listing it may call Live only.
+	// Recalled is called with a cache entry before it is published. It returns false to reject the entry because the
+	// server itself has answered meanwhile. It may call only Live of the Listing.
 	Recalled func(*toolcache.Entry) bool
 	// Starting reports whether a connection is being opened.
 	Starting func() bool

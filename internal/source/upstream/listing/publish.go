@@ -46,7 +46,7 @@ func same(a, b []json.RawMessage) bool {
 }
 
 // publish makes k what the server offers and reports the differences to watchers. Unchanged lists keep their place in
-// memory, so that a call resolved in the old offer finds its action in the new one. The caller holds l.publishing.
+// memory, so that a call resolved in the old offer finds its action in the new one. The caller holds l.publishMu.
 func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	old, before := l.Lists(), l.offer.Load()
 	if old == nil {

@@ -42,7 +42,7 @@ func (r *refresher) again(changed map[tool.ChangeKind]bool) {
 	r.failed++
 }
 
-// wait returns how long to wait before a refresh after that many failures in a row; after none it is the time for
+// retryDelay returns how long to wait before a refresh after that many failures in a row; after none it is the time for
 // which changes are gathered.
 func wait(failed int) time.Duration {
 	d := quietLists

@@ -25,7 +25,8 @@ func APIs() []API {
 			RefusedAtRoot: []string{"anyOf", "oneOf", "allOf"}, Closed: true,
 		},
 		{
-			// ToolSpecification, https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html.
+			// ToolSpecification,
+			// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html.
 			Name: "Amazon Bedrock Converse", ToolName: name, Described: true, Types: open,
 		},
 		{
@@ -44,9 +45,9 @@ func APIs() []API {
 			},
 		},
 		{
-			// FunctionDeclaration.parameters and Schema, https://ai.google.dev/api/caching#Schema: a select subset of OpenAPI
-			// 3.0, with a type everywhere, objects with properties, lists with items, enums of strings. A function without
-			// arguments has no parameters.
+			// FunctionDeclaration.parameters and Schema, https://ai.google.dev/api/caching#Schema: a select subset of
+			// OpenAPI 3.0, with a type everywhere, objects with properties, lists with items, enums of strings. A
+			// function without arguments has no parameters.
 			Name: "Gemini, parameters", ToolName: google, PropertyName: `^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`, Tools: 128,
 			Types: []string{"string", "number", "integer", "boolean", "array", "object"}, OpenAPI: true,
 			Keywords: []string{

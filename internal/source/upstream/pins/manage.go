@@ -10,7 +10,7 @@ import (
 
 // Approve pins the pending definitions of the named tools, or of all tools of a server, and returns how many. It
 // returns once they are on disk. If a named tool has nothing pending, nothing is approved and the error has kind
-// Unknown. Any other error says why the file could not be written: the approval then holds in this process, and the
+// NotFound. Any other error says why the file could not be written: the approval then holds in this process, and the
 // write is retried in the background.
 func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n int, err error) {
 	if s == nil {

@@ -39,7 +39,7 @@ func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err err
 	}), nil
 }
 
-// turns lets one start of each package through at a time, since two downloads of one package into one cache disturb
+// keyedTurns lets one start of each package through at a time, since two downloads of one package into one cache disturb
 // each other.
 type turns struct {
 	mu   sync.Mutex

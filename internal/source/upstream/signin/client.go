@@ -40,7 +40,7 @@ func (r *record) secret() string {
 	return r.ClientSecret
 }
 
-// identify sets the client id of rec. It uses, in this order: the configured id, the metadata document, the client
+// setClientID sets the client id of rec. It uses, in this order: the configured id, the metadata document, the client
 // registered at an earlier sign-in, a new registration, and an id that a person enters.
 func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
 	methods := m.TokenEndpointAuthMethodsSupported

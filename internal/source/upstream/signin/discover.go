@@ -45,7 +45,7 @@ func (s *Session) ask(ctx context.Context) (challenge, error) {
 	return readChallenge(resp.Header), nil
 }
 
-// describe finds the resource metadata: at the address in the challenge, else at the well-known places. A server
+// findResource finds the resource metadata: at the address in the challenge, else at the well-known places. A server
 // without metadata is treated by MCP 2025-03-26, where the authorization server has the same origin.
 func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
 	places := resourcePlaces(s.origin)

@@ -84,7 +84,7 @@ func (e *refusal) Error() string {
 	return "the authorization server says " + text
 }
 
-// final reports whether this refusal means that a refresh token is dead: it is invalid_grant, or another refusal that
+// isFinal reports whether this refusal means that a refresh token is dead: it is invalid_grant, or another refusal that
 // waiting would not change.
 func (e *refusal) final() bool {
 	switch {

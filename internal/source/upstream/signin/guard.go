@@ -24,9 +24,9 @@ const (
 	dialTime     = 10 * time.Second
 )
 
-// guard sends the requests of a sign-in. It keeps a server from using us to reach addresses that the server itself
-// cannot reach. The origin in the user's settings is always allowed; any other URL in a document must be https on a
-// public address. A server that is itself on a private address may name other private addresses, and http on this
+// requestGuard sends the requests of a sign-in. It keeps a server from using us to reach addresses that the server
+// itself cannot reach. The origin in the user's settings is always allowed; any other URL in a document must be https
+// on a public address. A server that is itself on a private address may name other private addresses, and http on this
 // machine.
 type guard struct {
 	own    *url.URL
@@ -67,7 +67,7 @@ func newGuard(own *url.URL, base *http.Transport) *guard {
 	return g
 }
 
-// authorities returns the part of a server's TLS settings that may be used for other hosts: the certificate
+// tlsForOthers returns the part of a server's TLS settings that may be used for other hosts: the certificate
 // authorities, but no client certificate, no server name and no disabled verification.
 func authorities(c *tls.Config) *tls.Config {
 	if c == nil || c.RootCAs == nil {
@@ -94,7 +94,7 @@ func (g *guard) note(addr net.Addr) {
 	}
 }
 
-// inside reports whether own is on a private address. It is not if it was seen at a public address too, since such a
+// isPrivate reports whether own is on a private address. It is not if it was seen at a public address too, since such a
 // name may be made to point anywhere.
 func (g *guard) inside() bool {
 	if g.insider || g.trusted.Load() {

@@ -281,7 +281,7 @@ func (s *Session) doubt(ctx context.Context, key string) {
 	}
 }
 
-// askPerson passes pasted answers on, beside those of the browser, until one is accepted.
+// askPerson accepts answers that the person pastes, as well as those of the browser, until one is valid.
 func askPerson(ctx context.Context, person func(context.Context, string) (string, error), answers chan<- attempt) {
 	problem := ""
 	for {

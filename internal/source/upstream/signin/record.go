@@ -21,7 +21,7 @@ type record struct {
 	Redirect     string    `json:"redirect"`               // URI of the callback
 	TokenURL     string    `json:"tokenUrl"`               //
 	RevokeURL    string    `json:"revokeUrl,omitempty"`    // empty if the server has none
-	Inside       bool      `json:"inside,omitempty"`       // private addresses are allowed; see guard
+	Inside       bool      `json:"inside,omitempty"`       // private addresses are allowed; see requestGuard
 	AccessToken  string    `json:"accessToken,omitempty"`  //
 	RefreshToken string    `json:"refreshToken,omitempty"` //
 	Expiry       time.Time `json:"expiry,omitzero"`        // of AccessToken; zero if unknown
@@ -43,7 +43,7 @@ func (r *record) stale(now time.Time, d time.Duration) bool {
 	return !r.Expiry.IsZero() && !now.Add(d).Before(r.Expiry)
 }
 
-// pointer returns the name under which the store holds the key of this server's record. It includes the server's
+// recordKey returns the name under which the store holds the key of this server's record. It includes the server's
 // name, since two servers of the settings may use one URL with two accounts.
 func (s *Session) pointer() string {
 	return Prefix + "server:" + digest(s.server.Name, s.server.URL, s.server.ClientID)

@@ -201,7 +201,7 @@ func (r *record) store(tok *oauth2.Token, now time.Time) {
 	}
 }
 
-// subject returns the subject of an ID token. The signature is not checked: the token came over TLS from the token
+// tokenSubject returns the subject of an ID token. The signature is not checked: the token came over TLS from the token
 // endpoint itself (OpenID Connect Core 1.0, section 3.1.3.7), and the subject only keeps different people's lists
 // apart.
 func subject(token string) string {
@@ -222,8 +222,8 @@ func subject(token string) string {
 	return claims.Subject
 }
 
-// lock keeps other processes from changing the tokens of this server. Servers that share tokens have the same URL,
-// for which the lock is.
+// lock keeps other processes from changing the tokens of this server. The lock belongs to the URL, because servers with
+// the same URL share tokens.
 func (s *Session) lock(ctx context.Context) (unlock func(), err error) {
 	if s.opts.LockDir == "" {
 		return func() {}, nil

@@ -15,7 +15,7 @@
 // The caller reads the settings, and tells people which command to run.
 //
 // Discovery, registration and PKCE use the official SDK (oauthex) and x/oauth2. Every address in a document is
-// checked before it is used, and again when it is dialed: see guard.
+// checked before it is used, and again when it is dialed: see requestGuard.
 package signin
 
 import (

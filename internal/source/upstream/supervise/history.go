@@ -39,7 +39,7 @@ func (h *history) failed(p entry.Restart, now time.Time, chance float64) (next t
 // started records that the server is ready.
 func (h *history) started(now time.Time) { h.ready = now }
 
-// stopped records that the server no longer runs, for whatever reason.
+// stopped records that the server no longer runs.
 func (h *history) stopped(now time.Time) {
 	h.attempt = h.inARow(now)
 	if h.attempt == 0 {
@@ -56,7 +56,7 @@ func (h *history) inARow(now time.Time) int {
 	return h.attempt
 }
 
-// well forgets the failures: the server was ready for a minute, or answered a call, or a person asked for a new
+// clear forgets the failures: the server was ready for a minute, or answered a call, or a person asked for a new
 // start.
 func (h *history) well() { h.failures, h.attempt, h.open = nil, 0, false }
 

@@ -47,9 +47,9 @@ type Order int
 const (
 	// None means nothing.
 	None Order = iota
-	// Start means to start the server, unless it runs or is being started.
+	// Start orders a start of the server, unless it runs or is being started.
 	Start
-	// CheckUse means to check whether anybody uses the server. The owner answers with Stopping, Postpone or nothing.
+	// CheckUse orders a check whether anybody uses the server. The owner answers with Stopping, Postpone or nothing.
 	CheckUse
 )
 

@@ -88,7 +88,7 @@ func Unpack(data []byte, limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// expanded returns the uncompressed length that a gzip file claims in its last four bytes. Nothing has checked it
+// claimedSize returns the uncompressed length that a gzip file claims in its last four bytes. Nothing has checked it
 // yet.
 func expanded(data []byte) int {
 	return int(binary.LittleEndian.Uint32(data[len(data)-4:]))

@@ -124,7 +124,7 @@ func (f *file) Close() error {
 	return nil
 }
 
-// within runs file work in its own goroutine and abandons it after limit. One operation runs at a time. While an
+// withTimeout runs file work in its own goroutine and abandons it after limit. One operation runs at a time. While an
 // abandoned one hangs, others fail without waiting.
 func within[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
 	var none T

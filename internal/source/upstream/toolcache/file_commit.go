@@ -67,7 +67,7 @@ func (f *file) replaceBroken(bad Finding) error {
 	return nil
 }
 
-// permitted checks the modes itself instead of just trying to write: root may write anything, but a chmod 444 is
+// checkModes checks the modes itself instead of just trying to write: root may write anything, but a chmod 444 is
 // meant for root too.
 func (f *file) permitted() error {
 	const hint = "chmod u+w it; until then the tool lists are kept in memory"

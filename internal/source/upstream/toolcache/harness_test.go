@@ -117,7 +117,7 @@ func (l *log) String() string {
 
 const day = 24 * time.Hour
 
-// hash returns the n-th of a series of configHashes.
+// hash returns the n-th of a series of hashes.
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
 // want returns a server with the default settings.

@@ -212,7 +212,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 	return changed
 }
 
-// ahead reports whether an entry is dated in the future, because its writer's clock or ours is wrong. Such an entry
+// isAhead reports whether an entry is dated in the future, because its writer's clock or ours is wrong. Such an entry
 // is neither taken over nor allowed to block newer ones until our clock gets there.
 func (s *shared) ahead(r *record) bool { return r.ValidatedAt.After(s.cache.opts.Now().Add(ahead)) }
 
@@ -319,7 +319,7 @@ func worthPushing(ours, theirs *Entry) bool {
 	return ours.ValidatedAt.After(theirs.ValidatedAt)
 }
 
-// outward returns the entry for the shared place: without what only concerns this host, and without the principal if
+// sharedForm returns the entry for the shared place: without what only concerns this host, and without the principal if
 // it is the same for everybody.
 func outward(e *Entry) *Entry {
 	out := *e

@@ -149,9 +149,9 @@ type Disconnected struct {
 	Gone    bool     `json:"gone,omitempty"`  // connect had created the file, and it is deleted
 }
 
-// Disconnect reverses what connect did to a client's files, as o says. It returns a result for each changed file,
-// none if there was nothing to do. If it fails, the results are those of the files changed before the failure, and
-// the next call continues after them.
+// Disconnect reverses what connect did to a client's files. It returns a result for each changed file, none if there was
+// nothing to do. If it fails, the results are those of the files changed before the failure, and the next call continues
+// after them.
 func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o DisconnectOptions) (done []Disconnected, err error) {
 	h, err := hosts.FindClient(o.Client)
 	if err != nil {
@@ -187,6 +187,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 	return done, cmp.Or(err, failed)
 }
 
+// errDry ends the update of the ledger without writing it.
 var errDry = errors.New("nothing is to be written")
 
 // DisconnectOptions says what is reversed.

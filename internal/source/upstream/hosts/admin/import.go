@@ -322,7 +322,7 @@ func (p *Import) Secrets() []string {
 	return list
 }
 
-// MoveSecrets calls move for each secret of a new server, to store it, and puts a reference in its place. kept looks
+// MoveSecrets calls move for each secret of a new server, to store it, and puts a reference in its place. stored looks
 // up a stored secret: a name that holds a different secret is not reused.
 func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(name, value string) error) error {
 	var failed error

@@ -144,7 +144,7 @@ func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 	return Cache{Cache: toolcache.Open(ctx, CacheOptions(cfg, key, o))}, nil
 }
 
-// Peek opens the cache of cfg, and its key, for reading. kept is nil if there is no key or no usable file; Peek
+// Peek opens the cache of cfg, and its key, for reading. cache is nil if there is no key or no usable file; Peek
 // creates neither, since a gateway that has put a broken file aside may be about to write a new one. The caller
 // closes kept.
 func Peek(ctx context.Context, cfg *config.Config) (kept *toolcache.Cache, key []byte) {
@@ -228,7 +228,7 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// CheckFile returns why a file cannot be used as a cache: it is missing (kind Unknown), cannot be read (Unavailable),
+// CheckFile returns why a file cannot be used as a cache: it is missing (kind NotFound), cannot be read (Unavailable),
 // or is broken or another program's (Invalid).
 func CheckFile(path string) error {
 	data, err := ReadFile(path)

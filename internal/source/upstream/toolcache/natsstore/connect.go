@@ -39,7 +39,7 @@ type bucket struct {
 	leftOut sync.Map // keys of entries that are too large and were warned about
 }
 
-// bucket returns the bucket. It connects, and creates the bucket, if need be.
+// bucket returns the bucket. It first connects, and creates the bucket, where necessary.
 func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 	conn, err := s.connection(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 	})
 }
 
-// lease tries once; the error is a [conflict] if another was faster.
+// lease tries once; the error is a [isConflict] if another was faster.
 func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	sum := sha256.Sum256([]byte(server))
 	key := leasePrefix + hex.EncodeToString(sum[:16])
