@@ -23,8 +23,8 @@ var (
 		functions: setOf(common + "json_group_array json_group_object median"),
 		keywords:  setOf(keywords),
 	}
-	// vaultPolicy is for statements that run here. It lacks aggregates that hold everything they have seen, whatever
-	// the limit of a value: json_group_array, json_group_object, median, percentile.
+	// vaultPolicy is for statements that run in this process. It lacks aggregates that keep everything they have seen,
+	// so that no limit on a single value bounds them: json_group_array, json_group_object, median, percentile.
 	vaultPolicy = &policy{
 		functions: setOf(common + `
 			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
@@ -71,7 +71,7 @@ func (p *policy) unknownCall(tokens []token, i int) bool {
 	return i+1 < len(tokens) && tokens[i+1].is("(") && !defines(tokens, i)
 }
 
-// defines reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
+// isCTEName reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
 // A function call never continues so. tokens have no blanks.
 func defines(tokens []token, i int) bool {
 	if i == 0 || !tokens[i-1].is("with") && !tokens[i-1].is("recursive") && !tokens[i-1].is(",") {
@@ -106,8 +106,8 @@ func defines(tokens []token, i int) bool {
 // operators are functions into which SQLite compiles syntax that is not a call.
 var operators = setOf("-> ->> current_date current_time current_timestamp")
 
-// allowed refuses a statement for a kernel that calls a function which is not on the list, by its compiled program:
-// the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
+// checkFunctions refuses a statement for a kernel that calls a function which is not on the list, by its compiled
+// program: the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
 // instructions are not seen, and are harmless.
 func (s *scratch) allowed(sql string) error {
 	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {

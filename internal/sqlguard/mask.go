@@ -15,7 +15,7 @@ const (
 	veiled    = reserved + "veiled"    // blocks with an anchor that shows hidden text, and their containers
 )
 
-// veils returns those expressions, for the notebooks in list.
+// maskExpressions returns the SQL of these expressions for the readable notebooks in list.
 //
 // In the index, the text of a block includes the anchors of its references, and an anchor that follows its block is
 // that block's text. The text of an embedded query is what it found, and that of a database what its rows say. All of

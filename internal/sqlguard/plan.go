@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// mostScans bounds how many full table scans a statement may nest. Two are what a count for each row takes; with
-// three the cost grows with the third power.
+// mostScans bounds how many full table scans a statement may nest. Counting something for each row takes two; with
+// three, the cost grows with the cube of the number of rows.
 const mostScans = 2
 
 // step is a line of SQLite's plan.
@@ -25,7 +25,7 @@ type plan struct {
 	largest int
 }
 
-// affordable refuses a statement that nests too many full scans: a join without a condition that an index, or an
+// checkCost refuses a statement that nests too many full scans: a join without a condition that an index, or an
 // equality, can serve. sql comes from [Statement.limited].
 func (s *scratch) affordable(sql string) error {
 	p, err := s.plan(sql)

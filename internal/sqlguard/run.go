@@ -183,7 +183,7 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	return result, nil
 }
 
-// shown returns the name of a result column. If it is just the name of a missing column, it is in double quotes, as
+// columnName returns the name of a result column. If it is just the name of a missing column, it is in double quotes, as
 // in SiYuan.
 func (r run) shown(column string) string {
 	for _, name := range r.texts {

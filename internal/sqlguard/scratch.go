@@ -19,7 +19,7 @@ type judge interface {
 	other(a sqlite.Action) *Refused
 }
 
-// scratch is an empty database with the documented tables, against which statements are compiled. It is not safe for
+// scratchDB is an empty database with the documented tables, against which statements are compiled. It is not safe for
 // concurrent use; close releases it.
 type scratch struct {
 	conn   *sqlite.Conn

@@ -191,8 +191,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// TestStoppedAtTheStart: a statement whose time is over as it starts is stopped as well. SQLite forgets an interrupt that comes
-// before the first statement of a connection runs.
+// TestStoppedAtTheStart: a statement whose time is over as it starts is stopped as well. SQLite forgets an interrupt
+// that comes before the first statement of a connection runs.
 func TestStoppedAtTheStart(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, file(t))

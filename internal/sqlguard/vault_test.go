@@ -27,7 +27,8 @@ func file(t testing.TB) (path string) {
 	}
 	err = w.Update(t.Context(), func(tx *workspace.Tx) error {
 		open := tx.CreateNotebook("Open")
-		// Statements compare ids of blocks with those of attributes and spans, and what is made in one second has any order.
+		// Statements compare ids of blocks with those of attributes and spans, and what is made in one second has any
+		// order.
 		blocks := markup.Parse("# Apple 苹果\n\napple pie #fruit#\n\n- one\n- two")
 		n := 0
 		for _, b := range blocks {
