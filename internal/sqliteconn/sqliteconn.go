@@ -30,8 +30,8 @@ func Close(conn *sqlite.Conn) error {
 	return conn.Close()
 }
 
-// Begin starts a write once no other process writes, which it waits for as long as wait. SQLite's own wait does not see ctx
-// end. The busy timeout of the connection is wait afterwards.
+// Begin starts a write once no other process writes, which it waits for as long as wait. SQLite's own wait does not see
+// ctx end. The busy timeout of the connection is wait afterwards.
 func Begin(ctx context.Context, conn *sqlite.Conn, wait time.Duration) error {
 	const slice = 100 * time.Millisecond
 	conn.SetBusyTimeout(slice)
