@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Check looks for damage: pages that SQLite finds unsound, and rows that name others which are not there. Each problem is a
-// sentence; a sound file has none. It changes nothing, and may run while others write.
+// Check looks for damage: pages that SQLite finds corrupt, and rows that refer to missing rows. Each problem is a
+// sentence; an intact file has none. Check changes nothing and may run while others write.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 	err = s.Read(ctx, func(tx *Tx) error {
 		tx.Query(func(r *Row) bool {
@@ -28,8 +28,9 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 	return problems, err
 }
 
-// Backup writes one state of the file to path, compacted, while others read and write. It makes the file anew, readable by
-// its owner only: one that is there is refused. On an error nothing stays behind. What parts keep beside the file is not in it.
+// Backup writes a consistent copy of the file to path, compacted, while others read and write. The new file is readable
+// by its owner only; an existing file is refused. On an error no file is left. What parts keep beside the database is
+// not included.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	defer func() {
 		if err != nil {

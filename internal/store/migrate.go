@@ -65,7 +65,8 @@ func (s *Store) migrate(ctx context.Context, conn *sqlite.Conn) (err error) {
 	return sqlitex.ExecuteTransient(conn, "COMMIT", nil)
 }
 
-// versions returns how many migrations each part has had. It is an error if one of ours has had more than there are.
+// versions returns how many migrations of each part have been applied. It fails if that is more than a schema of ours
+// has.
 func (s *Store) versions(conn *sqlite.Conn) (map[string]int, error) {
 	found := map[string]int{}
 	err := sqlitex.Execute(conn, "SELECT part, version FROM part_version", &sqlitex.ExecOptions{ResultFunc: func(r *sqlite.Stmt) error {

@@ -9,11 +9,10 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Owner is the id of this open store, which what it works on carries.
+// Owner returns the id of this open store. Work in progress that is stored in the file names it.
 func (s *Store) Owner() string { return s.owner }
 
-// Alive reports whether the store with the id owner is open, in this process or in another one. Where that cannot be found
-// out it is taken to be.
+// Alive reports whether the store with the id owner is open, in this process or another. In doubt it returns true.
 func (s *Store) Alive(owner string) bool {
 	if owner == s.owner {
 		return true
@@ -26,7 +25,7 @@ func (s *Store) Alive(owner string) bool {
 	if err != nil || !free {
 		return true
 	}
-	_ = os.Remove(path) // nobody takes it again: ids are used once
+	_ = os.Remove(path) // ids are not reused, so nobody else locks it
 	unlock()
 	return false
 }

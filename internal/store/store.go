@@ -1,10 +1,10 @@
-// Package store opens the one file in which this program keeps what is its own: conversations, grants, the state of keys.
-// It knows no tables but those it needs itself. Each part that keeps something there hands in its [Schema], and gets
+// Package store opens the one database file that holds Collie's own data: conversations, grants, the state of keys.
+// Apart from the tables it needs itself it knows none. Each part with data there passes its [Schema] to [Open] and gets
 // transactions ([Store.Read], [Store.Write]).
 //
-// Several processes may have the file open. One of them writes at a time. Each open store is an owner, with a lock file
-// that the system frees when its process ends, however it ends: what stands in the file as the work of an owner that is
-// not [Store.Alive] is nobody's any more.
+// Several processes may have the file open; one of them writes at a time. Each open store is an owner with a lock file,
+// which the system unlocks when the process ends, however it ends. Work in the file that names an owner which is no
+// longer [Store.Alive] has been abandoned.
 package store
 
 import (
@@ -27,7 +27,7 @@ import (
 // FileName is the name of the file in its folder.
 const FileName = "collie.db"
 
-// appID marks a file as ours, in PRAGMA application_id.
+// appID marks a file as Collie's, in PRAGMA application_id.
 const appID = 0x436f6c6c
 
 const (
@@ -35,11 +35,11 @@ const (
 	readers     = 4
 )
 
-// Schema is the tables of one part.
+// Schema describes the tables of one part.
 type Schema struct {
-	// Name of the part, which never changes.
+	// Name of the part; it never changes.
 	Name string
-	// Migrations are scripts in the order in which they are applied, each once. What stands here is never changed.
+	// Migrations are scripts, each applied once, in order. Published ones never change.
 	Migrations []string
 }
 
@@ -48,7 +48,7 @@ type Store struct {
 	dir     string
 	schemas []Schema
 	owner   string
-	release func() // of the owner's lock
+	release func() // unlocks the owner's lock file
 
 	writer  sqliteconn.Pool
 	readers sqliteconn.Pool
@@ -57,9 +57,9 @@ type Store struct {
 	closed  chan struct{}
 }
 
-// Open opens the file in the folder dir, both made where they are not there, readable by their owner only, and brings the
-// tables of the schemas up to date. A file of another program, or with tables of a newer version of a schema, is refused
-// and left as it is. The caller closes the store.
+// Open opens the file in the folder dir and brings the tables of the schemas up to date. It creates both, readable by
+// their owner only. A file of another program, or with tables of a newer version of a schema, is refused and not
+// changed. The caller closes the store.
 func Open(ctx context.Context, dir string, schemas ...Schema) (*Store, error) {
 	s := &Store{
 		dir: dir, schemas: schemas, owner: uuid.Must(uuid.NewV7()).String(),
@@ -81,7 +81,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	s.release = func() {
 		unlock()
-		_ = os.Remove(s.lockFile(s.owner)) // a lock file that stays says no more than one that is gone
+		_ = os.Remove(s.lockFile(s.owner)) // a leftover lock file does no harm
 	}
 	conn, err := s.first(ctx)
 	if err != nil {
@@ -132,8 +132,8 @@ func (s *Store) dial(write bool) (*sqlite.Conn, error) {
 	if write {
 		err = foreign(conn)
 	}
-	// NORMAL: a commit waits for no disk. The end of the process loses nothing, the end of the machine at most the last
-	// moments, and never the order of things.
+	// NORMAL: a commit does not wait for the disk. If the process dies, nothing is lost; if the machine does, at most
+	// the last transactions are, and those before them stay complete.
 	pragmas := []string{"synchronous = NORMAL", "foreign_keys = ON", "temp_store = MEMORY", "cache_size = -4000"}
 	if write {
 		pragmas = append(pragmas, "journal_mode = WAL", "journal_size_limit = 33554432")
@@ -149,8 +149,8 @@ func (s *Store) dial(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// create makes an empty file unless there is one. One that is there is not opened: to close it again would take away the
-// locks that other connections of this process have on it.
+// create makes an empty file unless there is one. It must not open an existing one: closing it again would release the
+// locks that other connections of this process hold on it.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -162,14 +162,14 @@ func create(path string) error {
 	return f.Close()
 }
 
-// Path is the file.
+// Path returns the path of the file.
 func (s *Store) Path() string { return filepath.Join(s.dir, FileName) }
 
-// Dir is the folder of the file, in which parts keep what does not fit into it.
+// Dir returns the folder of the file. Parts keep there what is too large for the database.
 func (s *Store) Dir() string { return s.dir }
 
-// Close waits for transactions that run, closes the file and frees the owner's lock. Later transactions answer
-// [os.ErrClosed]. It is safe to call twice.
+// Close waits for running transactions, closes the file and releases the owner's lock. Later transactions return
+// [os.ErrClosed]. Close may be called twice.
 func (s *Store) Close() error {
 	var err error
 	s.close.Do(func() {

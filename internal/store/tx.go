@@ -12,20 +12,21 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// Row is one row of an answer, for as long as the function runs that is handed it.
+// Row is one row of a result. It is valid until the function it is passed to returns.
 type Row = sqlite.Stmt
 
-// Tx is a transaction. After its first error it does nothing more, and what it then answers means nothing: the function
-// it was handed to need not look at each. It is not safe for concurrent use, and ends with that function.
+// Tx is a transaction. After its first error it does nothing more and returns meaningless values, so a function that
+// uses it need not check each step: the error ends the transaction. A Tx is not safe for concurrent use and must not be
+// kept.
 type Tx struct {
 	conn *sqlite.Conn
 	err  error
 }
 
-// Exec runs one statement. Arguments are what SQLite stores: nil, strings, numbers, bools as 0 and 1, and []byte.
+// Exec runs one statement. Arguments are nil, strings, numbers, bools (stored as 0 and 1) or []byte.
 func (tx *Tx) Exec(statement string, args ...any) { tx.Query(nil, statement, args...) }
 
-// Query runs one statement and hands each row to row, which returns whether it wants the next one.
+// Query runs one statement and calls row for each row, until it returns false.
 func (tx *Tx) Query(row func(*Row) bool, statement string, args ...any) {
 	if tx.err != nil {
 		return
@@ -42,7 +43,7 @@ func (tx *Tx) Query(row func(*Row) bool, statement string, args ...any) {
 	}
 }
 
-// Number answers the first column of the first row, or 0 and false where there is none.
+// Number returns the first column of the first row, or 0 and false if there is none.
 func (tx *Tx) Number(statement string, args ...any) (n int64, found bool) {
 	tx.Query(func(r *Row) bool {
 		n, found = r.ColumnInt64(0), true
@@ -51,10 +52,10 @@ func (tx *Tx) Number(statement string, args ...any) (n int64, found bool) {
 	return n, found
 }
 
-// Changes is how many rows the last statement changed.
+// Changes returns how many rows the last statement changed.
 func (tx *Tx) Changes() int { return tx.conn.Changes() }
 
-// Fail makes err the error of the transaction unless it has one, and returns that.
+// Fail makes err the error of the transaction unless it already has one, and returns the error it has.
 func (tx *Tx) Fail(err error) error {
 	if tx.err == nil {
 		tx.err = err
@@ -62,10 +63,10 @@ func (tx *Tx) Fail(err error) error {
 	return tx.err
 }
 
-// Err is the first error.
+// Err returns the first error.
 func (tx *Tx) Err() error { return tx.err }
 
-// Read runs fn in a snapshot: it sees one state of the file whatever others write meanwhile.
+// Read runs fn on a snapshot of the file: fn does not see what others write meanwhile.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	return s.with(ctx, s.readers, false, func(conn *sqlite.Conn) error {
 		if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
@@ -77,8 +78,8 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// Write runs fn alone: no other goroutine or process writes meanwhile. What fn did is committed when it returns nil and
-// nothing failed, and undone otherwise. It survives the end of the process at any moment after Write has returned.
+// Write runs fn while no other goroutine or process writes. If fn returns nil and no statement failed, its changes are
+// committed, else they are undone. Committed changes survive the end of the process.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	return s.with(ctx, s.writer, true, func(conn *sqlite.Conn) error {
 		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
@@ -119,7 +120,7 @@ func (s *Store) with(ctx context.Context, from sqliteconn.Pool, write bool, fn f
 		return err
 	}
 	defer func() {
-		if conn != nil && !conn.AutocommitEnabled() { // it could not be brought out of a transaction: the next one opens another
+		if conn != nil && !conn.AutocommitEnabled() { // stuck in a transaction: close it, the next caller opens another
 			_ = sqliteconn.Close(conn)
 			conn = nil
 		}
