@@ -80,13 +80,13 @@ func plain(name string) string {
 	}, name)
 }
 
-// extends reports whether long begins with short, if short has at least three letters or, in scripts where
+// hasPrefixLoosely reports whether long begins with short, if short has at least three letters or, in scripts where
 // two characters are a word, two.
 func extends(long, short string) bool {
 	return (utf8.RuneCountInString(short) >= 3 || len(short) >= 6) && strings.HasPrefix(long, short)
 }
 
-// edits is the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
+// editDistance is the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
 // any part twice.
 func edits(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

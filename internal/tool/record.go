@@ -44,7 +44,7 @@ func OutcomeOf(r Result, err error) Outcome {
 }
 
 // Record is one entry of the audit: the start or the result of a Call, or a change that a person made. Kind
-// is "<kind>.start", "<kind>.result" or "change".
+// is "<kind>.start", "<kind>.result", "change" or "decision".
 type Record struct {
 	Time      time.Time
 	Kind      string
@@ -69,7 +69,7 @@ type Record struct {
 	BytesIn   int
 	BytesOut  int
 
-	Detail json.RawMessage // for changes only; redacted before it is written
+	Detail json.RawMessage // for changes and decisions only; redacted before it is written
 }
 
 // CallDone is published on the event bus when a Call has ended. All subscribers share the values it points to

@@ -295,7 +295,7 @@ type Peer interface {
 	Owns(m *Message) bool
 	// Tell delivers a notification. It starts nothing; if m cannot be delivered, it is dropped.
 	Tell(m *Message)
-	// Meet passes the sessions that see the Source, whenever their list changes. The Source may keep the
+	// SetSessions passes the sessions that see the Source, whenever their list changes. The Source may keep the
 	// list.
 	Meet(sessions []*Session)
 }
