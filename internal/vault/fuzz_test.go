@@ -162,7 +162,8 @@ const everyKind = "# Heading 标题\n\ntext #tag# ==mark== ![i](assets/a.png)\n\
 
 var idPattern = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// recordedBodies are some of the bodies a kernel was sent at an endpoint, with ids of the small vault in place of theirs.
+// recordedBodies are some of the bodies a kernel was sent at an endpoint, with ids of the small vault in place of
+// theirs.
 func recordedBodies(tb testing.TB, endpoint string, ids []string) (bodies []string) {
 	tb.Helper()
 	const most = 4

@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestWhatAChangeReplacesIsKept makes one change of each kind to a document that is older than ten minutes, and looks for
-// what it was in the history.
+// TestWhatAChangeReplacesIsKept makes one change of each kind to a document that is older than ten minutes, and looks
+// for what it was in the history.
 func TestWhatAChangeReplacesIsKept(t *testing.T) {
 	t.Parallel()
 	const (

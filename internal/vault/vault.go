@@ -25,8 +25,8 @@ type Options struct {
 	Log *slog.Logger
 	// Workspace is passed on when the file is opened.
 	Workspace workspace.Options
-	// Fill is called once in the life of a file, when it holds nothing, to put a first notebook into it; nil leaves it
-	// empty. When it fails the file is opened all the same.
+	// Fill is called once in the life of a file, when it is empty, to create a first notebook; nil leaves it empty. If
+	// Fill fails, the file is still opened.
 	Fill func(context.Context, http.Handler) error
 }
 
@@ -67,13 +67,13 @@ func Endpoints() []string {
 	return mux.Routes()
 }
 
-// Workspace opens the file if need be and returns what it holds.
+// Workspace returns the workspace in the file, and opens the file at the first call.
 func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
 	w, _, err := v.opened(ctx)
 	return w, err
 }
 
-// opened opens the file at the first call, and again at the next call after a failure. Concurrent callers wait for
+// ensureOpen opens the file at the first call, and again at the next call after a failure. Concurrent callers wait for
 // the same attempt until their ctx ends.
 func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
 	select {

@@ -35,7 +35,7 @@ type Vault struct {
 type Options struct {
 	// Notebooks are those of a vault, closed ones too.
 	Notebooks func(ctx context.Context, v *vault.Vault) ([]Notebook, error)
-	// Find finds the one that a person calls by its id or its name. The error for none is of kind Unknown.
+	// Find finds the one that a person calls by its id or its name. The error for none is of kind NotFound.
 	Find func(all []Notebook, name string) (Notebook, error)
 	// Keeping prepares to keep what an import overwrites, so that the import can be undone. The import calls keep
 	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls

@@ -197,8 +197,8 @@ type LostNotes = salvage.Lost
 // lostList is the file that lists what is missing, in the folder of a salvage.
 const lostList = "not-salvaged.txt"
 
-// Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file of
-// the vault is only read.
+// Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file
+// of the vault is only read.
 func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, lost []LostNotes, err error) {
 	const op = "salvage the vault"
 	if !v.Exists() {

@@ -2,7 +2,7 @@
 //
 // A family of endpoints is a package of its own beside this one with a function
 //
-//	func Join(mux *api.Mux)
+//	func Register(mux *api.Mux)
 //
 // that adds its routes. A handler runs in one transaction of the workspace: a route added with [Mux.Read] sees a
 // snapshot and must change nothing, one added with [Mux.Write] runs alone, and one added with [Mux.ReadFirst] runs alone

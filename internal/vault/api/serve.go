@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is not a form: it is held in memory
-	// more than once. SiYuan has no limit.
+	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is not a form: it is held in
+	// memory more than once. SiYuan has no limit.
 	maxBody = 256 << 20
 	maxJSON = 64 << 20
 	// maxForm is what a multipart form may keep in memory, in bytes.

@@ -17,7 +17,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// database is one database. What is changed in it is written by the [opened] it comes from.
+// database is one database. What is changed in it is written by the [databases] it comes from.
 type database struct {
 	id, name string
 	spec     int
@@ -37,8 +37,8 @@ type database struct {
 	size int
 }
 
-// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are not objects are
-// left out. Databases may be large and are read by every operation on them, so cells are only cut out here.
+// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are not objects
+// are left out. Databases may be large and are read by every operation on them, so cells are only cut out here.
 func parseDatabase(data []byte) *database {
 	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	if tooDeep(data) || !gjson.ValidBytes(data) {
@@ -83,7 +83,8 @@ func parseDatabase(data []byte) *database {
 	return db
 }
 
-// maxNesting is how deep the JSON of a database may be nested. Parsers and writers of JSON call themselves for each level.
+// maxNesting is how deep the JSON of a database may be nested. Parsers and writers of JSON call themselves for each
+// level.
 const maxNesting = 1000
 
 func tooDeep(data []byte) bool {

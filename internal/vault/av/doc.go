@@ -9,7 +9,7 @@
 // What a table shows beyond what is stored (relations, rollups, templates, times, calculations, filters, sorts, groups)
 // is computed by every rendering.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package av
 
 import "collie/internal/vault/api"

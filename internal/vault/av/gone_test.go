@@ -40,8 +40,8 @@ func TestRowsGoWithTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestRowsStayWithTheirBlocks: a block that is moved, or cut off and put back within a write, keeps its rows, and so does one whose
-// removal is undone.
+// TestRowsStayWithTheirBlocks: a block that is moved, or cut off and put back within a write, keeps its rows, and so
+// does one whose removal is undone.
 func TestRowsStayWithTheirBlocks(t *testing.T) {
 	t.Parallel()
 	v, home := withDatabase(t)

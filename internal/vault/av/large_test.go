@@ -62,8 +62,8 @@ func TestLargeDatabases(t *testing.T) {
 			v.do(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": someRows(await.Fewer(200))})
 		},
 	} {
-		// The shortest times, in turns: a busy machine disturbs both alike, and none of them for ever. What takes quadratic
-		// time is 16 times as long each time. The race detector slows down some of it more than the rest.
+		// The shortest times, in turns: a busy machine disturbs both alike, and none of them for ever. What takes
+		// quadratic time is 16 times as long each time. The race detector slows down some of it more than the rest.
 		const least, most = 3, 20
 		within := func(a, b time.Duration) bool { return await.Race || b <= 12*a+500*time.Millisecond }
 		a, b := time.Hour, time.Hour

@@ -2,7 +2,7 @@ package av
 
 import "collie/internal/siyuanapi"
 
-// part returns a view, or one of its groups, in the layout of the view: rows are all it has, page those that are
+// renderView returns a view, or one of its groups, in the layout of the view: rows are all it has, page those that are
 // sent.
 func (r *rendering) part(v view, rows, page []string) object {
 	layout := r.view.layout()

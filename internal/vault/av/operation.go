@@ -21,7 +21,7 @@ type change struct {
 // data returns the member data of an operation that is an object.
 func (c *change) data() object { return asObject(c.raw.Get("data").Value()) }
 
-// joinOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
+// registerOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
 // nothing; data that cannot be stored undoes the transaction.
 func joinOperations(mux *api.Mux) {
 	on := func(action string, do func(*change) bool) {

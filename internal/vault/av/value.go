@@ -54,7 +54,7 @@ type valueRollup struct {
 // encode writes a value; it holds nothing that cannot be written.
 func (v *value) encode() json.RawMessage { return api.MustJSON(v) }
 
-// untouched returns what a cell shows that nobody has touched. Its id and times come from the row, so that they are
+// untouchedValue returns what a cell shows that nobody has touched. Its id and times come from the row, so that they are
 // the same each time it is shown.
 func untouched(c *column, row string) *value {
 	made := tree.IDTime(row)

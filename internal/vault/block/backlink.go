@@ -83,7 +83,7 @@ func targetsOf(def *tree.Block, below bool) []string {
 	return ids
 }
 
-// linking lists the documents of the blocks that refer to one of targets and have the keyword. refs counts those
+// linkingDocs lists the documents of the blocks that refer to one of targets and have the keyword. refs counts those
 // blocks but for the ones in list items, which SiYuan shows with their document.
 func linking(tx *workspace.Tx, targets []string, keyword string) (list backlinks, refs int) {
 	list = backlinks{}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCountsOfAKernel: what a kernel 3.7.3 counted in a document of each text: characters, words, links, images, references.
+// TestCountsOfAKernel: what a kernel 3.7.3 counted in a document of each text: characters, words, links, images,
+// references.
 func TestCountsOfAKernel(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/counts.jsonl")

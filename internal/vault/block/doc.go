@@ -6,7 +6,7 @@
 // Whatever one request asks for happens as a whole or not at all. So batches are stricter than SiYuan's, which keep
 // what came before the entry that failed, and deleteBlock has deleted when it answers.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package block
 
 import (

@@ -80,8 +80,8 @@ func rowOfDocument(tx *workspace.Tx, id string) (info docInfo, known bool) {
 	return info, known
 }
 
-// referringTo returns the ids of the blocks that refer to anything in a document, the oldest first. For what stands
-// in a list item it is the item.
+// referringTo returns the ids of the blocks that refer to anything in a document, the oldest first. A block in a list
+// item is returned as the item.
 func referringTo(tx *workspace.Tx, document string) []string {
 	ids := []string{}
 	seen := map[string]bool{}

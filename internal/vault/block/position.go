@@ -43,9 +43,9 @@ type crumb struct {
 	Children any    `json:"children"` // always null
 }
 
-// getBlockBreadcrumb lists the document, the headings and the list items a block lies in, and the block, which has no name.
-// In an item no headings are looked for, and other containers are passed over. The parameter excludeTypes has no effect, as
-// in SiYuan.
+// getBlockBreadcrumb lists the document, the headings and the list items a block lies in, and the block, which has no
+// name. In an item no headings are looked for, and other containers are passed over. The parameter excludeTypes has no
+// effect, as in SiYuan.
 func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []crumb{}
 	b := tx.Block(req.ID("id"))

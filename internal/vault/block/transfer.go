@@ -10,9 +10,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// transferBlockRef makes references to one block refer to another, in all blocks or in those it names. Static anchors
-// stay, dynamic ones show the other block. A list item stands for what is in it. What they refer to so far may be
-// gone; to what does not exist nothing is transferred, which is not an error.
+// transferBlockRef makes references to one block refer to another, in all blocks or in the given ones. Static anchors
+// stay, dynamic ones show the other block. A list item counts with the blocks in it. The block referred to so far need
+// not exist any more. If the other block does not exist, nothing is transferred and there is no error.
 func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.ID("fromID"), req.ID("toID")
 	only := req.OptStrs("refIDs")

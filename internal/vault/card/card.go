@@ -26,8 +26,8 @@ type card struct {
 	ID    string `json:"-"`
 	Deck  string `json:"-"`
 	Block string `json:"block"`
-	// Placed says that the block was there when the card was made. A card made for an id that no block has is listed all
-	// the same; one that has lost its block is not, and is back with its past when the block is.
+	// Placed says that the block existed when the card was made. A card for an id that no block ever had is listed. A
+	// card whose block is gone is not listed; it comes back, with its schedule, when the block does.
 	Placed   bool      `json:"placed"`
 	Schedule fsrs.Card `json:"schedule"`
 }

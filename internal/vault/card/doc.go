@@ -7,7 +7,7 @@
 // answer, is what the recordings of kernel 3.7.3 show; decks are made, renamed and removed by people, so no tool asks
 // for that.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package card
 
 import (

@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// scope says which blocks are meant: those of a notebook, and in it those of a document and what lies below it. The
-// zero value means all blocks of open notebooks.
+// scope selects blocks: those of a notebook, or those of a document in it with all documents below. The zero value
+// selects all blocks of open notebooks.
 type scope struct {
 	box string
 	dir string // of the document, without a trailing slash

@@ -8,14 +8,14 @@ import (
 	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
 )
 
-// newSchedule returns that of a card nobody has seen: it is due at once.
+// newSchedule returns the schedule of a card that was never reviewed: it is due at once.
 func newSchedule(now time.Time) fsrs.Card {
 	c := fsrs.NewCard()
 	c.Due = now
 	return c
 }
 
-// rate returns the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating
+// rateCard returns the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating
 // takes the card's past away, as recorded; our tools never send one.
 func rate(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {

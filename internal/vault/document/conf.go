@@ -42,7 +42,7 @@ func setNotebookIcon(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// unchecked returns a notebook that may not exist: SiYuan makes a closed one without a page when its icon or
+// anyNotebook returns a notebook that may not exist: SiYuan makes a closed one without a page when its icon or
 // configuration is set, and lists it from then on.
 func unchecked(tx *workspace.Tx, id string) *tree.Notebook {
 	box := tx.Notebook(id)

@@ -89,7 +89,7 @@ func levelAt(target *tree.Block) int {
 	return 1
 }
 
-// section returns a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below
+// asSection returns a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below
 // it.
 func section(d *tree.Document, level int) []*tree.Block {
 	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}

@@ -60,8 +60,8 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]string{"id": d.ID()})
 }
 
-// create makes a document at a path by titles, with the parents that are missing. A path that is taken is not an obstacle:
-// two documents may share it. id may be "". It returns nil when the document would lie too deep.
+// create makes a document at a path by titles, with the parents that are missing. A path that is taken is not an
+// obstacle: two documents may share it. id may be "". It returns nil when the document would lie too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
 	titles := strings.Split(strings.Trim(visible(hpath), "/"), "/")
 	if len(titles) > tree.MaxDepth {
@@ -95,7 +95,7 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 	return nil
 }
 
-// cleanTitle returns a title as it is kept.
+// cleanTitle returns a title in the form in which it is stored.
 func cleanTitle(title string) string {
 	if title = visible(strings.ReplaceAll(title, "/", "")); title == "" {
 		return "Untitled"

@@ -5,7 +5,7 @@
 // What lies inside a document is for the package block. Lists read the tables of the workspace rather than trees, so
 // that their cost is that of what they show.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package document
 
 import (

@@ -49,7 +49,7 @@ func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
 // manyBlocks is how many blocks an editor loads at once; it scrolls to see more.
 const manyBlocks = 192
 
-// getDoc answers the DOM of a document's blocks, all of them whatever the size asked for.
+// getDoc answers the DOM of all blocks of a document. It ignores the requested size.
 func getDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.Str("id"))
 	if b == nil {

@@ -74,7 +74,7 @@ func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"notebook": newListed(tx.CreateNotebook(name), 0)})
 }
 
-// cleanName returns the name of a notebook as it is kept.
+// cleanName returns the name of a notebook in the form in which it is stored.
 func cleanName(name string) string {
 	return cleanTitle(strings.TrimSpace(strings.ReplaceAll(name, "/", "")))
 }

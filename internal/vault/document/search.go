@@ -22,7 +22,7 @@ type hit struct {
 // mostHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
 const mostHits = 64
 
-// searchDocs finds documents whose title holds k, whatever the case. Without k it answers the notebooks.
+// searchDocs finds documents whose title contains k, ignoring case. Without k it answers the notebooks.
 func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 	query, exclude := strings.ToLower(req.Str("k")), req.OptStrs("excludeIDs")
 	found := []hit{}

@@ -6,8 +6,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Put inserts blocks at index at of a container's children. The blocks come from Tx.Identify or Cut. A list gets the
-// items of lists among them, and each other block as an item of its own; elsewhere, items without a list get one.
+// Put inserts blocks at index at of a container's children. The blocks come from Tx.Identify or Cut. In a list, the
+// items of lists among them are inserted directly, and each other block in an item of its own. Elsewhere, items without
+// a list get one.
 func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
 	KeepBefore(tx, parent.Doc)
 	if parent.Kind == tree.List {

@@ -40,7 +40,7 @@ func (s *Stat) Add(b *tree.Block) {
 	})
 }
 
-// unseen is in SiYuan's trees before code, keys, tags and images, and after one that begins a block or is an image.
+// zeroWidth is in SiYuan's trees before code, keys, tags and images, and after one that begins a block or is an image.
 // There it counts as a character and a word.
 const unseen = "\u200b"
 

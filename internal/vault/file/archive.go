@@ -89,7 +89,7 @@ func newPack(tx *workspace.Tx) *pack {
 	return p
 }
 
-// free returns a name at the top of the archive that nothing has yet: files of one name may come from several
+// freeName returns a name at the top of the archive that nothing has yet: files of one name may come from several
 // folders.
 func (k *pack) free(name string) string {
 	ext := path.Ext(name)

@@ -7,7 +7,7 @@
 // their own endpoints. Where SiYuan removes whatever a path leads to (removeUnusedAsset), the vault refuses
 // everything but assets.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package file
 
 import "collie/internal/vault/api"

@@ -74,7 +74,7 @@ func meant(tx *workspace.Tx, address, common string) (found string) {
 	return found
 }
 
-// moveAsset moves a file with what is known of it.
+// moveAsset moves a file, with its annotations and its stored text.
 func moveAsset(tx *workspace.Tx, from, to string) {
 	tx.RenameFile(from, to)
 	if tx.Stat(from+annotationExt) != nil {
@@ -113,7 +113,7 @@ func rewriteUses(tx *workspace.Tx, old, renamed string) {
 	}
 }
 
-// stands reports whether an address can be written into Markdown as it is.
+// stands reports whether an address can be written into Markdown without escapes.
 func stands(address string) bool {
 	spans := markup.Spans("![](" + address + ")")
 	return len(spans) == 1 && spans[0].Kind == "img" && spans[0].Target == address

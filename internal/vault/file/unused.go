@@ -95,7 +95,7 @@ func assetsBelow(tx *workspace.Tx, p string) (assets []string) {
 	return assets
 }
 
-// removeAsset removes a file or folder with what is known of it.
+// removeAsset removes a file or folder, with its annotations and its stored text.
 func removeAsset(tx *workspace.Tx, p string) {
 	for _, f := range append(tx.FilesBelow(p), workspace.File{Path: p}) {
 		tx.RemoveRecord(textRecord, f.Path)

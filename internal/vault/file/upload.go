@@ -71,7 +71,7 @@ func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {
 	return found
 }
 
-// linkable takes out of a name what has a meaning in an address.
+// linkable removes from a name the characters that have a meaning in an address.
 var linkable = strings.NewReplacer("#", "", "%", "")
 
 const (

@@ -185,8 +185,8 @@ func TestArchiveOfSiYuan(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, w)
-	// A later archive of the notebook, from elsewhere: what was not changed here is brought up to date where the place is
-	// the same, else it is not known which is newer.
+	// A later archive of the notebook, from elsewhere: what was not changed here is brought up to date where the place
+	// is the same, else it is not known which is newer.
 	edit(t, w, "Garden/Trees", func(_ *workspace.Tx, d *tree.Document) { d.Root.Children[0].Text = "mine" })
 	later := garden()
 	later[4].text = strings.Replace(later[4].text, "Tall", "Very tall", 1)

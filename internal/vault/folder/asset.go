@@ -47,8 +47,9 @@ func codeOf(why string) string {
 	return codeUnreadable
 }
 
-// importAsset reads a file and returns its address: that of the same bytes under the same name, if the vault has
-// them, else a new one. name is the name to keep if it is free; "" means a new name with an id.
+// importAsset reads a file and returns its address. If the vault has the same bytes under the same name, that is the
+// address of the existing asset, otherwise a new one. name is the name to keep if it is free; "" means a new name with
+// an id.
 func (im *importer) importAsset(at, name string) (address, why string) {
 	data, err := im.s.read(at, maxAsset)
 	switch {

@@ -52,7 +52,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 	return strings.Join(lines, "\n"), numbers
 }
 
-// announce reports lines that are written differently than they were read. One without a recorded reason is a
+// reportChanges reports lines that are written differently than they were read. One without a recorded reason is a
 // problem.
 func (w *writer) announce(read []line, begin int) {
 	begin = min(begin, len(w.out)) // an anchor replaces blank lines before it
@@ -223,7 +223,7 @@ func (w *writer) within(prefix, text string) string {
 // mostWrapped bounds the lines over which a link or tag may extend.
 const mostWrapped = 20
 
-// gathered returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
+// joinedText returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
 // makes a difference.
 func (w *writer) gathered(rest string) string {
 	if !unclosed(rest) {
@@ -343,7 +343,7 @@ func (w *writer) comment(prefix, rest string) bool {
 	return false // it is not closed, so it is text
 }
 
-// embed writes an embedded page or block on a line of its own as the block that shows it.
+// embed converts an embedded page or block, alone on its line, to the block that shows it.
 func (w *writer) embed(prefix, rest string) bool {
 	m := embedAlone.FindStringSubmatch(rest)
 	if m == nil {

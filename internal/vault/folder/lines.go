@@ -96,7 +96,7 @@ var (
 	definition = lazyregexp.New(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
 )
 
-// normalized returns a text as lines, in forms that SiYuan has: underlined headings get number signs, and indented
+// normalizeLines returns a text as lines, in forms that SiYuan has: underlined headings get number signs, and indented
 // code gets fences.
 func normalized(text string, first int) []line {
 	raw := strings.Split(text, "\n")
@@ -201,7 +201,7 @@ func (p *whereabouts) note(text string, afterBlank bool) {
 	}
 }
 
-// shifted returns a line of a list without the list's indentation: Lute does not read code in a list far from the
+// unindent returns a line of a list without the list's indentation: Lute does not read code in a list far from the
 // margin.
 func (p *whereabouts) shifted(text string) string {
 	if p.base == 0 {
@@ -215,7 +215,7 @@ func (p *whereabouts) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
 }
 
-// untabbed returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
+// expandTabs returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
 // lists.
 func untabbed(text string, to int) string {
 	at, width := 0, 0

@@ -218,7 +218,7 @@ func (s *source) hash(at string, limit int64) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// listed returns a hash of everything in the folder that matters: names of files, texts of pages, and the imported
+// folderHash returns a hash of everything in the folder that matters: names of files, texts of pages, and the imported
 // attachments. If it is the same as last time, there is nothing to do.
 func (im *importer) listed() string {
 	sum := sha256.New()
@@ -239,7 +239,7 @@ func (im *importer) listed() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// resolvedBy returns a hash of everything by which links are resolved.
+// resolvedBy returns a hash of everything that the targets of links depend on.
 func (im *importer) resolvedBy() string {
 	sum := sha256.New()
 	writeHeld(sum, converter)

@@ -15,7 +15,7 @@ type merger struct {
 	hash  map[*tree.Block]string
 }
 
-// merge makes blocks the content of the document. given are those of their ids to which links refer; these do not
+// merge makes blocks the content of the document. linked are the ids among them to which links refer; these ids do not
 // change.
 func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, given map[string]bool) {
 	m := &merger{tx, given, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
@@ -70,7 +70,7 @@ type place struct {
 	kind  string
 }
 
-// partners returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
+// matchBlocks returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
 // of its kind in the same place.
 func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
 	partner := make([]*tree.Block, len(now))

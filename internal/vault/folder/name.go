@@ -32,7 +32,7 @@ func safeName(title string) string {
 	return name
 }
 
-// folded returns the form in which names are compared, since systems differ in whether case and the composition of
+// foldName returns the form in which names are compared, since systems differ in whether case and the composition of
 // letters count. A caser has state, so each call makes its own.
 func folded(name string) string {
 	if ascii(name) {

@@ -184,8 +184,8 @@ func cutAnchor(text string) (rest, anchor string) {
 
 var notInHeading = lazyregexp.New(`[^\p{L}\p{N}]+`)
 
-// headingKey returns the key by which headings are found: links write them without marks, and addresses with hyphens
-// for blanks.
+// headingKey returns the key that headings are looked up by: links write headings without marks, and addresses write
+// hyphens for blanks.
 func headingKey(text string) string {
 	if strings.ContainsAny(text, "*_`[(<") {
 		text = markup.Plain(wikiLink.ReplaceAllString(text, "$1"))

@@ -1,6 +1,6 @@
 package folder
 
-// program is a program that writes folders of notes, and how its notes differ from plain Markdown with Obsidian's
+// foreignProgram is a program that writes folders of notes, and how its notes differ from plain Markdown with Obsidian's
 // extensions. A nil function means no difference. Each program has its own file, such as logseq.go.
 type program struct {
 	// dialect marks its pages if links and texts are read differently.
@@ -15,8 +15,8 @@ type program struct {
 	// stores it in f, and counts the removed lines.
 	head func(f *front, body string) (rest string, lines int)
 	// line writes a line of text that is not code. prefix has its indentation and the marks of quotes and items, rest
-	// the text. It calls [writer.as] with the kind of difference, and returns false for a line to be written in the
-	// normal way.
+	// the text. It calls [writer.markKind] with the kind of difference, and returns false for a line to be written in
+	// the normal way.
 	line func(w *writer, prefix, rest string) bool
 }
 

@@ -138,7 +138,7 @@ func (x *index) at(at string) *page {
 	return nil
 }
 
-// inside returns the heading or block of a page for the text after # in a link. For a path of headings it is the
+// fragmentTarget returns the heading or block of a page for the text after # in a link. For a path of headings it is the
 // last.
 func (p *page) inside(fragment string) (id string, ok bool) {
 	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {

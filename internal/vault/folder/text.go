@@ -33,7 +33,7 @@ func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text strin
 	return text, readsAs(text, full)
 }
 
-// fragile reports whether a block without an attribute list would be read differently: as nothing, or as one list
+// needsAttrList reports whether a block without an attribute list would be read differently: as nothing, or as one list
 // instead of two.
 func fragile(b *tree.Block) bool {
 	switch b.Kind {

@@ -61,7 +61,7 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 	return t, ""
 }
 
-// reference writes a reference to a document or block. With shown its text is fixed; otherwise it is the target's
+// reference writes a reference to a document or block. With a label its text is fixed; otherwise it is the target's
 // text, and follows it.
 func (r *reader) reference(t target, shown string) string {
 	id, text := t.ref(), t.text()

@@ -11,7 +11,7 @@
 // Endpoints and answers follow the recordings of kernel 3.7.3, with one exception: restoring a state that is there
 // already changes nothing, whereas SiYuan removes the document's file.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package history
 
 import "collie/internal/vault/api"

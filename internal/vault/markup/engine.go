@@ -8,7 +8,7 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// engine is lute with the settings of SiYuan's kernel. It is shared by all, since making one costs more than parsing
+// luteEngine is lute with the settings of SiYuan's kernel. It is shared by all, since making one costs more than parsing
 // a paragraph; nothing changes it afterwards, and lute only reads its options.
 var engine = sync.OnceValue(newEngine)
 

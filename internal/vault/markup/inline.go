@@ -78,8 +78,8 @@ func (c converter) tag(leaf *ast.Node) string {
 	return "&lt;"
 }
 
-// faithful returns text if it is read as the nodes of leaf. Otherwise it returns the first of these that is: with the
-// text of marks escaped, if that makes a difference; with <span> elements, which can express what Markdown cannot;
+// readBackText returns text if it is read as the nodes of leaf. Otherwise it returns the first of these that is: with
+// the text of marks escaped, if that makes a difference; with <span> elements, which can express what Markdown cannot;
 // with all text escaped; or with both.
 func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) string {
 	ours := flattened(leaf)

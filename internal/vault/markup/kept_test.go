@@ -40,7 +40,8 @@ func textOf(content string) string {
 	return fmt.Sprintf(`{"Type":"NodeParagraph","Children":[%s]}`, content)
 }
 
-// TestTextOfMarksStays reads text marks whose text holds signs of marks, which are escaped only where they would be some.
+// TestTextOfMarksStays reads text marks whose text holds signs of marks, which are escaped only where they would be
+// some.
 func TestTextOfMarksStays(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{

@@ -37,7 +37,7 @@ func parsePiece(markdown string) (blocks []*tree.Block) {
 	return blocks
 }
 
-// caret is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets another
+// caretChar is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets another
 // one in its place.
 const (
 	caret        = "\u2038"
@@ -71,7 +71,7 @@ const standInLead = "\xf3"
 
 var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
 
-// paragraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
+// plainParagraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
 // the attribute lists below them.
 func paragraphs(markdown string) []*tree.Block {
 	var found []*tree.Block

@@ -6,7 +6,7 @@ import "strings"
 // text.
 const pieceSize = 64 << 10
 
-// pieces cuts Markdown into parts, each at least size bytes long, that mean the same alone as together, as far as
+// splitMarkdown cuts Markdown into parts, each at least size bytes long, that mean the same alone as together, as far as
 // single lines tell. It cuts after a top-level paragraph or heading, if the next line is neither its attribute list
 // nor indented, and never where something may be open that continues after a blank line.
 func pieces(markdown string, size int) []string {

@@ -60,7 +60,8 @@ func normal(text string) string {
 	return lists.ReplaceAllStringFunc(text, func(list string) string { return tree.IAL(tree.ParseIAL(list)) })
 }
 
-// withTags writes with tags what the kernel, but not the vault, reads as raised and lowered text, and an emoji as itself.
+// withTags writes with tags what the kernel, but not the vault, reads as raised and lowered text, and an emoji as
+// itself.
 var withTags = strings.NewReplacer("H~2~O", "H<sub>2</sub>O", "x^2^", "x<sup>2</sup>", ":smile:", "😄")
 
 func TestParseAsRecorded(t *testing.T) {

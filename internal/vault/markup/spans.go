@@ -101,7 +101,7 @@ func styled(kind string) bool {
 	return false
 }
 
-// same reports whether the spans' Markdown is exactly text. It is not if the text is written in another way than
+// sameMarkdown reports whether the spans' Markdown is exactly text. It is not if the text is written in another way than
 // ours.
 func same(spans []Span, text string) bool {
 	for _, s := range spans {

@@ -9,7 +9,7 @@ import (
 // zeroWidth is the space that the kernel adds around marks as a place for the cursor.
 const zeroWidth = "\u200b"
 
-// finish adds what the kernel's files have and Markdown has not: zero-width spaces beside code, keys, tags and
+// addKernelSpaces adds what the kernel's files have and Markdown has not: zero-width spaces beside code, keys, tags and
 // images, and the names of HTML elements on the parts of tables.
 func finish(root *ast.Node) {
 	var spaced []*ast.Node

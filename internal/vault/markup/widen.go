@@ -9,7 +9,7 @@ import (
 // delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-// widened returns text with tables that have as many columns as their widest row: lute would drop cells beyond those
+// widenTables returns text with tables that have as many columns as their widest row: lute would drop cells beyond those
 // of the head.
 func widened(markdown string) string {
 	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {

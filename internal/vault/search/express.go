@@ -144,7 +144,7 @@ func (c columns) names() (list []string) {
 	return list
 }
 
-// near reports whether a folded text has all phrases near each other, counted as in SQLite: at most within characters
+// areNear reports whether a folded text has all phrases near each other, counted as in SQLite: at most within characters
 // are between the last one to begin and each other.
 func near(text string, phrases []phraseOf, within int) bool {
 	places := make([][]int, len(phrases))

@@ -231,7 +231,7 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 	return statement + "(" + src.statement + ") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 }
 
-// comparison returns the comparison for an order. Equal hits keep the order of their creation. It is called several
+// comparisonFor returns the comparison for an order. Equal hits keep the order of their creation. It is called several
 // times for each hit, so everything is decided beforehand.
 func comparison(order int) func(a, b *hit) int {
 	descending := false
@@ -294,7 +294,7 @@ func (f *hits) order() {
 // maxRounds bounds how often choose divides the list; each division usually halves it.
 const maxRounds = 64
 
-// choose moves the first n of list to its beginning, unsorted, which is several times faster than sorting the whole
+// selectFirst moves the first n of list to its beginning, unsorted, which is several times faster than sorting the whole
 // list.
 func choose(list []hit, n int, compare func(a, b *hit) int) {
 	for rounds := 0; len(list) > 1 && 0 < n && n < len(list); rounds++ {

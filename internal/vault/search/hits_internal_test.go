@@ -44,9 +44,9 @@ func TestFirstHits(t *testing.T) {
 	}
 }
 
-// TestFirstHitsAskLittle bounds how often two hits are compared, and how many objects that takes, where each hit is better than all
-// before, as new notes are: a search for a frequent word asks that of every third block. It does not run beside other tests, whose
-// objects would count.
+// TestFirstHitsAskLittle bounds how often two hits are compared, and how many objects that takes, where each hit is
+// better than all before, as new notes are: a search for a frequent word asks that of every third block. It does not
+// run beside other tests, whose objects would count.
 func TestFirstHitsAskLittle(t *testing.T) { //nolint:paralleltest // see above
 	const found = 33000
 	asked, compare := 0, comparison(orderKind)

@@ -22,13 +22,13 @@ const (
 // trigram is the length of the index's words in characters.
 const trigram = 3
 
-// source is a SELECT of the numbers of matching blocks, as column n, perhaps with duplicates. The zero value selects
+// source is a SELECT of the numbers of matching blocks, as column n, with possible duplicates. The zero value selects
 // none.
 type source struct {
 	statement string
 	args      []any
-	// ranked is a statement with an additional column rank, smaller is better, "" if there is none. Ranking takes
-	// time.
+	// ranked is the same SELECT with an additional column rank, where smaller is better; "" if there is none. It is a
+	// separate statement because ranking takes time.
 	ranked string
 }
 
@@ -49,7 +49,7 @@ func matching(expression string) source {
 	}
 }
 
-// byWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
+// matchWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
 //
 // A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter one, as Chinese words
 // mostly are, is the beginning of trigrams, of which the index has a list. If the long words have few hits, those are

@@ -2,10 +2,10 @@
 // expression, blocks to refer to, references to missing blocks, assets by name and by text, and tags. It also runs
 // users' SQL, and replaces text in found blocks.
 //
-// Words are looked up in the trigram index, see [byWords]. Only a regular expression that does not begin with a
+// Words are looked up in the trigram index, see [matchWords]. Only a regular expression that does not begin with a
 // literal text reads all blocks. Of the hits only those on the requested page are read.
 //
-// Entry point: [Join].
+// Entry point: [Register].
 package search
 
 import "collie/internal/vault/api"

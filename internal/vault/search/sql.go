@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// defaultLimit is conf.search.limit: the most rows of a statement without a LIMIT of its own.
+// defaultLimit is conf.search.limit: how many rows a statement without a LIMIT returns at most.
 const defaultLimit = 64
 
 // flushTransaction does nothing: SQL sees every write at once.

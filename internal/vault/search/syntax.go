@@ -120,7 +120,7 @@ func isBare(c byte) bool {
 	return c >= utf8.RuneSelf || c == '_' || c == 0x1a || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// expressionParser reads tokens. After an error it behaves as at the end of the tokens, and its result is
+// expressionParser reads tokens. After a syntax error it behaves as if there were no more tokens, and its result is
 // meaningless.
 type expressionParser struct {
 	tokens []token

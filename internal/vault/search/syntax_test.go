@@ -171,8 +171,8 @@ func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 	}
 }
 
-// TestExpressionsThatAreNone: what SQLite takes for an expression is one here, and nothing else is. Texts of three characters
-// are found as SQLite finds them.
+// TestExpressionsThatAreNone: what SQLite takes for an expression is one here, and nothing else is. Texts of three
+// characters are found as SQLite finds them.
 func TestExpressionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

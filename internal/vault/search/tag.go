@@ -39,7 +39,7 @@ func getTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(top.Children)
 }
 
-// tagAt returns the entry of a label, and creates it and those above it if need be.
+// tagAt returns the entry of a label. Missing entries, also those above it, are created.
 func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry {
 	if entry := byLabel[label]; entry != nil {
 		return entry

@@ -63,7 +63,7 @@ func instant(value any) time.Time {
 	return time.Now()
 }
 
-// seconds returns a duration of a number of seconds. As in Sprig, a number that is written in the template does not
+// secondsOf returns a duration of a number of seconds. As in Sprig, a number that is written in the template does not
 // count.
 func seconds(value any) time.Duration {
 	n, _ := value.(int64)

@@ -18,7 +18,7 @@ type function struct {
 	call func(r *run, a []any) (any, error)
 }
 
-// functions are all that a template can call: those of package puretemplate, [queries] and [refused].
+// functions are all that a template can call: those of package puretemplate, [queryFunctions] and [refusedFunctions].
 var functions = sync.OnceValue(func() map[string]function {
 	all := map[string]function{}
 	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries, refused} {

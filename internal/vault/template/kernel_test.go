@@ -113,8 +113,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestQueries holds that functions that read notes are there, are not in the table of pure ones, and have nothing to say where there
-// are no notes.
+// TestQueries holds that functions that read notes are there, are not in the table of pure ones, and have nothing to
+// say where there are no notes.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"queryBlocks", "querySpans", "querySQL", "getBlock", "getHPathByID", "statBlock"} {

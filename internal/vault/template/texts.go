@@ -121,7 +121,7 @@ var texting = map[string]function{
 	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
-// expression compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
+// compileRegexp compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
 // the time.
 func expression(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10

@@ -156,7 +156,7 @@ func texts(value any) []string {
 	return out
 }
 
-// whole returns a value as a whole number, 0 if it is not one. Texts may have the form of Go numbers; a fraction is
+// toInt returns a value as a whole number, 0 if it is not one. Texts may have the form of Go numbers; a fraction is
 // dropped.
 func whole(value any) int64 {
 	if n, ok := integer(value); ok {

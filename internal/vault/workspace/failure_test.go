@@ -448,7 +448,8 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 	}
 }
 
-// TestLogDoesNotGrowWithoutBound writes while some view is always open, each for a moment: it ends when the next one has begun.
+// TestLogDoesNotGrowWithoutBound writes while some view is always open, each for a moment: it ends when the next one
+// has begun.
 func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -562,8 +563,8 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	}
 }
 
-// TestTempDirsAtOnce makes folders of one prefix at once, also below a folder whose name looks like a pattern: each stays
-// until its own work is done, and what a killed process left is removed.
+// TestTempDirsAtOnce makes folders of one prefix at once, also below a folder whose name looks like a pattern: each
+// stays until its own work is done, and what a killed process left is removed.
 func TestTempDirsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"notes", "[notes]"} {

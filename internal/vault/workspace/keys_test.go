@@ -11,8 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestKeysAreThoseOfTheView: while others write, through the same handle and another one, the keys that a view gets are those of
-// the blocks it sees.
+// TestKeysAreThoseOfTheView: while others write, through the same handle and another one, the keys that a view gets are
+// those of the blocks it sees.
 func TestKeysAreThoseOfTheView(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

@@ -63,8 +63,8 @@ func TestAppendToALongDocument(t *testing.T) {
 	}
 }
 
-// TestTreesAtRest: what is kept of a document between transactions is as if it were read anew, after changes by others, changes that
-// were taken back, and blocks that go from one long document to another and come back.
+// TestTreesAtRest: what is kept of a document between transactions is as if it were read anew, after changes by others,
+// changes that were taken back, and blocks that go from one long document to another and come back.
 func TestTreesAtRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and closes.
+	// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and
+	// closes.
 	visitorFile = "COLLIE_TEST_VISITED"
 	// fullDisk has such a process write until no more can be written instead, and then see whether all is well.
 	fullDisk = "COLLIE_TEST_FULL"

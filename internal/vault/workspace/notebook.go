@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// loadBoxes reads all notebooks, of which there are few.
+// loadBoxes reads all notebooks; there are few.
 func (tx *Tx) loadBoxes() {
 	if tx.boxes != nil {
 		return

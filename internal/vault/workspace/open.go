@@ -137,7 +137,7 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// bringUp prepares the first connection and migrates the schema. A file that is not ours is left as it is.
+// bringUp prepares the first connection and migrates the schema. It does not touch a file of another program.
 func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	version, err := recognize(conn)
 	switch {

@@ -140,7 +140,7 @@ func (tx *Tx) loadedDocs() []*tree.Document {
 	return list
 }
 
-// Try runs fn and undoes its changes, in trees as well, if it returns false. After an undo, earlier pointers no
+// Try runs fn and undoes its changes, including those of trees, if it returns false. Pointers from before an undo no
 // longer belong to tx: look them up again by id.
 func (tx *Tx) Try(fn func() bool) {
 	tx.Flush()
