@@ -13,7 +13,7 @@ import (
 	"collie/test/gateway"
 )
 
-// The protocols to visit with, one of each era.
+// The protocol versions that clients speak, one of each era.
 const (
 	legacy = "2025-11-25"
 	modern = "2026-07-28"
@@ -65,7 +65,7 @@ func visit(t *testing.T, g *gateway.Gateway, version string, who person) *sdkCli
 	return v
 }
 
-// each runs a test as a subtest for a client of each era.
+// each runs a test as a subtest, once with a client of each era.
 func each(t *testing.T, f func(t *testing.T, version string)) {
 	t.Helper()
 	for _, version := range []string{legacy, modern} {
@@ -86,8 +86,8 @@ type answer struct {
 // kind returns the type of the error in the payload.
 func (a answer) kind() string { return a.Get("error.type").String() }
 
-// call calls an action with arguments, a JSON object. It checks what holds for every result: there is one
-// text, which is JSON, and structured content that says the same.
+// call calls an action with arguments, a JSON object. It checks what every result must have: a single text, which is
+// JSON, and structured content with the same value.
 func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	t.Helper()
 	r, err := v.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})

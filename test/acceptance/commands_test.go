@@ -97,8 +97,8 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestExitCodes makes each outcome. Declined is 5 in [TestDangerousCallsOnTheCommandLine],
-// unreachable 3 in [TestKernelDownOnTheCommandLine].
+// TestExitCodes produces each exit code. [TestDangerousCallsOnTheCommandLine] covers 5 (declined),
+// [TestKernelDownOnTheCommandLine] covers 3 (unreachable).
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,9 +151,8 @@ func TestJSONOutput(t *testing.T) {
 	}
 }
 
-// TestPrecedenceOfSettings says the kernel in every place at once and takes the places away from the
-// top: flags, environment, --connection, current connection. A token never goes to an
-// address from another place.
+// TestPrecedenceOfSettings names a kernel in every place at once, then removes the places in order of precedence:
+// flags, environment, --connection, current connection. A token is never sent to an address from another place.
 func TestPrecedenceOfSettings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

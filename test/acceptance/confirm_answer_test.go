@@ -18,8 +18,8 @@ const (
 	no    = `{"action":"decline"}`
 )
 
-// TestWhoMayAnswerAQuestion has somebody asked about the dangerous call, in each way that there is, and everybody
-// answer yes: it runs on the word of whoever was asked, and on nobody else's.
+// TestWhoMayAnswerAQuestion lets each kind of caller make the dangerous call, and every other caller answer yes to the
+// question. The call runs only if the caller that was asked agrees.
 func TestWhoMayAnswerAQuestion(t *testing.T) {
 	t.Parallel()
 	w, s, _ := confirmWorld(t)
@@ -133,7 +133,7 @@ func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
 	}
 }
 
-// programAnswers: only the control key is believed to have a person behind it, and a token is not.
+// programAnswers: only the control key counts as a person; a token does not.
 func (s *site) programAnswers(t *testing.T, cell cells) {
 	for _, by := range []struct{ name, key, confirm, elicit string }{
 		{"control key (own program)", s.control, "ran", "ran"},
@@ -155,8 +155,8 @@ func (s *site) programAnswers(t *testing.T, cell cells) {
 	cell("confirm method", "control key, no dialogue", "-", verdict(last), "confirmation_needed")
 }
 
-// TestElicitationConfirms: where the settings say so, no client over HTTP answers for its person, and what the user
-// started on a pipe still does.
+// TestElicitationConfirms: with this setting off, no client over HTTP may answer for its person, but a client that the
+// user started on a pipe still may.
 func TestElicitationConfirms(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t, `"http":{"elicitationConfirms":false}`)
@@ -181,7 +181,7 @@ func TestElicitationConfirms(t *testing.T) {
 	if got := verdict(newPipe(t, w.Pipes(t, s.Home, w.settings), modern, shows).call(t, nil)); got != "asked" {
 		t.Errorf("on a pipe: %s, want a question", got)
 	}
-	// The setting is taken up while the gateway runs, and holds for sessions that are open.
+	// The gateway reads the setting while it runs, and applies it to open sessions too.
 	open := s.session(t, s.token, shows)
 	w.SettingsAt(t, w.settings, nil, w.section(w.URL()))
 	await.Until(t, "a question over HTTP", func() bool { return calls[modern]() == "asked" })
@@ -190,8 +190,8 @@ func TestElicitationConfirms(t *testing.T) {
 	}
 }
 
-// TestTokensConfirm: whether the user of a client answers for a person is a choice of its token, whatever the settings say
-// for tokens without one, in both eras.
+// TestTokensConfirm: each token decides whether its client may answer for a person, in both eras. The settings decide
+// only for tokens that do not say.
 func TestTokensConfirm(t *testing.T) {
 	t.Parallel()
 	for _, general := range []string{"true", "false"} {
@@ -223,7 +223,7 @@ func TestTokensConfirm(t *testing.T) {
 	}
 }
 
-// opens reports whether a token is let in.
+// opens reports whether the gateway accepts a token.
 func (s *site) opens(t *testing.T, token string) bool {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/lists/tools", nil)

@@ -79,7 +79,7 @@ func doors(t *testing.T, w *world, s *site) []door {
 	}})
 }
 
-// table prints what was found, a row a caller.
+// table prints the outcomes, one row for each caller.
 type table struct {
 	strings.Builder
 	*tabwriter.Writer
@@ -98,8 +98,8 @@ func (tb *table) text() string {
 	return "\n" + tb.String()
 }
 
-// TestWhoMayUseAnApproval has every caller make the dangerous call, a person say yes to its code, and every caller
-// make the call then: it runs for whoever was shown the code, once, and for nobody else.
+// TestWhoMayUseAnApproval lets each caller make the dangerous call and a person approve its code, and then every caller
+// make the call. It runs once, and only for the caller that was shown the code.
 func TestWhoMayUseAnApproval(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)

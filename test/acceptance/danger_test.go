@@ -56,7 +56,7 @@ func TestDangerousCalls(t *testing.T) {
 					t.Errorf("writes %v", got)
 				}
 
-				// What the levels refuse, nobody is asked about.
+				// Nobody is asked about a call that the levels refuse.
 				v.refused(t, "fs", `{"action":"rm","path":"/Reading/Book"}`, "permission_denied")
 				v.refused(t, "fs", `{"action":"rm","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "not_found")
 				if len(v.asked) > 0 {
@@ -86,7 +86,7 @@ func TestCodeIsNotAConfirmation(t *testing.T) {
 	})
 }
 
-// TestDangerousCallsOnTheCommandLine calls the same from scripts: without a terminal only --yes does it.
+// TestDangerousCallsOnTheCommandLine makes the same calls from scripts: without a terminal, only --yes confirms them.
 func TestDangerousCallsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
@@ -119,8 +119,8 @@ func TestDangerousCallsOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestSetPermissionIsForPeople tries to raise rights from every side that is not a person's: the action
-// is not listed though the config switches it on, and a call of it writes nothing.
+// TestSetPermissionIsForPeople tries to raise permissions over every interface that is not a person's. The action is
+// not listed although the config switches it on, and a call of it writes nothing.
 func TestSetPermissionIsForPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,8 @@ import (
 	"collie/internal/source/siyuan/guide"
 )
 
-// fitting are the kinds of errors that say that a call itself was well: what it names is not
-// there, may not be touched, or has to be confirmed.
+// fitting are the kinds of errors that a correct call may get: something does not exist, may not be accessed, or needs
+// confirmation.
 var fitting = []string{
 	"", "not_found", "permission_denied", "confirmation_needed", "invalid_path", "invalid_arguments", "already_exists",
 	"ambiguous_path", "state_changed", "api_error", "unsupported_by_kernel", "complex_blocks_not_supported_by_fs",
@@ -100,8 +100,7 @@ func TestExamplesOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// shape says of an example what makes its command line: which arguments come without names, and
-// the kinds of the others.
+// shape describes the form of an example's command line: which arguments are positional, and the types of the others.
 func shape(a *action.Action) string {
 	var kinds []string
 	gjson.Parse(a.Example).ForEach(func(k, v gjson.Result) bool {

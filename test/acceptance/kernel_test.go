@@ -12,7 +12,7 @@ import (
 	"collie/test/port"
 )
 
-// plug is where a kernel can be switched on and off.
+// plug is an address at which a kernel can be switched on and off.
 type plug struct {
 	addr   string
 	server *http.Server
@@ -110,8 +110,7 @@ func TestWrongToken(t *testing.T) {
 
 func containsSecret(text string) bool { return strings.Contains(text, "WRONG_SECRET") }
 
-// TestBusyKernel has a kernel that is asked too much: it is asked a few times more for a read,
-// never for a write.
+// TestBusyKernel uses a kernel that answers that it has too many requests. Reads are retried a few times, writes never.
 func TestBusyKernel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -97,8 +97,7 @@ func TestHiddenNotebook(t *testing.T) {
 			clean(q, v.must(t, name, args).text)
 		}
 
-		// What is there and hidden, and what is not there, get the same answer but for what the
-		// caller wrote.
+		// Hidden things and missing things get the same answer, apart from what the caller wrote.
 		missing := [4]string{"20200101000000-zzzzzzz", "20200101000000-yyyyyyy", "Nowhere", "Nowhere plan"}
 		hidden := [4]string{w.hidden, secret, hiddenWord, hiddenWord + " plan"}
 		for _, form := range []string{
@@ -145,7 +144,7 @@ func TestHiddenNotebook(t *testing.T) {
 	})
 }
 
-// TestEveryToolAnswers makes sure that what is asked above exists.
+// TestEveryToolAnswers makes sure that the tools used above exist.
 func TestEveryToolAnswers(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -57,7 +57,8 @@ func TestCorruptLevelsFile(t *testing.T) {
 	v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
 }
 
-// TestLevelsFileCorruptLater has a good copy first: reads go on with it, writes do not.
+// TestLevelsFileCorruptLater breaks the file after it was read once: reads go on with the good copy, writes are
+// refused.
 func TestLevelsFileCorruptLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

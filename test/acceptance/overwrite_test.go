@@ -37,7 +37,7 @@ func TestOverwrite(t *testing.T) {
 	t.Cleanup(func() { w.wantNoWrites(t) })
 }
 
-// TestOverwriteBlind cannot see what the text would lose, and does not write.
+// TestOverwriteBlind: if the check of what would be lost fails, nothing is written.
 func TestOverwriteBlind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

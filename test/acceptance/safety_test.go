@@ -44,7 +44,7 @@ func TestLostResponse(t *testing.T) {
 			wantWords(t, "the error", lost.text, "request-0001", "read")
 			v.refused(t, "block", args, "outcome_unknown")
 
-			// The command line of the same home knows of it, and so does the next gateway.
+			// The command line of the same home and the next gateway know the unfinished write too.
 			w.cliIn(t, home, nil, "--config", w.settings, "call", "block", "append", "--args", strings.Replace(args, `"action":"append",`, "", 1)).wantCode(t, 1)
 			if n := w.appends(); n != 1 {
 				t.Errorf("%d writes, want 1", n)

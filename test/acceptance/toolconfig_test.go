@@ -14,7 +14,7 @@ import (
 // everyTime makes the gateway read the tool config for each call.
 const everyTime = `"configTTLSeconds":-1`
 
-// defaults are the actions of a tool that are on where nobody has said anything, in their order.
+// defaults returns the actions of a tool that are on by default, in order.
 func defaults(name string) []string {
 	var out []string
 	for _, tl := range siyuan.Tools() {
@@ -27,7 +27,7 @@ func defaults(name string) []string {
 	return out
 }
 
-// without are the default actions of a tool but those named.
+// without returns the default actions of a tool, except the named ones.
 func without(name string, off ...string) []string {
 	return slices.DeleteFunc(defaults(name), func(act string) bool { return slices.Contains(off, act) })
 }
@@ -178,7 +178,7 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 		wantWords(t, "the reason", got.text, "cannot be read")
 		w.wantNoWrites(t)
 
-		// Mended, all is as it should be.
+		// With the file repaired, everything works again.
 		w.File(ownFolder+configFile, []byte(`{}`))
 		v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
 	})

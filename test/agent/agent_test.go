@@ -87,7 +87,8 @@ func ended(t *testing.T, g *gateway.Gateway, turn string) gjson.Result {
 	return gjson.ParseBytes(last)
 }
 
-// pairs fails the test unless each call of tool has a start and a result in the audit, both of one step of one turn.
+// pairs fails the test unless each call of tool, which is TOOL or TOOL.ACTION, has a start and a result in the audit, both of
+// one step of one turn.
 func pairs(t *testing.T, home, tool string, want int) {
 	t.Helper()
 	step := regexp.MustCompile(`^[0-9a-f-]{36}:\d+$`)

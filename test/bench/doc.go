@@ -12,6 +12,8 @@
 // The built-in notes are measured over a generated vault of 100,000 blocks: their handler by
 // itself, and the program over it.
 //
+// Conversations are measured with a provider that writes into each piece of an answer when it sends it.
+//
 // What collie_find finds is counted over the questions of test/catalogs, and what lists take in each view over its tools.
 //
 // It also starts Collie before servers that are slow to start, with and without a tool cache,

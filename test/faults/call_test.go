@@ -55,7 +55,7 @@ func hangs(record string) int {
 	return strings.Count(string(raw), `"name":"hang"`)
 }
 
-// works shows that the server is well.
+// works checks that the server answers calls.
 func works(t *testing.T, c *gateway.Client, server string) {
 	t.Helper()
 	answers(t, c, server+"__echo", `{"text":"well"}`, "well")
@@ -71,7 +71,7 @@ func TestServerEndsInMidCall(t *testing.T) {
 	}
 }
 
-// All calls that a server was busy with fail when it ends, none waits for its limit.
+// When a server ends, all its running calls fail at once; none waits for its limit.
 func TestAllCallsOfACrashFail(t *testing.T) {
 	t.Parallel()
 	p, record := gateway.Place(t), filepath.Join(t.TempDir(), "record")
@@ -154,7 +154,7 @@ func TestTooLarge(t *testing.T) {
 	works(t, c, "s")
 }
 
-// One server that is missing, silent, wrong or gone neither delays nor hides another.
+// A server that is missing, silent, wrong or gone neither delays nor hides the others.
 func TestBadServersAmongGoodOnes(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

@@ -30,7 +30,7 @@ const (
 	told = 5 * time.Second
 	// refused is how soon a call fails whose server has failed too often: five times 50 ms.
 	refused = 250 * time.Millisecond
-	// kills is how many there are in a row.
+	// kills is how often a server is killed in a row.
 	kills = 100
 )
 
@@ -106,8 +106,7 @@ func kill(t *testing.T, c *gateway.Client) (pid int) {
 	return pid
 }
 
-// recovers makes the next call, which another process than the one killed has to answer, and
-// returns how long that took.
+// recovers makes the next call, which a new process must answer, and returns how long it took.
 func recovers(t *testing.T, c *gateway.Client, killed int) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -120,8 +119,8 @@ func recovers(t *testing.T, c *gateway.Client, killed int) time.Duration {
 	return took.Round(100 * time.Microsecond)
 }
 
-// A server that is killed again and again is there again for each next call, and nothing
-// gathers: no process, no descriptor, no goroutine.
+// A server that is killed repeatedly is back for each next call, and nothing leaks: no process, no descriptor, no
+// goroutine.
 func TestKillsInARow(t *testing.T) {
 	t.Parallel()
 	for _, pair := range pairs[:2] {
@@ -174,7 +173,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// weight is what a gateway has; 0 where the system does not tell.
+// weight counts what a gateway uses. A count is 0 if the system does not tell.
 type weight struct{ processes, descriptors, goroutines int }
 
 func weigh(t *testing.T, g *gateway.Gateway) weight {

@@ -20,15 +20,15 @@ import (
 	"collie/test/gateway"
 )
 
-// stubborn are servers that nothing but SIGKILL ends, one with a child of the same kind.
+// stubborn are servers that only SIGKILL ends, one of them with a child that is as stubborn.
 var stubborn = []gateway.Server{
 	{Name: "deaf", Flags: []string{"--ignore-eof", "--ignore-term"}},
 	{Name: "family", Flags: []string{"--ignore-eof", "--ignore-term", "--fork"}},
 	{Name: "good"},
 }
 
-// However Collie ends, nothing that it started is left: after eight seconds where nobody
-// waited for an answer, after fifteen where calls had to be given up first.
+// However Collie ends, none of its child processes survive: after eight seconds if no call was running, after fifteen
+// if calls had to be given up first.
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	var waiting sync.WaitGroup
@@ -186,7 +186,7 @@ func TestSecondGateway(t *testing.T) {
 	works(t, next.Dial(t, gateway.Legacy, ""), "good")
 }
 
-// A port that is taken names who has it.
+// The error for a port that is in use names the process that uses it.
 func TestBusyPort(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -3,6 +3,10 @@
 // microseconds means little without the machine.
 //
 //	relay PROGRAM [ARGUMENT ...]
+//
+// Between a client and a provider of models it passes on each answer as it comes, and does nothing else.
+//
+//	relay -stream URL
 package main
 
 import (

@@ -15,7 +15,7 @@ const usualChunk = 16
 // results stands in what a turn says for what the tools gave that were called before it.
 const results = "$RESULTS"
 
-// answer is a turn made ready for one request.
+// answer is a turn prepared for one request.
 type answer struct {
 	id    string // unique within a conversation
 	think string

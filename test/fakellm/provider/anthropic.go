@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object that is written.
+// object is a JSON object to be written.
 type object = map[string]any
 
 var anthropic = dialect{
@@ -26,7 +26,7 @@ var anthropic = dialect{
 	broken:  func(p problem) frame { return frame{"error", anthropicProblem(p)} },
 }
 
-// block is a content block. Those that the fake need not know are passed over.
+// block is a content block. Unknown types are ignored.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -39,7 +39,7 @@ type block struct {
 	Signature string          `json:"signature"`
 }
 
-// blocks is content, which may be written as one text.
+// blocks is content; it may be written as a single string.
 type blocks []block
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -66,7 +66,7 @@ func (b blocks) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// check says what the real one refuses: thoughts without a signature, and results behind other content.
+// check refuses what the real API refuses: reasoning without a signature, and results after other content.
 func (b blocks) check(role string) error {
 	behind := false
 	for i, one := range b {
@@ -153,7 +153,7 @@ func (u Usage) anthropic(output int) object {
 	return object{"input_tokens": u.Input - u.Cached, "cache_read_input_tokens": u.Cached, "cache_creation_input_tokens": 0, "output_tokens": output}
 }
 
-// anthropicBlock is one content block: its start, what comes piece by piece, and all of it.
+// anthropicBlock is one content block: its start, its deltas, and the complete block.
 type anthropicBlock struct {
 	start  object
 	deltas []object

@@ -15,7 +15,7 @@ var completions = dialect{
 	end:     "data: [DONE]\n\n",
 }
 
-// openAIName is what OpenAI lets a function be called.
+// openAIName matches the function names that OpenAI accepts.
 var openAIName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func openAIModels(models []string) any {
@@ -93,7 +93,7 @@ func completionsRead(r *Request) error {
 	return nil
 }
 
-// arguments returns what a model sent as arguments, as a JSON text where it is not JSON.
+// arguments returns the arguments that a model sent; text that is not JSON becomes a JSON string.
 func arguments(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

@@ -28,7 +28,7 @@ var gemini = dialect{
 // refused are words of JSON Schema that parameters must not have; parametersJsonSchema may.
 var refused = regexp.MustCompile(`"(\$ref|\$defs|\$schema|additionalProperties|const|oneOf|allOf|exclusiveMinimum|exclusiveMaximum|patternProperties)"\s*:`)
 
-// geminiPath takes …/models/MODEL:METHOD apart.
+// geminiPath splits …/models/MODEL:METHOD.
 func geminiPath(path string) (model, method string, ok bool) {
 	_, rest, ok := strings.Cut(path, "/models/")
 	if !ok {
@@ -42,7 +42,7 @@ func geminiPath(path string) (model, method string, ok bool) {
 	return "", "", false
 }
 
-// geminiPart is a part of content. Those that the fake need not know are passed over.
+// geminiPart is a part of content. Unknown kinds are ignored.
 type geminiPart struct {
 	Text         string `json:"text"`
 	Thought      bool   `json:"thought"`
@@ -122,7 +122,7 @@ func geminiMessage(c geminiContent) (m Message) {
 	return m
 }
 
-// geminiParts returns the answer, text cut into pieces where streamed says so.
+// geminiParts returns the answer; if streamed is set, text is cut into pieces.
 func (a answer) geminiParts(streamed bool) (parts []object) {
 	texts := func(text string) []string {
 		if streamed || text == "" {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Raw is an answer byte for byte, for all that a provider, or what stands before it, can send.
+// Raw is an answer byte for byte, for anything that a provider, or a proxy in front of it, may send.
 type Raw struct {
 	Status int               `json:"status,omitempty"` // 200 where 0
 	Header map[string]string `json:"header,omitempty"`

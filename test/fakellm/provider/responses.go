@@ -18,7 +18,7 @@ var responses = dialect{
 	},
 }
 
-// item is one item of the input. Those that the fake need not know are passed over.
+// item is one item of the input. Unknown types are ignored.
 type item struct {
 	Type      string `json:"type"`
 	Role      string `json:"role"`
@@ -30,7 +30,7 @@ type item struct {
 	Output    blocks `json:"output"`
 }
 
-// function is a tool, or a namespace of some.
+// function is a tool, or a namespace of tools.
 type function struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
@@ -103,7 +103,7 @@ func (r *Request) addItem(it item) {
 	}
 }
 
-// responsesItem is one item of the output, and the events that make it piece by piece.
+// responsesItem is one item of the output, and the events that build it.
 type responsesItem struct {
 	whole, start object
 	events       []frame

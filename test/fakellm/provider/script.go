@@ -53,8 +53,10 @@ type When struct {
 // Turn is one answer of the model: what it thinks, then says, then calls.
 type Turn struct {
 	Think string `json:"think,omitempty"`
-	Say   string `json:"say,omitempty"` // $RESULTS in it is what the tools gave that were called before
-	Call  []Call `json:"call,omitempty"`
+	// Say may have $RESULTS in it, for what the tools gave that were called before, and, where it is streamed, $NOW, for when
+	// the piece is sent that has it whole: nanoseconds since 1970.
+	Say  string `json:"say,omitempty"`
+	Call []Call `json:"call,omitempty"`
 	// Stop is why the answer ends: empty for its natural end, [StopLength] or [StopFilter].
 	Stop string `json:"stop,omitempty"`
 	// Usage is estimated from the texts if nil.

@@ -167,7 +167,7 @@ func listing(hr *http.Request) *dialect {
 	return &completions
 }
 
-// key returns the key of a request, from wherever the API has it.
+// key returns the key of a request, from wherever the API puts it.
 func key(hr *http.Request) string {
 	for _, k := range []string{hr.Header.Get("X-Api-Key"), hr.Header.Get("X-Goog-Api-Key"), hr.URL.Query().Get("key")} {
 		if k != "" {
