@@ -308,7 +308,7 @@ func (r *run) readOn(ctx context.Context, args json.RawMessage) (tool.Result, er
 	switch {
 	case handle == "" || err != nil:
 		return tool.Result{}, &tool.Error{
-			Op: "call", Kind: tool.Unknown, Subject: "handle", Message: "there is no result of this conversation with that handle",
+			Op: "call", Kind: tool.NotFound, Subject: "handle", Message: "there is no result of this conversation with that handle",
 			Hint: "take the handle from the end of a result that was cut", Err: err,
 		}
 	case offset < 0 || offset > len(data):

@@ -127,7 +127,7 @@ func (s *toolset) unknown(name string) *tool.Error {
 	for i := range s.tools {
 		names[i] = s.tools[i].Name
 	}
-	e := &tool.Error{Op: "call", Kind: tool.Unknown, Subject: name, Message: "there is no such tool", Hint: "call one of the tools that are listed", Unresolved: true}
+	e := &tool.Error{Op: "call", Kind: tool.NotFound, Subject: name, Message: "there is no such tool", Hint: "call one of the tools that are listed", Unresolved: true}
 	if near, ok := tool.Nearest(name, names); ok {
 		e.Hint = "did you mean " + near + "?"
 	}

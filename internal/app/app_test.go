@@ -80,13 +80,13 @@ func TestOpen(t *testing.T) {
 	if err := do("s__echo", ""); err != nil {
 		t.Error(err)
 	}
-	if err := do("s__crash", ""); tool.KindOf(err) != tool.Unknown {
+	if err := do("s__crash", ""); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("what the default profile hides: %v", err)
 	}
 	if err := do("s__hang", "all"); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("a call over the limit: %v", err)
 	}
-	if _, err := a.Servers.Tail(t.Context(), "x", tool.LogFilter{}); tool.KindOf(err) != tool.Unknown {
+	if _, err := a.Servers.Tail(t.Context(), "x", tool.LogFilter{}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("logs of nobody: %v", err)
 	}
 	if lines, err := a.Servers.Tail(t.Context(), "s", tool.LogFilter{}); err != nil || lines == nil {

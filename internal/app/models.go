@@ -150,7 +150,7 @@ func ModelError(op string, err error) error {
 	}
 	switch e.Class {
 	case llm.ClassNoProvider:
-		out.Kind = tool.Unknown
+		out.Kind = tool.NotFound
 	case llm.ClassCredential, llm.ClassPermission, llm.ClassModelAccess, llm.ClassRegion:
 		out.Kind = tool.Denied
 	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassAllCooling:

@@ -33,7 +33,7 @@ func TestWhyThereAreNoNotes(t *testing.T) {
 		{env: "http://k", offered: true},
 		{env: "k", kind: tool.Invalid, offered: true},
 		{flags: KernelFlags{Token: "x"}, kind: tool.Invalid, offered: true},
-		{flags: KernelFlags{Connection: "x"}, kind: tool.Unknown, offered: true},
+		{flags: KernelFlags{Connection: "x"}, kind: tool.NotFound, offered: true},
 		{raw: `{"connections":{"a":{"url":"http://k"}}}`, offered: true},
 		{raw: `{"connections":{"a":{"url":"ftp://k"}}}`, kind: tool.Invalid, offered: true},
 		{raw: `{"connections":{"a":{"url":"http://k"}},"writeSafety":"maybe"}`, kind: tool.Invalid, offered: true},

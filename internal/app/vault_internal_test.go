@@ -26,7 +26,7 @@ func TestVaultIsMadeByUse(t *testing.T) {
 	defer v.Close()
 	k := vaultClient(v, nil)
 	defer k.Close()
-	if _, err := k.ReadFile(t.Context(), "/data/storage/petal/collie/mcpToolsConfig"); tool.KindOf(err) != tool.Unknown {
+	if _, err := k.ReadFile(t.Context(), "/data/storage/petal/collie/mcpToolsConfig"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a file of no vault: %v", err)
 	}
 	if _, err := os.Stat(cfg.Vault.File); !os.IsNotExist(err) {
@@ -36,7 +36,7 @@ func TestVaultIsMadeByUse(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Name != "欢迎" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if _, err := k.ReadFile(t.Context(), "/data/storage/petal/collie/mcpToolsConfig"); tool.KindOf(err) != tool.Unknown {
+	if _, err := k.ReadFile(t.Context(), "/data/storage/petal/collie/mcpToolsConfig"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a file that the vault does not have: %v", err)
 	}
 }

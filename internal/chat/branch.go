@@ -79,7 +79,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 			}
 			return nil
 		})
-		if again > 0 && err != nil && tool.KindOf(err) == tool.Unknown {
+		if again > 0 && err != nil && tool.KindOf(err) == tool.NotFound {
 			return nil // a turn that never began went with its messages
 		}
 		if len(writing) == 0 {

@@ -126,7 +126,7 @@ func invalid(op, field, message, hint string) error {
 }
 
 func missing(op, what, id string) error {
-	return &tool.Error{Op: op, Kind: tool.Unknown, Subject: id, Message: "there is no such " + what}
+	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: id, Message: "there is no such " + what}
 }
 
 func conflict(op, subject, message, hint string) error {

@@ -149,7 +149,7 @@ func (g *gardener) any() (id, role string) {
 
 // may fails the run for errors that are not refusals.
 func (g *gardener) may(err error) {
-	if kind := kindOf(err); err != nil && kind != tool.Invalid && kind != tool.Conflict && kind != tool.Busy && kind != tool.Unknown {
+	if kind := kindOf(err); err != nil && kind != tool.Invalid && kind != tool.Conflict && kind != tool.Busy && kind != tool.NotFound {
 		g.rt.Fatalf("%s: %v", kind, err)
 	}
 }

@@ -322,7 +322,7 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := parts[0].File.SHA256
-	if _, _, err := p.OpenBlob(t.Context(), sum); kindOf(err) != tool.Unknown {
+	if _, _, err := p.OpenBlob(t.Context(), sum); kindOf(err) != tool.NotFound {
 		t.Errorf("a file outlives its session: %v", err)
 	}
 	if _, err := p.Import(t.Context(), strings.NewReader(string(data))); err != nil {

@@ -143,7 +143,7 @@ func TestStageOrder(t *testing.T) {
 		text string
 	}{
 		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // it is passed on
-		{"resolve", call("srv__none", "{}"), tool.Unknown, "unknown tool"},
+		{"resolve", call("srv__none", "{}"), tool.NotFound, "unknown tool"},
 		{"limit before switches", call("srv__off", long), tool.Invalid, "bytes, the limit is"},
 		{"switches before validate", call("srv__off", `{}`), tool.Disabled, "switched off"},
 		{"validate before run", call("srv__echo", `{"n":"x"}`), tool.Invalid, "n"},
@@ -211,7 +211,7 @@ func TestUnknownNames(t *testing.T) {
 	} {
 		_, err := r.Do(t.Context(), c)
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || e.Kind != tool.Unknown || !strings.Contains(e.Hint, "did you mean") {
+		if !ok || e.Kind != tool.NotFound || !strings.Contains(e.Hint, "did you mean") {
 			t.Errorf("%s %s: %v, want not_found with the nearest name", c.Kind, c.Name, err)
 		}
 	}

@@ -270,7 +270,7 @@ func TestSetReplacesSources(t *testing.T) {
 	if _, after := c.List(t.Context(), tool.ListTools, ""); after <= before {
 		t.Errorf("revision %d after %d", after, before)
 	}
-	if _, err := c.Resolve(t.Context(), toolCall("a__x", "{}")); tool.KindOf(err) != tool.Unknown {
+	if _, err := c.Resolve(t.Context(), toolCall("a__x", "{}")); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a__x: %v, want an unknown tool", err)
 	}
 	c.Close()

@@ -162,7 +162,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `did you mean "list"?`) {
 		t.Errorf("unknown topic: %v", err)
 	}
-	if _, err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.Unknown {
+	if _, err := c.Resolve(t.Context(), toolCall("note", "{}")); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("note: %v, want an unknown tool", err)
 	}
 	for name, message := range map[string]string{
@@ -171,7 +171,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	} {
 		_, err := c.Resolve(t.Context(), toolCall(name, "{}"))
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || e.Kind != tool.Unknown || e.Message != message {
+		if !ok || e.Kind != tool.NotFound || e.Message != message {
 			t.Errorf("%s: %v, want %s", name, e, message)
 		}
 	}

@@ -148,7 +148,7 @@ func (c *Catalog) resolveRequest(call *tool.Call) error {
 		Principal: call.Principal, Session: call.Session, Profile: call.Profile,
 	})
 	if one == nil {
-		return &tool.Error{Op: "request", Kind: tool.Unknown, Subject: call.Name, Message: "no server is meant by this method"}
+		return &tool.Error{Op: "request", Kind: tool.NotFound, Subject: call.Name, Message: "no server is meant by this method"}
 	}
 	call.Source, call.Target, call.Tool = one, call.Name, one.Name()
 	return nil

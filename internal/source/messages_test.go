@@ -87,7 +87,7 @@ func TestMessagesFindTheirSource(t *testing.T) {
 		}
 		request := tool.Request{Kind: tool.KindRequest, Name: tc.method, Params: []byte(tc.params), Profile: tc.profile}
 		call, err := c.Resolve(t.Context(), request)
-		if tc.want == "" && tool.KindOf(err) != tool.Unknown || tc.want != "" && (err != nil || call.Source.Name() != tc.want || call.Target != tc.method) {
+		if tc.want == "" && tool.KindOf(err) != tool.NotFound || tc.want != "" && (err != nil || call.Source.Name() != tc.want || call.Target != tc.method) {
 			t.Errorf("%+v resolves to %+v, %v", tc, call.Source, err)
 		}
 	}

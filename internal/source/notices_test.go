@@ -158,13 +158,13 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 			t.Errorf("a tool of a server that starts: %v", err)
 		}
 		want(t, "waited", time.Since(begin), 10*time.Second)
-		if _, err := c.Resolve(t.Context(), toolCall("nobody__x", "{}")); tool.KindOf(err) != tool.Unknown {
+		if _, err := c.Resolve(t.Context(), toolCall("nobody__x", "{}")); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("nobody__x: %v", err)
 		}
 		want(t, "waited for nobody", time.Since(begin), 10*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.Unknown {
+		if _, err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("never__x: %v", err)
 		}
 		want(t, "waited longer than the caller", time.Since(begin), 11*time.Second)

@@ -109,7 +109,7 @@ func notFound(err error) bool {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return e.Code == -32002 || e.Code == -32602 || e.Code == -32601
 	}
-	return tool.KindOf(err) == tool.Unknown
+	return tool.KindOf(err) == tool.NotFound
 }
 
 // aliased is a source that knows a resource by another URI than clients do.

@@ -15,7 +15,7 @@ func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
 	a.Off = "off here"
 	tl := tool.Tool{Name: "t", View: tool.Grouped, Actions: []tool.Action{a}}
 	c := open(t, source.Options{Profiles: map[string]source.Profile{"few": {Hide: []string{"t"}}}}, tooltest.NewFake("t", tool.Offer{Tools: []tool.Tool{tl}}))
-	for profile, want := range map[string]tool.ErrorKind{"": "", "few": tool.Unknown} {
+	for profile, want := range map[string]tool.ErrorKind{"": "", "few": tool.NotFound} {
 		r := toolCall("t", `{"action":"do"}`)
 		r.Profile = profile
 		call, err := c.Resolve(t.Context(), r)

@@ -23,7 +23,7 @@ func (c *Catalog) Resolve(ctx context.Context, r tool.Request) (*tool.Call, erro
 	if call.Kind != tool.KindCall {
 		kind = tool.ListResources // sources tell resources and prompts together, after the tools
 	}
-	if !found && (err == nil || tool.KindOf(err) == tool.Unknown) && c.awaitOwner(ctx, kind, call.Name) {
+	if !found && (err == nil || tool.KindOf(err) == tool.NotFound) && c.awaitOwner(ctx, kind, call.Name) {
 		err = c.resolve(call)
 	}
 	if err != nil {
@@ -273,7 +273,7 @@ func unknown(op, what, name string, known []string) error {
 }
 
 func notKnown(op, message, name string, known []string) *tool.Error {
-	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: message, Unresolved: true}
+	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: message, Unresolved: true}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = fmt.Sprintf("did you mean %q?", near)
 	}

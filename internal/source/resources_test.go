@@ -124,7 +124,7 @@ func TestUnlistedResource(t *testing.T) {
 		"free://refused": {"one", tool.Upstream},
 		"free://down":    {"one two", ""},
 		"free://lost":    {"one two", tool.Unavailable},
-		"free://none":    {"one two", tool.Unknown},
+		"free://none":    {"one two", tool.NotFound},
 	} {
 		_, err := run(t.Context(), c, read(uri))
 		if kind := tool.KindOf(err); err != nil && kind != tt.kind || err == nil && tt.kind != "" {
@@ -153,7 +153,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	do(c.Unsubscribe, "")
 	do(c.Unsubscribe, "") // one too many
 	want(t, "asked", one.Asked(), []string{"subscribe x://a", "unsubscribe x://a"})
-	if err := c.Subscribe(t.Context(), "", "x://a"); tool.KindOf(err) != tool.Unknown {
+	if err := c.Subscribe(t.Context(), "", "x://a"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("subscribe to what nobody has: %v", err)
 	}
 

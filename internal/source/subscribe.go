@@ -117,7 +117,7 @@ func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
 	}
 	reader, ok := src.(tool.Peer)
 	if !ok {
-		return nil, "", &tool.Error{Op: "subscribe", Kind: tool.Unknown, Subject: uri, Message: "this resource takes no subscriptions"}
+		return nil, "", &tool.Error{Op: "subscribe", Kind: tool.NotFound, Subject: uri, Message: "this resource takes no subscriptions"}
 	}
 	return reader, call.Target, nil
 }

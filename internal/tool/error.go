@@ -18,7 +18,7 @@ type ErrorKind string
 // The kinds of error that every part knows. Callers see the value as "type".
 const (
 	Invalid     ErrorKind = "validation_error"    // the arguments do not fit
-	Unknown     ErrorKind = "not_found"           // no such tool, resource or prompt
+	NotFound    ErrorKind = "not_found"           // no such tool, resource or prompt
 	Disabled    ErrorKind = "disabled_error"      // switched off
 	Denied      ErrorKind = "permission_denied"   // known, but not for this caller
 	Unconfirmed ErrorKind = "confirmation_needed" // a person has not agreed
@@ -57,7 +57,7 @@ func (k ErrorKind) Type() string { return string(k[strings.IndexByte(string(k), 
 // Refused reports whether an error of this kind means that the pipeline refused the call before anything ran.
 func (k ErrorKind) Refused() bool {
 	switch k.Class() {
-	case Invalid, Unknown, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
+	case Invalid, NotFound, Disabled, Denied, Unconfirmed, Busy, NeedsAuth, Removed, Unaudited,
 		Conflicting, Ambiguous, Exists, Conflict, StateChanged, LevelsUnknown, Declined:
 		return true
 	case Upstream, Crashed, Unavailable, TooLarge, Timeout, Canceled, Internal, Unauthorized:

@@ -78,7 +78,7 @@ func TestCorruptPermissionFile(t *testing.T) {
 				if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != "" {
 					t.Errorf("%s%q, read well before: reading got %q %s", dir, text, out.kind, out.text)
 				}
-				if out := r.call("fs.read", object{"path": r.hidden.human("a")}); out.kind != tool.Unknown {
+				if out := r.call("fs.read", object{"path": r.hidden.human("a")}); out.kind != tool.NotFound {
 					t.Errorf("%s%q: what was hidden got %q %s", dir, text, out.kind, out.text)
 				}
 			}

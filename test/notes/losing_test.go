@@ -114,7 +114,7 @@ func (w *workspace) belongings() map[string]string {
 
 func (w *workspace) files(out map[string]string, dir, place string) {
 	entries, err := w.client.ReadDir(w.t.Context(), dir)
-	if tool.KindOf(err) == tool.Unknown { // of a notebook that is gone
+	if tool.KindOf(err) == tool.NotFound { // of a notebook that is gone
 		return
 	}
 	w.must(err)

@@ -250,7 +250,7 @@ func (m *matrix) hiddenLikeNowhere(out *outcome) {
 	if nowhere.kind == "" && m.need == access.None {
 		return
 	}
-	m.refused(out, tool.Unknown)
+	m.refused(out, tool.NotFound)
 	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 }
 
@@ -317,7 +317,7 @@ func (m *matrix) forPeople() {
 		for _, origin := range []tool.Origin{tool.MCPLocal, tool.MCPRemote, tool.Chat, tool.CLIAgent, tool.Scheduled} {
 			for _, name := range []string{strings.Replace(m.act, ".", "/", 1), strings.Replace(m.act, ".", "__", 1)} {
 				out := m.do(tool.Request{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
-				if out.kind != tool.Denied && out.kind != tool.Unknown || len(out.writes) > 0 || out.asked {
+				if out.kind != tool.Denied && out.kind != tool.NotFound || len(out.writes) > 0 || out.asked {
 					m.t.Errorf("%s from %s: %q %s, wrote %q", name, origin, out.kind, out.text, out.writes)
 				}
 			}

@@ -94,7 +94,7 @@ func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, 
 	if !ok {
 		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: name, Err: err}
 	}
-	if kind == tool.KindRequest && e.Kind == tool.Unknown {
+	if kind == tool.KindRequest && e.Kind == tool.NotFound {
 		return tool.Result{}, notFound(name)
 	}
 	if kind == tool.KindCall && !e.Unresolved {
@@ -104,7 +104,7 @@ func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, 
 	if e.Hint != "" {
 		out.Message += "; " + e.Hint
 	}
-	if kind == tool.KindRead && e.Kind == tool.Unknown {
+	if kind == tool.KindRead && e.Kind == tool.NotFound {
 		out.Data = mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(name)})
 	}
 	return tool.Result{}, out
@@ -113,7 +113,7 @@ func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, 
 // codeOf maps kinds of error to JSON-RPC codes.
 func codeOf(kind tool.ErrorKind, call tool.Kind, modern bool) int {
 	switch kind.Class() {
-	case tool.Unknown:
+	case tool.NotFound:
 		if call == tool.KindRead && !modern {
 			return mcp.CodeResourceNotFound
 		}

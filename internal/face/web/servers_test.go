@@ -15,7 +15,7 @@ func known(name string) error {
 	if name == "s" {
 		return nil
 	}
-	return &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
+	return &tool.Error{Op: "find server", Kind: tool.NotFound, Subject: name, Message: "no server of that name"}
 }
 
 func (servers) Start(_ context.Context, name string) (tool.ServerStatus, error) {

@@ -197,7 +197,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	raw, _ := a.opts.Pipeline.List(r.Context(), tool.ListKind(r.PathValue("kind")), profile)
 	if raw == nil {
-		return &tool.Error{Op: "list", Kind: tool.Unknown, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
+		return &tool.Error{Op: "list", Kind: tool.NotFound, Subject: r.PathValue("kind"), Message: "no such list", Hint: "tools, resources, resourceTemplates or prompts"}
 	}
 	return answer(w, raw)
 }
@@ -271,7 +271,7 @@ func statusOf(kind tool.ErrorKind) int {
 		return http.StatusBadRequest
 	case tool.Denied, tool.Disabled, tool.Unconfirmed, tool.Declined, tool.NeedsAuth:
 		return http.StatusForbidden
-	case tool.Unknown, tool.Removed:
+	case tool.NotFound, tool.Removed:
 		return http.StatusNotFound
 	case tool.Exists, tool.Conflict, tool.StateChanged:
 		return http.StatusConflict

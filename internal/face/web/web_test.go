@@ -28,7 +28,7 @@ func (servers) List() []tool.ServerStatus {
 
 func (servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
 	if name != "s" {
-		return nil, &tool.Error{Op: "find server", Kind: tool.Unknown, Subject: name, Message: "no server of that name"}
+		return nil, &tool.Error{Op: "find server", Kind: tool.NotFound, Subject: name, Message: "no server of that name"}
 	}
 	return func(yield func(tool.LogLine, error) bool) {
 		text := fmt.Sprint("<hello> ", f.Last, f.Streams, f.Since.Unix())

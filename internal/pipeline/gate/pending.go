@@ -117,7 +117,7 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 
 func nothingWaits(code string) error {
 	return &tool.Error{
-		Op: "confirm", Kind: tool.Unknown, Subject: line(code, mostTarget),
+		Op: "confirm", Kind: tool.NotFound, Subject: line(code, mostTarget),
 		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", lifetime),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}

@@ -104,7 +104,7 @@ func TestConfirmedByCode(t *testing.T) {
 	if second := code(t, s, removal(nil)); second == c {
 		t.Errorf("code %s was given twice", c)
 	}
-	if _, err := gate.OpenPending(dir).Answer(t.Context(), c, true); tool.KindOf(err) != tool.Unknown {
+	if _, err := gate.OpenPending(dir).Answer(t.Context(), c, true); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a code that was used: %v", err)
 	}
 }
@@ -223,7 +223,7 @@ func TestWaitingEnds(t *testing.T) {
 		if n := len(list(t, dir)); n != 0 {
 			t.Errorf("%d calls wait after 5 minutes, want none", n)
 		}
-		if _, err := gate.OpenPending(dir).Find(c); tool.KindOf(err) != tool.Unknown {
+		if _, err := gate.OpenPending(dir).Find(c); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("a code of 5 minutes ago: %v", err)
 		}
 		second := code(t, s, removal(nil)) // the approval expired unused
@@ -277,7 +277,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	if n := len(list(t, dir)); n != 64 {
 		t.Errorf("%d calls wait, want 64", n)
 	}
-	if _, err := gate.OpenPending(dir).Find(first); tool.KindOf(err) != tool.Unknown {
+	if _, err := gate.OpenPending(dir).Find(first); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("the oldest: %v", err)
 	}
 	mustRun(t, s, numbered(0))

@@ -55,7 +55,7 @@ type text struct {
 // mendable reports whether a caller can correct errors of this kind.
 func mendable(kind tool.ErrorKind) bool {
 	switch kind.Class() { //nolint:exhaustive // most kinds cannot be corrected
-	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.Unknown, tool.Disabled:
+	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.NotFound, tool.Disabled:
 		return true
 	}
 	return false

@@ -59,7 +59,7 @@ func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]i
 }
 
 func unknownPage(uri string) error {
-	return &tool.Error{Op: "read", Kind: tool.Unknown, Subject: uri, Message: "unknown resource", Hint: overviewURI + " lists the pages"}
+	return &tool.Error{Op: "read", Kind: tool.NotFound, Subject: uri, Message: "unknown resource", Hint: overviewURI + " lists the pages"}
 }
 
 // addGuide adds the pages of advice, the help pages and the prompts to an offer.
@@ -187,5 +187,5 @@ func (s *Source) prompt(_ context.Context, c *tool.Call) (tool.Result, error) {
 		}
 		return tool.Result{Raw: raw}, nil
 	}
-	return tool.Result{}, &tool.Error{Op: "get prompt", Kind: tool.Unknown, Subject: c.Name, Message: "unknown prompt"}
+	return tool.Result{}, &tool.Error{Op: "get prompt", Kind: tool.NotFound, Subject: c.Name, Message: "unknown prompt"}
 }

@@ -24,7 +24,7 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		return s.prompt(ctx, c)
 	case tool.KindComplete, tool.KindRequest:
 	}
-	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Unknown, Subject: c.Name, Message: "nothing here can be completed"}
+	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.NotFound, Subject: c.Name, Message: "nothing here can be completed"}
 }
 
 // act runs an action.

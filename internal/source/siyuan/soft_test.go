@@ -66,7 +66,7 @@ func TestSoftErrors(t *testing.T) {
 		}
 	}
 	ended.Close()
-	if _, err := run(tool.Direct, `{"action":"read","path":"/Notes/Missing"}`); tool.KindOf(err) != tool.Unknown {
+	if _, err := run(tool.Direct, `{"action":"read","path":"/Notes/Missing"}`); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("at a terminal: %v", err)
 	}
 	for _, args := range []string{`{"action":"list_nodes"}`, `{"action":"help"}`, `{}`} { // all of it is off by default

@@ -116,7 +116,7 @@ func (v *Vault) Backup(ctx context.Context, path string) error {
 func (v *Vault) open(ctx context.Context, op string) (*workspace.Workspace, error) {
 	if !v.Exists() {
 		return nil, &tool.Error{
-			Op: op, Kind: tool.Unknown, Subject: v.Path(), Message: "there is no vault yet",
+			Op: op, Kind: tool.NotFound, Subject: v.Path(), Message: "there is no vault yet",
 			Hint: "the first use creates it, for example: collie fs tree /",
 		}
 	}

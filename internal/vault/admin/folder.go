@@ -194,7 +194,7 @@ func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
 // inVault is an error about a notebook with a hint that holds where the tools work elsewhere.
 func inVault(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Kind != tool.Unknown {
+	if !ok || e.Kind != tool.NotFound {
 		return err
 	}
 	same := *e
@@ -210,7 +210,7 @@ func isFolder(op, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: dir, Message: "there is no such file or folder"}
+		return &tool.Error{Op: op, Kind: tool.NotFound, Subject: dir, Message: "there is no such file or folder"}
 	case err != nil:
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Message: "the folder cannot be read", Err: err}
 	case !info.IsDir():

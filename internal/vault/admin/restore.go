@@ -31,7 +31,7 @@ func (v *Vault) MayRestore(backup string) error {
 	info, err := os.Stat(backup)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &tool.Error{Op: op, Kind: tool.Unknown, Subject: backup, Message: "there is no such file"}
+		return &tool.Error{Op: op, Kind: tool.NotFound, Subject: backup, Message: "there is no such file"}
 	case err != nil:
 		return fileError(op, backup, err)
 	case !info.Mode().IsRegular() || info.Size() == 0:
@@ -210,7 +210,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 		return report, nil, ended(ctx, op, v.Path(), err)
 	}
 	if found.Empty() {
-		return report, nil, &tool.Error{Op: op, Kind: tool.Unknown, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
+		return report, nil, &tool.Error{Op: op, Kind: tool.NotFound, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
 	}
 	tmp, done, err := workspace.TempDir(os.TempDir(), "collie-salvage-")
 	if err != nil {

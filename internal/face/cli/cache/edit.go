@@ -74,7 +74,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return &tool.Error{
-				Op: "cache clear", Kind: tool.Unknown, Subject: name, Message: "nothing is cached for it",
+				Op: "cache clear", Kind: tool.NotFound, Subject: name, Message: "nothing is cached for it",
 				Hint: output.First(root.DidYouMeanHint(name, known), "collie cache show lists what is kept"),
 			}
 		}

@@ -115,14 +115,14 @@ func (p commands) show(ctx context.Context, args []string) error {
 	i := slices.Index(names, args[0])
 	if i < 0 {
 		return &tool.Error{
-			Op: "cache show", Kind: tool.Unknown, Subject: args[0], Message: "it is neither configured nor cached",
+			Op: "cache show", Kind: tool.NotFound, Subject: args[0], Message: "it is neither configured nor cached",
 			Hint: output.First(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
 		}
 	}
 	s := &kept.Servers[i]
 	if s.Entry == nil {
 		return &tool.Error{
-			Op: "cache show", Kind: tool.Unknown, Subject: s.Name, Message: "nothing is cached for it" + inBrackets(s.Reason),
+			Op: "cache show", Kind: tool.NotFound, Subject: s.Name, Message: "nothing is cached for it" + inBrackets(s.Reason),
 			Hint: "collie cache warm " + s.Name + " learns its tools, or says why it cannot",
 		}
 	}

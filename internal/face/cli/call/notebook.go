@@ -70,7 +70,7 @@ func idOf(name, flag string, known []notebook) (string, error) {
 		return ids[0], nil
 	case 0:
 		e := &tool.Error{
-			Op: "find", Kind: tool.Unknown, Subject: name, Message: fmt.Sprintf("there is no notebook %q", name),
+			Op: "find", Kind: tool.NotFound, Subject: name, Message: fmt.Sprintf("there is no notebook %q", name),
 			Hint: "collie notebook list shows the notebooks",
 		}
 		if near, ok := tool.Nearest(name, names); ok {

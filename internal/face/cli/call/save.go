@@ -34,7 +34,7 @@ func (p commands) save(r tool.Result) error {
 	}
 	if len(parts) == 0 {
 		return &tool.Error{
-			Op: "save", Kind: tool.Unknown, Subject: p.SaveTo, Message: "the result has no picture, sound or file in it",
+			Op: "save", Kind: tool.NotFound, Subject: p.SaveTo, Message: "the result has no picture, sound or file in it",
 			Hint: "use > FILE for the text, or --json for the whole result",
 		}
 	}

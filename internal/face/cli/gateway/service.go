@@ -173,7 +173,7 @@ func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
 	}
 	if !u.written() {
 		return &tool.Error{
-			Op: "service uninstall", Kind: tool.Unknown, Subject: u.file, Message: "no service is installed", Hint: otherService(f),
+			Op: "service uninstall", Kind: tool.NotFound, Subject: u.file, Message: "no service is installed", Hint: otherService(f),
 		}
 	}
 	if err := p.serviceManager(u, f); err != nil {

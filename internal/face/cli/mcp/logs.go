@@ -75,7 +75,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 	if err == nil {
 		defer r.Close()
 		err = p.showLog(r.Logs(ctx, name, f.LogFilter), now)
-		if tool.KindOf(err) == tool.Unknown {
+		if tool.KindOf(err) == tool.NotFound {
 			return root.UnknownServer("mcp logs", name, root.ServerNames(cfg)) // it may be in the settings of the running gateway only
 		}
 		return err

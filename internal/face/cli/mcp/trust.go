@@ -67,7 +67,7 @@ func (p commands) trust(ctx context.Context, args []string, f *trustFlags) error
 	switch {
 	case errors.Is(err, config.ErrNoProject):
 		return &tool.Error{
-			Op: opTrust, Kind: tool.Unknown, Subject: config.ProjectPath(dir),
+			Op: opTrust, Kind: tool.NotFound, Subject: config.ProjectPath(dir),
 			Message: "this folder has no settings of its own", Hint: "name the folder that holds " + filepath.ToSlash(config.ProjectFile),
 		}
 	case project == nil:
@@ -206,7 +206,7 @@ func (p commands) revokeTrust(ctx context.Context, cfg *config.Config, file stri
 		return asTrustFailure(file, err)
 	}
 	if !found {
-		return &tool.Error{Op: opTrust, Kind: tool.Unknown, Subject: file, Message: "this project is not trusted", Hint: "collie mcp trust --list shows those that are"}
+		return &tool.Error{Op: opTrust, Kind: tool.NotFound, Subject: file, Message: "this project is not trusted", Hint: "collie mcp trust --list shows those that are"}
 	}
 	p.OnRecord(ctx, cfg, opTrust, map[string]any{"revoked": true, "file": file})
 	if p.JSON {

@@ -120,7 +120,7 @@ func ownConnection(op, name string, saved *notesadmin.SavedKernels) (notesadmin.
 	switch {
 	case !ok:
 		e := &tool.Error{
-			Op: op, Kind: tool.Unknown, Subject: name, Message: "no SiYuan connection of that name",
+			Op: op, Kind: tool.NotFound, Subject: name, Message: "no SiYuan connection of that name",
 			Hint: "collie siyuan connection list shows them",
 		}
 		if near, ok := tool.Nearest(name, saved.Names()); ok {

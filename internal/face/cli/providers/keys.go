@@ -266,7 +266,7 @@ func (p commands) key(op, provider, label string) (*config.Config, config.Provid
 }
 
 func unknownKey(op, provider, label string) error {
-	return &tool.Error{Op: op, Kind: tool.Unknown, Subject: provider + "/" + label, Message: "there is no such key", Hint: "collie keys list shows them"}
+	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: provider + "/" + label, Message: "there is no such key", Hint: "collie keys list shows them"}
 }
 
 func (p commands) enable(ctx context.Context, provider, label string, on bool) error {

@@ -168,7 +168,7 @@ func (p commands) close(m *app.Models) {
 
 // unknownProvider is the error for a provider that the settings do not have.
 func unknownProvider(op, name string, cfg *config.Config) error {
-	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "there is no such provider", Hint: "collie provider list shows them; collie provider add NAME adds one"}
+	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "there is no such provider", Hint: "collie provider list shows them; collie provider add NAME adds one"}
 	if near, ok := tool.Nearest(name, providerNames(cfg)); ok {
 		e.Hint = "did you mean " + near + "?"
 	}

@@ -262,7 +262,7 @@ func TestRemoteLogs(t *testing.T) {
 		t.Errorf("an error in the middle: %v", err)
 	}
 	for _, follow := range []bool{false, true} {
-		if err := read(t.Context(), "x", tool.LogFilter{Follow: follow}, keep); tool.KindOf(err) != tool.Unknown {
+		if err := read(t.Context(), "x", tool.LogFilter{Follow: follow}, keep); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("of nobody: %v", err)
 		}
 	}

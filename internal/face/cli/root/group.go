@@ -47,7 +47,7 @@ func Named(args ...string) cobra.PositionalArgs {
 // UnknownServer returns the error for a server that is not in the settings.
 func UnknownServer(op, name string, known []string) error {
 	e := &tool.Error{
-		Op: op, Kind: tool.Unknown, Subject: name,
+		Op: op, Kind: tool.NotFound, Subject: name,
 		Message: "no server of that name", Hint: "collie mcp list shows them",
 	}
 	if near, ok := tool.Nearest(name, known); ok {

@@ -174,7 +174,7 @@ func exitOf(kind tool.ErrorKind) int {
 		return ExitDenied
 	case tool.Unconfirmed, tool.Declined:
 		return ExitUnconfirmed
-	case tool.Invalid, tool.Unknown, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
+	case tool.Invalid, tool.NotFound, tool.Busy, tool.Upstream, tool.Crashed, tool.TooLarge, tool.Timeout,
 		tool.Canceled, tool.Removed, tool.Unaudited, tool.Internal, tool.Conflicting, tool.Ambiguous,
 		tool.Exists, tool.Conflict, tool.StateChanged:
 	}

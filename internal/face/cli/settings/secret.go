@@ -163,7 +163,7 @@ func (p commands) secretRemove(ctx context.Context, name string) error {
 	}
 	if !slices.Contains(names, name) {
 		e := &tool.Error{
-			Op: "secret remove", Kind: tool.Unknown, Subject: name,
+			Op: "secret remove", Kind: tool.NotFound, Subject: name,
 			Message: "no secret of that name", Hint: "collie secret list shows them",
 		}
 		if near, ok := tool.Nearest(name, names); ok {

@@ -262,7 +262,7 @@ func change(ctx context.Context, path, op, name string, edit func(list []Token, 
 			return edit(list, i), nil
 		}
 		e := &tool.Error{
-			Op: op, Kind: tool.Unknown, Subject: name,
+			Op: op, Kind: tool.NotFound, Subject: name,
 			Message: "no token of that name", Hint: "collie token list shows them",
 		}
 		var names []string

@@ -66,7 +66,7 @@ func TestAddKeepsNoSecret(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range []error{tokens.Revoke(t.Context(), path, "laptop"), func() error { _, err := tokens.Rotate(t.Context(), path, "laptop"); return err }()} {
-		if tool.KindOf(err) != tool.Unknown {
+		if tool.KindOf(err) != tool.NotFound {
 			t.Errorf("one that has gone: %v", err)
 		}
 	}

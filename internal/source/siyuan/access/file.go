@@ -19,7 +19,7 @@ const (
 func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error) {
 	raw, err := k.ReadFile(ctx, path)
 	if err != nil {
-		if tool.KindOf(err) == tool.Unknown {
+		if tool.KindOf(err) == tool.NotFound {
 			return nil, nil
 		}
 		return nil, err

@@ -50,7 +50,7 @@ func NotFound(what What, subject string) *tool.Error {
 		hint = other + "; " + hint
 	}
 	return &tool.Error{
-		Op: "find", Kind: tool.Unknown, Code: notFoundCodes[what], Subject: subject,
+		Op: "find", Kind: tool.NotFound, Code: notFoundCodes[what], Subject: subject,
 		Message: fmt.Sprintf("there is no %s %q", what, subject), Hint: hint,
 	}
 }

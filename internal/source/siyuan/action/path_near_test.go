@@ -39,7 +39,7 @@ func TestMissingPathsAreHelped(t *testing.T) {
 		r := kit.Request(t, probe(action.OnPath(access.Read, "path")), pathArg(t, path))
 		_, err := r.Resolve(t.Context(), path)
 		e, ok := errors.AsType[*tool.Error](err)
-		if !ok || e.Kind != tool.Unknown || e.Hint != want {
+		if !ok || e.Kind != tool.NotFound || e.Hint != want {
 			t.Errorf("%s: %v, want the hint %s", path, err, want)
 			if ok {
 				t.Logf("got %s", e.Hint)

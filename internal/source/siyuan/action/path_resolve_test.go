@@ -83,7 +83,7 @@ func TestOnPathFindsWhatHasThePath(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/Work 工作/Nothing", "/Nothing", "/Work", "/work 工作", "/Home/Plan", "/Home#" + string(work)} {
-		kit.Refused(t, all, pathArg(t, path), tool.Unknown)
+		kit.Refused(t, all, pathArg(t, path), tool.NotFound)
 	}
 	document := probe(action.OnPath(access.Read, "path"))
 	for _, path := range []string{"/", "/Home", "/AGENTS.md", "", "/a\tb"} {
@@ -237,7 +237,7 @@ func TestOnNewPath(t *testing.T) {
 		}
 	}
 	for path, kind := range map[string]tool.ErrorKind{
-		"/Nothing": kernel.InvalidPath, "/": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/Work/Nothing/New": tool.Unknown, "/No/New": tool.Unknown,
+		"/Nothing": kernel.InvalidPath, "/": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/Work/Nothing/New": tool.NotFound, "/No/New": tool.NotFound,
 		"/Work/" + strings.Repeat("x", 513): kernel.InvalidPath,
 	} {
 		kit.Refused(t, need, pathArg(t, path), kind)

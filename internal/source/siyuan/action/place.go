@@ -46,7 +46,7 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 		switch {
 		case err == nil:
 			out[id] = t
-		case tool.KindOf(err) != tool.Unknown:
+		case tool.KindOf(err) != tool.NotFound:
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	if err != nil {
 		e, ok := errors.AsType[*tool.Error](err)
-		if ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1) { // with other codes the answer is not about the id
+		if ok && (e.Kind == tool.NotFound || e.Kind == kernel.API && e.Facts["kernelCode"] == -1) { // with other codes the answer is not about the id
 			return Target{}, access.NotFound(access.Block, string(id))
 		}
 		return Target{}, err

@@ -23,7 +23,7 @@ func TestReadOnlyKernel(t *testing.T) {
 	if got, err := r.Resolve(t.Context(), "/工作/甲"); err != nil || got.ID != a {
 		t.Errorf("found %v, %v, want %s", got.ID, err, a)
 	}
-	if _, err := r.Resolve(t.Context(), "/工作/丙"); tool.KindOf(err) != tool.Unknown {
+	if _, err := r.Resolve(t.Context(), "/工作/丙"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a document that is not there: %v", err)
 	}
 	found, err := r.Places(t.Context(), []kernel.ID{a, b, "20210808180117-czj9bvb"})

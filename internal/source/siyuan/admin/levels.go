@@ -93,7 +93,7 @@ func unknownNotebook(all []NotebookLevel, notebook string) error {
 		names[i] = b.Name
 	}
 	e := &tool.Error{
-		Op: "find notebook", Kind: tool.Unknown, Code: kernel.CodeNotebookNotFound, Subject: notebook,
+		Op: "find notebook", Kind: tool.NotFound, Code: kernel.CodeNotebookNotFound, Subject: notebook,
 		Message: "no notebook has that id or name", Hint: "collie siyuan permission list shows them",
 	}
 	if near, ok := tool.Nearest(notebook, names); ok {

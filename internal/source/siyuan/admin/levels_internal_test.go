@@ -14,7 +14,7 @@ func TestNotebooksAreFoundByIDAndName(t *testing.T) {
 			t.Errorf("%q is %v, %v, want %s", given, got, err, want)
 		}
 	}
-	for given, kind := range map[string]tool.ErrorKind{"Twice": tool.Ambiguous, "HOME": tool.Ambiguous, "none": tool.Unknown, "": tool.Unknown} {
+	for given, kind := range map[string]tool.ErrorKind{"Twice": tool.Ambiguous, "HOME": tool.Ambiguous, "none": tool.NotFound, "": tool.NotFound} {
 		if got, err := FindNotebook(all, given); tool.KindOf(err) != kind {
 			t.Errorf("%q is %v, %v, want %s", given, got, err, kind)
 		}

@@ -138,7 +138,7 @@ func switching(name string, on bool) (func(raw map[string]any) error, error) {
 
 func unknownSwitch(name string) error {
 	e := &tool.Error{
-		Op: "switch", Kind: tool.Unknown, Subject: name, Message: "there is no such tool, action or setting",
+		Op: "switch", Kind: tool.NotFound, Subject: name, Message: "there is no such tool, action or setting",
 		Hint: "collie siyuan config show lists them",
 	}
 	if near, ok := tool.Nearest(name, SwitchNames()); ok {

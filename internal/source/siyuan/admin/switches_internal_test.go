@@ -47,7 +47,7 @@ func TestSwitching(t *testing.T) {
 		}
 	}
 	for name, near := range map[string]string{"tga": "tag", "tag.remve": "tag.remove", "readOnlyTool": "readOnlyTools", "": "", "tag.": ""} {
-		if _, err := switching(name, true); tool.KindOf(err) != tool.Unknown || near != "" && !strings.Contains(err.(*tool.Error).Hint, near) { //nolint:errorlint // it is made here
+		if _, err := switching(name, true); tool.KindOf(err) != tool.NotFound || near != "" && !strings.Contains(err.(*tool.Error).Hint, near) { //nolint:errorlint // it is made here
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -214,7 +214,7 @@ func relationDest(ctx context.Context, r *action.Request) ([]action.Target, erro
 		return nil, nil
 	}
 	t, err := decisive(ctx, r, c.Column.Relation.Database)
-	if tool.KindOf(err) == tool.Unknown { // which would name it
+	if tool.KindOf(err) == tool.NotFound { // which would name it
 		err = &tool.Error{
 			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",
 			Hint: "remove the column without removeRelationDest",

@@ -78,7 +78,7 @@ var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 // shows one, as lists of blocks have it.
 func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Kind != tool.Unknown || !id.Valid() {
+	if !ok || e.Kind != tool.NotFound || !id.Valid() {
 		return err
 	}
 	at, wrong := r.Place(ctx, access.Block, string(id))
@@ -99,7 +99,7 @@ func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) e
 func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	files, err := r.Kernel.ReadDir(ctx, siyuanapi.Databases)
 	if err != nil {
-		if tool.KindOf(err) == tool.Unknown {
+		if tool.KindOf(err) == tool.NotFound {
 			return nil, nil // made with the first database
 		}
 		return nil, err
@@ -138,7 +138,7 @@ func head(dom string) string {
 // decisive returns the database in the notebook that decides.
 func decisive(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	t, err := r.Database(ctx, id)
-	if tool.KindOf(err) != tool.Unknown {
+	if tool.KindOf(err) != tool.NotFound {
 		return t, err
 	}
 	restricted, wrong := r.Levels.Restricted(ctx)
@@ -189,7 +189,7 @@ func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, 
 // visible reports whether a database may be read; one that does not exist may not.
 func visible(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
 	_, err := r.Database(ctx, id)
-	if tool.KindOf(err) == tool.Unknown {
+	if tool.KindOf(err) == tool.NotFound {
 		return false, nil
 	}
 	return err == nil, err
@@ -198,7 +198,7 @@ func visible(ctx context.Context, r *action.Request, id kernel.ID) (bool, error)
 // load reads a database that is known to exist.
 func load(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Database, error) {
 	db, err := r.Kernel.Database(ctx, id)
-	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Unknown {
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {
 		return nil, access.NotFound(access.Database, string(id))
 	}
 	return db, err

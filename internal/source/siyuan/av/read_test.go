@@ -52,7 +52,7 @@ func TestReadsMakeNothing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort"} {
 		w := newWorkspace(t)
-		w.Refused(w.t, act(t, name), args("id", actiontest.Nowhere), tool.Unknown)
+		w.Refused(w.t, act(t, name), args("id", actiontest.Nowhere), tool.NotFound)
 		for _, c := range w.Calls() {
 			if strings.HasPrefix(c.Path, "/api/av/") {
 				t.Errorf("%s asked %s for a database that does not exist", name, c.Path)
@@ -77,8 +77,8 @@ func TestBlockIDDecides(t *testing.T) {
 		t.Errorf("fields %v", e.Fields)
 	}
 	w.Levels[w.secret] = access.None
-	hidden := w.Refused(w.t, a, args("id", db, "blockID", w.hidden), tool.Unknown)
-	missing := w.Refused(w.t, a, args("id", db, "blockID", actiontest.Nowhere), tool.Unknown)
+	hidden := w.Refused(w.t, a, args("id", db, "blockID", w.hidden), tool.NotFound)
+	missing := w.Refused(w.t, a, args("id", db, "blockID", actiontest.Nowhere), tool.NotFound)
 	actiontest.SameRefusal(t, hidden, missing, string(w.hidden), actiontest.Nowhere)
 }
 
@@ -111,8 +111,8 @@ func TestLowestOwnerDecides(t *testing.T) {
 			"rename": args("avID", db, "name", "x"), "get": args("id", db), "render": args("id", db, "blockID", mirror),
 			"get_primary_key_values": args("avID", db),
 		} {
-			e := w.Refused(w.t, act(t, name), call, tool.Unknown)
-			actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, name), strings.ReplaceAll(call, string(db), string(actiontest.Nowhere)), tool.Unknown), string(db), actiontest.Nowhere)
+			e := w.Refused(w.t, act(t, name), call, tool.NotFound)
+			actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, name), strings.ReplaceAll(call, string(db), string(actiontest.Nowhere)), tool.NotFound), string(db), actiontest.Nowhere)
 		}
 		if got := w.Must(t, act(t, "search"), args("keyword", "by both")); got.Get("results.#").Int() != 0 || got.Get("filteredOutCount").Exists() {
 			t.Errorf("search: %s", got.Raw)
@@ -126,13 +126,13 @@ func TestOrphans(t *testing.T) {
 	if err := w.Client.Delete(t.Context(), dbBlock); err != nil {
 		t.Fatal(err)
 	}
-	e := w.Refused(w.t, act(t, "get"), args("id", db), tool.Unknown)
+	e := w.Refused(w.t, act(t, "get"), args("id", db), tool.NotFound)
 	if e.Code != "av_owner_missing" {
 		t.Errorf("code %q: %v", e.Code, e)
 	}
 	w.Levels[w.secret] = access.None // now it may be a hidden one
-	e = w.Refused(w.t, act(t, "get"), args("id", db), tool.Unknown)
-	actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "get"), args("id", actiontest.Nowhere), tool.Unknown), string(db), actiontest.Nowhere)
+	e = w.Refused(w.t, act(t, "get"), args("id", db), tool.NotFound)
+	actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "get"), args("id", actiontest.Nowhere), tool.NotFound), string(db), actiontest.Nowhere)
 }
 
 func TestKeys(t *testing.T) {

@@ -91,7 +91,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 		}
 		create := r.Text("createIfNotExist") == "true"
 		err := exists(ctx, r, id)
-		missing := tool.KindOf(err) == tool.Unknown && id.Valid() && create
+		missing := tool.KindOf(err) == tool.NotFound && id.Valid() && create
 		switch {
 		case err != nil && !missing:
 			return nil, mistaken(ctx, r, id, err)

@@ -84,12 +84,12 @@ func TestRenderOfWhatIsNotThere(t *testing.T) {
 			t.Errorf("%s: %v", call, e)
 		}
 	}
-	e := w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.Unknown) // lists of blocks give that id
+	e := w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.NotFound) // lists of blocks give that id
 	if !strings.Contains(e.Hint, string(db)) {
 		t.Errorf("the hint does not name the database: %q", e.Hint)
 	}
 	w.Levels[w.home] = access.None
-	actiontest.SameRefusal(t, w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.Unknown), w.Refused(w.t, act(t, "render"), args("id", actiontest.Nowhere), tool.Unknown), string(dbBlock), actiontest.Nowhere)
+	actiontest.SameRefusal(t, w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.NotFound), w.Refused(w.t, act(t, "render"), args("id", actiontest.Nowhere), tool.NotFound), string(dbBlock), actiontest.Nowhere)
 }
 
 func TestRenderCreates(t *testing.T) {
@@ -101,8 +101,8 @@ func TestRenderCreates(t *testing.T) {
 	w.Levels[w.home] = access.Read
 	w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Denied)
 	w.Levels[w.home] = access.None
-	hidden := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.Unknown)
-	missing := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", actiontest.Nowhere), tool.Unknown)
+	hidden := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", w.open), tool.NotFound)
+	missing := w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true, "blockID", actiontest.Nowhere), tool.NotFound)
 	actiontest.SameRefusal(t, hidden, missing, string(w.open), actiontest.Nowhere)
 	delete(w.Levels, w.home)
 
@@ -143,7 +143,7 @@ func TestRenderCreatesInItsBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.show(other, otherB, w.doc)
-	w.Refused(w.t, act(t, "render"), args("id", other), tool.Unknown)
+	w.Refused(w.t, act(t, "render"), args("id", other), tool.NotFound)
 	got := w.Must(t, act(t, "render"), args("id", other, "createIfNotExist", true, "blockID", otherB))
 	if got.Get("blockID").Str != string(otherB) {
 		t.Errorf("created: %s", got.Raw)

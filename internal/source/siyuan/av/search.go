@@ -187,7 +187,7 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 	for _, id := range ids {
 		got, err := primaryValues(ctx, r, id, a.Keyword)
 		switch {
-		case tool.KindOf(err) == tool.Unknown || tool.KindOf(err) == kernel.API:
+		case tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == kernel.API:
 			continue // one that is broken
 		case err != nil:
 			return err

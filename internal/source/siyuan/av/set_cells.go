@@ -226,7 +226,7 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 	if other != db.ID {
 		at, err := r.Database(ctx, other)
 		switch {
-		case tool.KindOf(err) == tool.Unknown, err == nil && r.Levels.Of(at.Notebook) < level:
+		case tool.KindOf(err) == tool.NotFound, err == nil && r.Levels.Of(at.Notebook) < level:
 			return denied(c, level)
 		case err != nil:
 			return err

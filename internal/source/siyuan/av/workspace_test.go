@@ -139,7 +139,7 @@ func (w *workspace) guarded(a *action.Action, need access.Level, argsOf func(id 
 	w.t.Helper()
 	w.Guarded(w.t, a, need, w.home, db, argsOf(db))
 	for _, bad := range []kernel.ID{"x", "20240801120000-AVMAIN1", "../../conf/conf"} {
-		w.Refused(w.t, a, argsOf(bad), tool.Unknown)
+		w.Refused(w.t, a, argsOf(bad), tool.NotFound)
 	}
 }
 

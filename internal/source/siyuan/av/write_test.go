@@ -90,7 +90,7 @@ func TestEmptyIDs(t *testing.T) {
 		"duplicate":                      args("avID", ""),
 		"get_primary_key_values":         args("avID", ""),
 	} {
-		w.Refused(w.t, act(t, name), call, tool.Unknown)
+		w.Refused(w.t, act(t, name), call, tool.NotFound)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestAddRowsRefuses(t *testing.T) {
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{" \t"}), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{""}), tool.Invalid) // not a row that is bound to nothing
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", actiontest.Nowhere), tool.Invalid)
-	w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.Unknown)
+	w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.NotFound)
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "viewID", actiontest.Nowhere), tool.Invalid)
 	e := w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "previousID", w.open), tool.Invalid)
 	if e.Code != "row_id_alias_detected" || e.Facts["suggestedRowID"] != rowA {
@@ -154,8 +154,8 @@ func TestAddRowsRefuses(t *testing.T) {
 	}
 	w.Levels[w.secret] = access.None // blocks to bind must be readable
 	doc := kernel.ID(w.Doc(string(w.secret), "/More", "secret"))
-	hidden := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{doc}), tool.Unknown)
-	missing := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.Unknown)
+	hidden := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{doc}), tool.NotFound)
+	missing := w.Refused(w.t, a, args("avID", db, "blockIDs", []kernel.ID{actiontest.Nowhere}), tool.NotFound)
 	actiontest.SameRefusal(t, hidden, missing, string(doc), actiontest.Nowhere)
 }
 
@@ -358,8 +358,8 @@ func TestDuplicate(t *testing.T) {
 	w.Levels[w.secret] = access.Read
 	w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.Denied)
 	w.Levels[w.secret] = access.None
-	hidden := w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.Unknown)
-	actiontest.SameRefusal(t, hidden, w.Refused(w.t, a, args("avID", db, "previousID", actiontest.Nowhere), tool.Unknown), string(w.hidden), actiontest.Nowhere)
+	hidden := w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.NotFound)
+	actiontest.SameRefusal(t, hidden, w.Refused(w.t, a, args("avID", db, "previousID", actiontest.Nowhere), tool.NotFound), string(w.hidden), actiontest.Nowhere)
 }
 
 func TestDuplicateWithoutBlock(t *testing.T) {

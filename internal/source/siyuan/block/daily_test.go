@@ -40,7 +40,7 @@ func TestAddToDailyNoteRefuses(t *testing.T) {
 	a := act(t, "add_to_daily_note")
 	call := args("notebook", w.nb, "dataType", "markdown", "data", "x", "position", "append")
 	w.Refused(w.t, a, args("notebook", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
-	w.Refused(w.t, a, args("notebook", actiontest.Nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.Unknown)
+	w.Refused(w.t, a, args("notebook", actiontest.Nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.NotFound)
 	w.guarded(a, access.Write, w.nb, call)
 	if err := w.Client.CloseNotebook(t.Context(), w.nb); err != nil {
 		t.Fatal(err)

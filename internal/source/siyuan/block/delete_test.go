@@ -16,7 +16,7 @@ func TestDeleteIsDoneWhenItReturns(t *testing.T) {
 	if diff := cmp.Diff([]string{"two"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("id").Str != string(w.blocks[0]) {
 		t.Errorf("result %s, document (-want +got):\n%s", got.Raw, diff)
 	}
-	w.Refused(w.t, act(t, "delete"), args("id", w.blocks[0]), tool.Unknown)
+	w.Refused(w.t, act(t, "delete"), args("id", w.blocks[0]), tool.NotFound)
 }
 
 func TestDeleteLeavesDocumentsToTheDocumentTool(t *testing.T) {

@@ -118,7 +118,7 @@ func TestInsertRefusesWhatTheKernelWouldSwallow(t *testing.T) {
 	w.Refused(w.t, a, args("dataType", "markdown", "data", "x", "parentID", w.nb), tool.Invalid)
 	w.Refused(w.t, a, args("dataType", "markdown", "previousID", w.blocks[0]), tool.Invalid)
 	w.Refused(w.t, a, args("data", "x", "previousID", w.blocks[0]), tool.Invalid)
-	w.Refused(w.t, a, args("dataType", "markdown", "data", "x", "previousID", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, a, args("dataType", "markdown", "data", "x", "previousID", actiontest.Nowhere), tool.NotFound)
 }
 
 func TestInsertNeedsWriteOnEveryAnchor(t *testing.T) {

@@ -55,7 +55,7 @@ func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) {
 	w.Levels[other] = access.Read
 	w.Refused(w.t, a, args("id", w.blocks[1], "parentID", doc), tool.Denied)
 	w.Levels[other] = access.None
-	w.Refused(w.t, a, args("id", w.blocks[1], "parentID", doc), tool.Unknown)
+	w.Refused(w.t, a, args("id", w.blocks[1], "parentID", doc), tool.NotFound)
 }
 
 func TestMoveRefuses(t *testing.T) {
@@ -70,7 +70,7 @@ func TestMoveRefuses(t *testing.T) {
 	w.Refused(w.t, a, args("id", w.doc, "previousID", b[1]), tool.Invalid)
 	w.Refused(w.t, a, args("id", b[0], "previousID", w.doc), tool.Invalid)
 	w.Refused(w.t, a, args("id", b[0], "parentID", w.nb), tool.Invalid)
-	w.Refused(w.t, a, args("id", b[0], "previousID", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, a, args("id", b[0], "previousID", actiontest.Nowhere), tool.NotFound)
 	w.guarded(a, access.Write, b[0], args("id", b[0], "previousID", b[1]))
 	w.Failed(t, a, args("id", b[0], "parentID", b[1]), tool.Invalid) // a leaf
 }

@@ -20,7 +20,7 @@ func TestReadersNeedReadAndKeepHiddenBlocksHidden(t *testing.T) {
 	for _, name := range []string{"get_kramdown", "get_children", "get_attrs", "info", "breadcrumb", "dom"} {
 		w.Must(t, act(t, name), args("id", id))
 		w.guarded(act(t, name), access.Read, id, args("id", id))
-		w.Refused(w.t, act(t, name), args("id", "x' OR 1=1"), tool.Unknown)
+		w.Refused(w.t, act(t, name), args("id", "x' OR 1=1"), tool.NotFound)
 		w.Refused(w.t, act(t, name), args(), tool.Invalid)
 	}
 	for _, name := range []string{"word_count", "docs_info"} {
@@ -63,7 +63,7 @@ func TestBatchKramdownFailsEachAlone(t *testing.T) {
 		t.Errorf("the text of a hidden block: %s", got.Raw)
 	}
 	h, m := got.Get("items.1.error").Raw, got.Get("items.2.error").Raw
-	if strings.ReplaceAll(h, string(hidden), actiontest.Nowhere) != m || got.Get("items.1.error.type").Str != string(tool.Unknown) {
+	if strings.ReplaceAll(h, string(hidden), actiontest.Nowhere) != m || got.Get("items.1.error.type").Str != string(tool.NotFound) {
 		t.Errorf("hidden %s\nmissing %s", h, m)
 	}
 	if got.Get("requested").Int() != 5 || got.Get("succeeded").Int() != 2 || got.Get("failed").Int() != 3 || !got.Get("partial").Bool() {

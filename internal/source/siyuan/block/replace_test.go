@@ -40,7 +40,7 @@ func TestReplaceRefuses(t *testing.T) {
 	a := act(t, "replace")
 	edit := map[string]any{"old": "a", "new": "b"}
 	w.Refused(w.t, a, args("id", w.blocks[0], "edit", edit), tool.Conflicting)
-	w.Refused(w.t, a, args("id", w.blocks[0], "edit", map[string]any{"old": "z", "new": "b"}), tool.Unknown)
+	w.Refused(w.t, a, args("id", w.blocks[0], "edit", map[string]any{"old": "z", "new": "b"}), tool.NotFound)
 	w.Refused(w.t, a, args("id", w.nb, "edit", edit), tool.Invalid)
 	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "edit", edit))
 }

@@ -139,7 +139,7 @@ func TestUpdateRefuses(t *testing.T) {
 	w.Refused(w.t, a, args("items", []any{one, one}), tool.Invalid)
 	w.Refused(w.t, a, args("items", []any{one, map[string]any{"id": w.doc, "dataType": "markdown", "data": "x"}}), tool.Invalid)
 	w.Refused(w.t, a, args("id", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
-	w.Refused(w.t, a, args("id", actiontest.Nowhere, "dataType", "markdown", "data", "x"), tool.Unknown)
+	w.Refused(w.t, a, args("id", actiontest.Nowhere, "dataType", "markdown", "data", "x"), tool.NotFound)
 	w.guarded(a, access.Write, p, args("id", p, "dataType", "markdown", "data", "x"))
 	w.guarded(a, access.Write, p, args("items", []any{one}))
 }

@@ -101,7 +101,7 @@ func (in *Inputs) saved() (*Connection, error) {
 		return nil, invalid(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
 	}
 	return nil, &tool.Error{
-		Op: "choose connection", Kind: tool.Unknown, Subject: field, Message: noSuch(name, in.Saved.Names()),
+		Op: "choose connection", Kind: tool.NotFound, Subject: field, Message: noSuch(name, in.Saved.Names()),
 		Hint: "collie siyuan connection list shows what there is, connection set makes one",
 	}
 }

@@ -139,9 +139,9 @@ func TestResolveErrors(t *testing.T) {
 		want string
 	}{
 		"--token alone":      {connection.Inputs{Saved: settings(t, two), Token: "f"}, tool.Invalid, "choose connection --token: a token is only sent to the address that it is given with"},
-		"unknown":            {connection.Inputs{Saved: three, Connection: "wrok"}, tool.Unknown, `there is no connection "wrok" among home, work, 工作; did you mean "work"?`},
-		"unknown, env wins":  {connection.Inputs{Saved: three, Connection: "x", EnvURL: port}, tool.Unknown, `there is no connection "x" among home, work, 工作`},
-		"unknown, none":      {connection.Inputs{Connection: "x"}, tool.Unknown, `there is no connection "x", and no other either`},
+		"unknown":            {connection.Inputs{Saved: three, Connection: "wrok"}, tool.NotFound, `there is no connection "wrok" among home, work, 工作; did you mean "work"?`},
+		"unknown, env wins":  {connection.Inputs{Saved: three, Connection: "x", EnvURL: port}, tool.NotFound, `there is no connection "x" among home, work, 工作`},
+		"unknown, none":      {connection.Inputs{Connection: "x"}, tool.NotFound, `there is no connection "x", and no other either`},
 		"none is current":    {connection.Inputs{Saved: three}, tool.Invalid, "there are 3 connections, and none is the current one"},
 		"broken":             {connection.Inputs{Saved: broken()}, tool.Invalid, `siyuan.current: connection "home" cannot be used: /connections/home/url: expected a URL that begins with`},
 		"no scheme":          {connection.Inputs{URL: "127.0.0.1:6806"}, tool.Invalid, "--url: it has no http:// or https:// before it; write http://127.0.0.1:6806"},

@@ -196,7 +196,7 @@ func (e *editor) find(index int, old string) ([]match, error) {
 		out = append(out, match{p, from - starts[n], at - starts[n]})
 	}
 	if len(out) == 0 {
-		return nil, e.refuse(index, tool.Unknown, "text_not_found", "the old text does not occur",
+		return nil, e.refuse(index, tool.NotFound, "text_not_found", "the old text does not occur",
 			`fs(action="read") shows the text as it is; old must be the same to the letter`)
 	}
 	return out, nil

@@ -50,7 +50,7 @@ func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
 	found := &Entry{Path: path, Folder: true}
 	for i, name := range names[1:] {
 		list, err := f.list(ctx, at)
-		if tool.KindOf(err) == tool.Unknown {
+		if tool.KindOf(err) == tool.NotFound {
 			return nil, nil
 		}
 		if err != nil {

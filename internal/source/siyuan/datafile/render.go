@@ -62,7 +62,7 @@ func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 		rel += ".md" // as the kernel does
 	}
 	t, err := FindTemplate(ctx, r, rel)
-	if tool.KindOf(err) == tool.Unknown {
+	if tool.KindOf(err) == tool.NotFound {
 		// Not in the list, but a file system may find it by another name.
 		return everywhere(ctx, r, "dailyNoteTemplatePath",
 			[]puretemplate.Finding{{Name: path, Why: "is not a template that SiYuan lists, so nobody can tell what it does"}})

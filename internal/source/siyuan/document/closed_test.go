@@ -53,6 +53,6 @@ func TestClosedNotebook(t *testing.T) {
 	k.Levels[kernel.ID(nb)] = access.Read
 	k.Refused(t, act(t, "create"), calls["create"][0], tool.Denied) // opening it would not help
 	k.Levels[kernel.ID(nb)] = access.None
-	k.Refused(t, act(t, "create"), calls["create"][0], tool.Unknown)
-	k.Refused(t, act(t, "lookup"), args("id", nb), tool.Unknown)
+	k.Refused(t, act(t, "create"), calls["create"][0], tool.NotFound)
+	k.Refused(t, act(t, "lookup"), args("id", nb), tool.NotFound)
 }

@@ -82,15 +82,15 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Invalid, args("notebook", nb, "path", "/\u200b\u200d")}, // "Untitled"
 		{tool.Conflicting, args("notebook", nb, "parentPath", inOther, "title", "B")},
 		{tool.Conflicting, args("notebook", nb, "parentPath", other, "title", "B")},
-		{tool.Unknown, args("notebook", nb, "parentPath", actiontest.Nowhere, "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", actiontest.Nowhere, "title", "B")},
 		{tool.Invalid, args("notebook", nb, "parentPath", "/", "title", "a/b")},
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
 		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the parents would stay
 		{kernel.InvalidPath, args("notebook", nb, "path", path(inOther))},
-		{tool.Unknown, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
-		{tool.Unknown, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
-		{tool.Unknown, args("notebook", nb, "parentPath", path(actiontest.Nowhere), "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", path(actiontest.Nowhere), "title", "B")},
 	} {
 		k.Refused(t, act(t, "create"), c.call, c.kind)
 	}

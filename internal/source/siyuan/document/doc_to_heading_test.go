@@ -43,7 +43,7 @@ func TestDocToHeadingRefused(t *testing.T) {
 		{tool.Invalid, args("targetID", block)},
 		{tool.Conflicting, args("srcID", src, "targetID", children(t, k, src)[0])},
 		{tool.Conflicting, args("srcID", parent, "targetID", block)},
-		{tool.Unknown, args("srcID", actiontest.Nowhere, "targetID", block)},
+		{tool.NotFound, args("srcID", actiontest.Nowhere, "targetID", block)},
 	} {
 		k.Refused(t, act(t, "doc_to_heading"), c.call, c.kind)
 	}

@@ -83,8 +83,8 @@ func TestHeadingToDocRefused(t *testing.T) {
 		{tool.Invalid, args("headingID", blocks[0], "targetNotebook", nb)},
 		{tool.Invalid, args("headingID", id, "targetNotebook", nb)},
 		{tool.Invalid, args("headingID", blocks[1])},
-		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
-		{tool.Unknown, args("headingID", blocks[1], "targetNotebook", actiontest.Nowhere)},
+		{tool.NotFound, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
+		{tool.NotFound, args("headingID", blocks[1], "targetNotebook", actiontest.Nowhere)},
 		{kernel.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
 		{tool.Conflicting, args("headingID", blocks[1], "targetNotebook", nb, "previousPath", "/"+id+"/"+below+".sy")},
 	} {

@@ -57,7 +57,7 @@ func TestListTreeRefused(t *testing.T) {
 	nb := k.Notebook("A")
 	k.Refused(t, act(t, "list_tree"), args("notebook", nb), tool.Invalid)
 	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", "/.."), kernel.InvalidPath)
-	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.Unknown)
+	k.Refused(t, act(t, "list_tree"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.NotFound)
 	on, missing := byNotebook("notebook", "path", "/")
 	guarded(t, "list_tree", access.Read, on, missing)
 }

@@ -212,7 +212,7 @@ func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]
 func indexedHPath(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	for _, wait := range []time.Duration{120 * time.Millisecond, 240 * time.Millisecond} {
 		hpath, err := hpathOf(ctx, r, t)
-		if tool.KindOf(err) != tool.Unknown || err == nil {
+		if tool.KindOf(err) != tool.NotFound || err == nil {
 			return hpath, err
 		}
 		select {

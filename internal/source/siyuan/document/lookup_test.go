@@ -46,7 +46,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("of the notebook by %s: %s", call, got.Raw)
 		}
 	}
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "lookup"), args("notebook", nb, "hpath", "/笔记/上/下"), tool.Unknown))
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "lookup"), args("notebook", nb, "hpath", "/笔记/上/下"), tool.NotFound))
 	if !ok || !strings.Contains(e.Hint, `"/上/下"`) {
 		t.Errorf("with the notebook's name the hint is %q", e.Hint)
 	}
@@ -75,7 +75,7 @@ func TestLookupRefused(t *testing.T) {
 		k.Refused(t, act(t, "lookup"), call, tool.Conflicting)
 	}
 	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", actiontest.Nowhere)} {
-		k.Refused(t, act(t, "lookup"), call, tool.Unknown)
+		k.Refused(t, act(t, "lookup"), call, tool.NotFound)
 	}
 	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), kernel.InvalidPath)
 }
@@ -140,8 +140,8 @@ func TestLookupGuarded(t *testing.T) {
 	nb, hidden := k.Notebook("A"), k.Notebook("Secret")
 	id := k.Doc(hidden, "/D", "")
 	k.Levels[kernel.ID(hidden)] = access.None
-	a := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(id)), tool.Unknown), id)
-	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.Unknown), actiontest.Nowhere)
+	a := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(id)), tool.NotFound), id)
+	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.NotFound), actiontest.Nowhere)
 	if a != b || strings.Contains(a, "Secret") {
 		t.Errorf("a hidden document is told from none:\n%s\n%s", a, b)
 	}

@@ -70,8 +70,8 @@ func TestMoveRefused(t *testing.T) {
 		{tool.Conflicting, args("fromIDs", []string{up})},
 		{tool.Conflicting, args("fromIDs", []string{up}, "toNotebook", nb, "toPath", "/")},
 		{tool.Conflicting, args("fromPaths", []string{path(up)}, "toNotebook", nb)},
-		{tool.Unknown, args("fromIDs", []string{up}, "toID", actiontest.Nowhere)},
-		{tool.Unknown, args("fromPaths", []string{path(up)}, "toNotebook", nb, "toPath", path(actiontest.Nowhere))},
+		{tool.NotFound, args("fromIDs", []string{up}, "toID", actiontest.Nowhere)},
+		{tool.NotFound, args("fromPaths", []string{path(up)}, "toNotebook", nb, "toPath", path(actiontest.Nowhere))},
 		{tool.Invalid, args("fromIDs", []string{nb}, "toID", up)},
 	} {
 		k.Refused(t, act(t, "move"), c.call, c.kind)

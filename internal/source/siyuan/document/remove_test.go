@@ -66,9 +66,9 @@ func TestRemoveRefused(t *testing.T) {
 		{tool.Conflicting, args("ids", []string{id}, "paths", []string{path(id)})},
 		{tool.Invalid, args("id", blocks[0].ID)},
 		{tool.Invalid, args("id", nb)},
-		{tool.Invalid, args("paths", []string{path(nb)})},                            // the notebook's own page
-		{tool.Unknown, args("ids", []string{id, actiontest.Nowhere})},                // all or none
-		{tool.Unknown, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // it is not there
+		{tool.Invalid, args("paths", []string{path(nb)})},                             // the notebook's own page
+		{tool.NotFound, args("ids", []string{id, actiontest.Nowhere})},                // all or none
+		{tool.NotFound, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // it is not there
 		{kernel.InvalidPath, args("paths", []string{path(id), "/D"})},
 	} {
 		k.Refused(t, act(t, "remove"), c.call, c.kind)

@@ -51,7 +51,7 @@ func TestRenameRefused(t *testing.T) {
 		{tool.Conflicting, args("title", "B")},
 		{tool.Conflicting, args("id", id, "path", path(id), "title", "B")},
 		{tool.Conflicting, args("path", path(id), "title", "B")},
-		{tool.Unknown, args("notebook", other, "path", path(id), "title", "B")},
+		{tool.NotFound, args("notebook", other, "path", path(id), "title", "B")},
 		{kernel.InvalidPath, args("notebook", nb, "path", "/D", "title", "B")},
 	} {
 		k.Refused(t, act(t, "rename"), c.call, c.kind)

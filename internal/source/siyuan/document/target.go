@@ -141,7 +141,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	}
 	t, err := r.Place(ctx, access.Path, string(lastID(path)))
 	switch {
-	case tool.KindOf(err) == tool.Unknown, err == nil && t.Path != path:
+	case tool.KindOf(err) == tool.NotFound, err == nil && t.Path != path:
 		return t, access.NotFound(access.Path, path)
 	case err != nil:
 		return t, err
@@ -215,7 +215,7 @@ func documentAt(ctx context.Context, r *action.Request, notebook, path string) (
 // parent returns what documents are below: the document or the open notebook of an id.
 func parent(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, id)
-	if tool.KindOf(err) != tool.Unknown || err == nil {
+	if tool.KindOf(err) != tool.NotFound || err == nil {
 		return n, err
 	}
 	return whole(ctx, r, param, id)
@@ -253,5 +253,5 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 // unknown: its texts differ.
 func refusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
-	return ok && (e.Kind == tool.Unknown || e.Kind == kernel.API && e.Facts["kernelCode"] == -1)
+	return ok && (e.Kind == tool.NotFound || e.Kind == kernel.API && e.Facts["kernelCode"] == -1)
 }

@@ -56,8 +56,8 @@ func guarded(
 	id := k.Notebook("Hidden")
 	call, names := on(k, id)
 	k.Levels[kernel.ID(id)] = access.None
-	hidden := k.Refused(t, a, call, tool.Unknown)
-	gone := k.Refused(t, a, missing(k), tool.Unknown)
+	hidden := k.Refused(t, a, call, tool.NotFound)
+	gone := k.Refused(t, a, missing(k), tool.NotFound)
 	if got, want := text(hidden, names...), text(gone, actiontest.Nowhere); got != want {
 		t.Errorf("%s tells what is hidden from what is not there:\n%s\n%s", name, got, want)
 	}

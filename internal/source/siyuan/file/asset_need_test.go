@@ -40,7 +40,7 @@ func TestAssetLevels(t *testing.T) {
 					case allowed:
 						w.run(need.name, need.args(shared))
 					case open == access.None || other == access.None:
-						w.refused(need.name, need.args(shared), tool.Unknown)
+						w.refused(need.name, need.args(shared), tool.NotFound)
 					default:
 						w.refused(need.name, need.args(shared), tool.Denied)
 					}
@@ -55,9 +55,9 @@ func TestAssetLevels(t *testing.T) {
 func TestHiddenAsset(t *testing.T) {
 	w := newWorkspace(t).hide()
 	for _, need := range needs {
-		missing := w.refused(need.name, need.args(nothing), tool.Unknown)
+		missing := w.refused(need.name, need.args(nothing), tool.NotFound)
 		for _, p := range []string{secret, w.own, shared} {
-			hidden := w.refused(need.name, need.args(p), tool.Unknown)
+			hidden := w.refused(need.name, need.args(p), tool.NotFound)
 			actiontest.SameRefusal(t, hidden, missing, p, nothing)
 		}
 	}
@@ -75,7 +75,7 @@ func TestSpellings(t *testing.T) {
 			w.hide()
 			for _, p := range []string{"assets/红 x.png", "assets/红%20x.png", "assets/%E7%BA%A2%20x.png"} {
 				for _, need := range needs {
-					w.refused(need.name, need.args(p), tool.Unknown)
+					w.refused(need.name, need.args(p), tool.NotFound)
 				}
 			}
 		})
@@ -92,9 +92,9 @@ func TestMentionedAsset(t *testing.T) {
 	w.Levels[w.other] = access.Read
 	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Denied)
 	w.hide()
-	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
-	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", shown), tool.Unknown), missing, shown, nothing) // though the open notebook shows it
-	w.refused("delete_asset", args("path", shown, "force", true), tool.Unknown)
+	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
+	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", shown), tool.NotFound), missing, shown, nothing) // though the open notebook shows it
+	w.refused("delete_asset", args("path", shown, "force", true), tool.NotFound)
 }
 
 // TestUnownedAsset: what no document shows and SiYuan does not call unused may be anyone's.
@@ -107,10 +107,10 @@ func TestUnownedAsset(t *testing.T) {
 	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
 		t.Fatal(err)
 	}
-	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
+	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
 	for _, p := range []string{secret, loose} { // both may be the closed one's
-		actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", p), tool.Unknown), missing, p, nothing)
-		w.refused("delete_asset", args("path", p), tool.Unknown)
+		actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", p), tool.NotFound), missing, p, nothing)
+		w.refused("delete_asset", args("path", p), tool.NotFound)
 	}
 	w.Levels[w.other] = access.Read
 	w.run("get_image_ocr_text", args("path", secret))
@@ -122,7 +122,7 @@ func TestLateUse(t *testing.T) {
 	w.DelayIndex(true)
 	w.Doc(string(w.other), "/Late", "![x]("+shown+")") // as a person would write it, in the editor
 	w.hide()
-	w.refused("delete_asset", args("path", shown, "force", true), tool.Unknown)
+	w.refused("delete_asset", args("path", shown, "force", true), tool.NotFound)
 }
 
 // TestHiddenFolder: a path that begins with a hidden notebook does not exist, whoever shows it.
@@ -131,7 +131,7 @@ func TestHiddenFolder(t *testing.T) {
 	w.Doc(string(w.nb), "/Show", "![x](assets/own-20240101120000-fffffff.png)")
 	w.run("get_image_ocr_text", args("path", w.own))
 	w.hide()
-	w.refused("get_image_ocr_text", args("path", w.own), tool.Unknown)
+	w.refused("get_image_ocr_text", args("path", w.own), tool.NotFound)
 }
 
 func TestNotebookFolder(t *testing.T) {
@@ -157,6 +157,6 @@ func TestRemnants(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	w.Fail("/api/sqlite/flushTransaction", 2, kerneltest.FailEmpty) // which would not help at a real kernel
-	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
-	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", secret), tool.Unknown), missing, secret, nothing)
+	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
+	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", secret), tool.NotFound), missing, secret, nothing)
 }

@@ -22,7 +22,7 @@ func TestDeleteAsset(t *testing.T) {
 	w := newWorkspace(t)
 	w.refused("delete_asset", args("path", shown), tool.Conflicting)
 	w.refused("delete_asset", args("path", spaced), tool.Conflicting) // SiYuan calls it unused, since it is written as %20
-	w.refused("delete_asset", args("path", "assets/sub"), tool.Unknown)
+	w.refused("delete_asset", args("path", "assets/sub"), tool.NotFound)
 	w.run("delete_asset", args("path", loose)).is(args("success", true, "path", loose))
 	if w.exists(loose) || !w.exists(shown) {
 		t.Error("the wrong file is gone")
@@ -31,7 +31,7 @@ func TestDeleteAsset(t *testing.T) {
 	if w.exists(spaced) {
 		t.Error("a name with an escape was not found")
 	}
-	w.refused("delete_asset", args("path", loose), tool.Unknown)
+	w.refused("delete_asset", args("path", loose), tool.NotFound)
 }
 
 func TestDeleteAssetWithoutEffect(t *testing.T) {
@@ -49,7 +49,7 @@ func TestRenameAsset(t *testing.T) {
 	if !strings.HasPrefix(renamed, "assets/新 plan-") || !strings.HasSuffix(renamed, ".png") || !w.exists(renamed) || w.exists(shown) {
 		t.Errorf("renamed: %s", got.Raw)
 	}
-	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.Unknown) // the kernel would answer code 0
+	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.NotFound) // the kernel would answer code 0
 }
 
 // TestRenameAssetOverNone: a name that ends in an id would write over the asset that has it.
@@ -145,9 +145,9 @@ func TestChangesInDatabases(t *testing.T) {
 	got := w.Must(t, act(t, "rename_asset"), args("oldPath", shown, "newName", "plan"))
 	w.File("/data/storage/av/"+database+".json", []byte(`{"id":"`+database+`","spec":5,"name":"`+got.Get("newPath").Str+`","keyValues":[],"views":[]}`))
 	show(w.their, "20240801120000-blocktw")
-	w.refused("rename_asset", args("oldPath", got.Get("newPath").Str, "newName", "x"), tool.Unknown)
-	w.refused("delete_asset", args("path", got.Get("newPath").Str, "force", true), tool.Unknown)
-	w.refused("get_image_ocr_text", args("path", got.Get("newPath").Str), tool.Unknown)
+	w.refused("rename_asset", args("oldPath", got.Get("newPath").Str, "newName", "x"), tool.NotFound)
+	w.refused("delete_asset", args("path", got.Get("newPath").Str, "force", true), tool.NotFound)
+	w.refused("get_image_ocr_text", args("path", got.Get("newPath").Str), tool.NotFound)
 }
 
 // TestRenameAssetKeepsBlocks: what of a block would be read anew as several is kept.
@@ -404,10 +404,10 @@ func TestGetDocAssets(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run("get_doc_assets", args("id", blocks[0].ID)).is(args("id", w.doc, "count", 3))
-	missing := w.refused("get_doc_assets", args("id", actiontest.Nowhere), tool.Unknown)
+	missing := w.refused("get_doc_assets", args("id", actiontest.Nowhere), tool.NotFound)
 	w.hide()
-	actiontest.SameRefusal(t, w.refused("get_doc_assets", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
-	w.refused("get_doc_assets", args("id", "x"), tool.Unknown)
+	actiontest.SameRefusal(t, w.refused("get_doc_assets", args("id", w.their), tool.NotFound), missing, string(w.their), actiontest.Nowhere)
+	w.refused("get_doc_assets", args("id", "x"), tool.NotFound)
 }
 
 func TestGetImageOCRText(t *testing.T) {
@@ -417,7 +417,7 @@ func TestGetImageOCRText(t *testing.T) {
 		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", "识别 text"))
 	}
 	w.run("get_image_ocr_text", args("path", shown)).is(args("text", ""))
-	w.refused("get_image_ocr_text", args("path", nothing), tool.Unknown)
+	w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
 	w.refused("get_image_ocr_text", "{}", tool.Invalid)
 }
 

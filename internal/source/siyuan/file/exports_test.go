@@ -21,9 +21,9 @@ func TestExportMD(t *testing.T) {
 	if got.Get("hPath").String() != "/Doc 文档" || !strings.Contains(got.Get("content").String(), "![plan]("+shown) {
 		t.Errorf("exported: %s", got.Raw)
 	}
-	missing := w.refused("export_md", args("id", actiontest.Nowhere), tool.Unknown)
+	missing := w.refused("export_md", args("id", actiontest.Nowhere), tool.NotFound)
 	w.hide()
-	actiontest.SameRefusal(t, w.refused("export_md", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
+	actiontest.SameRefusal(t, w.refused("export_md", args("id", w.their), tool.NotFound), missing, string(w.their), actiontest.Nowhere)
 }
 
 // TestExportHidesOthers: the kernel writes into an export what references point to and what
@@ -66,7 +66,7 @@ func TestExportResources(t *testing.T) {
 	for _, name := range []string{"a/b", "..", `a\b`, ".x", "%2e", "a:b"} {
 		w.refused("export_resources", args("paths", []string{shown}, "name", name), tool.Invalid)
 	}
-	w.refused("export_resources", args("paths", []string{nothing}), tool.Unknown)
+	w.refused("export_resources", args("paths", []string{nothing}), tool.NotFound)
 	// SiYuan packs what it is given by name alone: of two that share one the second would take the place of the first.
 	w.File("/data/emojis/sub/"+shown[len("assets/"):], []byte("another"))
 	w.refused("export_resources", args("paths", []string{shown, "/data/emojis/sub/" + shown[len("assets/"):]}), tool.Conflicting)
@@ -81,8 +81,8 @@ func TestExportResourcesFolder(t *testing.T) {
 	w.run("export_resources", args("paths", []string{shown, "/data/emojis"}))
 	w.refused("export_resources", args("paths", []string{shown, "/data/assets"}), tool.Denied)
 	w.refused("export_resources", args("paths", []string{"/data/assets/sub"}), tool.Denied)
-	missing := w.refused("export_resources", args("paths", []string{"/data/" + actiontest.Nowhere + "/assets"}), tool.Unknown)
-	hidden := w.refused("export_resources", args("paths", []string{"/data/" + string(w.other) + "/assets"}), tool.Unknown)
+	missing := w.refused("export_resources", args("paths", []string{"/data/" + actiontest.Nowhere + "/assets"}), tool.NotFound)
+	hidden := w.refused("export_resources", args("paths", []string{"/data/" + string(w.other) + "/assets"}), tool.NotFound)
 	actiontest.SameRefusal(t, hidden, missing, string(w.other), actiontest.Nowhere)
 
 	w.Levels[w.other] = access.Delete

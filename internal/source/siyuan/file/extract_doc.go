@@ -199,7 +199,7 @@ func localTrouble(err error) string {
 		return "there is a file of that name in the folder, or another asset whose name differs in case only"
 	case tool.TooLarge:
 		return e.Message
-	case tool.Unknown:
+	case tool.NotFound:
 		return "there is no such file"
 	}
 	return ""

@@ -49,9 +49,9 @@ func TestExtractDoc(t *testing.T) {
 	if err != nil || string(raw) != "content of "+spaced {
 		t.Errorf("asset: %q, %v", raw, err)
 	}
-	missing := w.refused("extract_doc", args("id", actiontest.Nowhere), tool.Unknown)
+	missing := w.refused("extract_doc", args("id", actiontest.Nowhere), tool.NotFound)
 	w.hide()
-	actiontest.SameRefusal(t, w.refused("extract_doc", args("id", w.their), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
+	actiontest.SameRefusal(t, w.refused("extract_doc", args("id", w.their), tool.NotFound), missing, string(w.their), actiontest.Nowhere)
 	if got := tree(t, w.dir); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CANARY") }) {
 		t.Errorf("a hidden document was written: %q", got)
 	}

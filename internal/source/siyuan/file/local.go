@@ -202,7 +202,7 @@ func diskError(op, text string, err error) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out.Kind, out.Message, out.Err = tool.Unknown, "there is no such file", nil
+		out.Kind, out.Message, out.Err = tool.NotFound, "there is no such file", nil
 	case errors.Is(err, fs.ErrExist):
 		out.Kind, out.Message, out.Err = tool.Exists, "it is there already", nil
 		out.Hint = "choose another path, or move what is there away"

@@ -36,7 +36,7 @@ func TestReadTemplate(t *testing.T) {
 	w.run("read_template", args("path", whole)).is(args("relativePath", path))
 	w.run("read_template", args("path", path, "offset", 19, "limit", 2)).is(args("markdown", "会议", "truncated", true, "nextOffset", 21))
 	w.refused("read_template", args("path", path, "offset", 28), tool.Invalid)
-	w.refused("read_template", args("path", "work/none.md"), tool.Unknown)
+	w.refused("read_template", args("path", "work/none.md"), tool.NotFound)
 	e := w.refused("read_template", args("path", "/workspace/conf/conf.json"), kernel.InvalidPath)
 	if e.Facts["reason"] != "path_not_in_workspace" {
 		t.Errorf("facts: %v", e.Facts)
@@ -64,7 +64,7 @@ func TestRender(t *testing.T) {
 	} {
 		w.refused("render", a, tool.Conflicting)
 	}
-	w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.Unknown)
+	w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.NotFound)
 }
 
 // TestRenderReadsEverything: templates can query all notes, so one that does more than texts, numbers and dates needs
@@ -100,8 +100,8 @@ func TestRenderReadsEverything(t *testing.T) {
 	}
 	w.run("render", args("engine", "sprig", "template", `{{ upper "abc" }}`)).is(args("content", "ABC"))
 	w.run("render", args("engine", "template", "id", w.doc, "path", "work/meeting 会议.md"))
-	missing := w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.Unknown)
-	actiontest.SameRefusal(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.Unknown), missing, string(w.their), actiontest.Nowhere)
+	missing := w.refused("render", args("engine", "template", "id", actiontest.Nowhere, "path", "x.md"), tool.NotFound)
+	actiontest.SameRefusal(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.NotFound), missing, string(w.their), actiontest.Nowhere)
 }
 
 // TestRenderOfReferences: a kernel fills in the anchor of a reference that a template leaves to it, and shows none of

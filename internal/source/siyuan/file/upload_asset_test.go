@@ -41,7 +41,7 @@ func TestUploadAsset(t *testing.T) {
 	if !w.exists(got.Get("path").String()) {
 		t.Errorf("uploaded: %s", got.Raw)
 	}
-	w.refused("upload_asset", args("localFilePath", "nowhere.png"), tool.Unknown)
+	w.refused("upload_asset", args("localFilePath", "nowhere.png"), tool.NotFound)
 	w.refused("upload_asset", args("localFilePath", "pictures"), tool.Invalid)
 }
 

@@ -58,9 +58,9 @@ func TestCreateCardBadInput(t *testing.T) {
 	if !strings.Contains(e.Error(), "is a document") || !strings.Contains(e.Error(), "get_children") {
 		t.Errorf("%v", e)
 	}
-	w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.Unknown)
+	w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.NotFound)
 	// The kernel answers code 0 and writes the id of the deck into the block.
-	w.Refused(w.t, create, args("deckID", actiontest.Nowhere, "blockIDs", w.text), tool.Unknown)
+	w.Refused(w.t, create, args("deckID", actiontest.Nowhere, "blockIDs", w.text), tool.NotFound)
 	if got := w.decks(w.text); got != "" {
 		t.Errorf("the block belongs to %q", got)
 	}
@@ -80,8 +80,8 @@ func TestCreateCardNeedsWrite(t *testing.T) {
 	w := newWorkspace(t)
 	create := act(t, "create_card")
 	_, block, _ := w.hidden(w.deck)
-	hidden := w.Refused(w.t, create, args("blockIDs", []any{w.text, block}), tool.Unknown)
-	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.Unknown), string(block), actiontest.Nowhere)
+	hidden := w.Refused(w.t, create, args("blockIDs", []any{w.text, block}), tool.NotFound)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.NotFound), string(block), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
 	w.Refused(w.t, create, args("blockIDs", w.text), tool.Denied)
 	w.Levels[w.nb] = access.Write

@@ -70,8 +70,8 @@ func TestGetCardsBadInput(t *testing.T) {
 	w := newWorkspace(t)
 	get := act(t, "get_cards")
 	w.Refused(w.t, get, `{}`, tool.Invalid)
-	w.Refused(w.t, get, args("deckID", actiontest.Nowhere), tool.Unknown)
-	w.Refused(w.t, get, args("deckID", "Geo"), tool.Unknown)
+	w.Refused(w.t, get, args("deckID", actiontest.Nowhere), tool.NotFound)
+	w.Refused(w.t, get, args("deckID", "Geo"), tool.NotFound)
 }
 
 // TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are not there.

@@ -263,10 +263,10 @@ func TestListCardsBadInput(t *testing.T) {
 		w.Refused(w.t, list, args("scope", scope), tool.Invalid)
 	}
 	w.Refused(w.t, list, args("filter", "due"), tool.Invalid)
-	w.Refused(w.t, list, args("scope", "deck", "deckID", actiontest.Nowhere), tool.Unknown)
-	w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("scope", "deck", "deckID", actiontest.Nowhere), tool.NotFound)
+	w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.NotFound)
 	// An unknown root would get the cards of all trees from the kernel.
-	w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.NotFound)
 }
 
 // TestListCardsDropsUnreadable: neither a card of a hidden notebook nor its part in any count shows.
@@ -298,10 +298,10 @@ func TestListCardsDropsUnreadable(t *testing.T) {
 	if got := w.Must(t, list, args("scope", "notebook", "notebook", w.nb)); got.Get("partial").Exists() {
 		t.Errorf("the scope of one notebook tells of another: %s", got.Raw)
 	}
-	hiddenRoot := w.Refused(w.t, list, args("scope", "tree", "rootID", block), tool.Unknown)
-	actiontest.SameRefusal(w.t, hiddenRoot, w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.Unknown), string(block), actiontest.Nowhere)
-	hiddenNotebook := w.Refused(w.t, list, args("scope", "notebook", "notebook", nb), tool.Unknown)
-	actiontest.SameRefusal(w.t, hiddenNotebook, w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.Unknown), string(nb), actiontest.Nowhere)
+	hiddenRoot := w.Refused(w.t, list, args("scope", "tree", "rootID", block), tool.NotFound)
+	actiontest.SameRefusal(w.t, hiddenRoot, w.Refused(w.t, list, args("scope", "tree", "rootID", actiontest.Nowhere), tool.NotFound), string(block), actiontest.Nowhere)
+	hiddenNotebook := w.Refused(w.t, list, args("scope", "notebook", "notebook", nb), tool.NotFound)
+	actiontest.SameRefusal(w.t, hiddenNotebook, w.Refused(w.t, list, args("scope", "notebook", "notebook", actiontest.Nowhere), tool.NotFound), string(nb), actiontest.Nowhere)
 }
 
 func TestListCardsNeedsOnlyRead(t *testing.T) {

@@ -33,8 +33,8 @@ func TestRemoveCardBadInput(t *testing.T) {
 	w := newWorkspace(t)
 	remove := act(t, "remove_card")
 	w.Refused(w.t, remove, `{}`, tool.Invalid)
-	w.Refused(w.t, remove, args("blockIDs", actiontest.Nowhere), tool.Unknown)
-	w.Refused(w.t, remove, args("deckID", actiontest.Nowhere, "blockIDs", w.cloze), tool.Unknown)
+	w.Refused(w.t, remove, args("blockIDs", actiontest.Nowhere), tool.NotFound)
+	w.Refused(w.t, remove, args("deckID", actiontest.Nowhere, "blockIDs", w.cloze), tool.NotFound)
 	e := w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, w.text}), tool.Invalid)
 	if !strings.Contains(e.Error(), string(w.text)) {
 		t.Errorf("%v does not name the block that is not a card", e)
@@ -49,8 +49,8 @@ func TestRemoveCardNeedsWrite(t *testing.T) {
 	w := newWorkspace(t)
 	remove := act(t, "remove_card")
 	_, block, _ := w.hidden(kernel.BuiltInDeck)
-	hidden := w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, block}), tool.Unknown)
-	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, actiontest.Nowhere}), tool.Unknown), string(block), actiontest.Nowhere)
+	hidden := w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, block}), tool.NotFound)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, remove, args("blockIDs", []any{w.cloze, actiontest.Nowhere}), tool.NotFound), string(block), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
 	w.Refused(w.t, remove, args("blockIDs", w.cloze), tool.Denied)
 	w.Levels[w.nb] = access.Write

@@ -60,10 +60,10 @@ func TestReviewCardBadInput(t *testing.T) {
 	}
 	w.Refused(w.t, review, args("deckID", w.deck, "rating", 3), tool.Invalid)
 	// The kernel says yes to all of these.
-	w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.Unknown)
-	w.Refused(w.t, review, args("deckID", actiontest.Nowhere, "cardID", card, "rating", 3), tool.Unknown)
-	w.Refused(w.t, review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.Unknown) // in another deck
-	w.Refused(w.t, review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.Unknown)
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.NotFound)
+	w.Refused(w.t, review, args("deckID", actiontest.Nowhere, "cardID", card, "rating", 3), tool.NotFound)
+	w.Refused(w.t, review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.NotFound) // in another deck
+	w.Refused(w.t, review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.NotFound)
 }
 
 // TestReviewCardNeedsRead: who may not read a block may not review its card.
@@ -71,8 +71,8 @@ func TestReviewCardNeedsRead(t *testing.T) {
 	w := newWorkspace(t)
 	review := act(t, "review_card")
 	_, _, card := w.hidden(w.deck)
-	hidden := w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", 3), tool.Unknown)
-	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.Unknown), string(card), actiontest.Nowhere)
+	hidden := w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", 3), tool.NotFound)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.NotFound), string(card), actiontest.Nowhere)
 	w.Levels[w.nb] = access.Read
 	w.Must(t, review, args("deckID", w.deck, "cardID", w.card(w.deck, w.heading), "rating", 1))
 }

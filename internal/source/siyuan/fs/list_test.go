@@ -58,7 +58,7 @@ func TestLs(t *testing.T) {
 		t.Errorf("a leaf: %s", leaf.Raw)
 	}
 	for _, path := range []string{"/Hidden", "/Nothing"} {
-		kit.Refused(t, act(t, "ls"), args("path", path), tool.Unknown)
+		kit.Refused(t, act(t, "ls"), args("path", path), tool.NotFound)
 	}
 	kit.Refused(t, act(t, "ls"), args("path", "/AGENTS.md"), kernel.InvalidPath)
 	for _, c := range kit.Calls() {
@@ -96,7 +96,7 @@ func TestTree(t *testing.T) {
 	if n := all.Get(`tree.#(name=="Work").children.#(name=="A").children.0.path`).String(); n != "/Work/A/B" {
 		t.Errorf("got %s", all.Raw)
 	}
-	kit.Refused(t, act(t, "tree"), args("path", "/Hidden"), tool.Unknown)
+	kit.Refused(t, act(t, "tree"), args("path", "/Hidden"), tool.NotFound)
 	for _, c := range kit.Calls() {
 		if c.Path == "/api/filetree/listDocTree" {
 			t.Error("listDocTree fails for the root and for leaves")

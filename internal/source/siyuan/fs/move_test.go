@@ -34,7 +34,7 @@ func TestMv(t *testing.T) {
 		if text := shown(t, kit, step.child); text != "y" {
 			t.Errorf("%s holds %q", step.child, text)
 		}
-		kit.Refused(t, act(t, "read"), args("path", step.from), tool.Unknown)
+		kit.Refused(t, act(t, "read"), args("path", step.from), tool.NotFound)
 	}
 }
 
@@ -123,8 +123,8 @@ func TestMvRefusals(t *testing.T) {
 		{"/Work/A", "/Work/A/B/A", tool.Conflicting},
 		{"/Work/A", "/Work/A/New", tool.Conflicting},
 		{"/Work/A", "/Work/A", tool.Conflicting},
-		{"/Work/A", "/Work/No/A", tool.Unknown},
-		{"/Work/No", "/Work/D", tool.Unknown},
+		{"/Work/A", "/Work/No/A", tool.NotFound},
+		{"/Work/No", "/Work/D", tool.NotFound},
 		{"/Work/A", "/New", kernel.InvalidPath},
 		{"/Work/A", "/", kernel.InvalidPath},
 		{"/Work", "/Work/D", kernel.InvalidPath},
@@ -132,8 +132,8 @@ func TestMvRefusals(t *testing.T) {
 		{"/Work/A", "/AGENTS.md", kernel.InvalidPath},
 		{"/Work/C", "/Low/D", tool.Denied},
 		{"/Low/A", "/Work/D", tool.Denied},
-		{"/Work/C", "/Hidden/D", tool.Unknown},
-		{"/Hidden/S", "/Work/D", tool.Unknown},
+		{"/Work/C", "/Hidden/D", tool.NotFound},
+		{"/Hidden/S", "/Work/D", tool.NotFound},
 		{"/Work/C", "/Hidden", kernel.InvalidPath},
 		{"/Work/A", "/Work", tool.Conflicting},
 	} {
@@ -150,7 +150,7 @@ func TestRm(t *testing.T) {
 	nb := notebook(t, kit, "Work")
 	doc := document(t, kit, nb, "/A", "x")
 	document(t, kit, nb, "/A/B", "x")
-	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied, access.Write: tool.Denied} {
+	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.NotFound, access.Read: tool.Denied, access.Write: tool.Denied} {
 		kit.Levels[nb] = level
 		kit.ResetCalls()
 		kit.Refused(t, act(t, "rm"), args("path", "/Work/A"), kind)
@@ -166,7 +166,7 @@ func TestRm(t *testing.T) {
 	if !got.Get("success").Bool() || got.Get("path").String() != "/Work/A" || got.Get("id").String() != string(doc) {
 		t.Errorf("got %s", got.Raw)
 	}
-	kit.Refused(t, act(t, "read"), args("path", "/Work/A/B"), tool.Unknown)
+	kit.Refused(t, act(t, "read"), args("path", "/Work/A/B"), tool.NotFound)
 	if a := act(t, "rm"); !a.Dangerous || !act(t, "mv").Dangerous {
 		t.Error("rm and mv are dangerous")
 	}
@@ -205,7 +205,7 @@ func TestReorder(t *testing.T) {
 	kit.Levels[nb] = access.Read
 	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Denied)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Unknown)
+	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.NotFound)
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
 	}

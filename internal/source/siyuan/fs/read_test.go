@@ -215,9 +215,9 @@ func TestReadRefusals(t *testing.T) {
 	nb := notebook(t, kit, "Secret")
 	document(t, kit, nb, "/Doc", "text")
 	kit.Levels[nb] = access.None
-	hidden := kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), tool.Unknown)
+	hidden := kit.Refused(t, act(t, "read"), args("path", "/Secret/Doc"), tool.NotFound)
 	kit.Levels[nb] = access.Read
-	missing := kit.Refused(t, act(t, "read"), args("path", "/Secret/Nothing"), tool.Unknown)
+	missing := kit.Refused(t, act(t, "read"), args("path", "/Secret/Nothing"), tool.NotFound)
 	if a, b := hidden.Error(), strings.ReplaceAll(missing.Error(), "/Secret/Nothing", "/Secret/Doc"); a != b {
 		t.Errorf("hidden: %s\nmissing: %s", a, b)
 	}

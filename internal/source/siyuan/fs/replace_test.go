@@ -92,7 +92,7 @@ func TestReplaceRefusals(t *testing.T) {
 	}
 	refusedEdits(t, kit, "block_boundary", tool.Conflicting, edit("word\n\nanother", "x", false))
 	refusedEdits(t, kit, "complex_block", tool.Conflicting, edit("inside", "x", false))
-	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("nothing", "x", false))
+	refusedEdits(t, kit, "text_not_found", tool.NotFound, edit("nothing", "x", false))
 	refusedEdits(t, kit, "several_matches", tool.Conflicting, edit("word", "x", false))
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "{: name=\"n\"}", false))
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one", "one\n{: id='20240101000000-abcdefg' name=n}", false))
@@ -100,7 +100,7 @@ func TestReplaceRefusals(t *testing.T) {
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("one word", "{: Z", false), edit("Z", "id='20240101000000-abcdefg'}", false))
 	refusedEdits(t, kit, "attributes", tool.Conflicting, edit("- item\n", "", false))
 	// The first edit is good, the second is not: neither is made.
-	refusedEdits(t, kit, "text_not_found", tool.Unknown, edit("one", "1", false), edit("one", "x", false))
+	refusedEdits(t, kit, "text_not_found", tool.NotFound, edit("one", "1", false), edit("one", "x", false))
 	got := kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "1", false)))
 	if got.Get("skippedComplexBlocks.0.type").String() != "iframe" || got.Get("warning").String() == "" || !got.Get("recommendedTools").Exists() {
 		t.Errorf("blocks that were skipped are not named: %s", got.Raw)
@@ -127,7 +127,7 @@ func TestReplaceLevels(t *testing.T) {
 	nb := notebook(t, kit, "Work")
 	document(t, kit, nb, "/Doc", "one")
 	call := args("path", "/Work/Doc", "edit", edit("one", "two", false))
-	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.Unknown, access.Read: tool.Denied} {
+	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.NotFound, access.Read: tool.Denied} {
 		kit.Levels[nb] = level
 		kit.ResetCalls()
 		kit.Refused(t, act(t, "replace"), call, kind)

@@ -152,7 +152,7 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 	kit.Fail("/api/block/getBlockKramdown", 2, kerneltest.FailMessage("broken"))
 	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), kernel.API)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.Unknown)
+	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.NotFound)
 }
 
 // What the index leaves out must not have the text in it: each part of a line that a pattern finds,

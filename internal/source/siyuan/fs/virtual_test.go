@@ -25,7 +25,7 @@ func TestAgentsFileIsTheMemory(t *testing.T) {
 	if kit.Config.Memory != "# Rules 规则\n\nsecond\n\nthird" {
 		t.Errorf("the memory is %q", kit.Config.Memory)
 	}
-	kit.Refused(t, act(t, "replace"), args("path", "/AGENTS.md", "edit", edit("nothing", "x", false)), tool.Unknown)
+	kit.Refused(t, act(t, "replace"), args("path", "/AGENTS.md", "edit", edit("nothing", "x", false)), tool.NotFound)
 	if got := kit.Must(t, act(t, "read"), args("path", "/AGENTS.md", "blockStart", 1, "blockLimit", 1)); got.Get("content").String() != "second" ||
 		got.Get("nextWindow.blockStart").Int() != 2 {
 		t.Errorf("got %s", got.Raw)

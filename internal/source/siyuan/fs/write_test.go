@@ -102,8 +102,8 @@ func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
 	kit.Levels[hidden] = access.None
 	kit.ResetCalls()
 	for path, kind := range map[string]tool.ErrorKind{
-		"/Work/No/New": tool.Unknown, "/New": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/": kernel.InvalidPath,
-		"/Work/a%2Fb": kernel.InvalidPath, "/Hidden/New": tool.Unknown, "/Hidden/Doc": tool.Unknown, "/Doc/New": tool.Unknown,
+		"/Work/No/New": tool.NotFound, "/New": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/": kernel.InvalidPath,
+		"/Work/a%2Fb": kernel.InvalidPath, "/Hidden/New": tool.NotFound, "/Hidden/Doc": tool.NotFound, "/Doc/New": tool.NotFound,
 	} {
 		kit.Refused(t, act(t, "write"), args("path", path, "markdown", "x", "overwrite", true), kind)
 	}

@@ -356,7 +356,7 @@ func TestDatabasesOfOthersAreRefused(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"av.render", "av.get"} {
-				if got, err := w.do(name, object{"id": w.database}); tool.KindOf(err) != tool.Unknown {
+				if got, err := w.do(name, object{"id": w.database}); tool.KindOf(err) != tool.NotFound {
 					t.Errorf("%s: %s, %v", name, got.Raw, err)
 				}
 			}
@@ -443,13 +443,13 @@ func TestAssetsThatMayBeLinked(t *testing.T) {
 	for attr, value := range map[string]string{"title-img": `background-image:url("/` + hiddenAsset + `")`, "custom-file": hiddenAsset} {
 		for _, path := range []string{hiddenAsset, sharedAsset, noAsset} {
 			got, err := w.do("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, path)}})
-			if tool.KindOf(err) != tool.Unknown {
+			if tool.KindOf(err) != tool.NotFound {
 				t.Errorf("%s %s: %s, %v", attr, path, got.Raw, err)
 			}
 		}
 		w.must("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, visibleAsset)}})
 	}
-	if got, err := w.do("document.set_attr", object{"id": w.doc, "attrs": object{"cover": hiddenAsset}}); tool.KindOf(err) != tool.Unknown {
+	if got, err := w.do("document.set_attr", object{"id": w.doc, "attrs": object{"cover": hiddenAsset}}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("cover: %s, %v", got.Raw, err)
 	}
 }

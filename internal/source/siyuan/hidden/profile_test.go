@@ -106,7 +106,7 @@ func TestProfileIsAsTheFile(t *testing.T) {
 				if answer != got[name] {
 					t.Errorf("%s: a profile with %s answers\n%s\nwant\n%s", name, level, got[name], answer)
 				}
-				if strings.HasPrefix(answer, string(tool.Denied)) || strings.HasPrefix(answer, string(tool.Unknown)) {
+				if strings.HasPrefix(answer, string(tool.Denied)) || strings.HasPrefix(answer, string(tool.NotFound)) {
 					refused++
 				}
 			}

@@ -151,7 +151,7 @@ func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 		return nil, unexpected(endpoint, read, err)
 	}
 	if d == nil || d.ID != id {
-		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.Unknown, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}
+		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.NotFound, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}
 	}
 	d.Raw = raw
 	return d, nil
@@ -269,7 +269,7 @@ func (c *Client) DatabaseTexts(ctx context.Context, some map[ID]bool, yield func
 		return nil
 	}
 	files, err := c.ReadDir(ctx, siyuanapi.Databases)
-	if tool.KindOf(err) == tool.Unknown { // the folder is created with the first database
+	if tool.KindOf(err) == tool.NotFound { // the folder is created with the first database
 		return nil
 	}
 	if err != nil {

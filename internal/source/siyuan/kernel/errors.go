@@ -267,11 +267,11 @@ var texts = []struct {
 	code    string
 	hint    string
 }{
-	{lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.Unknown, CodeDatabaseNotFound, `av(action="search") finds databases`},
+	{lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.NotFound, CodeDatabaseNotFound, `av(action="search") finds databases`},
 	{lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
-	{lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.Unknown, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
-	{lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.Unknown, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
-	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.Unknown, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
+	{lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.NotFound, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
+	{lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.NotFound, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
+	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.NotFound, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
 	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
 	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
 	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), API, codeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},

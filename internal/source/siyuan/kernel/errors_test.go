@@ -23,11 +23,11 @@ func TestErrorTexts(t *testing.T) {
 		code  string
 		texts []string // English, simplified and traditional Chinese, Japanese
 	}{
-		{tool.Unknown, kernel.CodeBlockNotFound, []string{
+		{tool.NotFound, kernel.CodeBlockNotFound, []string{
 			"block not found", "Content block with id [" + id + "] not found", "parent block not found: " + id, "indexing",
 			"未找到 ID 为 [" + id + "] 的内容块", "未找到 ID 為 [" + id + "] 的內容塊", "ブロック [" + id + "] が見つかりません",
 		}},
-		{tool.Unknown, kernel.CodeNotebookNotFound, []string{
+		{tool.NotFound, kernel.CodeNotebookNotFound, []string{
 			"notebook not found", "notebook [" + id + "] not found", "create daily note failed: notebook not found",
 			"笔记本不存在", "筆記本不存在", "ノートブックが見つかりません",
 		}},
@@ -35,10 +35,10 @@ func TestErrorTexts(t *testing.T) {
 			"Query notebook failed", "The notebook is closed", "notebook is initializing, please wait",
 			"笔记本已关闭", "筆記本已關閉", "ノートブックは閉じています",
 		}},
-		{tool.Unknown, kernel.CodeDocumentNotFound, []string{
+		{tool.NotFound, kernel.CodeDocumentNotFound, []string{
 			"tree not found", "get block failed: tree not found", "document not found", "文档不存在", "文檔不存在", "ドキュメントが見つかりません",
 		}},
-		{tool.Unknown, kernel.CodeDatabaseNotFound, []string{
+		{tool.NotFound, kernel.CodeDatabaseNotFound, []string{
 			"view not found", "attribute view not found", "数据库不存在", "資料庫不存在", "データベースが見つかりません",
 		}},
 		{kernel.API, kernel.CodeReadOnly, []string{
@@ -102,7 +102,7 @@ func TestRecordedErrors(t *testing.T) {
 			t.Errorf("%s#%d: code %d is not an error", row.Scenario, row.Seq, code)
 			continue
 		}
-		if kind := tool.KindOf(err); kind != kernel.API && kind != tool.Unknown && kind != kernel.InvalidPath {
+		if kind := tool.KindOf(err); kind != kernel.API && kind != tool.NotFound && kind != kernel.InvalidPath {
 			t.Errorf("%s#%d: %s", row.Scenario, row.Seq, kind)
 		}
 		if !strings.Contains(err.Error(), fmt.Sprintf("%d - ", code)) || strings.Contains(err.Error(), "&quot;") {
@@ -169,7 +169,7 @@ func TestForeignPrograms(t *testing.T) {
 func TestDoubleAnswers(t *testing.T) {
 	t.Parallel()
 	_, err := saying(t, 200, `{"code":-1,"msg":"block not found","data":null}{"code":0,"msg":"","data":"3.7.3"}`).Version(t.Context())
-	if e := toolError(t, err, tool.Unknown); e.Code != kernel.CodeBlockNotFound {
+	if e := toolError(t, err, tool.NotFound); e.Code != kernel.CodeBlockNotFound {
 		t.Errorf("%v", err)
 	}
 	v, err := saying(t, 200, `{"code":0,"msg":"","data":"3.7.3"}trailing`).Version(t.Context())

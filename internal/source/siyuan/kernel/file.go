@@ -45,7 +45,7 @@ func fileError(path string, err error) error {
 	out := &tool.Error{Op: "read file", Kind: API, Subject: path, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
 	switch e.code {
 	case 404:
-		out.Kind, out.Code = tool.Unknown, "file_not_found"
+		out.Kind, out.Code = tool.NotFound, "file_not_found"
 	case 403:
 		out.Code = "file_forbidden"
 	case -3:
@@ -83,7 +83,7 @@ func (c *Client) ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 	var out []DirEntry
 	err := c.call(ctx, "/api/file/readDir", read, map[string]any{"path": path}, &out)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Facts["kernelCode"] == 404 {
-		e.Kind, e.Code = tool.Unknown, "file_not_found"
+		e.Kind, e.Code = tool.NotFound, "file_not_found"
 	}
 	return out, err
 }

@@ -31,7 +31,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%v %v", entries, err)
 	}
 	_, err = c.ReadDir(t.Context(), "/data/none")
-	if e := toolError(t, err, tool.Unknown); e.Code != "file_not_found" {
+	if e := toolError(t, err, tool.NotFound); e.Code != "file_not_found" {
 		t.Errorf("%v", err)
 	}
 }
@@ -42,7 +42,7 @@ func TestMissingFileIsNoContent(t *testing.T) {
 	k := kerneltest.New(t)
 	c := at(t, k.URL(), kernel.Options{})
 	_, err := c.ReadFile(t.Context(), "/data/storage/petal/none/notebookPermissions")
-	if e := toolError(t, err, tool.Unknown); e.Code != "file_not_found" {
+	if e := toolError(t, err, tool.NotFound); e.Code != "file_not_found" {
 		t.Errorf("%v", err)
 	}
 	_, err = c.ReadFile(t.Context(), "/data/../../etc/passwd")
@@ -64,7 +64,7 @@ func TestMissingFileIsNoContent(t *testing.T) {
 		kind := kernel.API
 		switch code {
 		case "file_not_found":
-			kind = tool.Unknown
+			kind = tool.NotFound
 		case kernel.CodeNotSiYuan:
 			kind = tool.Unavailable
 		}

@@ -196,7 +196,7 @@ func (c *Client) indexedIDs(ctx context.Context, notebook ID, hpath string) ([]I
 	ids := make([]ID, 0, len(rows))
 	for _, row := range rows {
 		now, err := c.HPathByID(ctx, row.ID)
-		if err != nil && tool.KindOf(err) != tool.Unknown {
+		if err != nil && tool.KindOf(err) != tool.NotFound {
 			return nil, err
 		}
 		if now == hpath {

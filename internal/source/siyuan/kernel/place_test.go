@@ -54,7 +54,7 @@ func TestUnknownPlaces(t *testing.T) {
 	_, _, byID := c.PathByID(t.Context(), nowhere)
 	_, hpath := c.HPathByID(t.Context(), nowhere)
 	for _, err := range []error{place, byID, hpath} {
-		toolError(t, err, tool.Unknown)
+		toolError(t, err, tool.NotFound)
 	}
 	for _, wrong := range []kernel.ID{"", "x", "'--"} {
 		if _, err := c.Place(t.Context(), wrong); err == nil {

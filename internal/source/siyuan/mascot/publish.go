@@ -44,7 +44,7 @@ func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	raw, err := p.opts.Kernel.ReadFile(ctx, statsPath)
-	if err != nil && tool.KindOf(err) != tool.Unknown {
+	if err != nil && tool.KindOf(err) != tool.NotFound {
 		p.log.Debug("coins of the workspace not read", "error", err)
 		return coins{}, false
 	}

@@ -35,7 +35,7 @@ func TestRemove(t *testing.T) {
 	if err != nil || len(all) != 1 || string(all[0].ID) != other {
 		t.Errorf("the kernel has %+v, %v", all, err)
 	}
-	k.Refused(t, a, on("")(id), tool.Unknown)
+	k.Refused(t, a, on("")(id), tool.NotFound)
 }
 
 // The kernel may end over it, and somebody starts it again.

@@ -19,7 +19,7 @@ func TestSetIcon(t *testing.T) {
 		}
 	}
 	k.Refused(t, act(t, "set_icon"), on(`"icon":"a book"`)(id), tool.Invalid)
-	k.Refused(t, act(t, "set_icon"), on(`"icon":"1f4d4"`)(actiontest.Nowhere), tool.Unknown)
+	k.Refused(t, act(t, "set_icon"), on(`"icon":"1f4d4"`)(actiontest.Nowhere), tool.NotFound)
 	if all, err := k.Client.Notebooks(t.Context()); err != nil || len(all) != 1 {
 		t.Errorf("the kernel has %+v, %v", all, err)
 	}

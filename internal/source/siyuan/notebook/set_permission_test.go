@@ -28,7 +28,7 @@ func TestSetPermission(t *testing.T) {
 		t.Errorf("set to %s, the result is %s", k.Levels[kernel.ID(id)], got.Raw)
 	}
 	k.Refused(t, a, on(`"permission":"all"`)(id), tool.Invalid)
-	k.Refused(t, a, on(`"permission":"r"`)(actiontest.Nowhere), tool.Unknown)
+	k.Refused(t, a, on(`"permission":"r"`)(actiontest.Nowhere), tool.NotFound)
 }
 
 // Nobody raises the own rights.

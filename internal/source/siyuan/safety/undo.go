@@ -33,7 +33,7 @@ func (c *Coordinator) Get(id string) (*Entry, error) {
 	}
 	if err == nil && e == nil {
 		return nil, &tool.Error{
-			Op: "undo", Kind: tool.Unknown, Subject: id, Message: "no such write is on record",
+			Op: "undo", Kind: tool.NotFound, Subject: id, Message: "no such write is on record",
 			Hint: fmt.Sprintf("collie siyuan undo lists those of the last %d days", int(c.opts.Keep.Hours()/24)),
 		}
 	}
@@ -121,7 +121,7 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err e
 		_, err = k.Update(ctx, b.ID, "markdown", content.Guarded(b.Kramdown))
 		return false, err
 	}
-	if tool.KindOf(err) != tool.Unknown {
+	if tool.KindOf(err) != tool.NotFound {
 		return false, err
 	}
 	return true, insert(ctx, k, b)
@@ -139,7 +139,7 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 			return err
 		}
 		if _, err := k.Place(ctx, id); err != nil {
-			if tool.KindOf(err) == tool.Unknown {
+			if tool.KindOf(err) == tool.NotFound {
 				continue
 			}
 			return err
@@ -150,7 +150,7 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 		}
 		return err
 	}
-	return &tool.Error{Op: "undo", Kind: tool.Unknown, Subject: string(b.ID), Message: "the document it was in is gone"}
+	return &tool.Error{Op: "undo", Kind: tool.NotFound, Subject: string(b.ID), Message: "the document it was in is gone"}
 }
 
 // dropFiller removes the empty paragraph that the kernel puts into a document which had nothing but the
@@ -177,7 +177,7 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	switch {
 	case err == nil:
 		return false, rewrite(ctx, k, b, body)
-	case b.HPath == "" || tool.KindOf(err) != tool.Unknown: // only one that is gone is made again
+	case b.HPath == "" || tool.KindOf(err) != tool.NotFound: // only one that is gone is made again
 		return false, err
 	}
 	path, err := pathFor(ctx, k, b)
@@ -212,7 +212,7 @@ func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 		return b.Path, nil
 	}
 	notebook, path, err := k.PathByID(ctx, kernel.ID(above[strings.LastIndex(above, "/")+1:]))
-	if err != nil && tool.KindOf(err) != tool.Unknown {
+	if err != nil && tool.KindOf(err) != tool.NotFound {
 		return "", err
 	}
 	if err != nil || notebook != b.Notebook {

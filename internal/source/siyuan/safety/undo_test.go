@@ -121,10 +121,10 @@ func TestUndoOfARemovedDocument(t *testing.T) {
 	if err := b.Client.RemoveDocument(t.Context(), kernel.ID(b.doc)); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.undo(t, got.Get("requestId").String()); tool.KindOf(err) != tool.Unknown {
+	if err := b.undo(t, got.Get("requestId").String()); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("the document is gone, and undo says %v", err)
 	}
-	if _, err := b.writes.Get("../../etc/passwd"); tool.KindOf(err) != tool.Unknown {
+	if _, err := b.writes.Get("../../etc/passwd"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("an id that is a path: %v", err)
 	}
 }

@@ -112,7 +112,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 // filesOf returns the files of a folder of assets, and when they were changed.
 func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
 	list, err := r.Kernel.ReadDir(ctx, "/data/"+dir)
-	if err != nil && tool.KindOf(err) != tool.Unknown {
+	if err != nil && tool.KindOf(err) != tool.NotFound {
 		return nil, err
 	}
 	out := map[string]int64{}

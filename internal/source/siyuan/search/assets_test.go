@@ -82,6 +82,6 @@ func TestFulltextAssetContent(t *testing.T) {
 		t.Errorf("one: %s", one.Raw)
 	}
 	w.hiddenLikeMissing("fulltext_asset_content", hidden, "assetId", hidden)
-	w.refused(tool.Unknown, "fulltext_asset_content", "assetId", "../x")
+	w.refused(tool.NotFound, "fulltext_asset_content", "assetId", "../x")
 	w.refused(tool.Conflicting, "fulltext_asset_content")
 }

@@ -87,9 +87,9 @@ func TestFindReplacePaths(t *testing.T) {
 	}
 	other := w.Doc(w.fruit, "/Other", "pie")
 	w.refused(tool.Conflicting, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + other + ".sy"})
-	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + actiontest.Nowhere + ".sy"})
-	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{actiontest.Nowhere})
-	w.refused(tool.Unknown, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
+	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + actiontest.Nowhere + ".sy"})
+	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{actiontest.Nowhere})
+	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
 	w.refused(tool.Invalid, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{"/Fruit"})
 	w.Levels[idOf(w.secret)] = access.Read
 	w.refused(tool.Denied, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret})
@@ -105,7 +105,7 @@ func TestFindReplaceRefuses(t *testing.T) {
 	w.refused(tool.Conflicting, "find_replace", "k", "a", "r", "a", "ids", block)
 	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"bold": true})
 	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"text": false})
-	w.refused(tool.Unknown, "find_replace", "k", "a", "r", "b", "ids", []string{block, actiontest.Nowhere})
+	w.refused(tool.NotFound, "find_replace", "k", "a", "r", "b", "ids", []string{block, actiontest.Nowhere})
 	w.Levels[idOf(w.secret)] = access.Read
 	w.refused(tool.Denied, "find_replace", "k", "a", "r", "b", "ids", []string{block, secret})
 	w.hiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})

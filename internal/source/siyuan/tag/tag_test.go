@@ -191,8 +191,8 @@ func TestRenameRefuses(t *testing.T) {
 		w.refused(tool.Invalid, "rename", args)
 	}
 	w.refused(tool.Conflicting, "rename", `{"oldLabel":"travel","newLabel":"#travel"}`)
-	w.refused(tool.Unknown, "rename", `{"oldLabel":"trave","newLabel":"x"}`)
-	w.refused(tool.Unknown, "rename", `{"oldLabel":"100_ex","newLabel":"x"}`) // no pattern of LIKE
+	w.refused(tool.NotFound, "rename", `{"oldLabel":"trave","newLabel":"x"}`)
+	w.refused(tool.NotFound, "rename", `{"oldLabel":"100_ex","newLabel":"x"}`) // no pattern of LIKE
 }
 
 func TestRemove(t *testing.T) {
@@ -205,7 +205,7 @@ func TestRemove(t *testing.T) {
 	if slices.Contains(tags, "travel:2") || !slices.Contains(tags, "travel/中国:1") || !slices.Contains(tags, "traveller:1") {
 		t.Errorf("tags %v", tags)
 	}
-	w.refused(tool.Unknown, "remove", `{"label":"nowhere"}`)
+	w.refused(tool.NotFound, "remove", `{"label":"nowhere"}`)
 	w.refused(tool.Invalid, "remove", `{}`)
 }
 
@@ -235,8 +235,8 @@ func TestHiddenTagsDoNotExist(t *testing.T) {
 	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
 	for name, args := range map[string]string{"rename": `{"oldLabel":"canary","newLabel":"x"}`, "remove": `{"label":"canary"}`} {
-		hidden := string(w.refused(tool.Unknown, name, args).Payload())
-		missing := string(w.refused(tool.Unknown, name, strings.ReplaceAll(args, "canary", "nowhere")).Payload())
+		hidden := string(w.refused(tool.NotFound, name, args).Payload())
+		missing := string(w.refused(tool.NotFound, name, strings.ReplaceAll(args, "canary", "nowhere")).Payload())
 		if diff := cmp.Diff(strings.ReplaceAll(missing, "nowhere", "canary"), hidden); diff != "" {
 			t.Errorf("%s (-missing +hidden):\n%s", name, diff)
 		}

@@ -112,8 +112,8 @@ func TestCompareRecentNeedsRead(t *testing.T) {
 	w.Levels[w.nb] = access.Read
 	w.Must(t, compare, args("documentId", w.doc))
 	w.Levels[w.nb] = access.None
-	hidden := w.Refused(w.t, compare, args("documentId", w.doc), tool.Unknown)
-	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, compare, args("documentId", actiontest.Nowhere), tool.Unknown), string(w.doc), actiontest.Nowhere)
+	hidden := w.Refused(w.t, compare, args("documentId", w.doc), tool.NotFound)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, compare, args("documentId", actiontest.Nowhere), tool.NotFound), string(w.doc), actiontest.Nowhere)
 	w.Refused(w.t, compare, args(), tool.Invalid)
 }
 

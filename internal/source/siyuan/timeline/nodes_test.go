@@ -93,10 +93,10 @@ func TestNodesBadInput(t *testing.T) {
 	w.Refused(w.t, create, args("documentId", w.doc), tool.Invalid)
 	w.Refused(w.t, create, args("name", "x", "scope", "document"), tool.Invalid)
 	w.Refused(w.t, create, args("name", "x", "scope", "global", "documentId", w.doc), tool.Conflicting)
-	w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.NotFound)
 	w.Refused(w.t, list, args("scope", "document"), tool.Invalid)
 	w.Refused(w.t, list, args("scope", "all", "documentId", w.doc), tool.Conflicting)
-	w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.Unknown)
+	w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.NotFound)
 	const longest = 60
 	w.Must(t, create, args("name", strings.Repeat("名", longest)))
 }
@@ -121,8 +121,8 @@ func TestNodesNeedLevels(t *testing.T) {
 	}
 	w.Refused(w.t, create, args("name", "x", "scope", "global"), tool.Denied)
 	w.Must(t, list, args("documentId", w.doc)) // the document's own are no matter of others
-	actiontest.SameRefusal(w.t, w.Refused(w.t, list, args("documentId", hidden), tool.Unknown), w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.Unknown), string(hidden), actiontest.Nowhere)
-	actiontest.SameRefusal(w.t, w.Refused(w.t, create, args("name", "x", "documentId", hidden), tool.Unknown), w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.Unknown), string(hidden), actiontest.Nowhere)
+	actiontest.SameRefusal(w.t, w.Refused(w.t, list, args("documentId", hidden), tool.NotFound), w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.NotFound), string(hidden), actiontest.Nowhere)
+	actiontest.SameRefusal(w.t, w.Refused(w.t, create, args("name", "x", "documentId", hidden), tool.NotFound), w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.NotFound), string(hidden), actiontest.Nowhere)
 }
 
 // TestNoRepoKey: nothing of it works before a person has made a key.

@@ -119,13 +119,13 @@ func TestRollbackBadInput(t *testing.T) {
 		"/history/2000-01-01-000000-update/" + string(w.nb) + "/" + string(w.doc) + ".sy", // of the right form, and not there
 		"/history/" + dir + string(w.nb) + "/x/" + string(w.doc) + ".sy",
 	} {
-		w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", wrong), tool.Unknown)
+		w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", wrong), tool.NotFound)
 	}
-	w.Refused(w.t, rollback, args("documentId", other, "historyPath", p), tool.Unknown) // of another document
+	w.Refused(w.t, rollback, args("documentId", other, "historyPath", p), tool.NotFound) // of another document
 	tag := w.Must(t, act(t, "create_node"), args("name", "n", "documentId", w.doc)).Get("tag").Str
-	w.Refused(w.t, rollback, args("documentId", other, "tag", tag), tool.Unknown)
-	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag+"x"), tool.Unknown)
-	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", "v1.0"), tool.Unknown)
+	w.Refused(w.t, rollback, args("documentId", other, "tag", tag), tool.NotFound)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag+"x"), tool.NotFound)
+	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", "v1.0"), tool.NotFound)
 }
 
 func TestRollbackToANodeFromBefore(t *testing.T) {
@@ -151,8 +151,8 @@ func TestRollbackNeedsDelete(t *testing.T) {
 		w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
 	}
 	w.Levels[w.nb] = access.None
-	hidden := w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.Unknown)
-	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, rollback, args("documentId", actiontest.Nowhere, "historyPath", p), tool.Unknown), string(w.doc), actiontest.Nowhere)
+	hidden := w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.NotFound)
+	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, rollback, args("documentId", actiontest.Nowhere, "historyPath", p), tool.NotFound), string(w.doc), actiontest.Nowhere)
 	// A global node tells of every notebook.
 	w.Levels = map[kernel.ID]access.Level{kernel.ID(w.Notebook("Secret")): access.None}
 	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag), tool.Denied)

@@ -43,7 +43,7 @@ func sameFiles(ctx context.Context, r *action.Request, a, b string) (same, known
 	var trees [2]any
 	for i, p := range []string{a, b} {
 		raw, err := r.Kernel.ReadFile(ctx, p)
-		if err != nil && tool.KindOf(err) == tool.Unknown {
+		if err != nil && tool.KindOf(err) == tool.NotFound {
 			return false, false, nil
 		}
 		if err != nil {

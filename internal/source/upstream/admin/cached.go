@@ -60,7 +60,7 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 	}
 	var kept *toolcache.Cache // nil: an empty cache
 	err := cacheadmin.CheckFile(path)
-	if out.File.Missing = tool.KindOf(err) == tool.Unknown; !out.File.Missing {
+	if out.File.Missing = tool.KindOf(err) == tool.NotFound; !out.File.Missing {
 		if err != nil {
 			return out, err
 		}

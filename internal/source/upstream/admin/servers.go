@@ -125,7 +125,7 @@ func (s Servers) find(name string) (*upstream.Server, error) {
 
 // unknown returns the error for a name that no server has.
 func unknown(op, name string, known []string) error {
-	e := &tool.Error{Op: op, Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
+	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = "did you mean " + near + "?"
 	}

@@ -67,7 +67,7 @@ func SignOut(ctx context.Context, cfg *config.Config, env config.Env, name strin
 func session(cfg *config.Config, env config.Env, name string, log *slog.Logger) (*signin.Session, error) {
 	i := slices.IndexFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Name == name })
 	if i < 0 {
-		return nil, &tool.Error{Op: "sign in", Kind: tool.Unknown, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
+		return nil, &tool.Error{Op: "sign in", Kind: tool.NotFound, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	}
 	c := cfg.Servers[i]
 	if c.Untrusted {

@@ -92,7 +92,7 @@ func TestSignInIsNotForAll(t *testing.T) {
 		})
 	}
 	cfg := remoteConfig(t, "http://127.0.0.1:1/mcp", "")
-	if err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "other", serveradmin.SignInOptions{}); tool.KindOf(err) != tool.Unknown {
+	if err := serveradmin.SignIn(t.Context(), cfg, config.Env{}, "other", serveradmin.SignInOptions{}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("error = %v, want that there is no such server", err)
 	}
 }

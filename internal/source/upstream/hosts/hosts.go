@@ -80,7 +80,7 @@ func find(name, what string, list []Host) (Host, error) {
 		names = append(names, h.Name)
 	}
 	e := &tool.Error{
-		Op: "find " + what, Kind: tool.Unknown, Subject: name,
+		Op: "find " + what, Kind: tool.NotFound, Subject: name,
 		Message: "no such " + what, Hint: "known are " + strings.Join(names, ", "),
 	}
 	if near, ok := tool.Nearest(name, names); ok {

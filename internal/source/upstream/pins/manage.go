@@ -52,7 +52,7 @@ func (b *book) agreed(server string, tools []string) (map[string]sighting, error
 		p, ok := pending[name]
 		if !ok {
 			e := &tool.Error{
-				Op: "approve", Kind: tool.Unknown, Subject: server + "/" + name,
+				Op: "approve", Kind: tool.NotFound, Subject: server + "/" + name,
 				Message: "no change of this tool waits for approval",
 			}
 			if near, ok := tool.Nearest(name, slices.Sorted(maps.Keys(pending))); ok {

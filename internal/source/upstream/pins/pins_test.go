@@ -145,7 +145,7 @@ func TestApprove(t *testing.T) {
 	s.Check("a", raws(evil, strings.Replace(book, "一", "两", 1)), true)
 
 	_, err := s.Approve(t.Context(), "a", "search", "serach")
-	if tool.KindOf(err) != tool.Unknown {
+	if tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a wrong name: %v", err)
 	}
 	if got := len(s.Pending("a")); got != 2 {

@@ -109,7 +109,7 @@ func (k *Kit) Guarded(t testing.TB, a *action.Action, need access.Level, noteboo
 // hidden thing, and the missing one with missing in place of hidden.
 func (k *Kit) HiddenAsMissing(t testing.TB, a *action.Action, args, hidden, missing string) {
 	t.Helper()
-	SameRefusal(t, k.Refused(t, a, args, tool.Unknown), k.Refused(t, a, strings.ReplaceAll(args, hidden, missing), tool.Unknown), hidden, missing)
+	SameRefusal(t, k.Refused(t, a, args, tool.NotFound), k.Refused(t, a, strings.ReplaceAll(args, hidden, missing), tool.NotFound), hidden, missing)
 }
 
 // SameRefusal checks that the errors for a hidden thing and for a missing one differ only in the name that the caller

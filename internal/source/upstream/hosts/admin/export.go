@@ -103,7 +103,7 @@ func chosen(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
 			continue
 		}
 		e := &tool.Error{
-			Op: "mcp export", Kind: tool.Unknown, Subject: w,
+			Op: "mcp export", Kind: tool.NotFound, Subject: w,
 			Message: "no server of that name", Hint: "collie mcp list shows them",
 		}
 		if near, ok := tool.Nearest(w, known); ok {

@@ -121,7 +121,7 @@ func (p *Import) read(env config.Env, o ImportOptions) error {
 	}
 	if named && len(p.Files) == 0 {
 		return &tool.Error{
-			Op: "mcp import", Kind: tool.Unknown, Subject: o.From, Message: "it has no file here",
+			Op: "mcp import", Kind: tool.NotFound, Subject: o.From, Message: "it has no file here",
 			Hint: "looked at " + strings.Join(looked, ", ") + "; --file names another",
 		}
 	}
@@ -203,7 +203,7 @@ func (p *Import) choose(wanted []string) error {
 		if slices.Contains(known, w) {
 			continue
 		}
-		e := &tool.Error{Op: "mcp import", Kind: tool.Unknown, Subject: w, Message: "no server of that name was found"}
+		e := &tool.Error{Op: "mcp import", Kind: tool.NotFound, Subject: w, Message: "no server of that name was found"}
 		if near, ok := tool.Nearest(w, known); ok {
 			e.Hint = "did you mean " + near + "?"
 		}

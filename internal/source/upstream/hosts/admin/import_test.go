@@ -113,7 +113,7 @@ func TestImportSelects(t *testing.T) {
 	if err != nil || len(p.Servers) != 1 || p.Servers[0].Name != "b-c" {
 		t.Errorf("got %v, %v", p, err)
 	}
-	if _, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.Unknown {
+	if _, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("got %v", err)
 	}
 }

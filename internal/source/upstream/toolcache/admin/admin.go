@@ -208,7 +208,7 @@ func ReadFile(path string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &tool.Error{
-			Op: "read tool cache", Kind: tool.Unknown, Subject: path, Message: "there is no such file",
+			Op: "read tool cache", Kind: tool.NotFound, Subject: path, Message: "there is no such file",
 			Hint: "collie cache path says where the cache lies; it is made when a server has told its tools: collie cache warm",
 		}
 	case err == nil && !info.Mode().IsRegular():

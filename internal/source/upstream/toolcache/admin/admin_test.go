@@ -64,7 +64,7 @@ func TestMigrateCacheFile(t *testing.T) {
 func TestReadCacheFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := cacheadmin.ReadFile(filepath.Join(dir, "none")); tool.KindOf(err) != tool.Unknown {
+	if _, err := cacheadmin.ReadFile(filepath.Join(dir, "none")); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("missing: %v", err)
 	}
 	if _, err := cacheadmin.ReadFile(dir); tool.KindOf(err) != tool.Unavailable {
