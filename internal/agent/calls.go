@@ -291,7 +291,7 @@ func (r *run) cutTo(ctx context.Context, p llm.Part, limit int) llm.Part {
 	}
 	full := p.Text
 	at := cut(full, limit)
-	handle, err := r.sink.Blob(ctx, p.Name, "text/plain", []byte(full[:min(len(full), mostKept)]))
+	handle, err := r.sink.Blob(ctx, p.Name, "text/plain", []byte(full[:min(len(full), maxStored)]))
 	note := fmt.Sprintf("\n[cut: %d of %d bytes are shown; %s with handle %q and offset %d reads on]", at, len(full), outputTool, handle, at)
 	if err != nil {
 		note = fmt.Sprintf("\n[cut: %d of %d bytes are shown; the rest could not be kept]", at, len(full))

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	mostCompactions = 3
-	spareTokens     = 2048    // for the answer, where no limit is set for it
-	oldResult       = 1 << 10 // bytes that are left of an older result where nothing else can go
+	maxCompactions = 3
+	spareTokens    = 2048    // for the answer, where no limit is set for it
+	oldResult      = 1 << 10 // bytes that are left of an older result where nothing else can go
 )
 
 // The policies for a conversation that is too long.
@@ -54,7 +54,7 @@ func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 		if r.dropOldest() {
 			return nil
 		}
-	case r.compact < mostCompactions && len(r.before) > 1:
+	case r.compact < maxCompactions && len(r.before) > 1:
 		r.compact++
 		if err := r.summarize(ctx); err != nil {
 			return err

@@ -48,7 +48,7 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	if err != nil {
 		return out, err
 	}
-	ctx, watch, stop := bounded(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
+	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{agent: a, turn: t, sink: s, watch: watch, typed: t.Person, set: toolset{profile: t.Config.Profile, tools: []llm.Tool{{Name: target.name}}}}
 	c := &call{id: "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", ""), name: target.name, args: args}
@@ -124,7 +124,7 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 				return target{words[0], "/" + words[0], action}, words[1:], nil
 			}
 		}
-		if arguments.Plain(l.Name) != arguments.Plain(words[0]) {
+		if arguments.Normalize(l.Name) != arguments.Normalize(words[0]) {
 			continue
 		}
 		if len(words) == 1 {
@@ -161,7 +161,7 @@ func actionOf(l *tool.Tool, name string) *tool.Action {
 	has := func(name string) bool { return slices.Contains(names, name) }
 	i := slices.Index(names, name)
 	if i < 0 {
-		i = slices.IndexFunc(names, func(n string) bool { return arguments.Plain(n) == arguments.Plain(name) })
+		i = slices.IndexFunc(names, func(n string) bool { return arguments.Normalize(n) == arguments.Normalize(name) })
 	}
 	if i < 0 && len(l.Actions) > 0 && l.Actions[0].Strict {
 		i = slices.Index(names, tool.ActionName(name, has))
@@ -185,7 +185,7 @@ func (g target) read(words []string, files []llm.File) (json.RawMessage, error) 
 		}
 		return nil, fmt.Errorf("no attachment is called %s", name)
 	}}
-	r.Params, r.Positional = arguments.Of(g.action, g.action.InputSchema)
+	r.Params, r.Positional = arguments.ForAction(g.action, g.action.InputSchema)
 	for i, w := range words {
 		if name, _, ok := strings.Cut(w, "="); ok && !strings.HasPrefix(w, "-") {
 			if p, err := r.Param(name); err == nil && p != nil {
@@ -211,7 +211,7 @@ func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
 		}
 		return b.String(), nil
 	}
-	i := slices.IndexFunc(tools, func(l tool.Tool) bool { return arguments.Plain(l.Name) == arguments.Plain(words[1]) })
+	i := slices.IndexFunc(tools, func(l tool.Tool) bool { return arguments.Normalize(l.Name) == arguments.Normalize(words[1]) })
 	if i < 0 {
 		_, _, err := a.find(t, words[1:])
 		return "", err
@@ -226,7 +226,7 @@ func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
 		if len(words) == 2 {
 			continue
 		}
-		params, _ := arguments.Of(action, action.InputSchema)
+		params, _ := arguments.ForAction(action, action.InputSchema)
 		for _, p := range params {
 			need := ""
 			if p.Required {

@@ -57,7 +57,7 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 	if err != nil {
 		return chat.Outcome{}, err
 	}
-	ctx, watch, stop := bounded(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
+	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{
 		agent: a, turn: t, sink: s, model: model, info: info, watch: watch,

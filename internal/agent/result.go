@@ -13,7 +13,7 @@ import (
 )
 
 // mostKept bounds what is kept of a result whose model sees only the beginning.
-const mostKept = 10 << 20
+const maxStored = 10 << 20
 
 // seen is a tool result as a model sees it: all content in order, text as it is. Pictures go along where the
 // model takes them; what it cannot take is named with its type and size. structuredContent is shown

@@ -21,7 +21,7 @@ type stopwatch struct {
 }
 
 // bounded is ctx with a stopwatch that ends it after limit; 0 means never. stop is to be called.
-func bounded(ctx context.Context, limit time.Duration) (inner context.Context, w *stopwatch, stop func()) {
+func withLimit(ctx context.Context, limit time.Duration) (inner context.Context, w *stopwatch, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
 	w = &stopwatch{cancel: cancel, left: limit, limit: limit}
 	if limit > 0 {

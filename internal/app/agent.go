@@ -32,7 +32,7 @@ type Host struct {
 type host struct {
 	mu     sync.Mutex
 	opened *Host
-	told   *teller // passes on what happens outside of turns
+	told   *eventForwarder // passes on what happens outside of turns
 	closed bool
 }
 
@@ -59,7 +59,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	h := &Host{Models: models, Store: s}
-	engines := agent.New(agent.Options{Pipeline: a.Pipeline, Models: hosted{models}, Tools: a.Tools, Logger: a.log})
+	engines := agent.New(agent.Options{Pipeline: a.Pipeline, Models: agentModels{models}, Tools: a.Tools, Logger: a.log})
 	redact := audit.NewRedactor(nil, audit.ContentRedacted)
 	h.Chat, err = chat.Open(ctx, s, chat.Options{
 		Engine: func(_ context.Context, c chat.Config, message []llm.Part) (string, chat.Engine, error) {
@@ -91,7 +91,7 @@ func (a *App) Conversations(ctx context.Context) (*chat.Service, error) {
 }
 
 // use takes up settings that have changed.
-func (h *host) use(cfg *config.Config) error {
+func (h *host) apply(cfg *config.Config) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.opened == nil {
@@ -127,10 +127,10 @@ func chatDefaults(s *config.Agent) chat.Config {
 }
 
 // hosted are models as the agent wants them.
-type hosted struct{ models *Models }
+type agentModels struct{ models *Models }
 
 // Model is the model that a name means.
-func (h hosted) Model(ref string, fallbacks []string) (llm.Model, agent.Info, error) {
+func (h agentModels) Model(ref string, fallbacks []string) (llm.Model, agent.Info, error) {
 	m, i, err := h.models.Model(ref, fallbacks)
 	return m, agent.Info{Provider: i.Provider, Name: i.Model, Context: i.Context, Tools: i.Tools, Images: i.Images, Cost: h.models.Cost}, err
 }

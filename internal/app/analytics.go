@@ -44,7 +44,7 @@ func (a *App) hide(secrets []string) {
 
 // Metrics returns the handler of /metrics; it counts calls from now on. The caller closes it.
 func (a *App) Metrics() *metrics.Metrics {
-	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.figures})
+	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.cacheFigures})
 }
 
 // close writes the calls so far to the files.

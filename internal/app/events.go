@@ -16,7 +16,7 @@ const (
 )
 
 // mostCalls is how many calls wait to be told; of more, the oldest are not told. Each keeps its arguments and result until then.
-const mostCalls = 256
+const maxQueuedCalls = 256
 
 // callEvent is the body of an event about a call. It has names and ids, never arguments or results.
 type callEvent struct {
@@ -35,7 +35,7 @@ type catalogEvent struct {
 }
 
 // teller passes on to the event stream what happens outside of turns.
-type teller struct {
+type eventForwarder struct {
 	to      *chat.Service
 	started *event.Subscription[*tool.Call]
 	done    *event.Subscription[tool.CallDone]
@@ -44,8 +44,8 @@ type teller struct {
 }
 
 // tell begins to pass events on to s; the caller closes what it returns.
-func (a *App) tell(s *chat.Service) *teller {
-	t := &teller{to: s, started: a.started.Subscribe(mostCalls), done: a.Events.Subscribe(mostCalls)}
+func (a *App) tell(s *chat.Service) *eventForwarder {
+	t := &eventForwarder{to: s, started: a.started.Subscribe(maxQueuedCalls), done: a.Events.Subscribe(maxQueuedCalls)}
 	t.ended.Go(t.calls)
 	t.unwatch = a.catalog.Watch(func(c tool.Change) {
 		switch c.Kind {
@@ -58,7 +58,7 @@ func (a *App) tell(s *chat.Service) *teller {
 }
 
 // close passes on what has been published so far.
-func (t *teller) close() {
+func (t *eventForwarder) close() {
 	t.unwatch()
 	t.started.Close()
 	t.done.Close()
@@ -66,7 +66,7 @@ func (t *teller) close() {
 }
 
 // calls passes on calls until both subscriptions are closed.
-func (t *teller) calls() {
+func (t *eventForwarder) calls() {
 	started, done := t.started.C(), t.done.C()
 	for started != nil || done != nil {
 		select {
@@ -91,7 +91,7 @@ func (t *teller) calls() {
 	}
 }
 
-func (t *teller) call(kind string, c *tool.Call, done *tool.CallDone) {
+func (t *eventForwarder) call(kind string, c *tool.Call, done *tool.CallDone) {
 	e, session := callEvent{ID: c.ID, Tool: c.Subject(), Origin: c.Origin}, ""
 	if c.Origin == tool.Chat {
 		session = c.Session // the id of a conversation; an MCP client's session id is secret

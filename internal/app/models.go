@@ -218,11 +218,11 @@ func KnownProviders() []KnownProvider {
 }
 
 // localTime is how long a server on this machine may take to list its models.
-const localTime = 2 * time.Second
+const localTimeout = 2 * time.Second
 
 // FindLocalProviders looks for model servers on this machine, at their usual ports, and returns them with their models.
 func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env) map[string][]ModelInfo {
-	ctx, cancel := context.WithTimeout(ctx, localTime)
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
 	with := *cfg
 	with.Providers = nil

@@ -37,7 +37,7 @@ func (a *App) reload(cfg *config.Config) {
 	a.set.Apply(specs)
 	a.Notes.open(context.Background(), cfg) // no caller's context: what it starts outlives the caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
-	if err := a.host.use(cfg); err != nil {
+	if err := a.host.apply(cfg); err != nil {
 		a.log.Warn("providers of models", "error", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // figures returns the counters of the cache. Expired entries count as misses.
-func (a *App) figures() metrics.CacheFigures {
+func (a *App) cacheFigures() metrics.CacheFigures {
 	st := a.cache.Stats()
 	f := metrics.CacheFigures{
 		Lookups:     map[string]uint64{"hit": st.Hits, "stale": st.StaleHits, "miss": st.Misses},

@@ -27,7 +27,7 @@ type Reader struct {
 	Sprintf    func(format string, a ...any) string // formats messages in the user's language; nil means English
 
 	given  map[string]*given // by name of the parameter
-	placed []string          // the values without a flag
+	values []string          // the values without a flag
 }
 
 // Error is a mistake in the words of a command line.
@@ -60,7 +60,7 @@ type given struct {
 }
 
 // spelling is how a flag was meant.
-type spelling struct {
+type flagSpelling struct {
 	param  *Parameter
 	json   bool // --key-json
 	negate bool // --no-key
@@ -69,7 +69,7 @@ type spelling struct {
 // Read maps tokens to arguments. start, a JSON object or nil, holds values from elsewhere: a flag replaces the member
 // of its name, and the others are appended in the order of the schema. Errors are [*Error].
 func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
-	f.given, f.placed = map[string]*given{}, nil
+	f.given, f.values = map[string]*given{}, nil
 	for _, t := range tokens {
 		if !utf8.ValidString(t) {
 			return nil, f.usage("the argument %q is not UTF-8 text", t)
@@ -82,7 +82,7 @@ func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, 
 		}
 		tokens = rest
 	}
-	if err := f.placeAll(start); err != nil {
+	if err := f.assignPositional(start); err != nil {
 		return nil, err
 	}
 	return f.assemble(start), nil
@@ -97,14 +97,14 @@ func (f *Reader) one(tokens []string) (rest []string, err error) {
 	}
 	name, ok := strings.CutPrefix(token, "--")
 	if (token == "-" || !strings.HasPrefix(token, "-")) && len(f.Positional) > 0 {
-		f.placed = append(f.placed, token)
+		f.values = append(f.values, token)
 		return rest, nil
 	}
 	if !ok || name == "" {
 		return nil, f.usage("unexpected argument %q; %s takes flags only, see %s --help", token, f.Command, f.Command)
 	}
 	name, value, inline := strings.Cut(name, "=")
-	s, err := f.find(name)
+	s, err := f.parseName(name)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (f *Reader) one(tokens []string) (rest []string, err error) {
 	}
 	if !inline {
 		if len(rest) == 0 || rest[0] == "--" || f.isFlag(rest[0]) {
-			return nil, f.usage("--%s needs a value: %s", name, f.form(s.param))
+			return nil, f.usage("--%s needs a value: %s", name, f.valueForm(s.param))
 		}
 		value, rest = rest[0], rest[1:]
 	}
@@ -125,44 +125,44 @@ func (f *Reader) one(tokens []string) (rest []string, err error) {
 
 // find returns what a flag means: a parameter by its exact name, else by any spelling of it,
 // else with --no- before or -json behind it.
-func (f *Reader) find(name string) (spelling, error) {
+func (f *Reader) parseName(name string) (flagSpelling, error) {
 	if p, err := f.Param(name); p != nil || err != nil {
-		return spelling{param: p}, err
+		return flagSpelling{param: p}, err
 	}
 	low := strings.ToLower(name)
 	if strings.HasSuffix(low, "-json") {
 		if p, err := f.Param(name[:len(name)-len("-json")]); p != nil || err != nil {
-			return spelling{param: p, json: true}, err
+			return flagSpelling{param: p, json: true}, err
 		}
 	}
 	if strings.HasPrefix(low, "no-") {
 		if p, err := f.Param(name[len("no-"):]); err != nil || p != nil && p.Is("boolean") {
-			return spelling{param: p, negate: true}, err
+			return flagSpelling{param: p, negate: true}, err
 		}
 	}
-	return spelling{}, f.unknown(name)
+	return flagSpelling{}, f.unknown(name)
 }
 
 // Param returns the parameter with that name or a spelling of it; nil if there is none.
 func (f *Reader) Param(name string) (*Parameter, error) {
-	var like []*Parameter
+	var matches []*Parameter
 	for i := range f.Params {
 		p := &f.Params[i]
 		if p.Name == name {
 			return p, nil
 		}
-		if want := Plain(name); want != "" && p.called(want) {
-			like = append(like, p)
+		if want := Normalize(name); want != "" && p.isNamed(want) {
+			matches = append(matches, p)
 		}
 	}
-	switch len(like) {
+	switch len(matches) {
 	case 0:
 		return nil, nil //nolint:nilnil // the documented answer for none
 	case 1:
-		return like[0], nil
+		return matches[0], nil
 	}
-	names := make([]string, len(like))
-	for i, p := range like {
+	names := make([]string, len(matches))
+	for i, p := range matches {
 		names[i] = "--" + p.Flag
 	}
 	return nil, f.usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
@@ -178,13 +178,13 @@ func (f *Reader) unknown(name string) error {
 		flags[i] = f.Params[i].Flag
 	}
 	msg := f.sprintf("unknown flag --%s", name)
-	if near := f.didYouMean("--"+name, prefixed("--", flags)); near != "" {
+	if near := f.didYouMean("--"+name, withPrefix("--", flags)); near != "" {
 		msg += near
 	}
-	return f.usage("%s\n  flags of %s: %s", msg, f.Command, strings.Join(prefixed("--", flags), ", "))
+	return f.usage("%s\n  flags of %s: %s", msg, f.Command, strings.Join(withPrefix("--", flags), ", "))
 }
 
-func prefixed(prefix string, list []string) []string {
+func withPrefix(prefix string, list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = prefix + s
@@ -202,7 +202,7 @@ func (f *Reader) isFlag(token string) bool {
 	if f.Globals != nil && f.Globals(name) {
 		return true
 	}
-	s, err := f.find(name)
+	s, err := f.parseName(name)
 	return err == nil && s.param != nil
 }
 
@@ -231,18 +231,18 @@ func (f *Reader) assemble(start json.RawMessage) json.RawMessage {
 			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
 		case !written[p.In]:
 			written[p.In] = true
-			out.Add(rawjson.Quote(p.In), f.members(p.In))
+			out.Add(rawjson.Quote(p.In), f.object(p.In))
 		}
 	}
 	return out.Bytes()
 }
 
 // members is the object that the flags of its members make.
-func (f *Reader) members(in string) json.RawMessage {
+func (f *Reader) object(parent string) json.RawMessage {
 	out := rawjson.Object{}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if g := f.given[p.Name]; g != nil && p.In == in {
+		if g := f.given[p.Name]; g != nil && p.In == parent {
 			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
 		}
 	}
@@ -277,7 +277,7 @@ func (f *Reader) Waiting(tokens []string) *Parameter {
 	if !isFlag || strings.Contains(name, "=") {
 		return nil
 	}
-	s, err := f.find(name)
+	s, err := f.parseName(name)
 	if err != nil || s.param == nil || s.param.Is("boolean") {
 		return nil
 	}

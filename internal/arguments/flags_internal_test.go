@@ -211,7 +211,7 @@ func TestFlagsIntoArgs(t *testing.T) {
 func TestAnyValueFindsItsWay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,5}(_[a-z]{2,5}){0,2}`), 1, 6, Plain).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,5}(_[a-z]{2,5}){0,2}`), 1, 6, Normalize).Draw(t, "names")
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "json" || n == "timeout" || strings.HasPrefix(n, "no_") })
 		want := map[string]any{}
 		var schema []string

@@ -7,7 +7,7 @@ import (
 
 // Plain is a name without what its spellings differ in: notebookID, notebook_id and
 // notebook-id are one.
-func Plain(name string) string {
+func Normalize(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
 			return -1

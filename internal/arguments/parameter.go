@@ -47,9 +47,9 @@ const maxRefs = 16
 func Parameters(schema json.RawMessage) []Parameter {
 	root := gjson.ParseBytes(schema)
 	var out []Parameter
-	collect(root, root, 0, &out)
+	collectParameters(root, root, 0, &out)
 	required := map[string]bool{}
-	for _, r := range rawjson.Member(deref(root, root), "required").Array() {
+	for _, r := range rawjson.Member(resolveRef(root, root), "required").Array() {
 		required[r.String()] = true
 	}
 	for i := range out {
@@ -59,8 +59,8 @@ func Parameters(schema json.RawMessage) []Parameter {
 	return out
 }
 
-func collect(root, schema gjson.Result, depth int, out *[]Parameter) {
-	schema = deref(root, schema)
+func collectParameters(root, schema gjson.Result, depth int, out *[]Parameter) {
+	schema = resolveRef(root, schema)
 	if depth > maxRefs || !schema.IsObject() {
 		return
 	}
@@ -75,24 +75,24 @@ func collect(root, schema gjson.Result, depth int, out *[]Parameter) {
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, branch := range rawjson.List(rawjson.Member(schema, key)) {
-			collect(root, branch, depth+1, out)
+			collectParameters(root, branch, depth+1, out)
 		}
 	}
 }
 
 func newParameter(root gjson.Result, name string, schema gjson.Result) Parameter {
 	p := Parameter{Name: name, Description: rawjson.Member(schema, "description").String(), Default: rawjson.Member(schema, "default")}
-	s := deref(root, schema)
+	s := resolveRef(root, schema)
 	if p.Description == "" {
 		p.Description = rawjson.Member(s, "description").String()
 	}
 	p.Types, p.Format = typesOf(root, s, 0), rawjson.Member(s, "format").String()
 	if p.Is("array") {
-		p.Items = typesOf(root, deref(root, rawjson.Member(s, "items")), 0)
+		p.Items = typesOf(root, resolveRef(root, rawjson.Member(s, "items")), 0)
 	}
 	p.Enum = rawjson.List(rawjson.Member(s, "enum"))
 	if len(p.Enum) == 0 && p.Is("array") {
-		p.Enum = rawjson.List(rawjson.Member(deref(root, rawjson.Member(s, "items")), "enum"))
+		p.Enum = rawjson.List(rawjson.Member(resolveRef(root, rawjson.Member(s, "items")), "enum"))
 	}
 	return p
 }
@@ -127,7 +127,7 @@ func typesOf(root, schema gjson.Result, depth int) []string {
 	case depth < maxRefs:
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 			for _, branch := range rawjson.List(rawjson.Member(schema, key)) {
-				branch = deref(root, branch)
+				branch = resolveRef(root, branch)
 				found := typesOf(root, branch, depth+1)
 				if len(found) == 0 && key != "allOf" && rawjson.Member(branch, "type").String() != "null" {
 					return nil
@@ -140,7 +140,7 @@ func typesOf(root, schema gjson.Result, depth int) []string {
 }
 
 // deref follows references inside the schema.
-func deref(root, schema gjson.Result) gjson.Result {
+func resolveRef(root, schema gjson.Result) gjson.Result {
 	for range maxRefs {
 		ref := rawjson.Member(schema, "$ref").String()
 		if ref == "#" {
@@ -162,11 +162,11 @@ func deref(root, schema gjson.Result) gjson.Result {
 func nameFlags(params []Parameter) {
 	count := map[string]int{}
 	for i := range params {
-		count[Plain(params[i].Name)]++
+		count[Normalize(params[i].Name)]++
 	}
 	for i := range params {
 		p := &params[i]
-		if p.Flag = Kebab(p.Name); count[Plain(p.Name)] > 1 || Plain(p.Flag) == "" {
+		if p.Flag = Kebab(p.Name); count[Normalize(p.Name)] > 1 || Normalize(p.Flag) == "" {
 			p.Flag = p.Name
 		}
 	}

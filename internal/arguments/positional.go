@@ -12,23 +12,23 @@ import (
 )
 
 // called reports whether a parameter has that name or alias; name is plain.
-func (p *Parameter) called(name string) bool {
-	return Plain(p.Name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return Plain(a) == name })
+func (p *Parameter) isNamed(name string) bool {
+	return Normalize(p.Name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return Normalize(a) == name })
 }
 
 // placeAll takes the values that have no flag, in order, for the parameters that may do without
 // one. A list takes all that follow. Where the values are too few to reach one that is required,
 // those before it that are not are passed over: collie fs search tea looks for tea, everywhere.
-func (f *Reader) placeAll(start json.RawMessage) error {
+func (f *Reader) assignPositional(start json.RawMessage) error {
 	slots := f.Positional
-	for f.reach(slots, start) > len(f.placed) {
-		i := slices.IndexFunc(slots, func(name string) bool { return !f.wants(name, start) })
+	for f.valuesNeeded(slots, start) > len(f.values) {
+		i := slices.IndexFunc(slots, func(name string) bool { return !f.isMissing(name, start) })
 		if i < 0 {
 			break
 		}
 		slots = slices.Delete(slices.Clone(slots), i, i+1)
 	}
-	for _, value := range f.placed {
+	for _, value := range f.values {
 		if len(slots) == 0 {
 			return f.usage("unexpected argument %q; %s takes %s without a flag; what has spaces in it needs quotes", value, f.Command,
 				strings.Join(f.Positional, " and "))
@@ -37,7 +37,7 @@ func (f *Reader) placeAll(start json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		if err := f.place(p, slots[0], value); err != nil {
+		if err := f.setPositional(p, slots[0], value); err != nil {
 			return err
 		}
 		if !p.Is("array") {
@@ -48,9 +48,9 @@ func (f *Reader) placeAll(start json.RawMessage) error {
 }
 
 // reach is how many values the last of slots that is required needs.
-func (f *Reader) reach(slots []string, start json.RawMessage) int {
-	for i := len(slots) - 1; i >= 0 && len(f.placed) > 0; i-- {
-		if f.wants(slots[i], start) {
+func (f *Reader) valuesNeeded(slots []string, start json.RawMessage) int {
+	for i := len(slots) - 1; i >= 0 && len(f.values) > 0; i-- {
+		if f.isMissing(slots[i], start) {
 			return i + 1
 		}
 	}
@@ -58,14 +58,14 @@ func (f *Reader) reach(slots []string, start json.RawMessage) int {
 }
 
 // wants reports whether a parameter is required and has no value yet.
-func (f *Reader) wants(name string, start json.RawMessage) bool {
+func (f *Reader) isMissing(name string, start json.RawMessage) bool {
 	p, err := f.Param(name)
 	return err == nil && p != nil && p.Required && f.given[p.Name] == nil && !rawjson.Member(gjson.ParseBytes(start), p.Name).Exists()
 }
 
-func (f *Reader) place(p *Parameter, name, value string) error {
+func (f *Reader) setPositional(p *Parameter, name, value string) error {
 	if p.Is("boolean") {
-		return f.setBool(spelling{param: p}, name, value, true)
+		return f.setBool(flagSpelling{param: p}, name, value, true)
 	}
 	return f.set(p, name, value)
 }
@@ -73,14 +73,14 @@ func (f *Reader) place(p *Parameter, name, value string) error {
 // Of are the parameters of an action, whose schema it has or which is given where nothing else of it is known, and which of
 // them need no flag. An action of ours understands more than its schema: other names, and the members of an argument that
 // is an object.
-func Of(a *tool.Action, schema json.RawMessage) (params []Parameter, positional []string) {
+func ForAction(a *tool.Action, schema json.RawMessage) (params []Parameter, positional []string) {
 	params = Parameters(schema)
 	if a == nil || !a.Strict {
 		return params, nil
 	}
 	for alias, name := range a.Aliases {
 		i := slices.IndexFunc(params, func(p Parameter) bool { return p.Name == name })
-		if i >= 0 && !slices.ContainsFunc(params, func(p Parameter) bool { return p.called(Plain(alias)) }) {
+		if i >= 0 && !slices.ContainsFunc(params, func(p Parameter) bool { return p.isNamed(Normalize(alias)) }) {
 			params[i].aliases = append(params[i].aliases, alias)
 		}
 	}
@@ -94,8 +94,8 @@ func withMembers(a *tool.Action, params []Parameter) []Parameter {
 	for _, p := range params {
 		schema := rawjson.Member(rawjson.Member(top, "properties"), p.Name)
 		for _, branch := range append(rawjson.List(rawjson.Member(schema, "anyOf")), schema) {
-			rawjson.Member(deref(top, branch), "properties").ForEach(func(k, v gjson.Result) bool {
-				free := !slices.ContainsFunc(out, func(q Parameter) bool { return q.called(Plain(k.String())) })
+			rawjson.Member(resolveRef(top, branch), "properties").ForEach(func(k, v gjson.Result) bool {
+				free := !slices.ContainsFunc(out, func(q Parameter) bool { return q.isNamed(Normalize(k.String())) })
 				if free {
 					q := newParameter(top, k.String(), v)
 					q.In, q.Flag = p.Name, Kebab(q.Name)

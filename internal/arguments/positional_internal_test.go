@@ -12,7 +12,7 @@ import (
 func readerOf(t *testing.T, a tool.Action) *Reader {
 	t.Helper()
 	r := reader("{}")
-	r.Params, r.Positional = Of(&a, a.InputSchema)
+	r.Params, r.Positional = ForAction(&a, a.InputSchema)
 	return r
 }
 

@@ -10,7 +10,7 @@ import (
 	"collie/internal/rawjson"
 )
 
-func (f *Reader) setBool(s spelling, name, value string, inline bool) error {
+func (f *Reader) setBool(s flagSpelling, name, value string, inline bool) error {
 	truth := !s.negate
 	if inline {
 		switch strings.ToLower(value) {
@@ -37,7 +37,7 @@ func (f *Reader) setJSON(p *Parameter, name, value string) error {
 	if p.Is("array") && raw[0] != '[' {
 		return f.usage("--%s must be a JSON array", name)
 	}
-	g := f.of(p)
+	g := f.givenFor(p)
 	if g.json != nil {
 		return f.usage("--%s is given twice", name)
 	}
@@ -58,7 +58,7 @@ func (f *Reader) set(p *Parameter, name, value string) error {
 	}
 	raw, ok := rawjson.Convert(value, p.Types)
 	if !ok {
-		return f.usage("--%s is %q, expected %s%s", name, value, f.form(p), f.jsonHint(p))
+		return f.usage("--%s is %q, expected %s%s", name, value, f.valueForm(p), f.jsonHint(p))
 	}
 	return f.add(p, name, raw)
 }
@@ -68,7 +68,7 @@ func (f *Reader) setArray(p *Parameter, name, value string) error {
 	if strings.HasPrefix(value, "[") && json.Valid([]byte(value)) {
 		return f.usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.Flag, value)
 	}
-	g := f.of(p)
+	g := f.givenFor(p)
 	if g.plain == nil {
 		g.plain = []json.RawMessage{}
 	}
@@ -78,7 +78,7 @@ func (f *Reader) setArray(p *Parameter, name, value string) error {
 	for _, item := range SplitItems(value) {
 		raw, ok := rawjson.Convert(item, p.Items)
 		if !ok {
-			return f.usage("--%s has the item %q, expected %s%s", name, item, f.form(p), f.jsonHint(p))
+			return f.usage("--%s has the item %q, expected %s%s", name, item, f.valueForm(p), f.jsonHint(p))
 		}
 		g.plain = append(g.plain, raw)
 	}
@@ -106,7 +106,7 @@ func SplitItems(value string) []string {
 
 // add sets the single value of a parameter.
 func (f *Reader) add(p *Parameter, name string, raw json.RawMessage) error {
-	g := f.of(p)
+	g := f.givenFor(p)
 	if g.plain != nil {
 		return f.usage("--%s is given twice", name)
 	}
@@ -114,7 +114,7 @@ func (f *Reader) add(p *Parameter, name string, raw json.RawMessage) error {
 	return nil
 }
 
-func (f *Reader) of(p *Parameter) *given {
+func (f *Reader) givenFor(p *Parameter) *given {
 	g := f.given[p.Name]
 	if g == nil {
 		g = &given{}
@@ -149,7 +149,7 @@ func (f *Reader) Text(name, value string) (string, error) {
 }
 
 // form says what a value looks like.
-func (f *Reader) form(p *Parameter) string {
+func (f *Reader) valueForm(p *Parameter) string {
 	if len(p.Enum) > 0 {
 		return "one of " + rawjson.JoinValues(p.Enum, 12)
 	}

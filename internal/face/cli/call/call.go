@@ -113,7 +113,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	if params, _ := arguments.Of(target.action, target.schema); err == nil {
+	if params, _ := arguments.ForAction(target.action, target.schema); err == nil {
 		args, err = p.withNotebooks(ctx, b, &target, params, args)
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
 			e.OutcomeUnknown = false
 		}
-		params, _ := arguments.Of(target.action, target.schema)
+		params, _ := arguments.ForAction(target.action, target.schema)
 		return inFlags(err, command, params, target.ours())
 	}
 	if target.ours() {
@@ -200,7 +200,7 @@ func (p commands) arguments(
 	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
 	f := &arguments.Reader{Command: command, Globals: hasFlag(c, target.words), File: os.ReadFile, Stdin: stdin, Sprintf: locale.Sprintf}
-	f.Params, f.Positional = arguments.Of(target.action, target.schema)
+	f.Params, f.Positional = arguments.ForAction(target.action, target.schema)
 	tokens = append(target.values, tokens...)
 	var start json.RawMessage
 	if c.Flag("args").Changed {

@@ -56,7 +56,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 		return nil, done
 	}
 	f := &arguments.Reader{Command: "collie", Globals: hasFlag(c, target.words)}
-	f.Params, f.Positional = arguments.Of(target.action, target.schema)
+	f.Params, f.Positional = arguments.ForAction(target.action, target.schema)
 	if q := f.Waiting(inv.rest); q != nil {
 		return p.completeValue(ctx, b, q, typed)
 	}

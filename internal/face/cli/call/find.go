@@ -143,7 +143,7 @@ func findAction(t *tool.Tool, name string) *tool.Action {
 		if a.Name == name {
 			return a
 		}
-		if arguments.Plain(a.Name) == arguments.Plain(name) {
+		if arguments.Normalize(a.Name) == arguments.Normalize(name) {
 			if like != nil {
 				return nil
 			}

@@ -74,7 +74,7 @@ func (g page) claim() string {
 }
 
 func (p commands) page(g page) error {
-	params, positional := arguments.Of(g.target.action, g.target.schema)
+	params, positional := arguments.ForAction(g.target.action, g.target.schema)
 	words := g.target.words
 	head := strings.Join(words, " ")
 	if g.title != "" && g.title != words[len(words)-1] {
