@@ -63,18 +63,18 @@ func write(path string, data []byte, perm fs.FileMode, sync bool) error {
 
 // replace does the work of Write, WriteNoSync and Replace. exact sets o.Perm regardless of the umask.
 func replace(path string, data []byte, o Options, exact bool) error {
-	if err := writable(path); err != nil {
+	if err := checkWritable(path); err != nil {
 		return err
 	}
 	if err := makeParent(path); err != nil {
 		return err
 	}
-	temp, err := fill(path, data, o, exact)
+	temp, err := writeTemp(path, data, o, exact)
 	if err == nil && o.Before != nil {
 		err = o.Before()
 	}
 	if err == nil {
-		err = swap(temp, path, !o.NoSync)
+		err = renameOver(temp, path, !o.NoSync)
 	}
 	if err != nil {
 		if temp != "" {
@@ -87,7 +87,7 @@ func replace(path string, data []byte, o Options, exact bool) error {
 
 // writeTemp creates the temporary file, writes data to it and returns its name. With an error, a non-empty name is
 // a file that the caller has to remove.
-func fill(path string, data []byte, o Options, exact bool) (temp string, err error) {
+func writeTemp(path string, data []byte, o Options, exact bool) (temp string, err error) {
 	f, err := createTemp(path, o.Perm)
 	if err != nil {
 		return "", err
@@ -111,7 +111,7 @@ func fill(path string, data []byte, o Options, exact bool) (temp string, err err
 
 // checkWritable returns an error if the owner made the file read-only. It looks at the mode and does not ask the
 // kernel, because root may write anything and still means something by chmod 444.
-func writable(path string) error {
+func checkWritable(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
 		return &fs.PathError{Op: "replace read-only file", Path: path, Err: fs.ErrPermission}

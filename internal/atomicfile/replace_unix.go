@@ -13,7 +13,7 @@ import (
 const alwaysSync = false
 
 // swap renames temp to path.
-func swap(temp, path string, sync bool) error {
+func renameOver(temp, path string, sync bool) error {
 	if err := os.Rename(temp, path); err != nil || !sync {
 		return err
 	}

@@ -13,7 +13,7 @@ const alwaysSync = true
 
 // renameOver replaces path by temp. It tries ten times, because anyone who has path open at the moment, such as a
 // virus scanner, makes the replacement fail.
-func swap(temp, path string, _ bool) error {
+func renameOver(temp, path string, _ bool) error {
 	for n := 0; ; n++ {
 		err := atomic.ReplaceFile(temp, path)
 		busy := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
