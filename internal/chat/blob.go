@@ -65,7 +65,7 @@ func (s *Service) keepBlob(ctx context.Context, session, name, mime string, data
 	}
 	err := s.store.Write(ctx, func(tx *store.Tx) error {
 		if _, there := tx.Number("SELECT 1 FROM session WHERE id = ?", session); !there {
-			return tx.Fail(missing("attach", "session", session))
+			return tx.Fail(notFound("attach", "session", session))
 		}
 		tx.Exec(`INSERT INTO attachment VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name`,
 			session, f.SHA256, f.Name, f.MIME, f.Size, now())
@@ -94,14 +94,14 @@ func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.
 		return nil
 	})
 	if err == nil && f.MIME == "" {
-		err = missing("open", "file", sum)
+		err = notFound("open", "file", sum)
 	}
 	if err != nil {
 		return nil, f, err
 	}
 	file, err := os.Open(s.blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = missing("open", "file", sum)
+		err = notFound("open", "file", sum)
 	}
 	return file, f, err
 }
@@ -117,13 +117,13 @@ func (s *Service) readBlob(ctx context.Context, session, sum string) ([]byte, er
 		return nil, err
 	}
 	if !there {
-		return nil, missing("read", "file of this session", sum)
+		return nil, notFound("read", "file of this session", sum)
 	}
 	return os.ReadFile(s.blobPath(sum))
 }
 
 // fill reads the data of a file. One that is gone from the disk stays without.
-func (s *Service) fill(f *llm.File) error {
+func (s *Service) loadData(f *llm.File) error {
 	if len(f.SHA256) != 2*sha256.Size {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *Service) fill(f *llm.File) error {
 }
 
 // sweep removes the files of a session that is gone that no other one has. It runs in the transaction in which they went.
-func (s *Service) sweep(tx *store.Tx, sums []string) {
+func (s *Service) removeUnused(tx *store.Tx, sums []string) {
 	for _, sum := range sums {
 		if _, there := tx.Number("SELECT 1 FROM attachment WHERE sha256 = ? LIMIT 1", sum); !there && tx.Err() == nil {
 			if err := os.Remove(s.blobPath(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 
 // change runs fn on the tree of the session that a message belongs to, counts the change, and tells of it. fn gets the message,
 // which lives, and may be the root.
-func (s *Service) change(ctx context.Context, op, message string, fn func(tx *store.Tx, t *tree, m *node) error) (session string, err error) {
+func (s *Service) updateTree(ctx context.Context, op, message string, fn func(tx *store.Tx, t *tree, m *node) error) (session string, err error) {
 	var revision int64
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -19,7 +19,7 @@ func (s *Service) change(ctx context.Context, op, message string, fn func(tx *st
 			return false
 		}, "SELECT session FROM message WHERE id = ? AND deleted = 0", message)
 		if session == "" {
-			return tx.Fail(missing(op, "message", message))
+			return tx.Fail(notFound(op, "message", message))
 		}
 		t := readTree(tx, session)
 		if tx.Err() != nil {
@@ -28,11 +28,11 @@ func (s *Service) change(ctx context.Context, op, message string, fn func(tx *st
 		if err := fn(tx, t, t.byID[message]); err != nil {
 			return err
 		}
-		revision = touch(tx, session)
+		revision = bumpRevision(tx, session)
 		return nil
 	})
 	if err == nil {
-		s.tellChanged(session, revision)
+		s.publishChanged(session, revision)
 	}
 	return session, err
 }
@@ -40,7 +40,7 @@ func (s *Service) change(ctx context.Context, op, message string, fn func(tx *st
 // Select makes the active path continue below parent with the child at index, counted from 0. Selections further below
 // are kept. A running turn is not affected.
 func (s *Service) Select(ctx context.Context, parent string, index int) (View, error) {
-	session, err := s.change(ctx, "select", parent, func(tx *store.Tx, _ *tree, m *node) error {
+	session, err := s.updateTree(ctx, "select", parent, func(tx *store.Tx, _ *tree, m *node) error {
 		if index < 0 || index >= len(m.children) {
 			return invalid("select", "index", "there is no answer or branch of this number", "count from 0, and get the session again")
 		}
@@ -58,7 +58,7 @@ func (s *Service) Select(ctx context.Context, parent string, index int) (View, e
 func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) error {
 	for again := range 3 { // another turn may begin meanwhile
 		var writing []string
-		_, err := s.change(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
+		_, err := s.updateTree(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
 			gone := []*node{m}
 			if !keep {
 				gone = m.below()
@@ -66,7 +66,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 			if m.role == RoleRoot {
 				return invalid("delete", "messageId", "the root of a session cannot be deleted", "delete the session")
 			}
-			if writing = unended(gone); len(writing) > 0 {
+			if writing = activeTurns(gone); len(writing) > 0 {
 				return errWriting
 			}
 			if keep {
@@ -75,7 +75,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 			}
 			reselect(tx, m)
 			for _, g := range slices.Backward(gone) {
-				remove(tx, g)
+				deleteMessage(tx, g)
 			}
 			return nil
 		})
@@ -95,7 +95,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 var errWriting = conflict("delete", "", "a turn writes there", "cancel the turn, or wait for it")
 
 // unended lists the turns that have messages among nodes and have not ended.
-func unended(nodes []*node) (turns []string) {
+func activeTurns(nodes []*node) (turns []string) {
 	for _, m := range nodes {
 		if m.status == StatusQueued || m.status == StatusStreaming {
 			turns = append(turns, m.turn)
@@ -130,13 +130,13 @@ func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	_, err = s.change(ctx, "prune", v.Root, func(tx *store.Tx, t *tree, root *node) error {
+	_, err = s.updateTree(ctx, "prune", v.Root, func(tx *store.Tx, t *tree, root *node) error {
 		keep := map[*node]bool{root: true}
 		for _, m := range t.path() {
 			keep[m] = true
 		}
 		gone := slices.DeleteFunc(root.below(), func(m *node) bool { return keep[m] })
-		if len(unended(gone)) > 0 {
+		if len(activeTurns(gone)) > 0 {
 			return conflict("prune", session, "a turn writes in another branch", "cancel the turn, or wait for it")
 		}
 		for m := range keep {
@@ -145,7 +145,7 @@ func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 			}
 		}
 		for _, m := range slices.Backward(gone) {
-			remove(tx, m)
+			deleteMessage(tx, m)
 		}
 		return nil
 	})
@@ -178,7 +178,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 			return false
 		}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", message)
 		if session == "" {
-			return tx.Fail(missing("fork", "message", message))
+			return tx.Fail(notFound("fork", "message", message))
 		}
 		from, err := readSession(tx, "fork", session)
 		if err != nil {
@@ -205,9 +205,9 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 		c = Session{ID: newID(), Title: from.Title, Config: from.Config, Revision: 1, Forked: message, Created: at, Updated: at}
 		root := createSession(tx, &c)
 		branches := branchesOf(tx, nodes)
-		rows := plant(tx, c.ID, root, branches)
+		rows := insertBranches(tx, c.ID, root, branches)
 		if extent != ForkAll && tx.Err() == nil {
-			show(tx, rows[m.id])
+			selectPath(tx, rows[m.id])
 		} else {
 			choose(tx, root, t.root, rows)
 		}
@@ -217,7 +217,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 	if err != nil {
 		return Session{}, err
 	}
-	s.tellChanged(c.ID, c.Revision)
+	s.publishChanged(c.ID, c.Revision)
 	return c, nil
 }
 
@@ -247,7 +247,7 @@ func branchesOf(tx *store.Tx, nodes []*node) []branch {
 
 // plant adds branches, parents first, below a root, under new ids. What had not ended in them is interrupted. It returns the
 // rows by the ids from before.
-func plant(tx *store.Tx, session string, root int64, branches []branch) map[string]int64 {
+func insertBranches(tx *store.Tx, session string, root int64, branches []branch) map[string]int64 {
 	rows := map[string]int64{}
 	for _, b := range branches {
 		m := b.Message

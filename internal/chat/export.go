@@ -191,7 +191,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	c.Config.Allow = nil // only a person may allow actions beforehand, not a file
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		root := createSession(tx, &c)
-		rows := plant(tx, c.ID, root, x.Tree)
+		rows := insertBranches(tx, c.ID, root, x.Tree)
 		if row, there := rows[x.First]; there {
 			tx.Exec("UPDATE message SET selected = ? WHERE n = ?", row, root)
 		}
@@ -208,7 +208,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	s.tellChanged(c.ID, c.Revision)
+	s.publishChanged(c.ID, c.Revision)
 	return c, nil
 }
 

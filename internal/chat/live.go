@@ -39,7 +39,7 @@ type live struct {
 	cancel   context.CancelCauseFunc
 	ended    chan struct{} // closed once the end stands in the file, or cannot
 	wake     chan struct{} // there is much to make durable, or the queue has moved
-	saving   sync.Mutex    // held by who writes the turn to the file, so that the older does not come after the newer
+	saveMu   sync.Mutex    // held by who writes the turn to the file, so that the older does not come after the newer
 
 	// Guarded by the hub's mu.
 	state    TurnState
@@ -156,8 +156,8 @@ func (l *live) snapshot() Snapshot {
 // checkpoint saves what is not saved yet. If the turn no longer belongs to this process, it cancels the turn and
 // returns an error that matches errGone.
 func (l *live) checkpoint(ctx context.Context) error {
-	l.saving.Lock()
-	defer l.saving.Unlock()
+	l.saveMu.Lock()
+	defer l.saveMu.Unlock()
 	h := l.s.hub
 	h.mu.Lock()
 	if !l.dirty {
@@ -238,13 +238,13 @@ func (u *changes) write(tx *store.Tx, l *live) {
 // run takes the turn to its end: it waits for the session to be free, runs the engine and saves how it ended.
 func (l *live) run(started bool) {
 	defer close(l.ended)
-	if !started && !l.lease() {
+	if !started && !l.awaitLease() {
 		return
 	}
 	over := make(chan struct{})
 	var keeper sync.WaitGroup
 	keeper.Go(func() { l.keep(over) })
-	outcome, err := l.answerIt()
+	outcome, err := l.runEngine()
 	l.s.hub.mu.Lock()
 	l.over = true
 	l.s.hub.mu.Unlock()
@@ -293,7 +293,7 @@ func (l *live) keep(over <-chan struct{}) {
 			return
 		case <-l.wake:
 		case <-tick.C:
-			if reason, said := l.s.toldToEnd(l.ctx, l.turn.ID); said {
+			if reason, said := l.s.cancelRequested(l.ctx, l.turn.ID); said {
 				l.cancel(&cancelError{reason})
 			}
 		}
@@ -304,7 +304,7 @@ func (l *live) keep(over <-chan struct{}) {
 }
 
 // answerIt has the engine answer. Once the turn is cancelled it waits only for so long.
-func (l *live) answerIt() (Outcome, error) {
+func (l *live) runEngine() (Outcome, error) {
 	path, err := l.s.path(l.ctx, l.question)
 	if err != nil {
 		return Outcome{}, err
@@ -389,7 +389,7 @@ func (l *live) end(o Outcome, err error) {
 	final := l.snapshot()
 	h.mu.Unlock()
 
-	l.saving.Lock()
+	l.saveMu.Lock()
 	for wait := 50 * time.Millisecond; ; wait *= 4 {
 		err = l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
 			e.Revision = l.conclude(tx, save, &final, e)
@@ -401,7 +401,7 @@ func (l *live) end(o Outcome, err error) {
 		pause := time.NewTimer(wait)
 		<-pause.C
 	}
-	l.saving.Unlock()
+	l.saveMu.Unlock()
 	if err != nil { // it stands there as running, and is taken for interrupted once this process has ended
 		l.s.log.Error("the end of a turn is not in the file", "turn", l.turn.ID, "error", err)
 	}
@@ -424,7 +424,7 @@ func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd)
 	tx.Exec(`UPDATE message SET status = ?, provider = ?, model = ?, finish = ?, error = ?, usage = ?, cost = ?, updated = ? WHERE n = ?`,
 		string(status), final.Provider, final.Model, e.Finish, failure, encodeUsage(final.Usage), final.Cost, now(), l.answer)
 	index(tx, l.answer, final.Parts)
-	return touch(tx, l.turn.Session)
+	return bumpRevision(tx, l.turn.Session)
 }
 
 // cancelError is the cause of a cancelled turn.

@@ -110,7 +110,7 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 	}
 	for _, m := range rows {
 		for i := range m.parts {
-			if err := s.load(&m.parts[i]); err != nil {
+			if err := s.loadFiles(&m.parts[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -170,19 +170,19 @@ func noResult(call llm.Part, state CallState) llm.Part {
 }
 
 // load fills the data of files, and makes text of those that are text. What came from nobody known goes to nobody.
-func (s *Service) load(part *llm.Part) error {
+func (s *Service) loadFiles(part *llm.Part) error {
 	if part.Provider == "" {
 		part.Opaque = nil
 	}
 	for i := range part.Files {
-		if err := s.fill(&part.Files[i]); err != nil {
+		if err := s.loadData(&part.Files[i]); err != nil {
 			return err
 		}
 	}
 	if part.Kind != llm.PartFile || part.File == nil {
 		return nil
 	}
-	if err := s.fill(part.File); err != nil {
+	if err := s.loadData(part.File); err != nil {
 		return err
 	}
 	if strings.HasPrefix(part.File.MIME, "text/") {

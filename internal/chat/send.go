@@ -53,7 +53,7 @@ func (s *Service) Edit(ctx context.Context, message, id string, parts []llm.Part
 	if len(parts) == 0 {
 		return Accepted{}, invalid("edit", "parts", "there is nothing in the message", "send a text")
 	}
-	return s.accept(ctx, &begin{op: "edit", message: message, ask: a, draft: &Draft{ID: id, Parts: parts}, still: !run})
+	return s.accept(ctx, &begin{op: "edit", message: message, ask: a, draft: &Draft{ID: id, Parts: parts}, noTurn: !run})
 }
 
 // Continue has an answer that was cancelled, interrupted or failed go on where it stopped.
@@ -67,7 +67,7 @@ type begin struct {
 	session string
 	message string // that it is about, if any
 	draft   *Draft // a new message, if any
-	still   bool   // no turn
+	noTurn  bool   // no turn
 	goOn    bool   // the answer is there
 	ask     Ask
 
@@ -99,7 +99,7 @@ func (s *Service) accept(ctx context.Context, b *begin) (Accepted, error) {
 	if done, err := s.prepare(ctx, b); done != nil || err != nil {
 		return *orZero(done), err
 	}
-	if err := s.reap(ctx, b.session); err != nil {
+	if err := s.interruptOrphans(ctx, b.session); err != nil {
 		return Accepted{}, err
 	}
 	var l *live
@@ -123,14 +123,14 @@ func (s *Service) accept(ctx context.Context, b *begin) (Accepted, error) {
 			started = s.start(tx, l)
 			answer = Accepted{l.turn.ID, l.turn.Assistant, l.state}
 		}
-		revision = touch(tx, b.session)
+		revision = bumpRevision(tx, b.session)
 		return nil
 	})
 	if err != nil {
 		return Accepted{}, err
 	}
 	if revision != 0 {
-		s.tellChanged(b.session, revision)
+		s.publishChanged(b.session, revision)
 	}
 	if l != nil {
 		s.begin(l, started)
@@ -183,7 +183,7 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 				return false
 			}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", b.message)
 			if b.session == "" && tx.Err() == nil {
-				return missing(b.op, "message", b.message)
+				return notFound(b.op, "message", b.message)
 			}
 		}
 		if done, err = again(tx, b); done != nil || err != nil {
@@ -205,10 +205,10 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 		}
 		return nil
 	})
-	if err != nil || done != nil || b.still {
+	if err != nil || done != nil || b.noTurn {
 		return done, err
 	}
-	config, err := Defaults().with(s.o.Defaults(), session.Config, b.ask.Overrides)
+	config, err := Defaults().merge(s.o.Defaults(), session.Config, b.ask.Overrides)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +249,7 @@ func (s *Service) write(tx *store.Tx, b *begin) (*live, error) {
 		}
 	}
 	question, answer, err := s.place(tx, b)
-	if err != nil || tx.Err() != nil || b.still {
+	if err != nil || tx.Err() != nil || b.noTurn {
 		return nil, err
 	}
 	waiting, _ := tx.Number("SELECT count(*) FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", b.session)
@@ -274,7 +274,7 @@ func (s *Service) write(tx *store.Tx, b *begin) (*live, error) {
 		tx.Exec("UPDATE message SET status = 'queued', turn = ? WHERE n = ?", l.turn.ID, answer.n)
 		tx.Exec("DELETE FROM message_text WHERE n = ?", answer.n)
 	}
-	show(tx, l.answer)
+	selectPath(tx, l.answer)
 	tx.Exec(`INSERT INTO turn (id, session, question, answer, engine, state, owner, steer, config, principal, created) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
 		l.turn.ID, b.session, question.ID, l.turn.Assistant, b.name, s.store.Owner(), b.config.BusyPolicy == "steer" && b.op == "send" && onlyText(b.draft.Parts),
 		string(encode(b.config)), b.ask.Principal, now())
@@ -302,19 +302,19 @@ func (s *Service) place(tx *store.Tx, b *begin) (question asked, answer *node, e
 		if err != nil {
 			return asked{}, nil, err
 		}
-		return s.user(tx, b, parent), nil, nil
+		return s.addUserMessage(tx, b, parent), nil, nil
 	}
 	m := t.find(b.message)
 	switch {
 	case m == nil || m.role == RoleRoot:
-		return asked{}, nil, missing(b.op, "message", b.message)
+		return asked{}, nil, notFound(b.op, "message", b.message)
 	case b.draft != nil && m.role == RoleUser: // edited
-		return s.user(tx, b, m.up), nil, nil
-	case b.draft != nil && !b.still:
+		return s.addUserMessage(tx, b, m.up), nil, nil
+	case b.draft != nil && !b.noTurn:
 		return asked{}, nil, invalid(b.op, "run", "an answer that was edited is not answered", "leave run out")
 	case b.draft != nil:
 		at := timeOf(now())
-		show(tx, insert(tx, b.session, m.up.n, &Message{
+		selectPath(tx, insert(tx, b.session, m.up.n, &Message{
 			ID: b.draft.ID, Role: m.role, Status: StatusComplete, Parts: b.draft.Parts, Edited: true, Created: at, Updated: at,
 		}))
 		return asked{}, nil, nil
@@ -351,16 +351,16 @@ func (s *Service) parentOf(t *tree, b *begin) (*node, error) {
 }
 
 // user adds a message of the user below parent.
-func (s *Service) user(tx *store.Tx, b *begin, parent *node) asked {
+func (s *Service) addUserMessage(tx *store.Tx, b *begin, parent *node) asked {
 	at := timeOf(now())
 	turn := b.ask.TurnID
-	if b.still {
+	if b.noTurn {
 		turn = ""
 	}
 	row := insert(tx, b.session, parent.n, &Message{
 		ID: b.draft.ID, Role: RoleUser, Status: StatusComplete, Parts: b.draft.Parts, Edited: b.message != "", Turn: turn, Created: at, Updated: at,
 	})
-	show(tx, row)
+	selectPath(tx, row)
 	if title := titleOf(b.draft.Parts); title != "" {
 		tx.Exec("UPDATE session SET title = ? WHERE id = ? AND title = '' AND named = 0", title, b.session)
 	}

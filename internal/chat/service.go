@@ -125,7 +125,7 @@ func invalid(op, field, message, hint string) error {
 	return &tool.Error{Op: op, Kind: tool.Invalid, Message: message, Hint: hint, Fields: []tool.Field{{Path: "/" + field, Message: message}}}
 }
 
-func missing(op, what, id string) error {
+func notFound(op, what, id string) error {
 	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: id, Message: "there is no such " + what}
 }
 

@@ -34,7 +34,7 @@ func (s *Service) Create(ctx context.Context, n NewSession) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	s.tellChanged(c.ID, c.Revision)
+	s.publishChanged(c.ID, c.Revision)
 	return c, nil
 }
 
@@ -72,7 +72,7 @@ func readSession(tx *store.Tx, op, id string) (c Session, err error) {
 		return false
 	}, "SELECT "+sessionColumns+" FROM session WHERE id = ?", id)
 	if tx.Err() == nil && c.ID == "" {
-		return c, tx.Fail(missing(op, "session", id))
+		return c, tx.Fail(notFound(op, "session", id))
 	}
 	return c, tx.Err()
 }
@@ -214,7 +214,7 @@ func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64)
 		if revision != 0 && was.Revision != revision {
 			return stale(id)
 		}
-		if p.Archived != nil && *p.Archived && busy(tx, id) {
+		if p.Archived != nil && *p.Archived && hasActiveTurn(tx, id) {
 			return conflict("archive", id, "a turn of it has not ended", "cancel the turn, or wait for it")
 		}
 		set := func(column string, value any) {
@@ -233,14 +233,14 @@ func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64)
 		if p.Config != nil {
 			set("config", string(encode(*p.Config)))
 		}
-		touch(tx, id)
+		bumpRevision(tx, id)
 		c, err = readSession(tx, "change session", id)
 		return err
 	})
 	if err != nil {
 		return Session{}, err
 	}
-	s.tellChanged(id, c.Revision)
+	s.publishChanged(id, c.Revision)
 	return c, nil
 }
 
@@ -249,7 +249,7 @@ func stale(id string) error {
 }
 
 // busy reports whether a turn of the session has not ended.
-func busy(tx *store.Tx, session string) bool {
+func hasActiveTurn(tx *store.Tx, session string) bool {
 	_, there := tx.Number("SELECT 1 FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", session)
 	return there
 }
@@ -266,7 +266,7 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 		if _, err := readSession(tx, "delete", id); err != nil {
 			return err
 		}
-		if !force && busy(tx, id) {
+		if !force && hasActiveTurn(tx, id) {
 			return conflict("delete", id, "a turn of it has not ended", "cancel the turn, or force it")
 		}
 		var sums []string
@@ -277,13 +277,13 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 		// Explicitly: a cascading delete would not fire the triggers of the full-text index.
 		tx.Exec("DELETE FROM message_text WHERE n IN (SELECT n FROM message WHERE session = ?)", id)
 		tx.Exec("DELETE FROM session WHERE id = ?", id)
-		s.sweep(tx, sums)
+		s.removeUnused(tx, sums)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.tellChanged(id, 0)
+	s.publishChanged(id, 0)
 	return nil
 }
 
@@ -309,7 +309,7 @@ func (s *Service) cancelAll(ctx context.Context, session, reason string) error {
 }
 
 // tellChanged tells of a change of a session; revision is 0 where it is gone.
-func (s *Service) tellChanged(id string, revision int64) {
+func (s *Service) publishChanged(id string, revision int64) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	s.changed(id, revision)
@@ -324,7 +324,7 @@ func (s *Service) changed(id string, revision int64) {
 }
 
 // with is c with what each of the layers says in the place of what stood there before.
-func (c Config) with(layers ...Config) (merged Config, err error) {
+func (c Config) merge(layers ...Config) (merged Config, err error) {
 	for _, layer := range append([]Config{c}, layers...) {
 		if err := json.Unmarshal(encode(layer), &merged); err != nil {
 			return Config{}, fmt.Errorf("merge configs: %w", err)

@@ -53,7 +53,7 @@ func (k *sink) add(part llm.Part) (int, *livePart) {
 }
 
 // piece finds the part of an event, or begins it. The caller holds the hub's mu.
-func (k *sink) piece(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
+func (k *sink) partFor(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
 	key := partKey{step, e.Index, kind}
 	i, there := k.at[key]
 	if !there {
@@ -85,11 +85,11 @@ func (k *sink) Emit(step int, e llm.Event) {
 		case llm.EventText, llm.EventReasoning:
 			k.text(step, &e)
 		case llm.EventToolStart:
-			_, p := k.piece(step, &e, llm.PartToolCall)
+			_, p := k.partFor(step, &e, llm.PartToolCall)
 			p.part.Call, p.part.Name = e.ID, e.Name
 			k.emit("tool.proposed", proposed{Call: e.ID, Name: e.Name, Step: step, Partial: true})
 		case llm.EventToolEnd:
-			_, p := k.piece(step, &e, llm.PartToolCall)
+			_, p := k.partFor(step, &e, llm.PartToolCall)
 			p.part.Call, p.part.Name, p.part.Args, p.dirty = e.ID, e.Name, k.redact(e.Name, e.Args), true
 			p.part.Opaque = opaque(e.Opaque)
 			k.unsaved += len(e.Args)
@@ -112,7 +112,7 @@ func (k *sink) text(step int, e *llm.Event) {
 	if e.Text == "" && e.Opaque == nil {
 		return
 	}
-	i, p := k.piece(step, e, kind)
+	i, p := k.partFor(step, e, kind)
 	if e.Opaque != nil {
 		p.part.Opaque = opaque(e.Opaque)
 	}
@@ -175,7 +175,7 @@ func (k *sink) callOf(id, name string, step int) *liveCall {
 }
 
 // move brings a call into a state, durably, and tells of it by kind. It is taken back where it does not become durable.
-func (k *sink) move(ctx context.Context, call string, to CallState, kind string) error {
+func (k *sink) setState(ctx context.Context, call string, to CallState, kind string) error {
 	var c *liveCall
 	var before CallState
 	if !k.fold(func() {
@@ -219,12 +219,12 @@ func (k *sink) await(from, to CallState) {
 
 // Executing implements [Sink].
 func (k *sink) Executing(ctx context.Context, call string) error {
-	return k.move(ctx, call, CallExecuting, "tool.start")
+	return k.setState(ctx, call, CallExecuting, "tool.start")
 }
 
 // Asking implements [Sink].
 func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error) {
-	if err := k.move(ctx, call, CallAwaiting, "tool.asking"); err != nil {
+	if err := k.setState(ctx, call, CallAwaiting, "tool.asking"); err != nil {
 		return nil, err
 	}
 	return sync.OnceFunc(func() {
@@ -349,8 +349,8 @@ func sum(a, b llm.Usage) llm.Usage {
 
 // Summarize is that of [Sink].
 func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error) {
-	k.saving.Lock()
-	defer k.saving.Unlock()
+	k.saveMu.Lock()
+	defer k.saveMu.Unlock()
 	n, left := k.path.cut(keep, summary)
 	if n == 0 {
 		return nil, &tool.Error{Op: "summarize", Kind: tool.Invalid, Message: "nothing of the path is left to stand for", Hint: "keep fewer messages"}
@@ -373,7 +373,7 @@ func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.M
 
 // Steered implements [Sink].
 func (k *sink) Steered(step int) []llm.Message {
-	messages, err := k.s.steered(context.WithoutCancel(k.ctx), k)
+	messages, err := k.s.takeSteering(context.WithoutCancel(k.ctx), k)
 	if err != nil { // what was said waits for its turn
 		k.s.log.Warn("what was said meanwhile does not reach the model", "turn", k.turn.ID, "step", step, "error", err)
 	}

@@ -93,7 +93,7 @@ func (t *tree) find(id string) *node {
 }
 
 // remove marks a message as deleted, and forgets what it said.
-func remove(tx *store.Tx, m *node) {
+func deleteMessage(tx *store.Tx, m *node) {
 	tx.Exec("DELETE FROM part WHERE message = ?", m.n)
 	tx.Exec("DELETE FROM call WHERE message = ?", m.n)
 	tx.Exec("DELETE FROM summary WHERE upto = ?", m.n)
@@ -126,7 +126,7 @@ func detach(tx *store.Tx, m *node) {
 	if next := m.next(); next != nil && m.up.selected == m.n {
 		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.up.n)
 	}
-	remove(tx, m)
+	deleteMessage(tx, m)
 }
 
 // insert adds a message as the last child of parent and returns its row.
@@ -153,7 +153,7 @@ func insert(tx *store.Tx, session string, parent int64, m *Message) int64 {
 }
 
 // show selects a message and all above it, so that the active path has it.
-func show(tx *store.Tx, row int64) {
+func selectPath(tx *store.Tx, row int64) {
 	tx.Exec(`WITH RECURSIVE up (n, parent) AS (
 			SELECT n, parent FROM message WHERE n = ? UNION ALL SELECT m.n, m.parent FROM message AS m JOIN up ON m.n = up.parent
 		)
@@ -161,7 +161,7 @@ func show(tx *store.Tx, row int64) {
 }
 
 // touch counts a change of a session and returns its revision.
-func touch(tx *store.Tx, session string) int64 {
+func bumpRevision(tx *store.Tx, session string) int64 {
 	revision, _ := tx.Number("UPDATE session SET revision = revision + 1, updated = ? WHERE id = ? RETURNING revision", now(), session)
 	return revision
 }

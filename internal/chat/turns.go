@@ -47,14 +47,14 @@ func (s *Service) start(tx *store.Tx, l *live) bool {
 }
 
 // lease waits until the turn may run. It answers false where the turn ends before that, which it then has written and told of.
-func (l *live) lease() bool {
+func (l *live) awaitLease() bool {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
 	for {
 		var state TurnState
 		var reason string
 		var told, started bool
-		if err := l.s.reap(l.ctx, l.turn.Session); err != nil && l.ctx.Err() == nil {
+		if err := l.s.interruptOrphans(l.ctx, l.turn.Session); err != nil && l.ctx.Err() == nil {
 			l.s.log.Warn("a turn waits", "turn", l.turn.ID, "error", err)
 		}
 		err := l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
@@ -63,7 +63,7 @@ func (l *live) lease() bool {
 				return false
 			}, "SELECT state, cancel FROM turn WHERE id = ?", l.turn.ID)
 			if started = state == TurnQueued && !told && l.ctx.Err() == nil && l.s.start(tx, l); started {
-				touch(tx, l.turn.Session)
+				bumpRevision(tx, l.turn.Session)
 			}
 			return nil
 		})
@@ -120,9 +120,9 @@ func (l *live) withdraw() bool {
 			tx.Exec("UPDATE message SET status = ?, updated = ? WHERE n = ?", string(e.State), now(), l.answer)
 			index(tx, l.answer, l.turn.Partial)
 		} else {
-			l.s.unsend(tx, l)
+			l.s.removeUnsent(tx, l)
 		}
-		e.Revision = touch(tx, l.turn.Session)
+		e.Revision = bumpRevision(tx, l.turn.Session)
 		return nil
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (l *live) withdraw() bool {
 
 // unsend removes the place of an answer, and the message that it would have answered where the same turn brought it. What
 // was sent after it goes on from where this one would have.
-func (s *Service) unsend(tx *store.Tx, l *live) {
+func (s *Service) removeUnsent(tx *store.Tx, l *live) {
 	t := readTree(tx, l.turn.Session)
 	if m := t.find(l.turn.Assistant); m != nil {
 		detach(tx, m)
@@ -160,12 +160,12 @@ func (m *node) answered() bool {
 }
 
 // steered hands what waits to be said to the model of the turn of k, over to it: it becomes a part of the answer.
-func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message, err error) {
+func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Message, err error) {
 	type said struct{ turn, question, answer string }
 	var all []said
 	var parts []*livePart
-	k.saving.Lock()
-	defer k.saving.Unlock()
+	k.saveMu.Lock()
+	defer k.saveMu.Unlock()
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
 			all = append(all, said{r.ColumnText(0), r.ColumnText(1), r.ColumnText(2)})
@@ -193,7 +193,7 @@ func (s *Service) steered(ctx context.Context, k *sink) (messages []llm.Message,
 			tx.Exec("UPDATE turn SET state = 'done', finish = ?, ended = ? WHERE id = ?", finishSteered, now(), one.turn)
 		}
 		if len(all) > 0 {
-			touch(tx, k.turn.Session)
+			bumpRevision(tx, k.turn.Session)
 		}
 		return nil
 	})
@@ -266,7 +266,7 @@ func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 			return false
 		}, "SELECT session, state, engine, question, answer, steps, finish, error FROM turn WHERE id = ?", id)
 		if snapshot.Turn == "" {
-			return tx.Fail(missing("get", "turn", id))
+			return tx.Fail(notFound("get", "turn", id))
 		}
 		if m := readTree(tx, snapshot.Session).find(snapshot.Answer); m != nil {
 			a := readMessages(tx, []*node{m})[0]
@@ -290,7 +290,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 	}
 	return s.store.Write(ctx, func(tx *store.Tx) error {
 		if _, there := tx.Number("SELECT 1 FROM turn WHERE id = ?", id); !there {
-			return tx.Fail(missing("cancel", "turn", id))
+			return tx.Fail(notFound("cancel", "turn", id))
 		}
 		tx.Exec("UPDATE turn SET cancel = ? WHERE id = ? AND ended = 0 AND cancel IS NULL", reason, id)
 		return nil
@@ -298,7 +298,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 }
 
 // toldToEnd reports whether another process has cancelled a turn.
-func (s *Service) toldToEnd(ctx context.Context, id string) (reason string, told bool) {
+func (s *Service) cancelRequested(ctx context.Context, id string) (reason string, told bool) {
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
 			reason, told = r.ColumnText(0), true
@@ -310,11 +310,11 @@ func (s *Service) toldToEnd(ctx context.Context, id string) (reason string, told
 }
 
 // recover interrupts the turns of processes that have ended.
-func (s *Service) recover(ctx context.Context) error { return s.reap(ctx, "") }
+func (s *Service) recover(ctx context.Context) error { return s.interruptOrphans(ctx, "") }
 
 // reap interrupts the turns of processes that have ended: of one session, or of all where that is empty. What an answer has
 // come to stays. Calls that had not begun never will; of those that had nobody knows. Nothing is run again.
-func (s *Service) reap(ctx context.Context, session string) error {
+func (s *Service) interruptOrphans(ctx context.Context, session string) error {
 	owners := map[string]bool{}
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -363,7 +363,7 @@ func (s *Service) interrupt(ctx context.Context, owner string) error {
 				}, "SELECT data FROM part WHERE message = ? ORDER BY idx", n)
 				index(tx, n, parts)
 			}
-			changed[t.session] = touch(tx, t.session)
+			changed[t.session] = bumpRevision(tx, t.session)
 		}
 		return nil
 	})
@@ -371,7 +371,7 @@ func (s *Service) interrupt(ctx context.Context, owner string) error {
 		return err
 	}
 	for session, revision := range changed {
-		s.tellChanged(session, revision)
+		s.publishChanged(session, revision)
 	}
 	return nil
 }
