@@ -49,7 +49,7 @@ type Config struct {
 	// Warnings found while reading; errors are in the [*Error] that Load returns.
 	Warnings []Finding
 
-	seen looks // the state of the files before they were read
+	seen fileStates // the state of the files before they were read
 }
 
 // HTTP configures the HTTP listener that all faces share.
@@ -252,7 +252,7 @@ type Input struct {
 }
 
 // defaults returns the Config of an empty file.
-func defaults(p Paths) *Config {
+func defaultConfig(p Paths) *Config {
 	return &Config{
 		Paths: p,
 		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ResumeBytes: 64 << 20, ElicitationConfirms: true},

@@ -68,7 +68,7 @@ func (d *decoder) fail(n node, rule, format string, args ...any) {
 }
 
 // mistyped reports a value of the wrong type. want is a phrase such as "a string".
-func (d *decoder) mistyped(n node, want string) {
+func (d *decoder) wrongType(n node, want string) {
 	d.fail(n, "type", "expected %s, got %s", want, kindName(n.value.Value.Kind()))
 }
 
@@ -116,7 +116,7 @@ const ruleUnknown = "unknown"
 // read reads the object n. Names that start with "x-" belong to the user and are ignored.
 func (fs fields) read(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object")
+		d.wrongType(n, "an object")
 		return
 	}
 	ms := n.members()
@@ -126,13 +126,13 @@ func (fs fields) read(d *decoder, n node) {
 		case known:
 			f.set(d, c)
 		case !strings.HasPrefix(name, "x-"):
-			d.report(c, ms[i].Name.StartOffset, ruleUnknown, SeverityWarning, "unknown field%s", meant(name, c, fs))
+			d.report(c, ms[i].Name.StartOffset, ruleUnknown, SeverityWarning, "unknown field%s", suggestion(name, c, fs))
 		}
 	}
 }
 
 // meant completes the message about an unknown name.
-func meant(name string, n node, fs fields) string {
+func suggestion(name string, n node, fs fields) string {
 	servers := n.members()
 	switch {
 	case looksLikeServer(n.value):
@@ -166,7 +166,7 @@ func stringField(p *string, example string) field {
 	return field{func(d *decoder, n node) {
 		s, ok := text(n)
 		if !ok {
-			d.mistyped(n, fmt.Sprintf("a string such as %q", example))
+			d.wrongType(n, fmt.Sprintf("a string such as %q", example))
 			return
 		}
 		*p = s
@@ -190,7 +190,7 @@ func choiceField(p *string, words ...string) field {
 	return field{func(d *decoder, n node) {
 		switch s, ok := text(n); {
 		case !ok:
-			d.mistyped(n, want)
+			d.wrongType(n, want)
 		case !slices.Contains(words, s):
 			d.fail(n, "value", "expected %s, got %q", want, s)
 		default:
@@ -205,7 +205,7 @@ func boolField(p *bool) field {
 		case 't', 'f':
 			*p = n.value.Value.Kind() == 't'
 		default:
-			d.mistyped(n, "true or false")
+			d.wrongType(n, "true or false")
 		}
 	}, func() any { return *p }}
 }
@@ -214,7 +214,7 @@ func boolField(p *bool) field {
 func countField(p *int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
-			d.mistyped(n, fmt.Sprintf("a whole number such as %d", *p))
+			d.wrongType(n, fmt.Sprintf("a whole number such as %d", *p))
 			return
 		}
 		v, err := strconv.Atoi(string(n.value.Value.(hujson.Literal)))
@@ -233,7 +233,7 @@ func sizeField(p *int64) field {
 			s, ok = string(n.value.Value.(hujson.Literal)), true
 		}
 		if !ok {
-			d.mistyped(n, fmt.Sprintf("a size such as %q", units.SizeText(*p)))
+			d.wrongType(n, fmt.Sprintf("a size such as %q", units.SizeText(*p)))
 			return
 		}
 		v, err := units.Size(s)
@@ -256,7 +256,7 @@ func durationField(p *time.Duration) field {
 			d.fail(n, "R-CV-8", "%v", units.ErrMissing)
 			return
 		case !ok:
-			d.mistyped(n, fmt.Sprintf("a length of time such as %q", units.DurationText(*p)))
+			d.wrongType(n, fmt.Sprintf("a length of time such as %q", units.DurationText(*p)))
 			return
 		}
 		v, err := units.Duration(s)
@@ -279,7 +279,7 @@ func modeField(p *fs.FileMode) field {
 	return field{func(d *decoder, n node) {
 		s, ok := text(n)
 		if !ok {
-			d.mistyped(n, want)
+			d.wrongType(n, want)
 			return
 		}
 		v, err := strconv.ParseUint(s, 8, 32)
@@ -324,7 +324,7 @@ func listField(p *[]string, example string) field {
 	return field{func(d *decoder, n node) {
 		a, ok := n.value.Value.(*hujson.Array)
 		if !ok {
-			d.mistyped(n, want)
+			d.wrongType(n, want)
 			return
 		}
 		list := make([]string, 0, len(a.Elements))
@@ -332,7 +332,7 @@ func listField(p *[]string, example string) field {
 			c := node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))}
 			s, ok := text(c)
 			if !ok {
-				d.mistyped(c, fmt.Sprintf("a string such as %q", example))
+				d.wrongType(c, fmt.Sprintf("a string such as %q", example))
 				continue
 			}
 			list = append(list, s)

@@ -97,7 +97,7 @@ func newErrors(file string, old, text []byte) error {
 // check reads one text alone and returns its findings.
 func check(file string, text []byte) []Finding {
 	var d decoder
-	if err := defaults(Paths{}).read(&d, file, text); err != nil {
+	if err := defaultConfig(Paths{}).read(&d, file, text); err != nil {
 		return nil // this error is not about the text
 	}
 	return d.findings

@@ -49,11 +49,11 @@ func (f Finding) Text() string {
 	if f.Pointer == "" {
 		return f.Message
 	}
-	return dotted(f.Pointer) + ": " + f.Message
+	return dottedPath(f.Pointer) + ": " + f.Message
 }
 
 // dotted writes a JSON pointer as people do: mcpServers.github.args[1].
-func dotted(pointer string) string {
+func dottedPath(pointer string) string {
 	var b strings.Builder
 	for _, name := range jsonc.Split(pointer) {
 		switch {

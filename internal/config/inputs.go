@@ -14,7 +14,7 @@ import (
 func (c *Config) readInputs(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
-		d.mistyped(n, "a list of inputs")
+		d.wrongType(n, "a list of inputs")
 		return
 	}
 	for i := range a.Elements {
@@ -24,8 +24,8 @@ func (c *Config) readInputs(d *decoder, n node) {
 			continue
 		}
 		n.doc.inputs = append(n.doc.inputs, in)
-		same := func(other Input) bool { return other.ID == in.ID }
-		if j := slices.IndexFunc(c.Inputs, same); j >= 0 {
+		sameID := func(other Input) bool { return other.ID == in.ID }
+		if j := slices.IndexFunc(c.Inputs, sameID); j >= 0 {
 			c.Inputs[j] = in
 		} else {
 			c.Inputs = append(c.Inputs, in)
@@ -56,7 +56,7 @@ func readInput(d *decoder, n node) (in Input, ok bool) {
 func (in *Input) readOptions(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
-		d.mistyped(n, "a list of strings")
+		d.wrongType(n, "a list of strings")
 		return
 	}
 	for i := range a.Elements {
@@ -68,7 +68,7 @@ func (in *Input) readOptions(d *decoder, n node) {
 		}
 		s, ok := text(c)
 		if !ok {
-			d.mistyped(c, "a string")
+			d.wrongType(c, "a string")
 			continue
 		}
 		in.Options = append(in.Options, s)

@@ -43,9 +43,9 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := defaults(paths)
+	c := defaultConfig(paths)
 	files, named := o.files(paths)
-	c.seen = looks{}
+	c.seen = fileStates{}
 	c.seen.update(o.all(paths))
 	var d decoder
 	if named {

@@ -63,10 +63,10 @@ type Agent struct {
 }
 
 // kinds are the APIs of providers.
-var kinds = []string{"openai", "responses", "anthropic", "gemini", "ollama"}
+var providerAPIs = []string{"openai", "responses", "anthropic", "gemini", "ollama"}
 
 // ProviderKinds are the APIs that a provider can speak.
-func ProviderKinds() []string { return slices.Clone(kinds) }
+func ProviderKinds() []string { return slices.Clone(providerAPIs) }
 
 func (a *Agent) fields() fields {
 	return fields{
@@ -91,15 +91,15 @@ func (a *Agent) fields() fields {
 }
 
 // numberField is a number from 0 to most, or nothing.
-func numberField(p **float64, most float64) field {
+func numberField(p **float64, maximum float64) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
-			d.mistyped(n, fmt.Sprintf("a number from 0 to %v", most))
+			d.wrongType(n, fmt.Sprintf("a number from 0 to %v", maximum))
 			return
 		}
 		v, err := strconv.ParseFloat(string(n.value.Value.(hujson.Literal)), 64)
-		if err != nil || v < 0 || v > most {
-			d.fail(n, "value", "expected a number from 0 to %v, got %s", most, n.value.Value)
+		if err != nil || v < 0 || v > maximum {
+			d.fail(n, "value", "expected a number from 0 to %v, got %s", maximum, n.value.Value)
 			return
 		}
 		*p = &v
@@ -112,15 +112,15 @@ func numberField(p **float64, most float64) field {
 }
 
 // wholeField is a whole number from 0 to most.
-func wholeField(p *int, most int) field {
+func wholeField(p *int, maximum int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
-			d.mistyped(n, fmt.Sprintf("a whole number from 0 to %d", most))
+			d.wrongType(n, fmt.Sprintf("a whole number from 0 to %d", maximum))
 			return
 		}
 		v, err := strconv.Atoi(string(n.value.Value.(hujson.Literal)))
-		if err != nil || v < 0 || v > most {
-			d.fail(n, "value", "expected a whole number from 0 to %d, got %s", most, n.value.Value)
+		if err != nil || v < 0 || v > maximum {
+			d.fail(n, "value", "expected a whole number from 0 to %d, got %s", maximum, n.value.Value)
 			return
 		}
 		*p = v
@@ -159,7 +159,7 @@ func (m *Model) fields() fields {
 
 func (c *Config) readModels(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of models by name")
+		d.wrongType(n, "an object of models by name")
 		return
 	}
 	ms := n.members()
@@ -184,7 +184,7 @@ func (c *Config) modelValues() any {
 
 func (p *Provider) fields() fields {
 	return fields{
-		"kind":    choiceField(&p.Kind, kinds...),
+		"kind":    choiceField(&p.Kind, providerAPIs...),
 		"baseURL": webField(&p.BaseURL, "http://127.0.0.1:11434"),
 		"headers": {p.readHeaders, p.headerValues},
 		"keys":    {p.readKeys, p.keyValues},
@@ -193,7 +193,7 @@ func (p *Provider) fields() fields {
 
 func (c *Config) readProviders(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of providers by name")
+		d.wrongType(n, "an object of providers by name")
 		return
 	}
 	ms := n.members()
@@ -208,7 +208,7 @@ func (c *Config) readProviders(d *decoder, n node) {
 		p.fields().read(d, at)
 		if p.Kind == "" {
 			if len(d.findings) == before {
-				d.fail(at, "value", `a provider needs a "kind": one of %s`, strings.Join(kinds, ", "))
+				d.fail(at, "value", `a provider needs a "kind": one of %s`, strings.Join(providerAPIs, ", "))
 			}
 			continue
 		}
@@ -227,7 +227,7 @@ func plainName(s string) bool {
 
 func (p *Provider) readHeaders(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of headers and values")
+		d.wrongType(n, "an object of headers and values")
 		return
 	}
 	p.Headers = map[string]string{}
@@ -267,7 +267,7 @@ func ShownSecret(written string) string {
 func (p *Provider) readKeys(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
-		d.mistyped(n, `a list of keys such as [{"label": "main", "secret": "${secret:NAME}"}]`)
+		d.wrongType(n, `a list of keys such as [{"label": "main", "secret": "${secret:NAME}"}]`)
 		return
 	}
 	p.Keys = []ProviderKey{}

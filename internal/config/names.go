@@ -3,7 +3,7 @@ package config
 import "slices"
 
 // reserved are names that no server may have.
-var reserved = []string{"collie", "siyuan"}
+var reservedNames = []string{"collie", "siyuan"}
 
 // notesTools are the names of our own tools. They reveal nothing about the user, unlike names of the user's
 // servers.
@@ -18,7 +18,7 @@ func NotesTools() []string { return slices.Clone(notesTools) }
 // notes are on, theirs. A server with such a name would receive calls that are meant for notes.
 func (c *Config) ReservedNames() []string {
 	if !c.SiYuan.Enabled {
-		return slices.Clone(reserved)
+		return slices.Clone(reservedNames)
 	}
-	return slices.Concat(reserved, notesTools)
+	return slices.Concat(reservedNames, notesTools)
 }

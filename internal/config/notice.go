@@ -62,21 +62,21 @@ func (r *reader) run(ctx context.Context, w *WatchOptions) {
 
 // readAndFollow reads the settings and follows the files that matter now. If some of those are new, it reads
 // once more, because they may have changed before they were followed.
-func (r *reader) readAndFollow(n *notices) {
+func (r *reader) readAndFollow(n *folderWatcher) {
 	for more := true; more; {
 		r.read()
 		files := r.files()
 		n.follow(files)
-		more = r.seen.meet(files)
+		more = r.seen.addFiles(files)
 	}
 }
 
 // looks holds the last known state of files, by path; nil means that a file does not exist.
-type looks map[string]fs.FileInfo
+type fileStates map[string]fs.FileInfo
 
 // update looks at the files again and reports whether any has changed. A file seen for the first time does
 // not count as changed: it is read together with the file that names it.
-func (l looks) update(files []string) (changed bool) {
+func (l fileStates) update(files []string) (changed bool) {
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
@@ -90,7 +90,7 @@ func (l looks) update(files []string) (changed bool) {
 }
 
 // meet looks at files not seen before and reports whether there were any.
-func (l looks) meet(files []string) (some bool) {
+func (l fileStates) addFiles(files []string) (some bool) {
 	for _, file := range files {
 		if _, known := l[file]; !known {
 			l.update([]string{file})
@@ -109,7 +109,7 @@ func sameLook(a, b fs.FileInfo) bool {
 
 // folderWatcher reports that something happened in the folders of files. It does not say which file, since a
 // symbolic link may hide that; looking at the files is cheap.
-type notices struct {
+type folderWatcher struct {
 	watcher *fsnotify.Watcher // nil if there is none
 	folders map[string]bool   // the folders that are followed; the value says whether the system reports all their changes
 	all     bool              // every change of the files is reported
@@ -117,18 +117,18 @@ type notices struct {
 
 // slowPollFactor is the factor by which polling is slower if all changes are reported. Polling is still needed,
 // because changes to folders further up are not reported.
-const seldom = 15
+const slowPollFactor = 15
 
 // every returns how often to look at the files.
-func (n *notices) every(poll time.Duration) time.Duration {
+func (n *folderWatcher) every(poll time.Duration) time.Duration {
 	if n.watcher != nil && n.all {
-		return seldom * poll
+		return slowPollFactor * poll
 	}
 	return poll
 }
 
-func newNotices(w *WatchOptions) *notices {
-	n := &notices{folders: map[string]bool{}}
+func newNotices(w *WatchOptions) *folderWatcher {
+	n := &folderWatcher{folders: map[string]bool{}}
 	if w.PollOnly {
 		return n
 	}
@@ -143,7 +143,7 @@ func newNotices(w *WatchOptions) *notices {
 
 // follow watches the folders of files and of the targets of links. It leaves a missing folder to polling,
 // rather than watch a folder above it that may be large and belong to others.
-func (n *notices) follow(files []string) {
+func (n *folderWatcher) follow(files []string) {
 	if n.watcher == nil {
 		return
 	}
@@ -172,21 +172,21 @@ func (n *notices) follow(files []string) {
 	}
 }
 
-func (n *notices) events() <-chan fsnotify.Event {
+func (n *folderWatcher) events() <-chan fsnotify.Event {
 	if n.watcher == nil {
 		return nil
 	}
 	return n.watcher.Events
 }
 
-func (n *notices) errors() <-chan error {
+func (n *folderWatcher) errors() <-chan error {
 	if n.watcher == nil {
 		return nil
 	}
 	return n.watcher.Errors
 }
 
-func (n *notices) close() {
+func (n *folderWatcher) close() {
 	if n.watcher != nil {
 		_ = n.watcher.Close() // nothing is lost, so the error does not matter
 		n.watcher = nil

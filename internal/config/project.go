@@ -94,7 +94,7 @@ func digest(text []byte) string {
 // parse reads servers and inputs, and warns about everything else.
 func (p *Project) parse(text []byte) {
 	var d decoder
-	c := defaults(Paths{})
+	c := defaultConfig(Paths{})
 	c.Project = p
 	if err := c.read(&d, p.File, text); err != nil { // this error is not about the text
 		d.findings = append(d.findings, Finding{File: p.File, Rule: "syntax", Severity: SeverityError, Message: err.Error()})

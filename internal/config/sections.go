@@ -232,9 +232,9 @@ func shownNATS(s string) string {
 // clampedField is an integer; a value outside the range becomes the nearest bound.
 func clampedField(p *int, low, high int) field {
 	return field{func(d *decoder, n node) {
-		v, err := strconv.Atoi(numeral(n))
+		v, err := strconv.Atoi(numberText(n))
 		if err != nil {
-			d.mistyped(n, fmt.Sprintf("a whole number from %d to %d", low, high))
+			d.wrongType(n, fmt.Sprintf("a whole number from %d to %d", low, high))
 			return
 		}
 		if *p = min(max(v, low), high); *p != v {
@@ -244,7 +244,7 @@ func clampedField(p *int, low, high int) field {
 }
 
 // numeral returns a number as it is written; empty if n is not a number.
-func numeral(n node) string {
+func numberText(n node) string {
 	if n.value.Value.Kind() != '0' {
 		return ""
 	}
@@ -263,7 +263,7 @@ func (a *Audit) fields() fields {
 func open(raw *json.RawMessage, fs fields) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
-			d.mistyped(n, "an object")
+			d.wrongType(n, "an object")
 			return
 		}
 		ms := n.members()
@@ -310,7 +310,7 @@ func (p *Profile) readNotebooks(d *decoder, n node) {
 	p.Notebooks = map[string]string{}
 	wrong := len(d.findings)
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, `an object of notebook ids, or "*", and levels`)
+		d.wrongType(n, `an object of notebook ids, or "*", and levels`)
 	}
 	for _, m := range n.members() {
 		id, level := jsonc.Name(&m), ""
@@ -328,7 +328,7 @@ func (p *Profile) readNotebooks(d *decoder, n node) {
 
 func (p *Profile) readViews(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of tool names and views")
+		d.wrongType(n, "an object of tool names and views")
 		return
 	}
 	p.Views = map[string]string{}
@@ -355,7 +355,7 @@ func filterField(f *Filter) field {
 
 func (c *Config) readProfiles(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of profiles by name")
+		d.wrongType(n, "an object of profiles by name")
 		return
 	}
 	ms := n.members()

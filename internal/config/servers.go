@@ -52,7 +52,7 @@ func (s ServerEntry) Finding(pointer, rule string, severity Severity, message st
 // readServers reads "mcpServers", or "servers" as VS Code calls it.
 func (c *Config) readServers(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
-		d.mistyped(n, "an object of servers by name")
+		d.wrongType(n, "an object of servers by name")
 		return
 	}
 	ms := n.members()

@@ -25,7 +25,7 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 			return nil, err
 		}
 		for _, f := range check("", out) {
-			if f.Rule == ruleUnknown && within(f.Pointer, names) {
+			if f.Rule == ruleUnknown && isOnPath(f.Pointer, names) {
 				return nil, fmt.Errorf("%w: %q; %s", ErrNoSetting, path, f.Text())
 			}
 		}
@@ -34,7 +34,7 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 }
 
 // within reports whether one of names is on the path to a setting or inside its value.
-func within(pointer string, names []string) bool {
+func isOnPath(pointer string, names []string) bool {
 	there := jsonc.Split(pointer)
 	n := min(len(there), len(names))
 	return slices.Equal(there[:n], names[:n])
@@ -56,7 +56,7 @@ func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 		if *found = parsed.Root().Find(jsonc.Join("", names...)) != nil; *found {
 			return jsonc.Remove(text, names)
 		}
-		if _, err := defaults(Paths{}).Get(path); err != nil {
+		if _, err := defaultConfig(Paths{}).Get(path); err != nil {
 			return nil, err
 		}
 		return text, nil

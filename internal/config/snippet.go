@@ -11,7 +11,7 @@ import (
 // reported for a file called name in the absolute folder dir, against which relative paths are resolved. The
 // error is an [*Error].
 func Snippet(name, dir string, text []byte) ([]ServerEntry, error) {
-	c := defaults(Paths{})
+	c := defaultConfig(Paths{})
 	var d decoder
 	if parsed, err := jsonc.Parse(text); err == nil {
 		if root := parsed.Root(); looksLikeServer(root) {

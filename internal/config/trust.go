@@ -41,10 +41,10 @@ type decisions struct {
 }
 
 func (d decisions) state(p *Project) TrustState {
-	switch was, ok := d.Projects[p.File]; {
+	switch decision, ok := d.Projects[p.File]; {
 	case !ok:
 		return Untrusted
-	case was.SHA256 != p.SHA256:
+	case decision.SHA256 != p.SHA256:
 		return Changed
 	default:
 		return Trusted
@@ -175,9 +175,9 @@ func (c *Config) Edit(ctx context.Context, file string, change func(text []byte)
 		return err
 	}
 	return updateTrust(ctx, c.Paths, func(d *decisions) {
-		if was := d.Projects[file]; was.SHA256 == before {
-			was.SHA256 = after
-			d.Projects[file] = was
+		if decision := d.Projects[file]; decision.SHA256 == before {
+			decision.SHA256 = after
+			d.Projects[file] = decision
 		}
 	})
 }

@@ -49,9 +49,9 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 	if w.Logger == nil {
 		w.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &reader{opts: o, extra: w.Extra, told: f, had: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
+	r := &reader{opts: o, extra: w.Extra, told: f, existed: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
 	if r.seen == nil { // settings that were not read from files
-		r.seen = looks{}
+		r.seen = fileStates{}
 	}
 	r.use(cfg)
 	r.run(ctx, &w)
@@ -63,8 +63,8 @@ type reader struct {
 	extra func(*Config) []string
 	told  func(*Config, error)
 
-	seen    looks
-	had     []string // settings files that existed
+	seen    fileStates
+	existed []string // settings files that existed
 	extras  []string // further files
 	current string   // fingerprint of the settings reported last
 	wrong   string   // the error reported after them, if any
@@ -77,8 +77,8 @@ func (r *reader) use(cfg *Config) {
 		r.extras = r.extra(cfg)
 	}
 	for _, file := range cfg.Files {
-		if !slices.Contains(r.had, file) {
-			r.had = append(r.had, file)
+		if !slices.Contains(r.existed, file) {
+			r.existed = append(r.existed, file)
 		}
 	}
 	r.current, r.wrong = r.fingerprint(cfg), ""
@@ -126,7 +126,7 @@ func (r *reader) read() {
 }
 
 func (r *reader) load() (*Config, error) {
-	for _, file := range r.had {
+	for _, file := range r.existed {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -142,7 +142,7 @@ func (r *reader) load() (*Config, error) {
 func (r *reader) files() []string {
 	paths, err := FindPaths(r.opts.Home, r.opts.Env)
 	if err != nil {
-		return r.had // Load reports the error
+		return r.existed // Load reports the error
 	}
 	return slices.Concat(r.opts.all(paths), r.extras)
 }
