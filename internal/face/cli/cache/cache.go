@@ -88,10 +88,10 @@ func (p commands) schemaCommand() *cobra.Command {
 
 // completeCached completes up to maxArgs arguments (0: any number) with the names of servers in the settings or
 // in the cache, each only once.
-func (p commands) completeCached(most int) cobra.CompletionFunc {
+func (p commands) completeCached(maxArgs int) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const done = cobra.ShellCompDirectiveNoFileComp
-		if most > 0 && len(args) >= most {
+		if maxArgs > 0 && len(args) >= maxArgs {
 			return nil, done
 		}
 		kept, _, err := p.readCache(c.Context())

@@ -80,9 +80,9 @@ func (p commands) clear(ctx context.Context, names []string) error {
 		}
 	}
 	const command = "cache clear"
-	if r, same, err := p.Gateway(ctx, cfg); err == nil {
+	if r, sameSettings, err := p.Gateway(ctx, cfg); err == nil {
 		defer r.Close()
-		if same {
+		if sameSettings {
 			gone, err := r.ClearCache(ctx, names)
 			if err != nil {
 				return cacheadmin.NotKept(command, err)
@@ -179,23 +179,23 @@ func (p commands) importFile(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	taken := 0
+	imported := 0
 	var rows [][]string
 	for _, i := range list {
 		if i.Skipped == "" {
-			taken++
+			imported++
 		}
 		rows = append(rows, []string{i.Name, fmt.Sprint(i.Tools), output.First(i.Skipped, "imported")})
 	}
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"imported": taken, "servers": list})
+		return p.PrintJSON(map[string]any{"imported": imported, "servers": list})
 	}
 	if len(rows) > 0 {
 		if err := p.Table([]string{"NAME", "TOOLS", "RESULT"}, rows); err != nil {
 			return err
 		}
 	}
-	if taken > 0 && !cfg.Cache.TrustImported {
+	if imported > 0 && !cfg.Cache.TrustImported {
 		p.Note("they are shown when their servers have confirmed them, or with: collie config set cache.trustImported true")
 	}
 	return nil

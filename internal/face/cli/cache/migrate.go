@@ -129,9 +129,9 @@ func compare(pointer string, was, now any, tell func(pointer string, was, now an
 		all := maps.Clone(a)
 		maps.Copy(all, b)
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			x, had := a[name]
+			x, inA := a[name]
 			y, has := b[name]
-			if !had {
+			if !inA {
 				x = absent
 			}
 			if !has {

@@ -61,12 +61,12 @@ func (p commands) stats(ctx context.Context) error {
 
 // traffic asks the running gateway for the counters of its cache; nil if there is none to ask.
 func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
-	r, same, err := p.Gateway(ctx, cfg)
+	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return nil, nil // no gateway is a regular answer
 	}
 	defer r.Close()
-	if !same {
+	if !sameSettings {
 		return nil, nil //nolint:nilnil // as above
 	}
 	raw, err := r.Do(ctx, http.MethodGet, "/toolcache/stats", nil)

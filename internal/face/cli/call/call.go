@@ -141,7 +141,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		return inFlags(err, command, params, target.ours())
 	}
 	if target.ours() {
-		return p.showOwn(ctx, b, &target, args, result)
+		return p.showResult(ctx, b, &target, args, result)
 	}
 	return p.show(result)
 }

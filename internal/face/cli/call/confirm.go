@@ -131,7 +131,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 // askPending asks whether a call may run. Leaving without an answer gives no answer.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
-	text := questionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
+	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
 		output.Ago(w.Asked, now), output.OneLine(who(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
 	if _, err := io.WriteString(out, text); err != nil {
 		return false, err

@@ -152,7 +152,7 @@ func TestConfirmShowsTheQuestion(t *testing.T) {
 func TestQuestionTextIsHarmless(t *testing.T) {
 	t.Parallel()
 	q := tool.Question{Tool: nasty, Action: nasty, Effect: nasty, Targets: []string{nasty, nasty}, Args: nasty}
-	got := questionText(&q)
+	got := QuestionText(&q)
 	if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), output.IsControl) || strings.Count(got, "\n") != 6 {
 		t.Errorf("%q", got)
 	}

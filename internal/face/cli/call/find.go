@@ -88,7 +88,7 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 		return found{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
 	case len(words) > 2 && refusesValues(&tools[i], words[1]):
 		return found{}, root.Usage("unexpected argument %q; arguments of %s %s are flags%s; collie call %s %s --help shows them",
-			words[2], words[0], words[1], suchAs(findAction(&tools[i], words[1])), words[0], words[1])
+			words[2], words[0], words[1], suggestedFlag(findAction(&tools[i], words[1])), words[0], words[1])
 	}
 	t := &tools[i]
 	a := findAction(t, words[1])
@@ -108,7 +108,7 @@ func anyOn(t *tool.Tool) bool {
 }
 
 // suchAs returns the flag to use in an example: that of the first required argument, else of the first one.
-func suchAs(a *tool.Action) string {
+func suggestedFlag(a *tool.Action) string {
 	params := arguments.Parameters(a.InputSchema)
 	if len(params) == 0 {
 		return ""

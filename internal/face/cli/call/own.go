@@ -15,7 +15,7 @@ import (
 
 // showOwn prints the result of an action of our own tools: with --json the payload on one line, otherwise a
 // readable form, page by page at a terminal. An incomplete result has its own exit code.
-func (p commands) showOwn(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
+func (p commands) showResult(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
 	data := Payload(r.Raw)
 	switch {
 	case r.IsError:

@@ -18,7 +18,7 @@ import (
 
 // viewed returns what a person sees of a payload.
 func viewed(payload string) string {
-	v := &ownView{action: "fs.read", about: "/asked"}
+	v := &resultView{action: "fs.read", about: "/asked"}
 	return v.render(gjson.Parse(payload))
 }
 
@@ -106,7 +106,7 @@ func TestValuesAreCut(t *testing.T) {
 
 func TestColourOnlyAtATerminal(t *testing.T) {
 	t.Parallel()
-	v := &ownView{action: "a.b", colour: true}
+	v := &resultView{action: "a.b", colour: true}
 	if got := v.render(gjson.Parse(`{}`)); got != "\x1b[32m✓\x1b[0m a.b\n" {
 		t.Errorf("%q", got)
 	}
@@ -132,7 +132,7 @@ func TestOwnResultsForPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := 0
-		if e, ok := errors.AsType[*root.ExitError](p.showOwn(t.Context(), nil, target, nil, tool.Result{Raw: raw})); ok {
+		if e, ok := errors.AsType[*root.ExitError](p.showResult(t.Context(), nil, target, nil, tool.Result{Raw: raw})); ok {
 			code = e.Code
 		}
 		if out.String() != tt.want+"\n" || code != tt.code {
@@ -148,7 +148,7 @@ func TestOwnErrors(t *testing.T) {
 	e := &tool.Error{Op: "call", Kind: tool.Denied, Message: "no", Hint: `fs(action="ls", path="/") shows what there is`}
 	var errw bytes.Buffer
 	p := commands{&root.Program{Output: output.Output{Out: &bytes.Buffer{}, Err: &errw}}}
-	if code := p.Report(p.showOwn(t.Context(), nil, target, nil, e.ErrorResult())); code != root.ExitDenied {
+	if code := p.Report(p.showResult(t.Context(), nil, target, nil, e.ErrorResult())); code != root.ExitDenied {
 		t.Errorf("exit %d", code)
 	}
 	if !strings.Contains(errw.String(), "Hint: collie fs ls --path / shows") {

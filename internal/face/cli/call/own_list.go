@@ -13,7 +13,7 @@ import (
 )
 
 // list renders items one per line, and objects as a table.
-func (v *ownView) list(name string, items []gjson.Result, most int) string {
+func (v *resultView) list(name string, items []gjson.Result, most int) string {
 	var b strings.Builder
 	if name != "" {
 		fmt.Fprintf(&b, "  %s (%d)\n", output.OneLine(name), len(items))
@@ -55,7 +55,7 @@ func flatten(items []gjson.Result, depth int, out []branch) []branch {
 }
 
 // objects renders objects as a table with their names first. Empty columns are left out.
-func (v *ownView) objects(items []gjson.Result) string {
+func (v *resultView) objects(items []gjson.Result) string {
 	all := flatten(items, 0, nil)
 	var names []string
 	for _, i := range all {
@@ -120,7 +120,7 @@ func rankInList(name string) int {
 }
 
 // database renders the rows of a database view as a table.
-func (v *ownView) database(table gjson.Result) string {
+func (v *resultView) database(table gjson.Result) string {
 	head := []string{"  ROW"}
 	for _, c := range rawjson.List(rawjson.Member(table, "columns")) {
 		head = append(head, cell(rawjson.Member(c, "name")))

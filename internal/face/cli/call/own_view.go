@@ -23,15 +23,15 @@ const (
 )
 
 // ownView formats the payload of one of our own actions for people.
-type ownView struct {
+type resultView struct {
 	action string // "fs.read"
 	about  string // what the call asked for, used if the payload does not say it
 	width  int    // of the terminal, 0 if there is none
 	colour output.Painter
 }
 
-func newOwnView(p commands, target *found, args json.RawMessage) *ownView {
-	v := &ownView{action: target.tool.Name + "." + target.action.Name, width: output.TerminalWidth(p.Out)}
+func newOwnView(p commands, target *found, args json.RawMessage) *resultView {
+	v := &resultView{action: target.tool.Name + "." + target.action.Name, width: output.TerminalWidth(p.Out)}
 	v.colour = p.Painter(p.Out)
 	if names := target.action.Positional; len(names) > 0 {
 		if given := rawjson.Member(gjson.ParseBytes(args), names[0]); given.Type == gjson.String {
@@ -62,7 +62,7 @@ type pair struct {
 	value gjson.Result
 }
 
-func (v *ownView) render(data gjson.Result) string {
+func (v *resultView) render(data gjson.Result) string {
 	var b strings.Builder
 	if !data.IsObject() {
 		b.WriteString(v.tick(v.about))
@@ -112,17 +112,17 @@ func asExpected(e pair) bool {
 		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
 }
 
-func (v *ownView) isFiltered(data gjson.Result) bool {
+func (v *resultView) isFiltered(data gjson.Result) bool {
 	return rawjson.Member(data, "reason").String() == filtered
 }
 
 // tick returns the line that says that the call succeeded.
-func (v *ownView) tick(subject string) string {
+func (v *resultView) tick(subject string) string {
 	return strings.TrimRight(v.colour.Mark("✓")+" "+v.action+" "+output.Cut(subject), " ") + "\n"
 }
 
 // subject returns what a result is about, and the member that says so.
-func (v *ownView) subject(data gjson.Result) (subject, by string) {
+func (v *resultView) subject(data gjson.Result) (subject, by string) {
 	for _, name := range subjects {
 		if name == "path" && strings.HasSuffix(rawjson.Member(data, name).String(), ".sy") && rawjson.Member(data, "hPath").String() != "" {
 			name = "hPath" // a storage path consists of ids
@@ -135,7 +135,7 @@ func (v *ownView) subject(data gjson.Result) (subject, by string) {
 }
 
 // scalars returns rows of names and values, the most important first.
-func (v *ownView) scalars(all []pair) string {
+func (v *resultView) scalars(all []pair) string {
 	rank := func(e pair) int {
 		if i := slices.Index(firstMembers, e.name); i >= 0 {
 			return i
@@ -159,7 +159,7 @@ func (v *ownView) scalars(all []pair) string {
 }
 
 // section renders a list or an object under its name.
-func (v *ownView) section(e pair, paged bool) string {
+func (v *resultView) section(e pair, paged bool) string {
 	switch {
 	case e.value.IsArray() && len(rawjson.List(e.value)) == 0:
 		return output.LayOut(nil, [][]string{{"  " + e.name, "none"}}, v.width)
@@ -181,7 +181,7 @@ func (v *ownView) section(e pair, paged bool) string {
 }
 
 // text renders a text in full, under its name if there are several.
-func (v *ownView) text(e pair, several bool) string {
+func (v *resultView) text(e pair, several bool) string {
 	head := "\n"
 	if several {
 		head = "\n" + e.name + ":\n"

@@ -45,7 +45,7 @@ func (p commands) pager(b root.Backend, target *found, args json.RawMessage, dat
 }
 
 // run turns pages until the person leaves. The first page is already on the screen.
-func (g *pager) run(ctx context.Context, v *ownView) error {
+func (g *pager) run(ctx context.Context, v *resultView) error {
 	for {
 		step, err := g.key(ctx)
 		if err != nil || step == 0 {

@@ -17,7 +17,7 @@ import (
 
 // QuestionText describes what a dangerous call would do. Each fact is one line, so that other people's text
 // cannot look like ours.
-func questionText(q *tool.Question) string {
+func QuestionText(q *tool.Question) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
 	say("%s %s", output.OneLine(q.Tool), output.OneLine(q.Action))
@@ -40,7 +40,7 @@ func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawM
 	if err := json.Unmarshal(params, &q); err != nil {
 		return nil, tool.NewProtocolError(remote.CodeInternal, locale.Sprintf("this is not a question: %s", err.Error()), nil)
 	}
-	if _, err := io.WriteString(c.out, locale.Sprintf("%sRun it? [y/N] ", questionText(&q))); err != nil {
+	if _, err := io.WriteString(c.out, locale.Sprintf("%sRun it? [y/N] ", QuestionText(&q))); err != nil {
 		return nil, err
 	}
 	line, err := c.in.Next(ctx)

@@ -86,7 +86,7 @@ func (f *runFlags) overrides() map[string]any {
 }
 
 func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
-	text, err := p.said(prompt)
+	text, err := p.promptText(prompt)
 	if err != nil {
 		return err
 	}
@@ -118,11 +118,11 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 	if err != nil {
 		return p.noModel(ctx, err)
 	}
-	return p.ended(end)
+	return p.finishRun(end)
 }
 
 // said is the prompt, with what comes on stdin before it.
-func (p commands) said(prompt string) (string, error) {
+func (p commands) promptText(prompt string) (string, error) {
 	if output.IsTerminal(p.In) {
 		if strings.TrimSpace(prompt) == "" {
 			return "", root.Usage("what is to be done? usage: collie agent run [PROMPT]")
@@ -330,7 +330,7 @@ func (t *turn) show(raw json.RawMessage) {
 }
 
 // ended is the exit of a turn.
-func (p commands) ended(end json.RawMessage) error {
+func (p commands) finishRun(end json.RawMessage) error {
 	t := gjson.ParseBytes(end)
 	state := t.Get("state").String()
 	switch {

@@ -28,8 +28,8 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 		Use: "export ID", Short: "Print a conversation as JSON, which import takes, or as Markdown", Args: root.Named("id"),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := url.Values{"format": {format}, "redact": {strconv.FormatBool(redact)}}
-			return p.with(c.Context(), func(a *api) error {
-				return p.copyOut(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?"+q.Encode())
+			return p.withAPI(c.Context(), func(a *api) error {
+				return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?"+q.Encode())
 			})
 		},
 	}
@@ -39,7 +39,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 		&cobra.Command{
 			Use: "list", Aliases: []string{"ls"}, Short: "Show the conversations, the newest first", Args: cobra.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
-				return p.with(c.Context(), func(a *api) error { return p.list(c.Context(), a) })
+				return p.withAPI(c.Context(), func(a *api) error { return p.list(c.Context(), a) })
 			},
 		},
 		&cobra.Command{
@@ -49,15 +49,15 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				if p.JSON {
 					form = "json"
 				}
-				return p.with(c.Context(), func(a *api) error {
-					return p.copyOut(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?format="+form)
+				return p.withAPI(c.Context(), func(a *api) error {
+					return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?format="+form)
 				})
 			},
 		},
 		&cobra.Command{
 			Use: "search TEXT", Short: "Find messages that have a text", Args: root.Named("text"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.with(c.Context(), func(a *api) error { return p.search(c.Context(), a, args[0]) })
+				return p.withAPI(c.Context(), func(a *api) error { return p.search(c.Context(), a, args[0]) })
 			},
 		},
 		export,
@@ -71,13 +71,13 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				if !json.Valid(raw) {
 					return root.Usage("%s is not a session as JSON", args[0])
 				}
-				return p.with(c.Context(), func(a *api) error { return p.made(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
+				return p.withAPI(c.Context(), func(a *api) error { return p.made(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
 			},
 		},
 		&cobra.Command{
 			Use: "fork MESSAGE", Short: "Begin a conversation with a copy of what leads to a message", Args: root.Named("message"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.with(c.Context(), func(a *api) error {
+				return p.withAPI(c.Context(), func(a *api) error {
 					return p.made(c.Context(), a, "/messages/"+url.PathEscape(args[0])+"/fork", map[string]any{})
 				})
 			},
@@ -85,7 +85,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 		&cobra.Command{
 			Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a conversation and all that is in it", Args: root.Named("id"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.with(c.Context(), func(a *api) error {
+				return p.withAPI(c.Context(), func(a *api) error {
 					return a.do(c.Context(), http.MethodDelete, "/sessions/"+url.PathEscape(args[0]), nil, nil)
 				})
 			},
@@ -93,7 +93,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 }
 
 // with opens the API for a command that starts no server.
-func (p commands) with(ctx context.Context, do func(*api) error) error {
+func (p commands) withAPI(ctx context.Context, do func(*api) error) error {
 	a, err := p.api(ctx, []string{})
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (p commands) made(ctx context.Context, a *api, path string, body any) error
 }
 
 // copyOut prints what the API answers.
-func (p commands) copyOut(ctx context.Context, a *api, path string) error {
+func (p commands) printResponse(ctx context.Context, a *api, path string) error {
 	r, err := a.request(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func UsageCommand(shared *root.Program) *cobra.Command {
 					q.Set(name, at.UTC().Format(time.RFC3339))
 				}
 			}
-			return p.with(c.Context(), func(a *api) error { return p.usage(c.Context(), a, q) })
+			return p.withAPI(c.Context(), func(a *api) error { return p.usage(c.Context(), a, q) })
 		},
 	}
 	c.Flags().StringVar(&since, "since", "30d", "from `TIME` on")

@@ -158,10 +158,10 @@ func endWithParent(ctx context.Context, pid int, stop func()) {
 	if pid <= 0 {
 		return
 	}
-	gone := process.WatchParent(ctx, pid, 0)
+	parentGone := process.WatchParent(ctx, pid, 0)
 	go func() { // ends with ctx
 		select {
-		case <-gone:
+		case <-parentGone:
 			stop()
 		case <-ctx.Done():
 		}
@@ -227,14 +227,14 @@ func (s *serving) client(r *http.Request) mcpserver.Client {
 // identify identifies who makes a request to the API.
 func (s *serving) identify(r *http.Request) web.Identity {
 	k, _ := httpserver.KeyFrom(r.Context())
-	who := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+	identity := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
 	if k.Token != nil {
-		who.Profile = func(asked string) (string, error) { return s.profile(&k, asked) }
+		identity.Profile = func(asked string) (string, error) { return s.profile(&k, asked) }
 	}
-	if who.Manage {
-		who.Principal = s.person // nobody else can read the control key
+	if identity.Manage {
+		identity.Principal = s.person // nobody else can read the control key
 	}
-	return who
+	return identity
 }
 
 // publish writes gateway.json, in which other processes of this home find the gateway.

@@ -192,23 +192,23 @@ func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
 
 // learnerFor returns the running gateway, or servers opened in this process. The caller calls end.
 func (p commands) learnerFor(ctx context.Context, cfg *config.Config) (l Learner, end func(), err error) {
-	if r, same, err := p.Gateway(ctx, cfg); err == nil {
+	if r, sameSettings, err := p.Gateway(ctx, cfg); err == nil {
 		r.Await = []string{} // do not wait for servers
-		if same {
+		if sameSettings {
 			return r, r.Close, nil
 		}
 		r.Close()
 	}
-	here, err := app.OpenLearner(ctx, cfg, app.Options{
+	local, err := app.OpenLearner(ctx, cfg, app.Options{
 		Version: p.Version, Self: root.Self(), ReaperArgs: []string{process.ReaperCommand}, Brief: true, Env: p.Env, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	return here, func() {
+	return local, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), root.StopTime)
 		defer cancel()
-		if err := here.Close(ctx); err != nil {
+		if err := local.Close(ctx); err != nil {
 			p.Warn("stop: %v", err)
 		}
 	}, nil

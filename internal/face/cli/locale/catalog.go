@@ -115,13 +115,13 @@ func (c *Catalog) Sentence(english string) string {
 			return p.fill(values)
 		}
 	}
-	for _, sep := range []struct{ here, there string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
+	for _, sep := range []struct{ here, translated string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
 		if before, after, ok := strings.Cut(english, sep.here); ok {
 			b, a := c.unlessName(before), c.Sentence(after)
 			if b == before && a == after {
 				return english
 			}
-			return b + sep.there + a
+			return b + sep.translated + a
 		}
 	}
 	return english

@@ -57,8 +57,8 @@ func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 func Sentence(english string) string { return current.Load().Sentence(english) }
 
 // Count returns "1 server" or "2 servers". Its key in the catalog is "%d server".
-func Count(n int, what string) string {
-	key := "%d " + what
+func Count(n int, noun string) string {
+	key := "%d " + noun
 	if format := T(key); format != key {
 		return fmt.Sprintf(format, n)
 	}

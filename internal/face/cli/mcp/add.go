@@ -101,12 +101,12 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	if !f.noWarm {
 		learn.Unseen(ctx, p.Program)
 	}
-	p.Note("next: %s shows what it offers", strings.TrimSpace("collie tools "+alone(names)))
+	p.Note("next: %s shows what it offers", strings.TrimSpace("collie tools "+onlyName(names)))
 	return nil
 }
 
 // alone returns the only one of names, empty if there are several.
-func alone(names []string) string {
+func onlyName(names []string) string {
 	if len(names) == 1 {
 		return names[0]
 	}

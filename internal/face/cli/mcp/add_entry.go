@@ -38,10 +38,10 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 	var e entry
 	e.Type, e.URL = f.transport, f.url
 	var err error
-	if e.Headers, err = pairs("--header", f.headers, ":", "'Name: value'"); err != nil {
+	if e.Headers, err = parsePairs("--header", f.headers, ":", "'Name: value'"); err != nil {
 		return nil, err
 	}
-	if e.Env, err = pairs("--env", f.env, "=", "NAME=VALUE"); err != nil {
+	if e.Env, err = parsePairs("--env", f.env, "=", "NAME=VALUE"); err != nil {
 		return nil, err
 	}
 	if len(args) > 1 {
@@ -92,7 +92,7 @@ func fromHere(command string) (string, error) {
 }
 
 // pairs parses the values of a repeatable flag.
-func pairs(flag string, values []string, sep, form string) (map[string]string, error) {
+func parsePairs(flag string, values []string, sep, form string) (map[string]string, error) {
 	if values == nil {
 		return nil, nil //nolint:nilnil // nothing was given, so nothing is written
 	}

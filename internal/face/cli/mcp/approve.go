@@ -96,7 +96,7 @@ func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 	_ = json.Unmarshal(ch.Was, &was) // a definition that is not an object has no fields
 	_ = json.Unmarshal(ch.Now, &now)
 	for _, field := range ch.Fields {
-		for _, l := range difference(legible(was[field]), legible(now[field])) {
+		for _, l := range difference(readableLines(was[field]), readableLines(now[field])) {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
 		}
 	}

@@ -84,7 +84,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	}
 	if output.IsTerminal(p.In) && output.IsTerminal(p.Err) {
 		in := root.NewLines(p.In)
-		o.Answer = func(ctx context.Context, problem string) (string, error) { return p.pasted(ctx, in, problem) }
+		o.Answer = func(ctx context.Context, problem string) (string, error) { return p.askPastedURL(ctx, in, problem) }
 		o.AskClient = func(ctx context.Context, redirect string) (string, string, error) {
 			return p.askClient(ctx, in, redirect)
 		}
@@ -126,7 +126,7 @@ func (p commands) showSignIn(address string, opened bool) {
 }
 
 // pasted asks for the address at which the browser ended.
-func (p commands) pasted(ctx context.Context, in *root.Lines, problem string) (string, error) {
+func (p commands) askPastedURL(ctx context.Context, in *root.Lines, problem string) (string, error) {
 	if problem != "" {
 		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
 	}

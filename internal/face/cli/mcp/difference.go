@@ -41,25 +41,25 @@ func difference(was, now []string) []differenceLine {
 		}
 	}
 	add(' ', was[:head])
-	out = append(out, compared(was[head:len(was)-tail], now[head:len(now)-tail])...)
+	out = append(out, commonLines(was[head:len(was)-tail], now[head:len(now)-tail])...)
 	add(' ', was[len(was)-tail:])
-	return around(out)
+	return nearChanges(out)
 }
 
 // commonLines keeps as many common lines as possible (the longest common subsequence), and none if the
 // computation would take too long.
-func compared(was, now []string) []differenceLine {
+func commonLines(was, now []string) []differenceLine {
 	var out []differenceLine
 	i, j := 0, 0
 	if len(was)*len(now) <= maxCompared {
-		kept := make([][]int32, len(was)+1) // kept[i][j]: number of lines that was[i:] and now[j:] have in common
-		for i := range kept {
-			kept[i] = make([]int32, len(now)+1)
+		common := make([][]int32, len(was)+1) // kept[i][j]: number of lines that was[i:] and now[j:] have in common
+		for i := range common {
+			common[i] = make([]int32, len(now)+1)
 		}
 		for i, wa := range slices.Backward(was) {
 			for j := len(now) - 1; j >= 0; j-- {
-				if kept[i][j] = max(kept[i+1][j], kept[i][j+1]); wa == now[j] {
-					kept[i][j] = kept[i+1][j+1] + 1
+				if common[i][j] = max(common[i+1][j], common[i][j+1]); wa == now[j] {
+					common[i][j] = common[i+1][j+1] + 1
 				}
 			}
 		}
@@ -68,7 +68,7 @@ func compared(was, now []string) []differenceLine {
 			case was[i] == now[j]:
 				out = append(out, differenceLine{' ', was[i]})
 				i, j = i+1, j+1
-			case kept[i+1][j] >= kept[i][j+1]:
+			case common[i+1][j] >= common[i][j+1]:
 				out = append(out, differenceLine{'-', was[i]})
 				i++
 			default:
@@ -87,7 +87,7 @@ func compared(was, now []string) []differenceLine {
 }
 
 // around omits common lines, except those near a change.
-func around(lines []differenceLine) []differenceLine {
+func nearChanges(lines []differenceLine) []differenceLine {
 	show := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.sign == ' ' {
@@ -111,7 +111,7 @@ func around(lines []differenceLine) []differenceLine {
 
 // readableLines splits a JSON text into readable lines: a string into its own lines, anything else indented, with
 // escapes decoded.
-func legible(raw json.RawMessage) []string {
+func readableLines(raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func legible(raw json.RawMessage) []string {
 	if json.Unmarshal(raw, &text) != nil {
 		var b bytes.Buffer
 		if text = string(raw); json.Indent(&b, raw, "", "  ") == nil {
-			text = jsonString.ReplaceAllStringFunc(b.String(), unescaped)
+			text = jsonString.ReplaceAllStringFunc(b.String(), unescapeJSON)
 		}
 	}
 	return strings.Split(text, "\n")
@@ -130,7 +130,7 @@ var jsonString = lazyregexp.New(`"(?:[^"\\]|\\.)*"`)
 
 // unescapeJSON rewrites a JSON string with as few escapes as possible. An escape that is not a valid character
 // stays, because different ones would otherwise look the same.
-func unescaped(s string) string {
+func unescapeJSON(s string) string {
 	var text string
 	if !strings.Contains(s, `\`) || json.Unmarshal([]byte(s), &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
 		return s

@@ -97,7 +97,7 @@ func FuzzLegible(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		text := strings.Join(legible(raw), "\n")
+		text := strings.Join(readableLines(raw), "\n")
 		if !json.Valid(raw) || raw[0] == '"' {
 			return
 		}

@@ -20,7 +20,7 @@ func (p commands) disableCommand() *cobra.Command {
 		Long: "Switches servers off, in the file that defines them; comments in it stay. Their tools are\n" +
 			"no longer offered. \"collie mcp enable\" switches them on again.",
 		ValidArgsFunction: p.CompleteServers,
-		RunE:              func(c *cobra.Command, args []string) error { return p.turn(c.Context(), args, false) },
+		RunE:              func(c *cobra.Command, args []string) error { return p.switchServers(c.Context(), args, false) },
 	}
 }
 
@@ -29,7 +29,7 @@ func (p commands) enableCommand() *cobra.Command {
 		Use: "enable NAME…", Short: "Switch servers on again", Args: someServers,
 		Long:              "Switches servers on, in the file that defines them; comments in it stay.",
 		ValidArgsFunction: p.CompleteServers,
-		RunE:              func(c *cobra.Command, args []string) error { return p.turn(c.Context(), args, true) },
+		RunE:              func(c *cobra.Command, args []string) error { return p.switchServers(c.Context(), args, true) },
 	}
 }
 
@@ -42,7 +42,7 @@ func someServers(c *cobra.Command, args []string) error {
 }
 
 // turn switches servers on or off: all of them or none.
-func (p commands) turn(ctx context.Context, names []string, on bool) error {
+func (p commands) switchServers(ctx context.Context, names []string, on bool) error {
 	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("already disabled: %s\n")
 	if on {
 		op, done, changed, already = "mcp enable", "enabled", locale.T("enabled %s in %s\n"), locale.T("already enabled: %s\n")

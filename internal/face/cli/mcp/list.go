@@ -80,7 +80,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 		p.Note("%s\nThe states come from the settings alone.", why)
 	}
 	if len(args) == 1 {
-		return p.Table(nil, details(&rows[0]))
+		return p.Table(nil, serverDetails(&rows[0]))
 	}
 	return p.Table(serverTable(rows, time.Now(), output.TerminalWidth(p.Out)))
 }
@@ -130,11 +130,11 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 		{"STATE", func(r *serverRow) string { return string(r.State) }},
 		{"SINCE", func(r *serverRow) string { return since(r, now) }},
 		{"TOOLS", tools},
-		{"LIST", func(r *serverRow) string { return freshness(r, now) }},
+		{"LIST", func(r *serverRow) string { return freshnessText(r, now) }},
 		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
-		{"MEMORY", func(r *serverRow) string { return memory(r.Memory) }},
+		{"MEMORY", func(r *serverRow) string { return memoryText(r.Memory) }},
 		{"TRANSPORT", func(r *serverRow) string { return r.Transport }},
-		{"DESCRIPTION", func(r *serverRow) string { return shortText(about(r)) }},
+		{"DESCRIPTION", func(r *serverRow) string { return shortText(aboutText(r)) }},
 		{"COMMAND", func(r *serverRow) string { return output.Truncate(output.OneLine(r.Command), 48) }},
 		{"REASON", func(r *serverRow) string { return output.Truncate(output.OneLine(reason(r)), 100) }},
 	}
@@ -155,14 +155,14 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 
 // optionalColumns are the columns that are omitted on a narrow terminal, in this order. The reason why a server
 // does not run is more important than what it runs.
-var dispensable = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
+var optionalColumns = []string{"TRANSPORT", "DESCRIPTION", "COMMAND", "MEMORY", "SINCE", "LIST"}
 
 // minReason is the minimum width of the last column; other columns are omitted to reach it.
 const minReason = 40
 
 // roomFor omits columns until the others fit.
 func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
-	for _, name := range dispensable {
+	for _, name := range optionalColumns {
 		used := -len(output.Gap)
 		for j, c := range all {
 			w := output.Width(c.name)
@@ -197,7 +197,7 @@ func tools(r *serverRow) string {
 }
 
 // freshness returns where the list comes from and how old it is.
-func freshness(r *serverRow, now time.Time) string {
+func freshnessText(r *serverRow, now time.Time) string {
 	switch {
 	case r.Freshness == tool.FreshNone:
 		return locale.Sentence(r.Why)
@@ -216,18 +216,18 @@ func nextRetry(r *serverRow, now time.Time) string {
 }
 
 // memory returns a size for people.
-func memory(n uint64) string {
+func memoryText(n uint64) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-func about(r *serverRow) string { return output.First(r.Description, r.Title) }
+func aboutText(r *serverRow) string { return output.First(r.Description, r.Title) }
 
 func reason(r *serverRow) string {
-	if r.Reason == untrusted {
-		return untrusted + ": " + root.TrustHint(r.File)
+	if r.Reason == untrustedReason {
+		return untrustedReason + ": " + root.TrustHint(r.File)
 	}
 	if r.Detail == "" || r.Reason == "idle_stop" {
 		return r.Reason
@@ -239,7 +239,7 @@ func reason(r *serverRow) string {
 }
 
 // untrusted is the reason shown for a project's server that nobody has trusted.
-const untrusted = "untrusted"
+const untrustedReason = "untrusted"
 
 // stateAge returns when the server entered its state, in a short form. It is empty for a server that was never
 // started.
@@ -255,7 +255,7 @@ func since(r *serverRow, now time.Time) string {
 }
 
 // details returns all facts about one server.
-func details(r *serverRow) [][]string {
+func serverDetails(r *serverRow) [][]string {
 	var out [][]string
 	add := func(name, value string) {
 		if value != "" {
@@ -271,7 +271,7 @@ func details(r *serverRow) [][]string {
 	}
 	add("reason", r.Reason)
 	add("detail", locale.Sentence(r.Detail))
-	if r.Reason == untrusted {
+	if r.Reason == untrustedReason {
 		add("detail", root.TrustHint(r.File))
 	}
 	add("transport", r.Transport)
@@ -283,7 +283,7 @@ func details(r *serverRow) [][]string {
 	if r.PID > 0 {
 		add("pid", strconv.Itoa(r.PID))
 	}
-	add("memory", memory(r.Memory))
+	add("memory", memoryText(r.Memory))
 	add("lifecycle", r.Lifecycle)
 	if r.Attempt > 0 {
 		add("failures in a row", strconv.Itoa(r.Attempt))

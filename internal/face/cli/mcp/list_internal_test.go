@@ -54,7 +54,7 @@ func TestServerTableNarrow(t *testing.T) {
 			Since:        now,
 		},
 		{ServerStatus: tool.ServerStatus{Name: "again", State: tool.StateStarting, NextRetry: &retry, Transport: "http", Command: "https://x"}, Since: now},
-		{ServerStatus: tool.ServerStatus{Name: "p", State: tool.StateDisabled, Transport: "stdio", Command: "x", Reason: untrusted}, File: "/w/.collie/collie.json"},
+		{ServerStatus: tool.ServerStatus{Name: "p", State: tool.StateDisabled, Transport: "stdio", Command: "x", Reason: untrustedReason}, File: "/w/.collie/collie.json"},
 	}
 	head, cells := serverTable(rows, now, 80)
 	want := strings.TrimPrefix(`

@@ -93,7 +93,7 @@ func (p commands) rename(ctx context.Context, from, to string) error {
 		return err
 	}
 	p.Shadowed(from)
-	for _, place := range mentions(cfg, from) {
+	for _, place := range profilesNaming(cfg, from) {
 		p.Warn("%s still names %s; change it as well: collie config set", place, from)
 	}
 	p.Changed(ctx, cfg, op, map[string]any{"servers": []string{from, to}, "file": s.File})
@@ -127,7 +127,7 @@ func (p commands) wrongName(cfg *config.Config, from, to string) string {
 const ruleName = "R-CV-2"
 
 // mentions returns the settings of profiles that name a server.
-func mentions(cfg *config.Config, name string) []string {
+func profilesNaming(cfg *config.Config, name string) []string {
 	var out []string
 	is := func(s string) bool {
 		return s == name || strings.HasPrefix(s, name+".") || strings.HasPrefix(s, name+"/")

@@ -109,7 +109,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 	}
 	var refused error
 	if !trusted {
-		if refused = p.agreed(ctx, project, yes); refused == nil {
+		if refused = p.confirmTrust(ctx, project, yes); refused == nil {
 			if err := project.Trust(ctx, cfg.Paths, time.Now()); err != nil {
 				return asTrustFailure(project.File, err)
 			}
@@ -192,7 +192,7 @@ func projectText(project *config.Project, servers []entryadmin.ProjectServer) st
 }
 
 // agreed asks for a yes, unless --yes was given.
-func (p commands) agreed(ctx context.Context, project *config.Project, yes bool) error {
+func (p commands) confirmTrust(ctx context.Context, project *config.Project, yes bool) error {
 	if yes {
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestMentions(t *testing.T) {
 		"b": {Tools: config.Filter{Exclude: []string{"git"}}, Actions: config.Filter{Include: []string{"git.push"}}},
 		"a": {Views: map[string]string{"git": "flat"}, Tools: config.Filter{Include: []string{"github", "*"}}},
 	}}
-	if diff := cmp.Diff([]string{"profiles.a.views", "profiles.b.tools", "profiles.b.actions"}, mentions(cfg, "git")); diff != "" {
+	if diff := cmp.Diff([]string{"profiles.a.views", "profiles.b.tools", "profiles.b.actions"}, profilesNaming(cfg, "git")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -37,7 +37,7 @@ func (p commands) validate(files []string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	found := inOrder(cfg, append(Findings(cfg, wrong, p.Env), missing(cfg, p.Env)...))
+	found := inOrder(cfg, append(Findings(cfg, wrong, p.Env), missingPrograms(cfg, p.Env)...))
 	faults := 0
 	for _, f := range found {
 		if f.Severity == config.SeverityError {
@@ -87,7 +87,7 @@ func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 
 // missingPrograms returns warnings about programs and folders that do not exist now. They may exist where, or when,
 // the servers start.
-func missing(cfg *config.Config, env config.Env) []config.Finding {
+func missingPrograms(cfg *config.Config, env config.Env) []config.Finding {
 	var out []config.Finding
 	for _, prog := range serveradmin.Programs(cfg, env) {
 		i := slices.Index(root.ServerNames(cfg), prog.Server)

@@ -58,7 +58,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		var rows [][]string
 		for i := range all {
 			w := &all[i]
-			rows = append(rows, []string{w.ID, output.Ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoable(w), output.Cut(strings.Join(shown(w), ", "))})
+			rows = append(rows, []string{w.ID, output.Ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoState(w), output.Cut(strings.Join(visible(w), ", "))})
 		}
 		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
 			return err
@@ -69,13 +69,13 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 }
 
 // shown returns the targets of a write for people.
-func shown(w *notesadmin.Write) []string {
+func visible(w *notesadmin.Write) []string {
 	out := w.Targets
 	if len(w.Names) > 0 {
 		out = w.Names
 	}
-	if most := 3; len(out) > most {
-		out = append(out[:most:most], locale.Sprintf("… %d more", len(out)-most))
+	if limit := 3; len(out) > limit {
+		out = append(out[:limit:limit], locale.Sprintf("… %d more", len(out)-limit))
 	}
 	return out
 }
@@ -87,7 +87,7 @@ func writeJSON(w *notesadmin.Write) map[string]any {
 	}
 }
 
-func undoable(w *notesadmin.Write) string {
+func undoState(w *notesadmin.Write) string {
 	switch {
 	case w.CanUndo():
 		return locale.T("yes")
@@ -139,14 +139,14 @@ func (p commands) revert(ctx context.Context, a *app.App, notes *notesadmin.Note
 	if err != nil {
 		return err
 	}
-	made := notesadmin.UndoCall(w, root.Principal(), "collie siyuan undo", caller)
-	if made == nil {
+	inverse := notesadmin.UndoCall(w, root.Principal(), "collie siyuan undo", caller)
+	if inverse == nil {
 		return notes.Restore(ctx, w)
 	}
 	if err := a.Notes.AwaitToolConfig(ctx); err != nil {
 		return err
 	}
-	r, err := a.Pipeline.Do(ctx, *made)
+	r, err := a.Pipeline.Do(ctx, *inverse)
 	caller.Done()
 	switch {
 	case err != nil:
@@ -167,11 +167,11 @@ func undoText(w *notesadmin.Write, since []string) string {
 	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)
 	for i := range w.Before {
 		v := &w.Before[i]
-		what := "block"
+		headline := "block"
 		if v.Document {
-			what = "document"
+			headline = "document"
 		}
-		say("  %s %s %s", what, v.ID, output.OneLine(v.HPath))
+		say("  %s %s %s", headline, v.ID, output.OneLine(v.HPath))
 		for _, line := range excerpt(v.Kramdown) {
 			say("    │ %s", output.Cut(line))
 		}
@@ -187,10 +187,10 @@ func undoText(w *notesadmin.Write, since []string) string {
 
 // excerpt returns the first lines of a text.
 func excerpt(text string) []string {
-	const most = 6
+	const limit = 6
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) > most {
-		lines = append(lines[:most:most], locale.Sprintf("… %d more lines", len(lines)-most))
+	if len(lines) > limit {
+		lines = append(lines[:limit:limit], locale.Sprintf("… %d more lines", len(lines)-limit))
 	}
 	return lines
 }

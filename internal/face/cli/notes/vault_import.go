@@ -133,11 +133,11 @@ func (p commands) showImport(file, dir string, r *vaultadmin.FolderReport, dry b
 	if err := p.showStates(r); err != nil {
 		return err
 	}
-	what := locale.Sprintf("imported into %s", file)
+	headline := locale.Sprintf("imported into %s", file)
 	if dry {
-		what = locale.Sprintf("would be imported into %s", file)
+		headline = locale.Sprintf("would be imported into %s", file)
 	}
-	return p.showFolder(what, file, dir, r)
+	return p.showFolder(headline, file, dir, r)
 }
 
 // worthTelling maps the outcomes that are printed file by file to their explanations.

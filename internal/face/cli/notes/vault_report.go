@@ -53,7 +53,7 @@ func folderDetail(v *vaultadmin.Vault, place string, r *vaultadmin.FolderReport)
 }
 
 // showFolder prints the outcome of an import or export. It returns an error if only a part succeeded.
-func (p commands) showFolder(what, file, place string, r *vaultadmin.FolderReport) error {
+func (p commands) showFolder(headline, file, place string, r *vaultadmin.FolderReport) error {
 	var err error
 	if p.JSON {
 		out := map[string]any{
@@ -71,7 +71,7 @@ func (p commands) showFolder(what, file, place string, r *vaultadmin.FolderRepor
 		}
 		err = p.PrintJSON(out)
 	} else {
-		err = p.showFolderText(what, r)
+		err = p.showFolderText(headline, r)
 	}
 	if err == nil && len(r.Problems) > 0 {
 		err = root.Exit(root.ExitPartial)
@@ -79,11 +79,11 @@ func (p commands) showFolder(what, file, place string, r *vaultadmin.FolderRepor
 	return err
 }
 
-func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error {
+func (p commands) showFolderText(headline string, r *vaultadmin.FolderReport) error {
 	problems := r.ByFolder()
-	shown := problems[:min(len(problems), maxProblemRows)]
-	rows := make([][]string, len(shown))
-	for i, f := range shown {
+	visible := problems[:min(len(problems), maxProblemRows)]
+	rows := make([][]string, len(visible))
+	for i, f := range visible {
 		at := f.Path
 		if f.Line > 0 {
 			at += ":" + strconv.Itoa(f.Line)
@@ -94,7 +94,7 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 		if err := p.Table([]string{"WHERE", "WHAT", "WHY"}, rows); err != nil {
 			return err
 		}
-		if more := len(problems) - len(shown); more > 0 {
+		if more := len(problems) - len(visible); more > 0 {
 			p.Note("and %d more; --json lists all", more)
 		}
 	}
@@ -105,6 +105,6 @@ func (p commands) showFolderText(what string, r *vaultadmin.FolderReport) error 
 	if len(r.Problems) > 0 {
 		mark, rest = "!", locale.Sprintf("; not as it was: %s", locale.Count(len(r.Problems), "thing"))
 	}
-	_, err := fmt.Fprintf(p.Out, "%s %s: %s%s\n", p.Painter(p.Out).Mark(mark), what, reportText(r), rest)
+	_, err := fmt.Fprintf(p.Out, "%s %s: %s%s\n", p.Painter(p.Out).Mark(mark), headline, reportText(r), rest)
 	return err
 }

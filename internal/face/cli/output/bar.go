@@ -10,7 +10,7 @@ import (
 
 // progressBar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
 // without a terminal or with --json. It is safe for concurrent use. Close removes the line.
-type bar struct {
+type progressBar struct {
 	p      *Output
 	verb   string
 	screen bool
@@ -26,12 +26,12 @@ const (
 )
 
 // NewBar returns a bar for work that verb names.
-func (o *Output) NewBar(verb string) *bar {
-	return &bar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
+func (o *Output) NewBar(verb string) *progressBar {
+	return &progressBar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
 }
 
 // Show shows that done of total parts are done, name being the last one; name may be empty.
-func (b *bar) Show(done, total int, name string) {
+func (b *progressBar) Show(done, total int, name string) {
 	if !b.screen {
 		return
 	}
@@ -59,7 +59,7 @@ func barLine(verb string, done, total int, name string, width int) string {
 	return Truncate(text, width)
 }
 
-func (b *bar) Close() {
+func (b *progressBar) Close() {
 	if b.screen {
 		_, _ = io.WriteString(b.p.Err, "\r\x1b[K")
 	}

@@ -9,11 +9,11 @@ import (
 type style string
 
 const (
-	plainStyle style = ""
-	good       style = "32"
-	bad        style = "31"
-	doubtful   style = "33"
-	bold       style = "1"
+	plainStyle    style = ""
+	goodStyle     style = "32"
+	badStyle      style = "31"
+	doubtfulStyle style = "33"
+	boldStyle     style = "1"
 )
 
 // colours reports whether output to w may have colours: it may on a terminal, unless the person disables them
@@ -38,11 +38,11 @@ func (c Painter) Mark(text string) string { return c.paint(styleOf(text), text) 
 func styleOf(word string) style {
 	switch strings.TrimSpace(word) {
 	case "✓":
-		return good
+		return goodStyle
 	case "✗", "failed", "FAIL":
-		return bad
+		return badStyle
 	case "!":
-		return doubtful
+		return doubtfulStyle
 	}
 	return plainStyle
 }

@@ -12,7 +12,7 @@ import (
 
 // itemProgress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
 // each finished item; nothing with --json. It is safe for concurrent use. Close ends it.
-type progress struct {
+type itemProgress struct {
 	p      *Output
 	total  int
 	screen bool
@@ -26,8 +26,8 @@ type progress struct {
 }
 
 // NewProgress returns a progress for total items.
-func (o *Output) NewProgress(total int) *progress {
-	s := &progress{p: o, total: total, screen: IsTerminal(o.Err) && !o.JSON, ended: make(chan struct{}), began: time.Now()}
+func (o *Output) NewProgress(total int) *itemProgress {
+	s := &itemProgress{p: o, total: total, screen: IsTerminal(o.Err) && !o.JSON, ended: make(chan struct{}), began: time.Now()}
 	if s.screen {
 		s.done.Go(s.run)
 	}
@@ -35,7 +35,7 @@ func (o *Output) NewProgress(total int) *progress {
 }
 
 // run redraws the line as time passes.
-func (s *progress) run() {
+func (s *itemProgress) run() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -50,7 +50,7 @@ func (s *progress) run() {
 	}
 }
 
-func (s *progress) Begin(name string) {
+func (s *itemProgress) Begin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = append(s.busy, name)
@@ -58,7 +58,7 @@ func (s *progress) Begin(name string) {
 }
 
 // End shows the result of an item.
-func (s *progress) End(name, result string) {
+func (s *itemProgress) End(name, result string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over++
@@ -71,7 +71,7 @@ func (s *progress) End(name, result string) {
 	s.draw()
 }
 
-func (s *progress) draw() {
+func (s *itemProgress) draw() {
 	if !s.screen {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *progress) draw() {
 }
 
 // Close removes the line.
-func (s *progress) Close() {
+func (s *itemProgress) Close() {
 	close(s.ended)
 	s.done.Wait()
 	if s.screen {

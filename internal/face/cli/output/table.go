@@ -29,16 +29,16 @@ const minLast = 16
 // terminal is too narrow, the widest columns are cut, the last one too. If head is nil, the first cell of
 // each row is its title. Titles of columns and rows are translated.
 func (o *Output) Table(head []string, rows [][]string) error {
-	return o.lay(layout{}, head, rows)
+	return o.writeTable(tableLayout{}, head, rows)
 }
 
 // TableWhole is Table, but wraps the last column instead of cutting it.
 func (o *Output) TableWhole(head []string, rows [][]string) error {
-	return o.lay(layout{whole: true}, head, rows)
+	return o.writeTable(tableLayout{whole: true}, head, rows)
 }
 
-func (o *Output) lay(l layout, head []string, rows [][]string) error {
-	l.Painter, l.width, l.kept = o.Painter(o.Out), TerminalWidth(o.Out), handled(head)
+func (o *Output) writeTable(l tableLayout, head []string, rows [][]string) error {
+	l.Painter, l.width, l.kept = o.Painter(o.Out), TerminalWidth(o.Out), uncutColumns(head)
 	l.labels = head == nil
 	_, err := io.WriteString(o.Out, l.text(head, rows))
 	return err
@@ -46,11 +46,11 @@ func (o *Output) lay(l layout, head []string, rows [][]string) error {
 
 // LayOut returns the text of a table without colours. width 0 means that nothing is cut.
 func LayOut(head []string, rows [][]string, width int) string {
-	return layout{width: width, kept: handled(head)}.text(head, rows)
+	return tableLayout{width: width, kept: uncutColumns(head)}.text(head, rows)
 }
 
 // layout says how to format a table.
-type layout struct {
+type tableLayout struct {
 	Painter
 	width int  // of the terminal; 0 cuts nothing
 	whole bool // wrap the last column instead of cutting it
@@ -59,7 +59,7 @@ type layout struct {
 	labels bool
 }
 
-func (l layout) text(head []string, rows [][]string) string {
+func (l tableLayout) text(head []string, rows [][]string) string {
 	all := rows
 	if head != nil {
 		titles := make([]string, len(head))
@@ -103,13 +103,13 @@ const (
 
 // uncutTitles are the titles of columns that should not be cut, because their cells are input for another
 // command, or because the end of the text matters, as in a time.
-var handles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
+var uncutTitles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
 // handled returns for each column whether its title is one of handles.
-func handled(head []string) []bool {
+func uncutColumns(head []string) []bool {
 	out := make([]bool, len(head))
 	for j, title := range head {
-		out[j] = slices.Contains(handles, strings.TrimSpace(title))
+		out[j] = slices.Contains(uncutTitles, strings.TrimSpace(title))
 	}
 	return out
 }
@@ -120,14 +120,14 @@ func narrow(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {
 		return
 	}
-	if !shrink(widths, width, minColumn, minLast, kept) && slices.Contains(kept, true) && !shrink(widths, width, leastColumn, minColumn, kept) {
-		shrink(widths, width, minColumn, minColumn, nil)
+	if !shrinkColumns(widths, width, minColumn, minLast, kept) && slices.Contains(kept, true) && !shrinkColumns(widths, width, leastColumn, minColumn, kept) {
+		shrinkColumns(widths, width, minColumn, minColumn, nil)
 	}
 }
 
 // shrink is narrow with minimum widths for the columns and for the last one. It returns false if that is not
 // enough.
-func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
+func shrinkColumns(widths []int, width, least, leastLast int, kept []bool) bool {
 	first, last := widths[:len(widths)-1], widths[len(widths)-1]
 	for {
 		used, widest := min(leastLast, last), -1
@@ -152,12 +152,12 @@ func shrink(widths []int, width, least, leastLast int, kept []bool) bool {
 // Rows returns a function that writes rows as they come, in columns of at most these widths. head names the
 // columns but is not written.
 func (o *Output) Rows(head []string, widths []int) (line func(row []string) string) {
-	return layout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}.rows(head, widths)
+	return tableLayout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}.rows(head, widths)
 }
 
-func (l layout) rows(head []string, widths []int) (line func(row []string) string) {
+func (l tableLayout) rows(head []string, widths []int) (line func(row []string) string) {
 	widths = slices.Clone(widths)
-	narrow(widths, l.width, handled(head))
+	narrow(widths, l.width, uncutColumns(head))
 	return func(row []string) string {
 		for i, cell := range row {
 			row[i] = OneLine(cell)
@@ -170,7 +170,7 @@ func (l layout) rows(head []string, widths []int) (line func(row []string) strin
 }
 
 // row formats one row in columns of these widths.
-func (l layout) row(row []string, widths []int, head bool) string {
+func (l tableLayout) row(row []string, widths []int, head bool) string {
 	var b strings.Builder
 	used := 0
 	for j, cell := range row {
@@ -182,13 +182,13 @@ func (l layout) row(row []string, widths []int, head bool) string {
 		case j < len(widths)-1:
 			cell = Truncate(cell, widths[j])
 		case l.width > 0 && l.whole:
-			cell = strings.Join(wrapped(cell, left), "\n"+strings.Repeat(" ", used))
+			cell = strings.Join(wrapText(cell, left), "\n"+strings.Repeat(" ", used))
 		case l.width > 0:
 			cell = Truncate(cell, left)
 		}
 		wide := Width(cell)
 		if head {
-			cell = l.paint(bold, cell)
+			cell = l.paint(boldStyle, cell)
 		} else {
 			cell = l.Mark(cell)
 		}

@@ -48,10 +48,10 @@ func Age(d time.Duration) string {
 }
 
 // longest is the maximum width of a value, in columns.
-const longest = 120
+const maxValueWidth = 120
 
 // Cut returns a text on one line of limited width.
-func Cut(text string) string { return Truncate(OneLine(text), longest) }
+func Cut(text string) string { return Truncate(OneLine(text), maxValueWidth) }
 
 // DecimalSize writes a number of bytes in units of 1,000.
 func DecimalSize(n int) string {

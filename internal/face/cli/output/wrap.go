@@ -9,13 +9,13 @@ import (
 
 // wrapText breaks text into lines of at most width columns, between words or between characters that take two
 // columns, such as Chinese ones. A longer word gets its own line. width 0 means no breaks.
-func wrapped(text string, width int) []string {
+func wrapText(text string, width int) []string {
 	if width <= 0 || Width(text) <= width {
 		return []string{text}
 	}
 	var lines []string
 	line, used := "", 0
-	for _, piece := range pieces(text) {
+	for _, piece := range unbreakableParts(text) {
 		bare := strings.TrimRight(piece, " ")
 		if used > 0 && used+Width(bare) > width {
 			lines = append(lines, strings.TrimRight(line, " "))
@@ -29,7 +29,7 @@ func wrapped(text string, width int) []string {
 
 // unbreakableParts splits a line into parts that are not broken: words with their trailing spaces, and single wide
 // characters with combining marks.
-func pieces(text string) []string {
+func unbreakableParts(text string) []string {
 	var out []string
 	begin, space, wide := 0, false, false
 	for i, r := range text {
@@ -52,7 +52,7 @@ func Paragraphs(text string, width int) string {
 	var out, prose []string
 	flush := func() {
 		if len(prose) > 0 {
-			out = append(out, wrapped(joined(prose), width)...)
+			out = append(out, wrapText(joinProse(prose), width)...)
 			prose = nil
 		}
 	}
@@ -70,7 +70,7 @@ func Paragraphs(text string, width int) string {
 }
 
 // joined is lines of prose as one: with a space between words, with none behind or before a Chinese character.
-func joined(lines []string) string {
+func joinProse(lines []string) string {
 	text := lines[0]
 	for _, line := range lines[1:] {
 		before, _ := utf8.DecodeLastRuneInString(text)
@@ -99,7 +99,7 @@ func Hanging(text string, width int) string {
 		if at == 0 || at+minLast > width || Width(body) <= width {
 			continue
 		}
-		rest := wrapped(body[at:], width-at)
+		rest := wrapText(body[at:], width-at)
 		lines[i] = body[:at] + strings.Join(rest, "\n"+strings.Repeat(" ", at)) + line[len(body):]
 	}
 	return strings.Join(lines, "")

@@ -21,7 +21,7 @@ func TestWrapped(t *testing.T) {
 		{"笔记在思源里，读写都行", 12, []string{"笔记在思源", "里，读写都行"}},
 		{"用 collie 读笔记", 9, []string{"用 collie", "读笔记"}},
 	} {
-		if diff := cmp.Diff(tt.want, wrapped(tt.text, tt.width)); diff != "" {
+		if diff := cmp.Diff(tt.want, wrapText(tt.text, tt.width)); diff != "" {
 			t.Errorf("%q in %d (-want +got):\n%s", tt.text, tt.width, diff)
 		}
 	}
@@ -31,12 +31,12 @@ func FuzzWrapped(f *testing.F) {
 	f.Add("one two  three 笔记。end", 7)
 	f.Fuzz(func(t *testing.T, text string, width int) {
 		text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-		lines := wrapped(text, width)
+		lines := wrapText(text, width)
 		if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(text, " ", "") {
 			t.Errorf("%q became %q", text, lines)
 		}
 		for _, line := range lines {
-			if len(pieces(line)) > 1 && width > 0 && Width(line) > width {
+			if len(unbreakableParts(line)) > 1 && width > 0 && Width(line) > width {
 				t.Errorf("%q in %d: the line %q", text, width, line)
 			}
 		}
@@ -57,7 +57,7 @@ func TestTablesFit(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{strings.Repeat("a", 60), strings.Repeat("思", 30), strings.Repeat("word ", 30)}, {"b", "c", "d"}}
 	for _, whole := range []bool{false, true} {
-		text := layout{width: 80, whole: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
+		text := tableLayout{width: 80, whole: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
 		for line := range strings.Lines(text) {
 			if w := Width(strings.TrimRight(line, "\n")); w > 80 {
 				t.Errorf("a line of %d columns: %q", w, line)
@@ -98,7 +98,7 @@ func TestHandlesAreWhole(t *testing.T) {
 func TestRowsKeepTimes(t *testing.T) {
 	t.Parallel()
 	row := []string{"11-22 11:44:16", "call.result", "direct", "search.query_sql", "refused", "1004.5", strings.Repeat("m", 60)}
-	line := layout{width: 80}.rows(strings.Fields("TIME KIND ORIGIN WHAT OUTCOME MS MESSAGE"), []int{14, 11, 6, 14, 7, 6, 200})(row)
+	line := tableLayout{width: 80}.rows(strings.Fields("TIME KIND ORIGIN WHAT OUTCOME MS MESSAGE"), []int{14, 11, 6, 14, 7, 6, 200})(row)
 	if !strings.HasPrefix(line, "11-22 11:44:16  call.re") || Width(line) > 80 {
 		t.Errorf("%d columns: %q", Width(line), line)
 	}
@@ -107,7 +107,7 @@ func TestRowsKeepTimes(t *testing.T) {
 func TestColours(t *testing.T) {
 	t.Parallel()
 	on := Painter(true)
-	got := layout{Painter: on}.text([]string{"NAME", "STATE"}, [][]string{{"a", "failed"}, {"b", "ready"}})
+	got := tableLayout{Painter: on}.text([]string{"NAME", "STATE"}, [][]string{{"a", "failed"}, {"b", "ready"}})
 	if want := "\x1b[1mNAME\x1b[0m  \x1b[1mSTATE\x1b[0m\na     \x1b[31mfailed\x1b[0m\nb     ready\n"; got != want {
 		t.Errorf("%q", got)
 	}

@@ -190,12 +190,12 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	}
 }
 
-func modelNames(models []app.ModelInfo, most int) string {
+func modelNames(models []app.ModelInfo, limit int) string {
 	var names []string
-	for _, m := range models[:min(most, len(models))] {
+	for _, m := range models[:min(limit, len(models))] {
 		names = append(names, m.Model)
 	}
-	if len(models) > most {
+	if len(models) > limit {
 		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")

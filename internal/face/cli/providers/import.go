@@ -162,10 +162,10 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 			add(found{Name: ours, From: "opencode", key: keys[name]})
 		}
 	}
-	here := app.FindLocalProviders(ctx, cfg, p.Env)
-	for _, name := range slices.Sorted(maps.Keys(here)) {
+	candidates := app.FindLocalProviders(ctx, cfg, p.Env)
+	for _, name := range slices.Sorted(maps.Keys(candidates)) {
 		var models []string
-		for _, m := range here[name] {
+		for _, m := range candidates[name] {
 			models = append(models, m.Model)
 		}
 		add(found{Name: name, From: locale.T("this machine"), hints: models, Models: len(models)})

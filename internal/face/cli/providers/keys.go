@@ -284,12 +284,12 @@ func (p commands) removeKey(ctx context.Context, provider, label string) error {
 	if err != nil {
 		return err
 	}
-	gone := pr.Keys[i]
+	removed := pr.Keys[i]
 	pr.Keys = slices.Delete(pr.Keys, i, i+1)
 	if err := p.saveKeys(ctx, cfg, "keys remove", pr, label); err != nil {
 		return err
 	}
-	p.forgetSecret(ctx, cfg, provider, gone)
+	p.forgetSecret(ctx, cfg, provider, removed)
 	return nil
 }
 

@@ -267,11 +267,11 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 	default:
 		var cells [][]string
 		for _, r := range rows {
-			said := locale.Sprintf("works, %d models", r.Models)
+			message := locale.Sprintf("works, %d models", r.Models)
 			if !r.OK {
-				said = r.Error
+				message = r.Error
 			}
-			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), p.Painter(p.Out).Mark(map[bool]string{true: "✓", false: "✗"}[r.OK]), said})
+			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), p.Painter(p.Out).Mark(map[bool]string{true: "✓", false: "✗"}[r.OK]), message})
 		}
 		err = p.Table([]string{"PROVIDER", "KEY", "", "RESULT"}, cells)
 	}

@@ -34,13 +34,13 @@ func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) 
 	go func() { _, _ = say.Write(callLine(c)) }() // ends when the request was read, or with the pipe
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return tool.Result{}, r.cut(ctx, err)
+		return tool.Result{}, r.lostAnswer(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(resp.Body)
 		if err != nil {
-			return tool.Result{}, r.lost(ctx, err)
+			return tool.Result{}, r.goneError(ctx, err)
 		}
 		return tool.Result{}, Refused(resp.StatusCode, raw)
 	}
@@ -89,7 +89,7 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 			if errors.Is(err, io.EOF) {
 				err = errors.New("it ended the answer too early")
 			}
-			return tool.Result{}, r.cut(ctx, err)
+			return tool.Result{}, r.lostAnswer(ctx, err)
 		}
 		var got line
 		if err := r.decode(raw, &got); err != nil {
@@ -113,11 +113,11 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 }
 
 // cut returns the error for a call whose answer was lost: it may have taken effect.
-func (r *Client) cut(ctx context.Context, err error) error {
+func (r *Client) lostAnswer(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &tool.Error{Op: "call", Kind: tool.Canceled, OutcomeUnknown: true, Err: cause}
 	}
-	if e, ok := r.lost(ctx, err).(*tool.Error); ok { //nolint:errorlint // lost makes it
+	if e, ok := r.goneError(ctx, err).(*tool.Error); ok { //nolint:errorlint // lost makes it
 		e.OutcomeUnknown = true
 		return e
 	}

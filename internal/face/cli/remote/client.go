@@ -131,7 +131,7 @@ func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, r.lost(ctx, err)
+		return nil, r.goneError(ctx, err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, Refused(resp.StatusCode, raw)
@@ -150,13 +150,13 @@ func (r *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return nil, r.lost(ctx, err)
+		return nil, r.goneError(ctx, err)
 	}
 	return resp, nil
 }
 
 // lost returns the error for a gateway that has gone away.
-func (r *Client) lost(ctx context.Context, err error) error {
+func (r *Client) goneError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}

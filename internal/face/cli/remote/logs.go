@@ -74,7 +74,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 	if resp.StatusCode != http.StatusOK {
 		raw, err := io.ReadAll(resp.Body)
 		if err != nil {
-			return r.lost(ctx, err)
+			return r.goneError(ctx, err)
 		}
 		return Refused(resp.StatusCode, raw)
 	}
@@ -86,7 +86,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 			return nil // the gateway is stopping
 		}
 		if err != nil {
-			return r.lost(ctx, err)
+			return r.goneError(ctx, err)
 		}
 		data, ok := bytes.CutPrefix(text, []byte("data: "))
 		switch {

@@ -43,20 +43,20 @@ func (r *Client) FlushCache(ctx context.Context) error {
 
 // Restart stops a server and starts it again.
 func (r *Client) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {
-	return r.act(ctx, name, "restart")
+	return r.postAction(ctx, name, "restart")
 }
 
 // Refresh makes a server send its lists.
 func (r *Client) Refresh(ctx context.Context, name string) (tool.ServerStatus, error) {
-	return r.act(ctx, name, "refresh")
+	return r.postAction(ctx, name, "refresh")
 }
 
 // Start starts a server that is not running.
 func (r *Client) Start(ctx context.Context, name string) (tool.ServerStatus, error) {
-	return r.act(ctx, name, "start")
+	return r.postAction(ctx, name, "start")
 }
 
-func (r *Client) act(ctx context.Context, name, verb string) (tool.ServerStatus, error) {
+func (r *Client) postAction(ctx context.Context, name, verb string) (tool.ServerStatus, error) {
 	raw, err := r.Do(ctx, http.MethodPost, serverPath(name)+"/"+verb, []byte("{}"))
 	if err != nil {
 		return tool.ServerStatus{}, err

@@ -54,9 +54,9 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 		return nil, err
 	}
 	if !p.Local {
-		g, same, err := p.FindGateway(ctx, cfg)
+		g, sameSettings, err := p.FindGateway(ctx, cfg)
 		switch {
-		case err == nil && same:
+		case err == nil && sameSettings:
 			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
 				return r, nil
 			}

@@ -62,7 +62,7 @@ func command(name, action, arguments string) (line, rest string, ok bool) {
 			break
 		}
 		key := arguments[m[2]:m[3]]
-		value, behind := argument(arguments[m[1]:])
+		value, behind := parseValue(arguments[m[1]:])
 		if behind == arguments[m[1]:] {
 			return "", "", false
 		}
@@ -79,7 +79,7 @@ func command(name, action, arguments string) (line, rest string, ok bool) {
 }
 
 // argument parses a value: JSON, or text up to a comma or bracket.
-func argument(text string) (v gjson.Result, rest string) {
+func parseValue(text string) (v gjson.Result, rest string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage
 	if d.Decode(&raw) == nil {

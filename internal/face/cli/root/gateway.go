@@ -14,12 +14,12 @@ import (
 // Gateway returns a client for the gateway that is running in this home, for commands about it. It is an
 // error if none answers, or one of another version. sameSettings reports whether it has the settings of this command.
 // The caller closes r.
-func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, same bool, err error) {
+func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, sameSettings bool, err error) {
 	none := &tool.Error{
 		Op: "ask the gateway", Kind: tool.Unavailable,
 		Message: "no gateway runs in this home", Hint: "collie serve starts one",
 	}
-	g, same, err := p.FindGateway(ctx, cfg)
+	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil {
 		return nil, false, none
 	}
@@ -34,13 +34,13 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 		none.Hint = "restart it"
 		return nil, false, none
 	}
-	return r, same, nil
+	return r, sameSettings, nil
 }
 
 // FindGateway finds the gateway that is running in this home. sameSettings reports whether it has these settings and
 // this version. If it reads the same files as cfg but has older content, it is told to read them again;
 // otherwise a command after a change would start servers of its own.
-func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, same bool, err error) {
+func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, sameSettings bool, err error) {
 	g, err = home.FindGateway(cfg.Paths)
 	if err != nil || g.Version != p.Version {
 		return g, false, err
@@ -85,7 +85,7 @@ func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 // TellOther prints a note if a gateway with other settings is running in this home: what is missing here may
 // exist there.
 func (p *Program) TellOther(ctx context.Context, cfg *config.Config) {
-	if g, same, err := p.FindGateway(ctx, cfg); err == nil && !same {
+	if g, sameSettings, err := p.FindGateway(ctx, cfg); err == nil && !sameSettings {
 		p.Note("%s", p.OtherGateway(&g, cfg))
 	}
 }

@@ -91,7 +91,7 @@ func (f *jsonFlag) Set(s string) (err error) {
 }
 
 // elsewhere maps flags of ours to the names that other programs use for them.
-var elsewhere = map[string][]string{
+var foreignFlags = map[string][]string{
 	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
 	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},
 }
@@ -103,7 +103,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			known = append(known, "--"+f.Name)
-			if slices.Contains(elsewhere[f.Name], unknown.GetSpecifiedName()) {
+			if slices.Contains(foreignFlags[f.Name], unknown.GetSpecifiedName()) {
 				near = locale.Sprintf("; did you mean --%s?", f.Name)
 			}
 		})
@@ -154,7 +154,7 @@ func (p *Program) Load() (*config.Config, error) {
 		if bad, ok := errors.AsType[*config.Error](err); ok {
 			return cfg, bad
 		}
-		return nil, unreadable(err)
+		return nil, unreadableSettings(err)
 	}
 	return cfg, nil
 }

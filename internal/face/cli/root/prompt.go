@@ -56,12 +56,12 @@ func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (str
 // returns [context.Canceled], Ctrl-D io.EOF.
 func readHidden(r io.Reader) (string, error) {
 	var line []byte
-	one := make([]byte, 1)
+	buf := make([]byte, 1)
 	for {
-		if n, err := r.Read(one); err != nil || n == 0 {
+		if n, err := r.Read(buf); err != nil || n == 0 {
 			return "", errors.Join(io.EOF, err)
 		}
-		switch c := one[0]; c {
+		switch c := buf[0]; c {
 		case '\r', '\n':
 			return string(line), nil
 		case 0x03:
@@ -81,13 +81,13 @@ func readHidden(r io.Reader) (string, error) {
 // ReadLine reads a line byte by byte and returns it without its end.
 func ReadLine(r io.Reader) (string, error) {
 	var line []byte
-	one := make([]byte, 1)
+	buf := make([]byte, 1)
 	for {
-		n, err := r.Read(one)
-		if n == 1 && one[0] == '\n' {
+		n, err := r.Read(buf)
+		if n == 1 && buf[0] == '\n' {
 			return strings.TrimSuffix(string(line), "\r"), nil
 		}
-		if line = append(line, one[:n]...); err != nil {
+		if line = append(line, buf[:n]...); err != nil {
 			if errors.Is(err, io.EOF) && len(line) > 0 {
 				return string(line), nil
 			}

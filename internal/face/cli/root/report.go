@@ -135,8 +135,8 @@ func ofSystem(err error) error {
 
 // inOneLine returns an error without its fields if its message says the same.
 func inOneLine(e *tool.Error) *tool.Error {
-	other := func(f tool.Field) bool { return f.Message != e.Message }
-	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, other) {
+	differs := func(f tool.Field) bool { return f.Message != e.Message }
+	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, differs) {
 		out := *e
 		out.Fields = nil
 		return &out

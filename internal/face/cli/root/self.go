@@ -62,7 +62,7 @@ func (p *Program) inPath() (found string, ok bool) {
 func AsFlags(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
-		b.WriteString(" --config " + output.ShellQuote(nearby(file)))
+		b.WriteString(" --config " + output.ShellQuote(displayPath(file)))
 	}
 	return b.String()
 }
@@ -75,7 +75,7 @@ func (p *Program) Typed(command string) string { return p.TypedWith(command, p.F
 func (p *Program) TypedWith(command string, files []string) string {
 	name := "collie"
 	if _, ok := p.inPath(); !ok && Self() != "" {
-		if name = nearby(Self()); !strings.ContainsRune(name, filepath.Separator) {
+		if name = displayPath(Self()); !strings.ContainsRune(name, filepath.Separator) {
 			name = "." + string(filepath.Separator) + name
 		}
 		name = output.ShellQuote(name)
@@ -87,7 +87,7 @@ func (p *Program) TypedWith(command string, files []string) string {
 }
 
 // nearby returns a path as a person types it: relative if it is below the working folder.
-func nearby(path string) string {
+func displayPath(path string) string {
 	here, err := filepath.Abs(".")
 	if err != nil {
 		return path

@@ -59,16 +59,16 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 	if err != nil {
 		return
 	}
-	g, same, err := p.FindGateway(ctx, now)
+	g, sameSettings, err := p.FindGateway(ctx, now)
 	setting, _ := detail["setting"].(string)
 	names, _ := config.SplitPath(setting)
 	switch {
 	case err != nil: // no gateway is running
 	case wrong != nil && p.readsAlike(&g, now):
 		p.Warn("the settings have errors, so the running gateway (pid %d) keeps the ones it has; collie mcp validate shows them", g.PID)
-	case !same:
+	case !sameSettings:
 		p.Note("%s", p.OtherGateway(&g, now))
-	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && (slices.Contains(reloaded, names[0]) || slices.Contains(reloaded, setting)):
+	case strings.HasPrefix(command, "mcp ") || len(names) > 0 && (slices.Contains(reloadedSections, names[0]) || slices.Contains(reloadedSections, setting)):
 		p.Note("the running gateway (pid %d at %s) has applied it; no restart is needed", g.PID, g.URL)
 	default:
 		p.Note("restart the running gateway (pid %d at %s) to use it", g.PID, g.URL)
@@ -76,7 +76,7 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 }
 
 // reloaded are the sections, and the single settings, that a running gateway takes up.
-var reloaded = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
+var reloadedSections = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
 
 // OnRecord records a change that was made. If that fails, it only prints a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
@@ -145,7 +145,7 @@ func ServerNames(cfg *config.Config) []string {
 }
 
 // unreadable returns a usage error if the settings cannot be read at all.
-func unreadable(err error) error {
+func unreadableSettings(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return Usage("read settings %s: %v; check --config, --home and COLLIE_CONFIG", e.Path, e.Err)
 	}

@@ -42,8 +42,8 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 		return err
 	}
 	for _, f := range now.Warnings {
-		same := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
-		if !slices.ContainsFunc(cfg.Warnings, same) {
+		isKnown := func(old config.Finding) bool { return old.Pointer == f.Pointer && old.Message == f.Message }
+		if !slices.ContainsFunc(cfg.Warnings, isKnown) {
 			p.Warn("%s: %s", f.Place(), locale.Sentence(f.Text()))
 		}
 	}
