@@ -15,24 +15,24 @@ import (
 
 // checks are those in front of a handler. They allocate nothing for a request that passes; passing
 // on the key with the request costs two allocations.
-type admission struct {
-	routes    routes
-	hosts     hosts
-	origins   origins
-	keys      keyring
-	named     atomic.Pointer[keyring] // the named tokens; replaced as a whole
-	anonymous *identity               // nil unless NoAuth is set
-	guesses   *guesses
-	health    health
-	maxBody   int64
-	afterStop func(func()) func() bool // runs the function when the server stops
-	log       *slog.Logger
-	next      http.Handler
+type admitRun struct {
+	routes      routes
+	hosts       hosts
+	origins     origins
+	keys        keyring
+	named       atomic.Pointer[keyring] // the named tokens; replaced as a whole
+	anonymous   *identity               // nil unless NoAuth is set
+	wrongTokens *wrongTokens
+	health      health
+	maxBody     int64
+	afterStop   func(func()) func() bool // runs the function when the server stops
+	log         *slog.Logger
+	next        http.Handler
 }
 
-func newAdmission(opts Options, at bind) (*admission, error) {
-	a := &admission{
-		routes: slices.Clone(opts.Routes), guesses: new(guesses), maxBody: opts.MaxBody,
+func newChecks(opts Options, at boundAddr) (*admitRun, error) {
+	a := &admitRun{
+		routes: slices.Clone(opts.Routes), wrongTokens: new(wrongTokens), maxBody: opts.MaxBody,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
 	var errs [3]error
@@ -50,8 +50,8 @@ func newAdmission(opts Options, at bind) (*admission, error) {
 }
 
 // ServeHTTP makes the checks in the order that the package comment lists.
-func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer a.contain(r)
+func (a *admitRun) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer a.recoverPanic(r)
 	page := a.health.page(r.URL.Path)
 	if page == nil && !a.routes.have(r.URL.Path) {
 		a.refuse(w, r, a.refusePath(r.URL.Path))
@@ -85,22 +85,22 @@ func (a *admission) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, refuseSize(a.maxBody))
 		return
 	}
-	a.hand(w, r, id, id.key(local))
+	a.serveKey(w, r, id, id.key(local))
 }
 
 // meetOrigin checks the Origin and answers preflights; done reports that the request was answered.
-func (a *admission) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal, done bool) {
+func (a *admitRun) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal, done bool) {
 	values := r.Header["Origin"]
 	if len(values) == 0 {
 		return nil, false
 	}
 	w.Header().Add("Vary", "Origin")
-	s := foreign
+	s := foreignOrigin
 	if len(values) == 1 {
 		s = a.origins.judge(values[0], r.Host)
 	}
 	ask := isPreflight(r)
-	if s == foreign || ask && s != listed {
+	if s == foreignOrigin || ask && s != listed {
 		return refuseOrigin(strings.Join(values, ", ")), false
 	}
 	if s == listed {
@@ -113,7 +113,7 @@ func (a *admission) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refus
 }
 
 // hand passes the request on with its key. When a named token is revoked, its running requests end.
-func (a *admission) hand(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
+func (a *admitRun) serveKey(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
 	ctx := context.WithValue(r.Context(), keyOf{}, key)
 	if stream := isStream(r); stream || id.afterEnd != nil {
 		var cancel context.CancelFunc
@@ -149,7 +149,7 @@ func isStream(r *http.Request) bool {
 
 // refuse answers with f and logs it. It logs the path without the query, in case somebody has put a token
 // there.
-func (a *admission) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
+func (a *admitRun) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 	a.log.Debug("request refused", "status", f.Status, "type", f.Type, "remote", r.RemoteAddr,
 		"method", r.Method, "path", shorten(r.URL.Path))
 	f.write(w, r)
@@ -157,7 +157,7 @@ func (a *admission) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 
 // recoverPanic handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
 // off, so that nobody takes it for a whole one.
-func (a *admission) contain(r *http.Request) {
+func (a *admitRun) recoverPanic(r *http.Request) {
 	cause := recover()
 	if cause == nil {
 		return

@@ -15,11 +15,11 @@ import (
 // An address with too many wrong tokens has to wait, even with the right one. Loopback is an exception: all
 // local programs share it, and any web page can make a browser send wrong tokens from it, so the right token
 // always works there.
-func (a *admission) identify(r *http.Request) (id *identity, local bool, f *refusal) {
+func (a *admitRun) identify(r *http.Request) (id *identity, local bool, f *refusal) {
 	from, local := remote(r)
-	secret, given := bearer(r.Header["Authorization"])
+	secret, given := bearerToken(r.Header["Authorization"])
 	if given && !from.IsLoopback() {
-		if wait := a.guesses.wait(from); wait > 0 {
+		if wait := a.wrongTokens.wait(from); wait > 0 {
 			return nil, local, refuseGuessing(wait)
 		}
 	}
@@ -32,14 +32,14 @@ func (a *admission) identify(r *http.Request) (id *identity, local bool, f *refu
 	if !given {
 		return nil, local, a.refuseMissing(r, local)
 	}
-	if wait := a.guesses.fail(from); wait > 0 {
+	if wait := a.wrongTokens.fail(from); wait > 0 {
 		return nil, local, refuseGuessing(wait)
 	}
 	return nil, local, a.refuseWrong(local)
 }
 
 // find returns the identity of a secret, nil if there is none.
-func (a *admission) find(secret string) *identity {
+func (a *admitRun) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
 	}
@@ -53,18 +53,18 @@ func (a *admission) find(secret string) *identity {
 
 // setNamed replaces the named tokens and ends those that are missing or changed in list. It returns the
 // holders of the ended ones.
-func (a *admission) setNamed(list []tokens.Token) (ended []string) {
+func (a *admitRun) setNamed(list []tokens.Token) (ended []string) {
 	var before keyring
 	if p := a.named.Load(); p != nil {
 		before = *p
 	}
-	ring, kept := make(keyring, 0, len(list)), make([]bool, len(before))
+	ring, unchanged := make(keyring, 0, len(list)), make([]bool, len(before))
 	for i := range list {
 		at := slices.IndexFunc(before, func(id identity) bool { return reflect.DeepEqual(*id.here.Token, list[i]) })
 		switch own := a.keys.of(list[i].Digest(), nil); {
 		case own != nil: // the gateway's own keys take precedence over the file
 		case at >= 0:
-			kept[at] = true
+			unchanged[at] = true
 			ring = append(ring, before[at])
 		default:
 			ring = append(ring, ofToken(&list[i]))
@@ -72,7 +72,7 @@ func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 	}
 	a.named.Store(&ring)
 	for i, id := range before {
-		if !kept[i] {
+		if !unchanged[i] {
 			id.end()
 			ended = append(ended, id.here.holder)
 		}
@@ -82,7 +82,7 @@ func (a *admission) setNamed(list []tokens.Token) (ended []string) {
 
 // bearerToken returns the token in the values of an Authorization header, and whether there was such a header.
 // Anything but exactly one Bearer value gives an empty token.
-func bearer(values []string) (secret string, given bool) {
+func bearerToken(values []string) (secret string, given bool) {
 	const scheme = "Bearer "
 	if len(values) != 1 {
 		return "", len(values) > 1

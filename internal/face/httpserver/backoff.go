@@ -15,14 +15,14 @@ const (
 )
 
 // guesses counts wrong tokens per address. The zero value is ready to use.
-type guesses struct {
+type wrongTokens struct {
 	mu     sync.Mutex
 	byAddr map[netip.Addr]*rate.Limiter
 }
 
 // countingAddr returns the address to count by: for IPv6 the whole /64, since one machine can choose any address
 // in it.
-func guesser(addr netip.Addr) netip.Addr {
+func countingAddr(addr netip.Addr) netip.Addr {
 	if !addr.Is6() || addr.IsLoopback() {
 		return addr
 	}
@@ -34,17 +34,17 @@ func guesser(addr netip.Addr) netip.Addr {
 }
 
 // wait returns how long addr must wait before its next attempt; 0 if it need not.
-func (g *guesses) wait(addr netip.Addr) time.Duration {
+func (g *wrongTokens) wait(addr netip.Addr) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return waitOf(g.byAddr[guesser(addr)])
+	return waitOf(g.byAddr[countingAddr(addr)])
 }
 
 // fail counts a wrong token and returns how long addr must wait now; 0 if it need not.
-func (g *guesses) fail(addr netip.Addr) time.Duration {
+func (g *wrongTokens) fail(addr netip.Addr) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	addr = guesser(addr)
+	addr = countingAddr(addr)
 	l := g.byAddr[addr]
 	if l == nil {
 		l = rate.NewLimiter(rate.Every(guessEvery), guessBurst)
@@ -57,7 +57,7 @@ func (g *guesses) fail(addr netip.Addr) time.Duration {
 }
 
 // add stores a new address. If there is no room, it drops those that need not wait any more, or else any one.
-func (g *guesses) add(addr netip.Addr, l *rate.Limiter) {
+func (g *wrongTokens) add(addr netip.Addr, l *rate.Limiter) {
 	if g.byAddr == nil {
 		g.byAddr = make(map[netip.Addr]*rate.Limiter)
 	}

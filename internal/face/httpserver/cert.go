@@ -66,7 +66,7 @@ func (c *certificate) refresh() {
 	}
 	c.checked = time.Now()
 	stat, err := c.stat()
-	if err != nil || same(stat, c.seen) {
+	if err != nil || sameFiles(stat, c.seen) {
 		return // unchanged, or briefly missing while being replaced
 	}
 	if err := c.load(stat); err != nil {
@@ -96,7 +96,7 @@ func (c *certificate) stat() (stat [2]fs.FileInfo, err error) {
 	return stat, nil
 }
 
-func same(a, b [2]fs.FileInfo) bool {
+func sameFiles(a, b [2]fs.FileInfo) bool {
 	for i := range a {
 		if !a[i].ModTime().Equal(b[i].ModTime()) || a[i].Size() != b[i].Size() || !os.SameFile(a[i], b[i]) {
 			return false

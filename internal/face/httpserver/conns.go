@@ -10,7 +10,7 @@ import (
 )
 
 // patrol is how often connections are checked.
-const patrol = 5 * time.Second
+const checkEvery = 5 * time.Second
 
 // conns are the connections of a server. It closes those that do not send a request in time or have been idle
 // for long. It does not set a deadline per connection, because setting one twice per request is a good part
@@ -65,9 +65,9 @@ func (s *conns) track(c net.Conn) net.Conn {
 	switch {
 	case len(s.all) > 1:
 	case s.timer == nil:
-		s.timer = time.AfterFunc(patrol, s.look)
+		s.timer = time.AfterFunc(checkEvery, s.closeOverdue)
 	default:
-		s.timer.Reset(patrol)
+		s.timer.Reset(checkEvery)
 	}
 	return out
 }
@@ -100,18 +100,18 @@ func (s *conns) observe(c net.Conn, state http.ConnState) {
 
 // closeOverdue interrupts connections that have waited too long. It ends their read instead of closing them, because
 // a request that has just arrived would otherwise be cut off.
-func (s *conns) look() {
+func (s *conns) closeOverdue() {
 	now := s.now.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.all {
 		since := c.since.Load()
-		if since < 0 && now+since >= int64(headerTimeout/patrol) || since > 0 && now-since >= int64(idleTimeout/patrol) {
+		if since < 0 && now+since >= int64(headerTimeout/checkEvery) || since > 0 && now-since >= int64(idleTimeout/checkEvery) {
 			_ = c.SetReadDeadline(time.Unix(1, 0)) // the server closes a connection that it cannot read
 		}
 	}
 	if len(s.all) > 0 {
-		s.timer.Reset(patrol)
+		s.timer.Reset(checkEvery)
 	}
 }
 

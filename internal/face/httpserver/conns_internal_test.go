@@ -77,12 +77,12 @@ func TestConnectionsThatWait(t *testing.T) {
 			_, _ = io.Copy(io.Discard, resp.Body)
 		}
 		slow := dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-		if took := ends(dial("GET / HTTP/1.1\r\nHo")); took < headerTimeout-patrol || took > headerTimeout+2*patrol {
+		if took := ends(dial("GET / HTTP/1.1\r\nHo")); took < headerTimeout-checkEvery || took > headerTimeout+2*checkEvery {
 			t.Errorf("half a header was waited for %v", took)
 		}
 		idle := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		answered(idle)
-		if took := ends(idle); took < idleTimeout-patrol || took > idleTimeout+2*patrol {
+		if took := ends(idle); took < idleTimeout-checkEvery || took > idleTimeout+2*checkEvery {
 			t.Errorf("an idle connection was kept for %v", took)
 		}
 		answered(slow)

@@ -89,7 +89,7 @@ type hosts struct {
 	list    []authority
 }
 
-func newHosts(opts Options, at bind) (hosts, error) {
+func newHosts(opts Options, at boundAddr) (hosts, error) {
 	h := hosts{checked: at.loopback || len(opts.AllowedHosts) > 0}
 	for _, own := range ownHosts(at) {
 		h.list = append(h.list, authority{host: own})
@@ -105,7 +105,7 @@ func newHosts(opts Options, at bind) (hosts, error) {
 }
 
 // ownHosts returns the names that are always accepted.
-func ownHosts(at bind) []host {
+func ownHosts(at boundAddr) []host {
 	own := []host{{name: "127.0.0.1"}, {name: "localhost"}, {ip: netip.IPv6Loopback()}}
 	switch {
 	case at.name == "" || at.ip.IsUnspecified():

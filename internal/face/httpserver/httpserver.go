@@ -80,7 +80,7 @@ type Options struct {
 // Server is a listener with its checks. It is safe for concurrent use. The owner calls [Server.Serve] once,
 // or [Server.Close] if it does not.
 type Server struct {
-	checks   *admission
+	checks   *admitRun
 	listener net.Listener
 	url      string
 	grace    time.Duration
@@ -109,7 +109,7 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := opts.safe(at); err != nil {
+	if err := opts.checkSafe(at); err != nil {
 		return nil, err
 	}
 	d := &Server{grace: opts.Grace, log: opts.Logger, local: at.loopback}
@@ -118,7 +118,7 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	if d.checks, err = newAdmission(opts, at); err != nil {
+	if d.checks, err = newChecks(opts, at); err != nil {
 		return nil, err
 	}
 	if d.listener, err = listen(ctx, at, opts.Addr); err != nil {
@@ -129,11 +129,11 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 	d.checks.afterStop = func(f func()) func() bool { return context.AfterFunc(draining, f) }
 	d.checks.hosts.port = strconv.Itoa(d.port())
 	d.url = d.reachableURL(at)
-	d.warnIfBare(at)
+	d.warnWithoutTLS(at)
 	return d, nil
 }
 
-func (d *Server) warnIfBare(at bind) {
+func (d *Server) warnWithoutTLS(at boundAddr) {
 	if !at.loopback && d.cert == nil {
 		d.log.Warn("listening beyond this machine without TLS: tokens and notes travel in clear text; "+
 			"use --tls-cert and --tls-key, or listen on 127.0.0.1", "addr", d.listener.Addr().String())
@@ -157,7 +157,7 @@ func (o Options) withDefaults() Options {
 }
 
 // safe refuses combinations of options that would let everybody in.
-func (o Options) safe(at bind) error {
+func (o Options) checkSafe(at boundAddr) error {
 	switch {
 	case o.NoAuth && !at.loopback:
 		return invalid(o.Addr, "--no-auth is for loopback only, and other machines can reach this address",
@@ -196,7 +196,7 @@ func (d *Server) port() int {
 	return 0
 }
 
-func (d *Server) reachableURL(at bind) string {
+func (d *Server) reachableURL(at boundAddr) string {
 	host := at.name
 	switch {
 	case at.ip.IsUnspecified() && at.ip.Is6() && host != "":

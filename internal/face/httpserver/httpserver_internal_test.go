@@ -19,7 +19,7 @@ import (
 func TestGuessesRefill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var g guesses
+		var g wrongTokens
 		a, b := netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::ffff:1")
 		for i := range guessBurst {
 			if w := g.fail(a); w != 0 {
@@ -46,7 +46,7 @@ func TestGuessesRefill(t *testing.T) {
 
 func TestGuessesAreBounded(t *testing.T) {
 	t.Parallel()
-	var g guesses
+	var g wrongTokens
 	addr := netip.MustParseAddr("10.0.0.0")
 	for range 3 * maxGuesser {
 		addr = addr.Next()
@@ -60,13 +60,13 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 }
 
-func testAdmission(tb testing.TB, opts Options, addr string) *admission {
+func testAdmission(tb testing.TB, opts Options, addr string) *admitRun {
 	tb.Helper()
 	at, err := resolve(tb.Context(), addr)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a, err := newAdmission(opts.withDefaults(), at)
+	a, err := newChecks(opts.withDefaults(), at)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestHostOffLoopback(t *testing.T) {
 	if !open.hosts.allow("whatever.example:80") {
 		t.Error("without a list any Host passes off loopback: the token guards")
 	}
-	if got := open.origins.judge("http://evil.example:7420", "evil.example:7420"); got != foreign {
+	if got := open.origins.judge("http://evil.example:7420", "evil.example:7420"); got != foreignOrigin {
 		t.Error("a Host that was not checked makes no Origin ours")
 	}
 	closed := testAdmission(t, Options{AllowedHosts: []string{"notes.example"}}, "192.0.2.1:7420")
@@ -122,7 +122,7 @@ func TestHostOffLoopback(t *testing.T) {
 			t.Errorf("%s: %t, want %t", value, got, want)
 		}
 	}
-	if closed.origins.judge("http://192.0.2.1:99", "192.0.2.1:7420") != known {
+	if closed.origins.judge("http://192.0.2.1:99", "192.0.2.1:7420") != knownOrigin {
 		t.Error("the host in the address is an origin of ours")
 	}
 }
@@ -135,17 +135,17 @@ func TestWarnsWithoutTLS(t *testing.T) {
 	}
 	defer l.Close()
 	for _, tc := range []struct {
-		at   bind
+		at   boundAddr
 		cert *certificate
 		want bool
 	}{
-		{bind{}, nil, true},
-		{bind{loopback: true}, nil, false},
-		{bind{}, new(certificate), false},
+		{boundAddr{}, nil, true},
+		{boundAddr{loopback: true}, nil, false},
+		{boundAddr{}, new(certificate), false},
 	} {
 		var b bytes.Buffer
 		d := &Server{listener: l, log: slog.New(slog.NewTextHandler(&b, nil)), cert: tc.cert}
-		d.warnIfBare(tc.at)
+		d.warnWithoutTLS(tc.at)
 		if got := strings.Contains(b.String(), "level=WARN"); got != tc.want {
 			t.Errorf("%+v: log %q", tc, b.String())
 		}
@@ -203,7 +203,7 @@ func FuzzOrigin(f *testing.F) {
 	a := testAdmission(f, Options{NoAuth: true, AllowedOrigins: []string{"https://app.example", "tool.example"}}, "127.0.0.1:7420")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := a.origins.judge(s, "127.0.0.1:7420")
-		if got == foreign {
+		if got == foreignOrigin {
 			return
 		}
 		u, err := url.Parse(s)
@@ -232,7 +232,7 @@ func (d discard) Header() http.Header         { return d.h }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
-func hotRequest(tb testing.TB) (*admission, *http.Request) {
+func hotRequest(tb testing.TB) (*admitRun, *http.Request) {
 	tb.Helper()
 	const token = "Zk3bq0vXw5oY1yqWJx2l8c7Jm4n6p9r0sTuVwXyZ012"
 	a := testAdmission(tb, Options{

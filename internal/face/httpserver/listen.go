@@ -12,26 +12,26 @@ import (
 
 // boundAddr is an address after its name was resolved, so that the address checked for loopback is the one
 // listened on.
-type bind struct {
+type boundAddr struct {
 	name     string     // as in the options, without brackets
 	ip       netip.Addr // invalid means all addresses
 	port     string
 	loopback bool
 }
 
-func resolve(ctx context.Context, addr string) (bind, error) {
+func resolve(ctx context.Context, addr string) (boundAddr, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return bind{}, invalid(addr, "this is not an address to listen on", "write HOST:PORT, such as "+defaultAddr)
+		return boundAddr{}, invalid(addr, "this is not an address to listen on", "write HOST:PORT, such as "+defaultAddr)
 	}
-	at := bind{name: host, port: port}
+	at := boundAddr{name: host, port: port}
 	switch ip, err := netip.ParseAddr(host); {
 	case host == "":
 	case err == nil:
 		at.ip = ip.Unmap()
 	default:
 		if at.ip, err = lookup(ctx, host); err != nil {
-			return bind{}, &tool.Error{
+			return boundAddr{}, &tool.Error{
 				Op: "listen on", Kind: tool.Invalid, Subject: addr, Err: err,
 				Hint: "use an address of this machine, such as " + defaultAddr,
 			}
@@ -58,7 +58,7 @@ func lookup(ctx context.Context, host string) (netip.Addr, error) {
 // Windows has its own error number for an address in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
-func listen(ctx context.Context, at bind, addr string) (net.Listener, error) {
+func listen(ctx context.Context, at boundAddr, addr string) (net.Listener, error) {
 	host := ""
 	if at.ip.IsValid() {
 		host = at.ip.String()
@@ -71,7 +71,7 @@ func listen(ctx context.Context, at bind, addr string) (net.Listener, error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, wsaAddrInUse):
 		e.Err = nil
-		e.Message = "the address is in use by " + owner(ctx, at)
+		e.Message = "the address is in use by " + portOwner(ctx, at)
 		e.Hint = "stop it, or choose another address with --http"
 	case errors.Is(err, syscall.EACCES):
 		e.Hint = "choose a port above 1023 with --http"

@@ -54,7 +54,7 @@ func isScheme(s string) bool {
 	return true
 }
 
-func (o origin) web() bool { return o.scheme == "http" || o.scheme == "https" }
+func (o origin) isWeb() bool { return o.scheme == "http" || o.scheme == "https" }
 
 // matches reports whether o matches the list entry want.
 func (o origin) matches(want origin) bool {
@@ -62,18 +62,18 @@ func (o origin) matches(want origin) bool {
 		return false
 	}
 	if want.scheme == "" {
-		return o.web()
+		return o.isWeb()
 	}
 	return o.scheme == want.scheme && o.at.port == want.at.port
 }
 
 // standing says how a request with an Origin is treated.
-type standing int
+type originStatus int
 
 const (
-	foreign standing = iota // refused
-	known                   // accepted, but browsers do not show the answer to the page
-	listed                  // accepted, with CORS headers
+	foreignOrigin originStatus = iota // refused
+	knownOrigin                       // accepted, but browsers do not show the answer to the page
+	listed                            // accepted, with CORS headers
 )
 
 // origins checks the Origin header.
@@ -84,42 +84,42 @@ type origins struct {
 	hostChecked bool
 }
 
-func newOrigins(opts Options, at bind, hostChecked bool) (origins, error) {
+func newOrigins(opts Options, at boundAddr, hostChecked bool) (origins, error) {
 	o := origins{own: ownHosts(at), hostChecked: hostChecked}
 	for _, s := range opts.AllowedOrigins {
 		if name, ok := parseAuthority(s); ok && name.port == "" {
 			o.listed = append(o.listed, origin{at: name})
 			continue
 		}
-		whole, ok := parseOrigin(s)
+		parsed, ok := parseOrigin(s)
 		if !ok {
 			return origins{}, &badEntry{
 				"allowed origins", s,
 				`write a name or a whole origin, such as "app.example" or "https://app.example"`,
 			}
 		}
-		o.listed = append(o.listed, whole)
+		o.listed = append(o.listed, parsed)
 	}
 	return o, nil
 }
 
 // judge returns how to treat a request with these values of Origin and Host.
-func (o *origins) judge(value, hostValue string) standing {
+func (o *origins) judge(value, hostValue string) originStatus {
 	got, ok := parseOrigin(value)
 	if !ok {
-		return foreign
+		return foreignOrigin
 	}
 	if slices.ContainsFunc(o.listed, got.matches) {
 		return listed
 	}
-	if !got.web() {
-		return foreign
+	if !got.isWeb() {
+		return foreignOrigin
 	}
 	if slices.ContainsFunc(o.own, got.at.host.equal) {
-		return known
+		return knownOrigin
 	}
 	if _, rest, _ := strings.Cut(value, "://"); o.hostChecked && rest == hostValue {
-		return known
+		return knownOrigin
 	}
-	return foreign
+	return foreignOrigin
 }

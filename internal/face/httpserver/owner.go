@@ -16,7 +16,7 @@ const ownerTimeout = 2 * time.Second
 
 // portOwner returns the process that listens on at, as "name (pid n)", as far as the system tells. It omits the
 // command line, which may hold secrets.
-func owner(ctx context.Context, at bind) string {
+func portOwner(ctx context.Context, at boundAddr) string {
 	ctx, cancel := context.WithTimeout(ctx, ownerTimeout)
 	defer cancel()
 	const somebody = "another program"
@@ -25,7 +25,7 @@ func owner(ctx context.Context, at bind) string {
 		return somebody
 	}
 	for _, c := range conns {
-		if c.Pid == 0 || c.Status != "LISTEN" || !overlaps(at, c.Laddr) {
+		if c.Pid == 0 || c.Status != "LISTEN" || !wouldConflict(at, c.Laddr) {
 			continue
 		}
 		p, err := process.NewProcessWithContext(ctx, c.Pid)
@@ -42,7 +42,7 @@ func owner(ctx context.Context, at bind) string {
 }
 
 // overlaps reports whether a listener on l prevents listening on at.
-func overlaps(at bind, l psnet.Addr) bool {
+func wouldConflict(at boundAddr, l psnet.Addr) bool {
 	if strconv.FormatUint(uint64(l.Port), 10) != at.port {
 		return false
 	}

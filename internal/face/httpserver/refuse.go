@@ -55,7 +55,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // a caller who has gone needs no answer
 }
 
-func (a *admission) refusePath(path string) *refusal {
+func (a *admitRun) refusePath(path string) *refusal {
 	return &refusal{
 		Status: http.StatusNotFound, Type: "not_found",
 		Message: fmt.Sprintf("there is nothing at %q", shorten(path)),
@@ -106,7 +106,7 @@ func refuseMethod() *refusal {
 const challenge = `Bearer realm="collie"`
 
 // refuseMissing refuses a request without an Authorization header.
-func (a *admission) refuseMissing(r *http.Request, local bool) *refusal {
+func (a *admitRun) refuseMissing(r *http.Request, local bool) *refusal {
 	f := &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge,
 		Message: "a token is needed", Hint: a.whereToken(local),
@@ -118,14 +118,14 @@ func (a *admission) refuseMissing(r *http.Request, local bool) *refusal {
 }
 
 // refuseWrong refuses a request with an invalid token (RFC 6750, section 3.1).
-func (a *admission) refuseWrong(local bool) *refusal {
+func (a *admitRun) refuseWrong(local bool) *refusal {
 	return &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge + `, error="invalid_token"`,
 		Message: "the token is not valid", Hint: a.whereToken(local),
 	}
 }
 
-func (a *admission) whereToken(local bool) string {
+func (a *admitRun) whereToken(local bool) string {
 	const send = `send the header "Authorization: Bearer TOKEN"`
 	if local { // only local callers are told where the token is
 		return send + "; the token is in the file token of the state folder, which collie config path --all shows"

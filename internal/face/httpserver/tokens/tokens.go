@@ -81,8 +81,8 @@ type file struct {
 const (
 	version = 1
 	// most is the maximum number of tokens in a home: each request is compared with all of them.
-	most    = 256
-	maxFile = 1 << 20 // bytes
+	maxTokens = 256
+	maxFile   = 1 << 20 // bytes
 )
 
 // Path returns the path of the file, dir being the state folder.
@@ -107,7 +107,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, fileError(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, wrong(path, "this is not a file")
+		return nil, invalidToken(path, "this is not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -133,7 +133,7 @@ func readFile(path string) ([]byte, error) {
 
 const op = "read tokens"
 
-func wrong(path, format string, args ...any) error {
+func invalidToken(path, format string, args ...any) error {
 	return &tool.Error{
 		Op: op, Kind: tool.Invalid, Subject: path, Message: fmt.Sprintf(format, args...),
 		Hint: "no named token counts until it is mended; move the file away to begin anew",
@@ -150,34 +150,34 @@ func fileError(path string, err error) error {
 
 func parse(path string, raw []byte) ([]Token, error) {
 	if len(raw) > maxFile {
-		return nil, wrong(path, "the file has more than %d bytes", maxFile)
+		return nil, invalidToken(path, "the file has more than %d bytes", maxFile)
 	}
 	var head struct {
 		Version *int `json:"version"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, wrong(path, "the file is not JSON as this program writes it: %v", err)
+		return nil, invalidToken(path, "the file is not JSON as this program writes it: %v", err)
 	}
 	if head.Version == nil || *head.Version != version {
-		return nil, wrong(path, "the file is not of version %d; another version of Collie wrote it", version)
+		return nil, invalidToken(path, "the file is not of version %d; another version of Collie wrote it", version)
 	}
 	var f file
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, wrong(path, "the file is not as this version writes it: %v", err)
+		return nil, invalidToken(path, "the file is not as this version writes it: %v", err)
 	}
-	if len(f.Tokens) > most {
-		return nil, wrong(path, "the file has %d tokens, at most %d are allowed", len(f.Tokens), most)
+	if len(f.Tokens) > maxTokens {
+		return nil, invalidToken(path, "the file has %d tokens, at most %d are allowed", len(f.Tokens), maxTokens)
 	}
 	names, digests := map[string]bool{}, map[string]bool{}
 	for i := range f.Tokens {
 		t := &f.Tokens[i]
-		if why := t.fault(); why != "" {
-			return nil, wrong(path, "tokens[%d] (%q): %s", i, t.Name, why)
+		if why := t.invalidReason(); why != "" {
+			return nil, invalidToken(path, "tokens[%d] (%q): %s", i, t.Name, why)
 		}
 		if names[t.Name] || digests[t.SHA256] {
-			return nil, wrong(path, "tokens[%d] (%q) is there twice, by its name or its digest", i, t.Name)
+			return nil, invalidToken(path, "tokens[%d] (%q) is there twice, by its name or its digest", i, t.Name)
 		}
 		names[t.Name], digests[t.SHA256] = true, true
 	}
@@ -191,7 +191,7 @@ var (
 )
 
 // fault returns what is wrong with a token in the file; empty if nothing is.
-func (t *Token) fault() string {
+func (t *Token) invalidReason() string {
 	switch {
 	case !nameForm.MatchString(t.Name):
 		return "name: expected 1 to 64 letters, digits, dots, dashes and underlines, a letter or digit first"
@@ -213,17 +213,17 @@ func (t *Token) fault() string {
 func Add(ctx context.Context, path string, t Token) (secret string, err error) {
 	secret, t.SHA256 = newSecret()
 	t.Made = time.Now().UTC().Truncate(time.Second)
-	if why := t.fault(); why != "" {
+	if why := t.invalidReason(); why != "" {
 		return "", &tool.Error{Op: "token add", Kind: tool.Invalid, Subject: t.Name, Message: why}
 	}
 	err = update(ctx, path, func(list []Token) ([]Token, error) {
 		switch {
-		case slices.ContainsFunc(list, named(t.Name)):
+		case slices.ContainsFunc(list, hasName(t.Name)):
 			return nil, &tool.Error{
 				Op: "token add", Kind: tool.Exists, Subject: t.Name, Message: "there is a token of that name",
 				Hint: "choose another name, or collie token rotate " + t.Name + " for a new secret",
 			}
-		case len(list) >= most:
+		case len(list) >= maxTokens:
 			return nil, &tool.Error{
 				Op: "token add", Kind: tool.TooLarge, Subject: t.Name, Message: fmt.Sprintf("there are %d tokens, and no more are allowed", len(list)),
 				Hint: "collie token revoke NAME ends one that nobody needs",
@@ -258,7 +258,7 @@ func Revoke(ctx context.Context, path, name string) error {
 // change applies edit to the token with this name.
 func change(ctx context.Context, path, op, name string, edit func(list []Token, i int) []Token) error {
 	return update(ctx, path, func(list []Token) ([]Token, error) {
-		if i := slices.IndexFunc(list, named(name)); i >= 0 {
+		if i := slices.IndexFunc(list, hasName(name)); i >= 0 {
 			return edit(list, i), nil
 		}
 		e := &tool.Error{
@@ -276,7 +276,7 @@ func change(ctx context.Context, path, op, name string, edit func(list []Token, 
 	})
 }
 
-func named(name string) func(Token) bool { return func(t Token) bool { return t.Name == name } }
+func hasName(name string) func(Token) bool { return func(t Token) bool { return t.Name == name } }
 
 // update changes the file while holding its lock. A damaged file is not changed.
 func update(ctx context.Context, path string, edit func([]Token) ([]Token, error)) error {

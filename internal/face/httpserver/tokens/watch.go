@@ -15,9 +15,9 @@ import (
 
 const (
 	// poll is how often the file is checked if the system sends no notices.
-	poll = 400 * time.Millisecond
+	pollEvery = 400 * time.Millisecond
 	// seldom is how often it is checked if the system reports all changes.
-	seldom = 30 * time.Second
+	slowPollEvery = 30 * time.Second
 )
 
 // Watch calls f with the content of the file at path, or the error of reading it, whenever it has changed,
@@ -42,7 +42,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 			switch {
 			case !ok: // the system stopped sending notices
 				events = nil
-				look.Reset(poll)
+				look.Reset(pollEvery)
 			case filepath.Base(e.Name) != filepath.Base(path):
 				continue
 			}
@@ -51,7 +51,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 		if err != nil {
 			now = nil
 		}
-		if !same(before, now) {
+		if !sameFile(before, now) {
 			before = now
 			f(Read(path))
 		}
@@ -62,7 +62,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify.Event, <-chan error, time.Duration) {
 	dir := filepath.Dir(path)
 	if !atomicfile.Noticed(dir) {
-		return nil, nil, poll
+		return nil, nil, pollEvery
 	}
 	w, err := fsnotify.NewWatcher()
 	if err == nil {
@@ -72,13 +72,13 @@ func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify
 	}
 	if err != nil {
 		log.Debug("no notices of changes of the tokens, the file is looked at instead", "error", err)
-		return nil, nil, poll
+		return nil, nil, pollEvery
 	}
 	context.AfterFunc(ctx, func() { _ = w.Close() })
-	return w.Events, w.Errors, seldom
+	return w.Events, w.Errors, slowPollEvery
 }
 
-func same(a, b fs.FileInfo) bool {
+func sameFile(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

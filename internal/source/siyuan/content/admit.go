@@ -39,7 +39,7 @@ type Written struct {
 // Text that looks like one of these inside code stays, with an invisible character inserted, since the kernel may
 // disagree on what is code.
 func Admit(ctx context.Context, r *action.Request, w Written) (string, []string, error) {
-	a := admission{r: r, Written: w}
+	a := admitRun{r: r, Written: w}
 	for _, step := range []func(context.Context) error{a.spelt, a.scripts, a.databases, a.references, a.spans, a.leftovers, a.assets} {
 		if err := step(ctx); err != nil {
 			return "", nil, err
@@ -49,7 +49,7 @@ func Admit(ctx context.Context, r *action.Request, w Written) (string, []string,
 }
 
 // admission is one run of [Admit].
-type admission struct {
+type admitRun struct {
 	r *action.Request
 	Written
 	warnings []string
@@ -62,7 +62,7 @@ const zero = "\u2060"
 
 // was returns the content that the text replaces, in the editor's form: in Markdown a reference and a text that looks
 // like one are the same. It is requested only if something would be removed.
-func (a *admission) was(ctx context.Context) (string, error) {
+func (a *admitRun) was(ctx context.Context) (string, error) {
 	if a.Over == "" || a.Was != "" {
 		return a.Was, nil
 	}
@@ -71,13 +71,13 @@ func (a *admission) was(ctx context.Context) (string, error) {
 	return a.Was, err
 }
 
-func (a *admission) warn(format string, args ...any) {
+func (a *admitRun) warn(format string, args ...any) {
 	a.warnings = appendNew(a.warnings, fmt.Sprintf(format, args...))
 }
 
 // replace replaces each match of pattern for which with returns a replacement; m are the positions of the match and
 // its groups.
-func (a *admission) replace(pattern *lazyregexp.Regexp, with func(m []int) (string, bool)) {
+func (a *admitRun) replace(pattern *lazyregexp.Regexp, with func(m []int) (string, bool)) {
 	var b strings.Builder
 	at := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(a.Data, -1) {
@@ -93,7 +93,7 @@ func (a *admission) replace(pattern *lazyregexp.Regexp, with func(m []int) (stri
 }
 
 // group returns the text of a group of a match, and whether the group took part.
-func (a *admission) group(m []int, n int) (string, bool) {
+func (a *admitRun) group(m []int, n int) (string, bool) {
 	if m[2*n] < 0 {
 		return "", false
 	}
@@ -101,7 +101,7 @@ func (a *admission) group(m []int, n int) (string, bool) {
 }
 
 // inCode returns a function that reports whether a position is inside code, by our own reading.
-func (a *admission) inCode() func(at int) bool {
+func (a *admitRun) inCode() func(at int) bool {
 	if a.DOM {
 		return func(int) bool { return false }
 	}
@@ -138,7 +138,7 @@ func (a *admission) inCode() func(at int) bool {
 var scriptEmbed = lazyregexp.New(`(?:\{\{|data-content\s*=\s*["']?)(?:\s|&nbsp;)*(?:/|&#0*47;|&#[xX]0*2[fF];|&sol;){2}\s*!\s*[jJ][sS]`)
 
 // scripts refuses embeds that are scripts.
-func (a *admission) scripts(ctx context.Context) error {
+func (a *admitRun) scripts(ctx context.Context) error {
 	if !scriptEmbed.MatchString(a.Data) || a.r.Levels.Everywhere(ctx, access.Delete) == nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (a *admission) scripts(ctx context.Context) error {
 var databaseAttr = lazyregexp.New(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
 // databases refuses blocks that show a hidden or missing database.
-func (a *admission) databases(ctx context.Context) error {
+func (a *admitRun) databases(ctx context.Context) error {
 	if !databaseAttr.MatchString(a.Data) {
 		return nil
 	}
@@ -195,7 +195,7 @@ var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|
 var opening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
 
 // references turns references in Markdown outside code into plain text.
-func (a *admission) references(ctx context.Context) error {
+func (a *admitRun) references(ctx context.Context) error {
 	if a.DOM || !opening.MatchString(a.Data) {
 		return nil
 	}
@@ -253,7 +253,7 @@ func standing(dom, id string) int {
 }
 
 // look looks up whether the ids in a group of a pattern's matches may be read.
-func (a *admission) look(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
+func (a *admitRun) look(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
 	var ids []kernel.ID
 	for _, m := range pattern.FindAllStringSubmatch(a.Data, -1) {
 		id := kernel.ID(strings.TrimSpace(html.UnescapeString(strings.Trim(m[group], `"'`))))
@@ -276,7 +276,7 @@ var letter = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0
 
 // spelt decodes such characters where that makes a reference: once stored, the text would be read as one at anybody's
 // next edit.
-func (a *admission) spelt(context.Context) error {
+func (a *admitRun) spelt(context.Context) error {
 	if strings.Contains(a.Data, "&") {
 		plain := letter.ReplaceAllStringFunc(a.Data, html.UnescapeString)
 		if len(opening.FindAllString(plain, -1)) > len(opening.FindAllString(a.Data, -1)) {
@@ -288,7 +288,7 @@ func (a *admission) spelt(context.Context) error {
 
 // breakOpenings breaks what still looks like the beginning of a reference: in code, in the text of a DOM, or joined from
 // pieces by earlier removals.
-func (a *admission) leftovers(ctx context.Context) error {
+func (a *admitRun) leftovers(ctx context.Context) error {
 	if !opening.MatchString(a.Data) {
 		return nil
 	}

@@ -53,7 +53,7 @@ func assetPath(address string) (path string, ok bool) {
 }
 
 // assets turns links to assets that may not be seen into plain text.
-func (a *admission) assets(ctx context.Context) error {
+func (a *admitRun) assets(ctx context.Context) error {
 	restricted, err := a.r.Levels.Restricted(ctx)
 	if err != nil || !restricted || !strings.Contains(html.UnescapeString(a.Data), "ssets") {
 		return err

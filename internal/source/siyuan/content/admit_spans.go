@@ -31,7 +31,7 @@ func attributesOf(tag string) map[string]string {
 
 // spans turns references written as tags, which Markdown may contain too, into plain text. A tag that cannot be
 // parsed loses its id.
-func (a *admission) spans(ctx context.Context) error {
+func (a *admitRun) spans(ctx context.Context) error {
 	if !refAttr.MatchString(a.Data) {
 		return nil
 	}
