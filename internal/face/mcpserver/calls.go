@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	name, err := required(in, "name", "a tool's name")
+	name, err := requiredParam(in, "name", "a tool's name")
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 }
 
 func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	uri, err := required(in, "uri", "a resource's URI")
+	uri, err := requiredParam(in, "uri", "a resource's URI")
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (s *Server) readResource(ctx context.Context, in *mcp.Incoming) (json.RawMe
 }
 
 func (s *Server) getPrompt(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	name, err := required(in, "name", "a prompt's name")
+	name, err := requiredParam(in, "name", "a prompt's name")
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 }
 
 // required returns a string parameter, or an error if it is missing.
-func required(in *mcp.Incoming, field, what string) (string, error) {
+func requiredParam(in *mcp.Incoming, field, what string) (string, error) {
 	v, ok := mcp.Text(mcp.Get(in.Params, field))
 	if !ok || v == "" {
 		return "", &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params." + field + " is missing or no string: expected " + what}
@@ -71,7 +71,7 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (jso
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
 	r, err := s.pipeline.Do(ctx, c)
 	if err != nil {
-		if r, err = refusal(c.Kind, c.Name, err, modern); err != nil {
+		if r, err = clientError(c.Kind, c.Name, err, modern); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (jso
 // clientError converts an error for MCP clients. An error from a server is passed on unchanged. If a known tool
 // was refused or failed, the error becomes a result with isError, which models can read (MCP 2025-11-25,
 // Tools, Error Handling). Everything else is a protocol error.
-func refusal(kind tool.Kind, name string, err error, modern bool) (tool.Result, error) {
+func clientError(kind tool.Kind, name string, err error, modern bool) (tool.Result, error) {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return tool.Result{}, &mcp.RPCError{Raw: e.Raw}
 	}

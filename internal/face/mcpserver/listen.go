@@ -54,11 +54,11 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 			}
 		}
 	}()
-	here := &tool.Session{ID: tool.NewCallID(), Profile: profile, ListsOnly: true}
-	s.pipeline.Join(here)
+	listSession := &tool.Session{ID: tool.NewCallID(), Profile: profile, ListsOnly: true}
+	s.pipeline.Join(listSession)
 	s.acknowledge(l)
 	defer func() {
-		s.pipeline.Leave(here.ID)
+		s.pipeline.Leave(listSession.ID)
 		s.mu.Lock()
 		delete(s.listeners, l)
 		s.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *listener) granted() json.RawMessage {
 }
 
 // tell sends a notification with the subscription's id.
-func (l *listener) tell(method string, params json.RawMessage) {
+func (l *listener) notify(method string, params json.RawMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.send(method, params)
@@ -136,7 +136,7 @@ var listMethods = map[tool.ChangeKind]string{
 }
 
 // changed notifies the clients that want to know of a change.
-func (s *Server) changed(ch tool.Change) {
+func (s *Server) notifyChange(ch tool.Change) {
 	method, params := ch.Method, ch.Params
 	if m, ok := listMethods[ch.Kind]; ok {
 		method = m
@@ -162,7 +162,7 @@ func (s *Server) changed(ch tool.Change) {
 	}
 	for _, l := range listeners {
 		if s.mayHear(l.in.Peer, ch) {
-			l.tell(method, params)
+			l.notify(method, params)
 		}
 	}
 }

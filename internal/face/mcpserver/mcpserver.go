@@ -42,7 +42,7 @@ type Client struct {
 }
 
 // owner returns what sessions and parked requests are bound to.
-func (c Client) owner() string {
+func (c Client) ownerKey() string {
 	switch {
 	case c.Owner != "":
 		return c.Owner
@@ -91,7 +91,7 @@ func New(p *pipeline.Pipeline, opts Options) *Server {
 		mcp.Field{Key: "name", Value: mcp.Quote("collie")},
 		mcp.Field{Key: "title", Value: mcp.Quote("Collie")},
 		mcp.Field{Key: "version", Value: mcp.Quote(s.opts.Version)})
-	s.stop = p.Watch(s.changed)
+	s.stop = p.Watch(s.notifyChange)
 	return s
 }
 
@@ -112,7 +112,7 @@ func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTT
 		Logger: s.log, MaxBody: b.MaxBody, MaxSessions: b.MaxSessions, Kept: b.Kept, Headers: s.checkParams,
 		Identify: func(r *http.Request) (string, any) {
 			c := identify(r)
-			return c.owner(), c
+			return c.ownerKey(), c
 		},
 	})
 }

@@ -50,18 +50,18 @@ func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
 }
 
 // resident is the [tool.Caller] for the client of a session outside of its requests.
-type resident struct {
+type sessionCaller struct {
 	server *Server
 	peer   *mcp.Peer
 }
 
-var _ tool.Caller = (*resident)(nil)
+var _ tool.Caller = (*sessionCaller)(nil)
 
 // ID returns "": it is used only during a call.
-func (*resident) ID() string { return "" }
+func (*sessionCaller) ID() string { return "" }
 
 // Supports goes by what the client declared.
-func (r *resident) Supports(what tool.Capability) bool {
+func (r *sessionCaller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanSample, tool.CanElicit, tool.CanRoots:
 		return r.peer.Can(string(what))
@@ -73,16 +73,16 @@ func (r *resident) Supports(what tool.Capability) bool {
 }
 
 // Capabilities is the client's own object.
-func (r *resident) Capabilities() json.RawMessage { return r.peer.Capabilities }
+func (r *sessionCaller) Capabilities() json.RawMessage { return r.peer.Capabilities }
 
 // Notify passes a notification on. Log messages are held to the level the client asked for.
-func (r *resident) Notify(_ context.Context, method string, params json.RawMessage) {
+func (r *sessionCaller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if s := r.server.session(r.peer); method != "notifications/message" || s != nil && s.wantsLog(mcp.GetString(params, "level")) {
 		r.peer.Notify(method, params)
 	}
 }
 
 // Ask asks the client.
-func (r *resident) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (r *sessionCaller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return answerOf(r.peer.Ask(ctx, method, params))
 }

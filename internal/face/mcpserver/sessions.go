@@ -37,7 +37,7 @@ func (s *Server) Opened(p *mcp.Peer) {
 	s.mu.Lock()
 	s.sessions[p] = &session{name: clientName(p), uris: map[string]bool{}}
 	s.mu.Unlock()
-	s.pipeline.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &resident{server: s, peer: p}})
+	s.pipeline.Join(&tool.Session{ID: p.Session, Profile: client(p).Profile, Caller: &sessionCaller{server: s, peer: p}})
 }
 
 // Closed forgets a session and its subscriptions. It may be called twice.
@@ -78,7 +78,7 @@ func (s *Server) session(p *mcp.Peer) *session {
 }
 
 func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	uri, err := required(in, "uri", "a resource's URI")
+	uri, err := requiredParam(in, "uri", "a resource's URI")
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 		return json.RawMessage("{}"), nil
 	}
 	if err := s.pipeline.Subscribe(ctx, client(in.Peer).Profile, uri); err != nil {
-		_, err = refusal(tool.KindRead, uri, err, false)
+		_, err = clientError(tool.KindRead, uri, err, false)
 		return nil, err
 	}
 	if !sess.keep(uri) { // the session has ended, or a concurrent request has subscribed already
@@ -116,13 +116,13 @@ func (s *session) keep(uri string) bool {
 func (s *session) drop(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	had := s.uris[uri]
+	subscribed := s.uris[uri]
 	delete(s.uris, uri)
-	return had
+	return subscribed
 }
 
 func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	uri, err := required(in, "uri", "a resource's URI")
+	uri, err := requiredParam(in, "uri", "a resource's URI")
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +131,14 @@ func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMes
 		return json.RawMessage("{}"), nil
 	}
 	if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
-		_, err = refusal(tool.KindRead, uri, err, false)
+		_, err = clientError(tool.KindRead, uri, err, false)
 		return nil, err
 	}
 	return json.RawMessage("{}"), nil
 }
 
 func (s *Server) setLevel(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
-	level, err := required(in, "level", "a log level such as info")
+	level, err := requiredParam(in, "level", "a log level such as info")
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s *Server) setLevel(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 		return nil, mcp.ErrSessionClosed
 	}
 	if err := s.pipeline.SetLevel(ctx, in.Peer, level); err != nil {
-		_, err = refusal(tool.KindRead, level, err, false)
+		_, err = clientError(tool.KindRead, level, err, false)
 		return nil, err
 	}
 	sess.mu.Lock()

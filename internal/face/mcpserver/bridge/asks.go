@@ -18,7 +18,7 @@ type asks struct {
 const askPrefix = `"collie-`
 
 // outside returns the id that the client gets for a question.
-func outside(generation int, id mcp.ID) mcp.ID {
+func clientID(generation int, id mcp.ID) mcp.ID {
 	if generation <= 1 {
 		return id
 	}
@@ -26,7 +26,7 @@ func outside(generation int, id mcp.ID) mcp.ID {
 }
 
 // inside converts such an id back to the gateway's id.
-func inside(id mcp.ID) mcp.ID {
+func gatewayID(id mcp.ID) mcp.ID {
 	text, ok := mcp.Text([]byte(id))
 	if !ok || !strings.HasPrefix(string(id), askPrefix) {
 		return id
@@ -36,8 +36,8 @@ func inside(id mcp.ID) mcp.ID {
 }
 
 // asked records a question and returns the message for the client.
-func (a *asks) asked(generation int, m *mcp.Message) []byte {
-	id := outside(generation, m.ID)
+func (a *asks) add(generation int, m *mcp.Message) []byte {
+	id := clientID(generation, m.ID)
 	a.mu.Lock()
 	a.open[id] = generation
 	a.mu.Unlock()
@@ -49,12 +49,12 @@ func (a *asks) asked(generation int, m *mcp.Message) []byte {
 
 // cancelled forgets a question that the gateway cancels, and returns the notification for the client.
 func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
-	was := mcp.ID(mcp.Get(m.Params, "requestId"))
-	id := outside(generation, was)
+	askID := mcp.ID(mcp.Get(m.Params, "requestId"))
+	id := clientID(generation, askID)
 	a.mu.Lock()
 	delete(a.open, id)
 	a.mu.Unlock()
-	if id == was || was == "" {
+	if id == askID || askID == "" {
 		return m.Raw
 	}
 	params := mcp.Edit(m.Params, mcp.Field{Key: "requestId", Value: []byte(id)})
@@ -69,7 +69,7 @@ func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	delete(a.open, m.ID)
 	a.mu.Unlock()
 	if generation > 1 {
-		return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(inside(m.ID))}), generation, ok
+		return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(gatewayID(m.ID))}), generation, ok
 	}
 	return m.Raw, generation, ok
 }

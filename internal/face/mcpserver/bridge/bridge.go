@@ -115,20 +115,20 @@ func (r *relay) read(lines *mcp.Lines) error {
 		case m.IsResponse():
 			r.answered(m)
 		default:
-			r.notified(m)
+			r.handleNotification(m)
 		}
 	}
 }
 
 // parting bounds leaving a gateway, and waiting for goroutines that nobody needs any more.
-const parting = 2 * time.Second
+const leaveTimeout = 2 * time.Second
 
 // drain ends the relay: subscriptions at once, other requests when they are answered or the time is up.
 func (r *relay) drain() {
 	r.stopListening()
 	finished := make(chan struct{})
 	go func() { // ends with the requests, at the latest soon after the end below
-		r.flying.Wait()
+		r.inFlight.Wait()
 		r.box.close()
 		<-r.sent
 		close(finished)
@@ -146,7 +146,7 @@ func (r *relay) drain() {
 			waits = false
 		}
 	}
-	r.leave()
+	r.endSession()
 	r.end(errEnded)
 	gone := make(chan struct{})
 	go func() { // ends with the relay's goroutines; see Serve for the exception

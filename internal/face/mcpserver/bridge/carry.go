@@ -19,7 +19,7 @@ const (
 
 // forward sends a request to a gateway and passes its response to f.reply. If a gateway goes away, a request
 // that was not executed or may be repeated is sent to the next one.
-func (r *relay) carry(f *request) error {
+func (r *relay) forward(f *request) error {
 	if err := r.session.await(f); err != nil {
 		return err
 	}
@@ -33,26 +33,26 @@ func (r *relay) carry(f *request) error {
 		lost, ok := errors.AsType[*lostError](err)
 		switch {
 		case !ok:
-			if err == nil && f.greets() {
+			if err == nil && f.isInitialize() {
 				r.hear(a)
 			}
 			return err
 		case f.ctx.Err() != nil:
 			return context.Cause(f.ctx)
 		}
-		r.missed(a, err)
+		r.findAnother(a, err)
 		if f.acked.Load() > acked {
 			tries = 0 // the subscription worked for a while
 			pause(f.ctx, firstLook)
 		}
-		if lost.sent && !f.repeatable() || tries == maxTries {
-			return outcome(f, lost)
+		if lost.sent && !f.isReadOnly() || tries == maxTries {
+			return lostOutcome(f, lost)
 		}
 	}
 }
 
 // outcome returns the error for the client if a gateway went away with the request.
-func outcome(f *request, lost *lostError) error {
+func lostOutcome(f *request, lost *lostError) error {
 	e := &tool.Error{
 		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
 		Message: "the gateway went away before it answered",

@@ -89,7 +89,7 @@ func (l *httpLink) legacy() http.Header {
 // header returns the header for a request. It must not be changed.
 func (l *httpLink) header(f *request) http.Header {
 	switch {
-	case f.greets():
+	case f.isInitialize():
 		return l.common
 	case !f.modern:
 		if h := l.legacy(); h != nil {
@@ -132,43 +132,43 @@ func (l *httpLink) send(ctx context.Context, method string, h http.Header, body 
 	}
 	resp, err := l.wire.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		return nil, &lostError{sent: sent.Load() && !unwritten(err), err: err}
+		return nil, &lostError{sent: sent.Load() && !notFullySent(err), err: err}
 	}
 	return resp, nil
 }
 
 // unwritten reports whether the request was not sent completely, so that the gateway ignores it.
-func unwritten(err error) bool {
+func notFullySent(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "write" || op.Op == "readfrom")
 }
 
 // payload is a request body that records when it begins to be sent.
-type payload struct {
+type requestBody struct {
 	bytes.Reader
 	sent *atomic.Bool
 }
 
-func newPayload(b []byte, sent *atomic.Bool) *payload {
-	p := &payload{sent: sent}
+func newPayload(b []byte, sent *atomic.Bool) *requestBody {
+	p := &requestBody{sent: sent}
 	p.Reset(b)
 	return p
 }
 
 // Read reads the body.
-func (p *payload) Read(b []byte) (int, error) {
+func (p *requestBody) Read(b []byte) (int, error) {
 	p.sent.Store(true)
 	return p.Reader.Read(b)
 }
 
 // WriteTo writes the body.
-func (p *payload) WriteTo(w io.Writer) (int64, error) {
+func (p *requestBody) WriteTo(w io.Writer) (int64, error) {
 	p.sent.Store(true)
 	return p.Reader.WriteTo(w)
 }
 
 // Close does nothing.
-func (p *payload) Close() error { return nil }
+func (p *requestBody) Close() error { return nil }
 
 // tell posts a message that gets no answer.
 func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {

@@ -44,7 +44,7 @@ func (l *httpLink) answer(f *request, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if f.greets() {
+	if f.isInitialize() {
 		l.adopt(resp.Header.Get(headerSession), raw)
 	}
 	return f.answered(raw)
@@ -53,7 +53,7 @@ func (l *httpLink) answer(f *request, resp *http.Response) error {
 // answered passes on the response. The response to a subscription means that the gateway is stopping, so the
 // subscription moves to the next gateway instead.
 func (f *request) answered(raw []byte) error {
-	if f.listens() && f.acked.Load() > 0 {
+	if f.isSubscription() && f.acked.Load() > 0 {
 		return &lostError{sent: true, err: errors.New("the gateway stops")}
 	}
 	f.reply(raw)

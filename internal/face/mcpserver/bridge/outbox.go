@@ -133,7 +133,7 @@ func (r *relay) deliver(p message) {
 	defer cancel()
 	if err := a.link.tell(ctx, p.raw, p.about); err != nil {
 		r.log.Debug("notification not delivered", "error", err)
-		r.missed(a, err)
+		r.findAnother(a, err)
 	}
 }
 

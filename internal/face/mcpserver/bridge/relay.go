@@ -15,21 +15,21 @@ import (
 
 // relay carries the messages of one client.
 type relay struct {
-	opts    Options
-	log     *slog.Logger
-	out     output
-	deaf    context.Context // ends when nothing can be written to the client any more
-	life    context.Context
-	end     context.CancelCauseFunc
-	flying  sync.WaitGroup // requests of the client in flight
-	wg      sync.WaitGroup // all goroutines
-	box     *outbox
-	sent    chan struct{} // closed when the outbox is empty and closed
-	slots   chan struct{} // one value for each request in flight
-	session session
-	stream  string // identifies the client's pipe to every gateway
-	asks    asks
-	route   route
+	opts     Options
+	log      *slog.Logger
+	out      output
+	deaf     context.Context // ends when nothing can be written to the client any more
+	life     context.Context
+	end      context.CancelCauseFunc
+	inFlight sync.WaitGroup // requests of the client in flight
+	wg       sync.WaitGroup // all goroutines
+	box      *outbox
+	sent     chan struct{} // closed when the outbox is empty and closed
+	slots    chan struct{} // one value for each request in flight
+	session  session
+	stream   string // identifies the client's pipe to every gateway
+	asks     asks
+	route    route
 
 	modern atomic.Bool // the client has sent a request that needs no session
 
@@ -85,10 +85,10 @@ func (r *relay) request(m mcp.Message) {
 		f.cancel(nil)
 		return
 	}
-	r.flying.Add(1)
+	r.inFlight.Add(1)
 	r.wg.Go(func() {
-		defer r.flying.Done()
-		r.carryOut(f)
+		defer r.inFlight.Done()
+		r.execute(f)
 		<-r.slots
 	})
 }
@@ -112,11 +112,11 @@ func (r *relay) admit(f *request) *mcp.Error {
 }
 
 // carryOut handles a request until its response.
-func (r *relay) carryOut(f *request) {
+func (r *relay) execute(f *request) {
 	defer f.cancel(nil)
 	f.reply = func(raw []byte) { r.finish(f, raw) }
 	f.heard = r.heard
-	if f.listens() {
+	if f.isSubscription() {
 		f.heard = f.listener(r)
 	}
 	var err error
@@ -124,10 +124,10 @@ func (r *relay) carryOut(f *request) {
 		err = r.out.Room(f.ctx) // wait while too many answers are waiting for a slow client
 	}
 	if err == nil {
-		err = r.carry(f)
+		err = r.forward(f)
 	}
-	if f.greets() {
-		r.session.greeted()
+	if f.isInitialize() {
+		r.session.initializeOver()
 	}
 	if err != nil && context.Cause(f.ctx) != errTakenBack { //nolint:errorlint // it is never wrapped
 		r.finish(f, mcp.AppendError(nil, f.m.ID, errorObject(err)))
@@ -145,7 +145,7 @@ func (r *relay) finish(f *request, raw []byte) {
 	if !waits {
 		return
 	}
-	r.session.learn(f, raw)
+	r.session.storeSetup(f, raw)
 	r.out.line(raw)
 }
 
@@ -164,7 +164,7 @@ func (r *relay) heard(generation int, raw []byte) {
 	case err != nil:
 		r.log.Debug("not a message of the gateway", "error", err)
 	case m.IsRequest():
-		r.out.line(r.asks.asked(generation, &m))
+		r.out.line(r.asks.add(generation, &m))
 	case m.Method == "notifications/cancelled":
 		r.out.line(r.asks.cancelled(generation, &m))
 	case m.IsNotification():
@@ -182,7 +182,7 @@ func (r *relay) answered(m mcp.Message) {
 }
 
 // notified handles a notification of the client.
-func (r *relay) notified(m mcp.Message) {
+func (r *relay) handleNotification(m mcp.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
 		r.cancel(m)
@@ -201,7 +201,7 @@ func (r *relay) cancel(m mcp.Message) {
 	id := mcp.ID(mcp.Get(m.Params, "requestId"))
 	r.mu.Lock()
 	f := r.requests[id]
-	if f == nil || f.greets() { // initialize cannot be cancelled
+	if f == nil || f.isInitialize() { // initialize cannot be cancelled
 		r.mu.Unlock()
 		return
 	}
@@ -215,7 +215,7 @@ func (r *relay) stopListening() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, f := range r.requests {
-		if f.listens() {
+		if f.isSubscription() {
 			delete(r.requests, id)
 			f.cancel(errTakenBack)
 		}

@@ -39,13 +39,13 @@ func isModern(m *mcp.Message) bool {
 }
 
 // greets reports whether the request opens a legacy session.
-func (f *request) greets() bool { return !f.modern && f.m.Method == "initialize" }
+func (f *request) isInitialize() bool { return !f.modern && f.m.Method == "initialize" }
 
 // listens reports whether the request is a subscription, which lasts as long as the client.
-func (f *request) listens() bool { return f.modern && f.m.Method == "subscriptions/listen" }
+func (f *request) isSubscription() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
 // repeatable reports whether the request only reads, so that it may be sent twice.
-func (f *request) repeatable() bool {
+func (f *request) isReadOnly() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",
 		"resources/subscribe", "resources/unsubscribe", "completion/complete",

@@ -52,14 +52,14 @@ func newAttachment(life context.Context, l link, generation int) *attachment {
 
 // route holds the gateway that the client is attached to. changed must be set before use.
 type route struct {
-	mu       sync.Mutex
-	up       *attachment // nil while there is none
-	last     *attachment // the present or the previous attachment
-	looking  bool
-	failures int // number of failed searches
-	err      error
-	closed   bool
-	changed  chan struct{} // closed and replaced when up or failures changes
+	mu        sync.Mutex
+	up        *attachment // nil while there is none
+	last      *attachment // the present or the previous attachment
+	searching bool
+	failures  int // number of failed searches
+	err       error
+	closed    bool
+	changed   chan struct{} // closed and replaced when up or failures changes
 }
 
 func (w *route) now() *attachment {
@@ -77,7 +77,7 @@ func (w *route) tellAll() {
 func (w *route) to(a *attachment) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.looking = false
+	w.searching = false
 	if w.closed {
 		return false
 	}
@@ -93,7 +93,7 @@ func (w *route) to(a *attachment) bool {
 func (w *route) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.looking, w.err = false, err
+	w.searching, w.err = false, err
 	w.failures++
 	w.tellAll()
 }
@@ -118,9 +118,9 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 			failures = w.failures
 		}
 		up, err, failed, changed := w.up, w.err, w.failures > failures, w.changed
-		look := up == nil && !failed && !w.looking && !w.closed
+		look := up == nil && !failed && !w.searching && !w.closed
 		if look {
-			w.looking = true
+			w.searching = true
 			r.wg.Add(1) // safe: the caller is counted in wg, so nobody is past Wait yet
 		}
 		closed := w.closed
@@ -150,7 +150,7 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 }
 
 // missed starts to look for another gateway if err says that a could not be reached.
-func (r *relay) missed(a *attachment, err error) {
+func (r *relay) findAnother(a *attachment, err error) {
 	if _, lost := errors.AsType[*lostError](err); !lost {
 		return
 	}
@@ -158,7 +158,7 @@ func (r *relay) missed(a *attachment, err error) {
 	w.mu.Lock()
 	look := w.up == a && !w.closed
 	if look {
-		w.up, w.looking = nil, true
+		w.up, w.searching = nil, true
 		w.tellAll()
 		r.log.Warn("the gateway does not answer", "error", err)
 		r.wg.Add(1) // the caller is counted too
@@ -250,18 +250,18 @@ func (r *relay) move(a *attachment) error {
 	ctx, cancel := context.WithTimeout(r.life, restoreTime)
 	defer cancel()
 	if err := r.restore(ctx, a); err != nil {
-		a.leave()
+		a.endSession()
 		return err
 	}
 	for _, notice := range r.asks.before(a.generation) {
 		r.out.line(notice)
 	}
 	if !r.route.to(a) {
-		a.leave()
+		a.endSession()
 		return errEnded
 	}
 	r.hear(a)
-	r.news()
+	r.announceChanges()
 	return nil
 }
 
@@ -280,7 +280,7 @@ func (r *relay) hear(a *attachment) {
 				if err == nil {
 					return
 				}
-				r.missed(a, err)
+				r.findAnother(a, err)
 				pause(a.life, wait)
 			}
 		})
@@ -288,17 +288,17 @@ func (r *relay) hear(a *attachment) {
 }
 
 // leave ends the session of a; the gateway may already be gone.
-func (a *attachment) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), parting)
+func (a *attachment) endSession() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	a.end()
 	a.link.close(ctx)
 }
 
 // leave ends the client's session.
-func (r *relay) leave() {
+func (r *relay) endSession() {
 	if a := r.route.close(); a != nil {
-		a.leave()
+		a.endSession()
 	}
 }
 

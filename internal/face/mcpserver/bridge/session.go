@@ -27,9 +27,9 @@ func (s *session) admit(f *request) *mcp.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case f.greets() && s.opening != nil:
+	case f.isInitialize() && s.opening != nil:
 		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "initialize was sent twice in one session"}
-	case f.greets():
+	case f.isInitialize():
 		s.opening = make(chan struct{})
 	case s.opening == nil:
 		return sendInitialize()
@@ -62,7 +62,7 @@ func (s *session) await(f *request) error {
 }
 
 // greeted ends the wait for initialize. If initialize failed, it may be sent again.
-func (s *session) greeted() {
+func (s *session) initializeOver() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.opening)
@@ -95,7 +95,7 @@ func (s *session) initialized(raw []byte) {
 }
 
 // learn stores what a request has set up, if its response says that it succeeded.
-func (s *session) learn(f *request, response []byte) {
+func (s *session) storeSetup(f *request, response []byte) {
 	if f.modern {
 		return
 	}
@@ -180,7 +180,7 @@ func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) er
 }
 
 // news tells the client what may have changed with the gateway.
-func (r *relay) news() {
+func (r *relay) announceChanges() {
 	s := &r.session
 	s.mu.Lock()
 	ready, uris := s.ready != nil, slices.Collect(maps.Keys(s.uris))
