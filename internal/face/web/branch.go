@@ -17,7 +17,7 @@ func (a *api) selectBranch(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Index *int `json:"index"`
 	}
-	if err := read(r, &body, `{"index":0}`); err != nil {
+	if err := decodeBody(r, &body, `{"index":0}`); err != nil {
 		return err
 	}
 	if body.Index == nil {
@@ -39,7 +39,7 @@ func (a *api) fork(w http.ResponseWriter, r *http.Request) error {
 	body := struct {
 		Extent chat.Extent `json:"extent"`
 	}{chat.ForkPath}
-	if err := read(r, &body, `{"extent":"path"}, or subtree, or all`); err != nil {
+	if err := decodeBody(r, &body, `{"extent":"path"}, or subtree, or all`); err != nil {
 		return err
 	}
 	made, err := s.Fork(r.Context(), r.PathValue("id"), body.Extent)

@@ -46,7 +46,7 @@ func (a *api) flushCache(w http.ResponseWriter, r *http.Request) error {
 }
 
 // notShared answers gateways of earlier versions, which shared their lists through this API.
-func (a *api) notShared(w http.ResponseWriter, _ *http.Request) error {
+func (a *api) sharingGone(w http.ResponseWriter, _ *http.Request) error {
 	e := &tool.Error{
 		Op: "share tool cache", Kind: tool.Disabled, Message: "gateways do not share lists over HTTP any more",
 		Hint: `share through NATS: "cache": {"shared": "nats://nats.example.org:4222"}, or take lists over once with collie cache import FILE`,

@@ -50,7 +50,7 @@ func chatRoutes() []Route {
 func (a *api) chat(r *http.Request) (*chat.Service, error) { return a.opts.Chat(r.Context()) }
 
 // read decodes a JSON body. Unknown members are refused: one that is misspelt would be ignored.
-func read(r *http.Request, into any, example string) error {
+func decodeBody(r *http.Request, into any, example string) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != "application/json" && media != streamType { // a page of a foreign site can send other types without a preflight
 		return &tool.Error{Op: "chat", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
@@ -65,7 +65,7 @@ func read(r *http.Request, into any, example string) error {
 
 // permitted is c as the caller may have it: in a profile of theirs. Only a person at a terminal allows
 // actions beforehand, and for one turn: what a session allowed, anybody with a token could use.
-func permitted(who *Identity, c *chat.Config, turn bool) error {
+func restrictConfig(who *Identity, c *chat.Config, turn bool) error {
 	if len(c.Allow) > 0 && (!turn || !who.Manage) {
 		return &tool.Error{
 			Op: "chat", Kind: tool.Denied, Subject: "allow", Message: "only a person at a terminal allows actions beforehand, for one turn",
@@ -86,11 +86,11 @@ func (a *api) createSession(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var n chat.NewSession
-	if err := read(r, &n, `{"title":…,"config":{…}}`); err != nil {
+	if err := decodeBody(r, &n, `{"title":…,"config":{…}}`); err != nil {
 		return err
 	}
 	who := a.opts.Identify(r)
-	if err := permitted(&who, &n.Config, false); err != nil {
+	if err := restrictConfig(&who, &n.Config, false); err != nil {
 		return err
 	}
 	made, err := s.Create(r.Context(), n)
@@ -152,12 +152,12 @@ func (a *api) patchSession(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var p chat.Patch
-	if err := read(r, &p, `{"title":…,"pinned":…,"archived":…,"config":{…}}`); err != nil {
+	if err := decodeBody(r, &p, `{"title":…,"pinned":…,"archived":…,"config":{…}}`); err != nil {
 		return err
 	}
 	if p.Config != nil {
 		who := a.opts.Identify(r)
-		if err := permitted(&who, p.Config, false); err != nil {
+		if err := restrictConfig(&who, p.Config, false); err != nil {
 			return err
 		}
 	}
@@ -208,11 +208,11 @@ type userMessage struct {
 // begun reads the body of what begins a turn and says who begins it.
 func (a *api) begun(r *http.Request, example string) (turnRequest, chat.Ask, error) {
 	var t turnRequest
-	if err := read(r, &t, example); err != nil {
+	if err := decodeBody(r, &t, example); err != nil {
 		return t, chat.Ask{}, err
 	}
 	who := a.opts.Identify(r)
-	err := permitted(&who, &t.Overrides, true)
+	err := restrictConfig(&who, &t.Overrides, true)
 	// A slash command is a person's own deed where the line to a terminal carries it, and there alone.
 	return t, chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct}, err
 }
@@ -226,7 +226,7 @@ func (a *api) send(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == streamType {
-		return a.talk(w, r, s)
+		return a.runTurnDialogue(w, r, s)
 	}
 	t, ask, err := a.begun(r, `{"turnId":…,"userMessage":{"text":…}}`)
 	if err != nil {
@@ -354,11 +354,11 @@ func (a *api) usage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	since, err := day(r, "since")
+	since, err := timeParam(r, "since")
 	if err != nil {
 		return err
 	}
-	until, err := day(r, "until")
+	until, err := timeParam(r, "until")
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func (a *api) usage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // day is a parameter that is a time (RFC 3339); zero where it is not given.
-func day(r *http.Request, name string) (time.Time, error) {
+func timeParam(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return time.Time{}, nil
@@ -485,7 +485,7 @@ func stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f chat.Filt
 			out = append(append(append(out, "event: "...), e.Kind...), "\ndata: "...)
 			out = append(append(out, e.Body...), "\n\n"...)
 		}
-		_ = rc.SetWriteDeadline(time.Now().Add(stall))               // a connection without deadlines is waited for
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))        // a connection without deadlines is waited for
 		if _, err := w.Write(out); err != nil || rc.Flush() != nil { //nolint:gosec // JSON of our own, as a stream of events
 			return nil // a client that has gone needs no answer
 		}

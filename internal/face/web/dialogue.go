@@ -20,7 +20,7 @@ import (
 const streamType = "application/x-ndjson"
 
 // goodbye is how long a caller may take to end its side after the call is over.
-const goodbye = time.Second
+const hangupTimeout = time.Second
 
 // dialogue is a call whose caller can be notified and asked while it runs, within one HTTP request: one JSON
 // value per line, in both directions at the same time.
@@ -85,7 +85,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	defer func() {
 		// The caller has to end its side now; otherwise it is cut off, also after a panic: the server waits
 		// for the end of the body.
-		_ = rc.SetReadDeadline(time.Now().Add(goodbye))
+		_ = rc.SetReadDeadline(time.Now().Add(hangupTimeout))
 		<-listening
 	}()
 	w.Header().Set("Content-Type", streamType)

@@ -10,9 +10,9 @@ import (
 
 const (
 	// maxNotes bounds the notifications that wait for the caller to read, in bytes.
-	maxNotes = 8 << 20
+	maxNotifications = 8 << 20
 	// stall is how long a caller may read nothing of what is written before its call is ended.
-	stall = time.Minute
+	writeTimeout = time.Minute
 )
 
 // lines writes to the caller of a dialogue, who may read slowly. One goroutine writes the queued lines; begin
@@ -21,7 +21,7 @@ type lines struct {
 	mu      sync.Mutex
 	queue   [][]byte
 	bytes   int // size of queue
-	left    int // number of notifications left out for lack of room
+	dropped int // number of notifications left out for lack of room
 	ended   bool
 	more    chan struct{} // signals that there is something to do; capacity 1
 	written chan struct{} // closed when the goroutine has ended
@@ -35,7 +35,7 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 		for {
 			batch, ended := l.next()
 			for _, line := range batch {
-				_ = rc.SetWriteDeadline(time.Now().Add(stall)) // without deadlines, a write may wait without limit
+				_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // without deadlines, a write may wait without limit
 				if _, err := w.Write(line); err != nil {
 					broken()
 					return
@@ -59,33 +59,33 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 func (l *lines) next() (batch [][]byte, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tell()
+	l.reportDropped()
 	batch = l.queue
 	l.queue, l.bytes = nil, 0
 	return batch, l.ended && len(batch) == 0
 }
 
 // tell adds, at the place where notifications were left out, how many there were.
-func (l *lines) tell() {
-	if l.left > 0 {
+func (l *lines) reportDropped() {
+	if l.dropped > 0 {
 		l.queue = append(l.queue, fmt.Appendf(nil, `{"notify":{"method":"notifications/message","params":{"level":"warning","logger":"collie",`+
-			`"data":"%d messages were left out here: they came faster than this client reads them"}}}`+"\n", l.left))
-		l.left = 0
+			`"data":"%d messages were left out here: they came faster than this client reads them"}}}`+"\n", l.dropped))
+		l.dropped = 0
 	}
 }
 
 // say sends a line that must arrive.
-func (l *lines) say(line json.RawMessage) { l.put(line, false) }
+func (l *lines) say(line json.RawMessage) { l.enqueue(line, false) }
 
 // note sends a notification, or only counts it if too many are waiting.
-func (l *lines) note(line json.RawMessage) { l.put(line, true) }
+func (l *lines) note(line json.RawMessage) { l.enqueue(line, true) }
 
-func (l *lines) put(line []byte, note bool) {
+func (l *lines) enqueue(line []byte, note bool) {
 	l.mu.Lock()
-	if note && (l.left > 0 || l.bytes+len(line) > maxNotes) {
-		l.left++
+	if note && (l.dropped > 0 || l.bytes+len(line) > maxNotifications) {
+		l.dropped++
 	} else {
-		l.tell()
+		l.reportDropped()
 		l.queue = append(l.queue, append(line, '\n'))
 		l.bytes += len(line)
 	}

@@ -30,7 +30,7 @@ func (a *api) server(w http.ResponseWriter, r *http.Request) error {
 }
 
 // act returns the handler for an operation on a server; it answers with the server's state after it.
-func act(what func(Servers, context.Context, string) (tool.ServerStatus, error)) func(*api, http.ResponseWriter, *http.Request) error {
+func serverOperation(what func(Servers, context.Context, string) (tool.ServerStatus, error)) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		st, err := what(a.opts.Servers, r.Context(), r.PathValue("name"))
 		if err != nil {

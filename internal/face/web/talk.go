@@ -23,7 +23,7 @@ import (
 //	← {"turn":{…}}                                  the final state of the turn, last
 //
 // A caller that goes away leaves the turn running, without a person.
-func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
+func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
 		return &tool.Error{Op: "send", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
@@ -34,7 +34,7 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 		return &tool.Error{Op: "send", Kind: tool.Invalid, Subject: "body", Message: `expected {"turnId":…,"userMessage":{"text":…}}`, Err: err}
 	}
 	who := a.opts.Identify(r)
-	if err := permitted(&who, &t.Overrides, true); err != nil {
+	if err := restrictConfig(&who, &t.Overrides, true); err != nil {
 		return err
 	}
 	draft, err := t.draft()
@@ -47,7 +47,7 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 	ask := chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal}
 	// A model may hold any key but that of the command line.
 	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
-		ask.Asker = &present{dialogue: d, here: ctx}
+		ask.Asker = &attachedPerson{dialogue: d, here: ctx}
 	}
 	accepted, err := s.Send(ctx, r.PathValue("id"), draft, ask)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 		}
 	}()
 	defer func() {
-		_ = rc.SetReadDeadline(time.Now().Add(goodbye))
+		_ = rc.SetReadDeadline(time.Now().Add(hangupTimeout))
 		<-listening
 	}()
 	w.Header().Set("Content-Type", streamType)
@@ -101,13 +101,13 @@ func (a *api) talk(w http.ResponseWriter, r *http.Request, s *chat.Service) erro
 var errLeft = errors.New("the person has left")
 
 // present is the person at the other end of a dialogue, as long as they are there.
-type present struct {
+type attachedPerson struct {
 	*dialogue
 	here context.Context //nolint:containedctx // it ends when the person leaves, whatever context they are asked with
 }
 
 // Ask asks the person; one who has left is nobody.
-func (p *present) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (p *attachedPerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(p.here, func() { cancel(context.Cause(p.here)) })()
