@@ -48,7 +48,7 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	if d.Blank() {
-		body, err := d.layout().text(nest(path, value), "", false)
+		body, err := d.layout().text(wrapValue(path, value), "", false)
 		return append(bytes.Clone(text[:d.bom]), body+"\n"...), err
 	}
 	v := &d.root
@@ -56,13 +56,13 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 		o, ok := v.Value.(*hujson.Object)
 		if !ok {
 			if v.Value.Kind() == 'n' && i > 0 {
-				return d.replace(text, v, nest(path[i:], value))
+				return d.replace(text, v, wrapValue(path[i:], value))
 			}
 			return nil, fmt.Errorf("set %s: %q is not an object", Join("", path...), Join("", path[:i]...))
 		}
 		m := Member(o, name)
 		if m == nil {
-			return d.add(text, v, name, nest(path[i+1:], value))
+			return d.add(text, v, name, wrapValue(path[i+1:], value))
 		}
 		v = &m.Value
 	}
@@ -101,7 +101,7 @@ func SetSource(text []byte, path []string, source string) ([]byte, error) {
 }
 
 // nest wraps value into one object per name of path.
-func nest(path []string, value json.RawMessage) json.RawMessage {
+func wrapValue(path []string, value json.RawMessage) json.RawMessage {
 	for _, name := range slices.Backward(path) {
 		value = slices.Concat([]byte("{"), quote(name), []byte(":"), value, []byte("}"))
 	}

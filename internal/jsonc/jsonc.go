@@ -36,12 +36,12 @@ type Document struct {
 	root hujson.Value
 }
 
-var mark = []byte("\xef\xbb\xbf")
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Parse reads a text of UTF-8, with or without byte order mark. A text of white space alone is
 // an empty object. The error is an [*Error].
 func Parse(text []byte) (*Document, error) {
-	d := &Document{body: bytes.TrimPrefix(text, mark)}
+	d := &Document{body: bytes.TrimPrefix(text, byteOrderMark)}
 	d.size, d.bom = len(d.body), len(text)-len(d.body)
 	if err := d.check(); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func (l layout) format(b *bytes.Buffer, v *hujson.Value, indent string) {
 			b.WriteString(": ")
 			l.format(b, &t.Members[i].Value, inner)
 		}
-		l.shut(b, "{}", len(t.Members), indent)
+		l.closeBracket(b, "{}", len(t.Members), indent)
 	case *hujson.Array:
 		if plain(t) {
 			for i := range t.Elements {
@@ -68,7 +68,7 @@ func (l layout) format(b *bytes.Buffer, v *hujson.Value, indent string) {
 			l.open(b, '[', i, inner)
 			l.format(b, &t.Elements[i], inner)
 		}
-		l.shut(b, "[]", len(t.Elements), indent)
+		l.closeBracket(b, "[]", len(t.Elements), indent)
 	default:
 		b.Write(Standard(v))
 	}
@@ -85,7 +85,7 @@ func (l layout) open(b *bytes.Buffer, bracket byte, i int, inner string) {
 }
 
 // shut ends an object or array of n items.
-func (l layout) shut(b *bytes.Buffer, brackets string, n int, indent string) {
+func (l layout) closeBracket(b *bytes.Buffer, brackets string, n int, indent string) {
 	if n == 0 {
 		b.WriteString(brackets)
 		return
