@@ -66,12 +66,12 @@ func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 }
 
 func (d *decoder) feed(f wire.Frame) error {
-	if e := wire.InStream(f.Data); e != nil {
+	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
 	var e event
 	if err := json.Unmarshal(f.Data, &e); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	key := strconv.Itoa(e.Index)
 	switch e.Type {

@@ -15,7 +15,7 @@ const version = "2023-06-01"
 // Codec returns the codec of the Messages API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
-		Kind: "anthropic", Base: "https://api.anthropic.com", Version: "/v1",
+		Kind: "anthropic", DefaultBaseURL: "https://api.anthropic.com", Version: "/v1",
 		Authorize: func(h http.Header, key string) {
 			h.Set("Anthropic-Version", version)
 			if key != "" {
@@ -155,7 +155,7 @@ func blocks(m llm.Message) (content []object, err error) {
 				content = append(content, object{"type": "thinking", "thinking": p.Text, "signature": o.Signature})
 			}
 		case llm.PartToolCall:
-			content = append(content, object{"type": "tool_use", "id": p.Call, "name": p.Name, "input": wire.Object(p.Args)})
+			content = append(content, object{"type": "tool_use", "id": p.Call, "name": p.Name, "input": wire.ArgsObject(p.Args)})
 		case llm.PartToolResult:
 			inner := []object{}
 			if p.Text != "" {
@@ -194,10 +194,10 @@ func file(f *llm.File) (object, error) {
 	case wire.FileText:
 		return object{"type": "text", "text": wire.FileAsText(f)}, nil
 	}
-	return nil, wire.RefuseFile(f)
+	return nil, wire.UnsupportedFile(f)
 }
 
-func list(body []byte) ([]wire.Listed, error) {
+func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID     string `json:"id"`
@@ -208,9 +208,9 @@ func list(body []byte) ([]wire.Listed, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	var list []wire.Listed
+	var list []wire.ListedModel
 	for _, m := range answer.Data {
-		list = append(list, wire.Listed{ID: m.ID, Context: m.Input, Output: m.Output})
+		list = append(list, wire.ListedModel{ID: m.ID, Context: m.Input, Output: m.Output})
 	}
 	return list, nil
 }

@@ -155,9 +155,9 @@ func (c *Client) headersOf(p Provider) func(ctx context.Context) (map[string]str
 // target is one model of one provider.
 type target struct {
 	*provider
-	model string
-	known models.Model
-	info  Info
+	model    string
+	metadata models.Model
+	info     Info
 }
 
 // Model returns the model ref, MODEL or PROVIDER/MODEL, with fallbacks in that order. PROVIDER may be omitted if only
@@ -223,7 +223,7 @@ func (p *provider) base() string {
 	if p.BaseURL != "" {
 		return p.BaseURL
 	}
-	return p.codec.Base
+	return p.codec.DefaultBaseURL
 }
 
 func (p *provider) host() string {
@@ -237,7 +237,7 @@ func (p *provider) host() string {
 // target combines the table with the overrides.
 func (c *Client) target(x *index, p *provider, name string) target {
 	m := models.Find(p.base(), name)
-	if p.codec.Loads {
+	if p.codec.SetsContext {
 		m.Context = min(m.Context, models.UnknownContext) // which is asked for, and takes memory
 	}
 	for _, key := range []string{name, p.Name + "/" + name} {
@@ -254,9 +254,9 @@ func (c *Client) target(x *index, p *provider, name string) target {
 		if o.Price != nil {
 			m.Price = o.Price
 		}
-		set(&m.Tools, o.Tools)
-		set(&m.Images, o.Images)
-		set(&m.Reasoning, o.Reasoning)
+		setIf(&m.Tools, o.Tools)
+		setIf(&m.Images, o.Images)
+		setIf(&m.Reasoning, o.Reasoning)
 	}
 	return target{p, name, m, Info{
 		Provider: p.Name, Model: name, Context: m.Context, Output: m.Output, Tools: m.Tools, Images: m.Images, PDF: m.PDF,
@@ -264,7 +264,7 @@ func (c *Client) target(x *index, p *provider, name string) target {
 	}}
 }
 
-func set(to, from *bool) {
+func setIf(to, from *bool) {
 	if from != nil {
 		*to = *from
 	}
@@ -277,7 +277,7 @@ func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 	if p == nil {
 		return -1
 	}
-	m := c.target(x, p, model).known
+	m := c.target(x, p, model).metadata
 	if m.Price == nil {
 		return -1
 	}
@@ -285,7 +285,7 @@ func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 }
 
 // listTime bounds a list of models.
-const listTime = 15 * time.Second
+const listTimeout = 15 * time.Second
 
 // List asks a provider for its models; an empty name asks all. It returns what it got together with the errors of the
 // providers that failed.
@@ -335,7 +335,7 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 		t := c.target(x, p, m.ID)
 		if !t.info.Known && m.Context > 0 {
 			t.info.Known = true
-			if t.info.Context = m.Context; p.codec.Loads {
+			if t.info.Context = m.Context; p.codec.SetsContext {
 				t.info.Context = min(m.Context, models.UnknownContext)
 			}
 		}
@@ -348,8 +348,8 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 }
 
 // listWith lists models with a key, and tells the pool when that is refused.
-func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]wire.Listed, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]wire.ListedModel, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	headers, err := p.headers(ctx)
 	if err != nil {

@@ -33,18 +33,18 @@ func (m *model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event,
 			if i > 0 {
 				s.retry(llm.Retry{Reason: err.Class, From: err.Key, Model: t.Name + "/" + t.model})
 			}
-			if err = s.ask(ctx, t); err == nil || s.left || s.seen || !elsewhere(err.Class) {
+			if err = s.ask(ctx, t); err == nil || s.stopped || s.answerBegun || !otherModelMayHelp(err.Class) {
 				break
 			}
 		}
-		if err != nil && !s.left {
+		if err != nil && !s.stopped {
 			yield(llm.Event{}, err)
 		}
 	}
 }
 
 // elsewhere reports whether another model may answer what one could not.
-func elsewhere(c llm.Class) bool {
+func otherModelMayHelp(c llm.Class) bool {
 	switch c {
 	case llm.ClassCaller, llm.ClassContext, llm.ClassCanceled, llm.ClassUnknown:
 		return false
@@ -60,16 +60,16 @@ type stream struct {
 	request llm.Request
 	yield   func(llm.Event, error) bool
 
-	held    []llm.Event // what may still be taken back: nobody has seen it
-	notices []llm.Event
-	seen    bool // some of the answer
-	left    bool // whoever listened
-	sent    int  // requests
+	held        []llm.Event // what may still be taken back: nobody has seen it
+	notices     []llm.Event
+	answerBegun bool // some of the answer
+	stopped     bool // whoever listened
+	sent        int  // requests
 }
 
 func (s *stream) emit(e llm.Event) {
-	if !s.left {
-		s.left = !s.yield(e, nil)
+	if !s.stopped {
+		s.stopped = !s.yield(e, nil)
 	}
 }
 
@@ -81,19 +81,19 @@ func (s *stream) retry(r llm.Retry) {
 // ask asks one model until it answers or fails for good.
 func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 	pool := s.client.opts.Pool
-	take := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
-	a := &asking{stream: s, target: t, waitLeft: s.client.opts.MaxWait}
+	keyRequest := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
+	a := &attempts{stream: s, target: t, waitLeft: s.client.opts.MaxWait}
 	for {
-		lease, err := pool.ResolveAPIKeyForRequest(ctx, &take)
+		lease, err := pool.ResolveAPIKeyForRequest(ctx, &keyRequest)
 		if err != nil {
 			e := asError(err)
-			if e.Class == llm.ClassAllCooling && e.RetryAfter <= a.waitLeft && take.Tried() < keypool.MaxKeys {
+			if e.Class == llm.ClassAllCooling && e.RetryAfter <= a.waitLeft && keyRequest.Tried() < keypool.MaxKeys {
 				a.waitLeft -= e.RetryAfter
 				s.retry(llm.Retry{Wait: e.RetryAfter, Reason: e.Class, From: a.label})
-				if s.left || !pause(ctx, e.RetryAfter) {
+				if s.stopped || !pause(ctx, e.RetryAfter) {
 					return canceled(ctx, t)
 				}
-				take.Again()
+				keyRequest.Again()
 				continue
 			}
 			if a.last != nil && e.Class != llm.ClassAllCooling {
@@ -121,7 +121,7 @@ func errorOf(e *llm.Error) error {
 }
 
 // asking is the attempts at one model.
-type asking struct {
+type attempts struct {
 	*stream
 	target   *target
 	label    string
@@ -132,10 +132,10 @@ type asking struct {
 }
 
 // use sends the request with one key, again where that may help. over is false where another key is to be tried.
-func (a *asking) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over bool) {
+func (a *attempts) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over bool) {
 	pool := a.client.opts.Pool
 	for {
-		if a.left || ctx.Err() != nil {
+		if a.stopped || ctx.Err() != nil {
 			pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled})
 			return canceled(ctx, a.target), true
 		}
@@ -143,12 +143,12 @@ func (a *asking) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over
 		if e == nil {
 			return nil, true
 		}
-		if a.left {
+		if a.stopped {
 			e.Class = llm.ClassCanceled
 		}
 		next := pool.MarkKeyError(ctx, &l, e)
 		switch {
-		case a.seen || a.left:
+		case a.answerBegun || a.stopped:
 			return e, true
 		case e.Class == llm.ClassNoTools && len(a.request.Tools) > 0:
 			a.request.Tools = nil
@@ -181,7 +181,7 @@ func (a *asking) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over
 		wait += time.Duration(a.client.opts.Jitter() * float64(wait) / 4)
 		*count++
 		a.retry(llm.Retry{Wait: wait, Reason: e.Class, From: l.Label, To: l.Label})
-		if !a.left && !pause(ctx, wait) {
+		if !a.stopped && !pause(ctx, wait) {
 			return canceled(ctx, a.target), true
 		}
 	}
@@ -195,13 +195,13 @@ func b2i(b bool) int {
 }
 
 // attempt sends the request once.
-func (a *asking) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
+func (a *attempts) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
 	t, c := a.target, a.client
 	headers, err := t.headers(ctx)
 	if err != nil {
 		return asError(err)
 	}
-	draft, err := c.chains.Draft(transform.Options{Provider: t.Name, Kind: t.Kind, BaseURL: t.BaseURL, Model: t.known, ID: t.model}, &a.request)
+	draft, err := c.chains.Draft(transform.Options{Provider: t.Name, Kind: t.Kind, BaseURL: t.BaseURL, Model: t.metadata, ID: t.model}, &a.request)
 	if err != nil {
 		return asError(err)
 	}
@@ -218,16 +218,16 @@ func (a *asking) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
 				e.Model = t.model
 			}
 		}
-		if !a.seen && !shows(e) {
+		if !a.answerBegun && !shows(e) {
 			a.held = append(a.held, e)
 			continue
 		}
 		if !answered {
 			answered = true
 			c.opts.Pool.MarkKeySuccess(l)
-			a.show()
+			a.release()
 		}
-		if a.emit(e); a.left {
+		if a.emit(e); a.stopped {
 			return canceled(ctx, t)
 		}
 	}
@@ -247,18 +247,18 @@ func shows(e llm.Event) bool {
 }
 
 // show lets go of what was held, with the notices behind the start.
-func (a *asking) show() {
-	a.seen = true
+func (a *attempts) release() {
+	a.answerBegun = true
 	for i, e := range a.held {
 		if a.emit(e); i == 0 {
-			a.tell()
+			a.emitNotices()
 		}
 	}
 	a.held = a.held[:0]
-	a.tell()
+	a.emitNotices()
 }
 
-func (a *asking) tell() {
+func (a *attempts) emitNotices() {
 	for _, n := range a.notices {
 		a.emit(n)
 	}

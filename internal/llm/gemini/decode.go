@@ -55,12 +55,12 @@ func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 }
 
 func (d *decoder) feed(f wire.Frame) error {
-	if e := wire.InStream(f.Data); e != nil {
+	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
 	var c chunk
 	if err := json.Unmarshal(f.Data, &c); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	d.answer.Start(c.Model, c.ID)
 	if u := c.Usage; u != nil {
@@ -72,13 +72,13 @@ func (d *decoder) feed(f wire.Frame) error {
 	if len(c.Candidates) == 0 {
 		return nil
 	}
-	one := c.Candidates[0]
-	for _, p := range one.Content.Parts {
+	candidate := c.Candidates[0]
+	for _, p := range candidate.Content.Parts {
 		if err := d.part(p); err != nil {
 			return err
 		}
 	}
-	return d.reason(one.Finish, one.Message)
+	return d.setFinish(candidate.Finish, candidate.Message)
 }
 
 func (d *decoder) part(p part) error {
@@ -89,7 +89,7 @@ func (d *decoder) part(p part) error {
 	switch {
 	case p.Call != nil:
 		d.calls++
-		return d.answer.Whole(strconv.Itoa(d.calls), p.Call.ID, p.Call.Name, string(p.Call.Args), signed)
+		return d.answer.CompleteCall(strconv.Itoa(d.calls), p.Call.ID, p.Call.Name, string(p.Call.Args), signed)
 	case p.Thought:
 		d.answer.Reasoning(p.Text, signed)
 	default:
@@ -99,7 +99,7 @@ func (d *decoder) part(p part) error {
 	return nil
 }
 
-func (d *decoder) reason(word, message string) error {
+func (d *decoder) setFinish(word, message string) error {
 	switch word {
 	case "", "FINISH_REASON_UNSPECIFIED":
 	case "STOP":
@@ -107,7 +107,7 @@ func (d *decoder) reason(word, message string) error {
 	case "MAX_TOKENS":
 		d.finish = llm.FinishLength
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER":
-		if !d.answer.Called() {
+		if !d.answer.HasCalls() {
 			return &llm.Error{Class: llm.ClassTransient, Code: word, Message: fmt.Sprintf("the model failed: %s %s", word, message)}
 		}
 		d.finish = llm.FinishStop

@@ -15,7 +15,7 @@ import (
 // Codec returns the codec of the Gemini API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
-		Kind: "gemini", Base: "https://generativelanguage.googleapis.com", Version: "/v1beta",
+		Kind: "gemini", DefaultBaseURL: "https://generativelanguage.googleapis.com", Version: "/v1beta",
 		Authorize: func(h http.Header, key string) {
 			if key != "" {
 				h.Set("X-Goog-Api-Key", key)
@@ -39,7 +39,7 @@ type opaque struct {
 }
 
 // unsigned is what Google documents for calls that another model made, which Gemini 3 refuses without.
-const unsigned = "skip_thought_signature_validator"
+const placeholderSignature = "skip_thought_signature_validator"
 
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{}
@@ -141,11 +141,11 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 				parts = append(parts, object{"text": "", "thoughtSignature": o.Signature})
 			}
 		case llm.PartToolCall:
-			part := object{"functionCall": object{"id": p.Call, "name": p.Name, "args": wire.Object(p.Args)}}
+			part := object{"functionCall": object{"id": p.Call, "name": p.Name, "args": wire.ArgsObject(p.Args)}}
 			if o.Signature != "" {
 				part["thoughtSignature"] = o.Signature
 			} else if !signed && d.Style.Thinking == wire.ThinkEffort {
-				part["thoughtSignature"] = unsigned
+				part["thoughtSignature"] = placeholderSignature
 			}
 			signed = true // only the first of parallel calls has a signature
 			parts = append(parts, part)
@@ -155,16 +155,16 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 				said = "error"
 			}
 			r := object{"id": p.Call, "name": p.Name, "response": object{said: p.Text}}
-			var shown []object
+			var files []object
 			for i := range p.Files {
 				f, err := file(&p.Files[i])
 				if err != nil {
 					return nil, err
 				}
-				shown = append(shown, f)
+				files = append(files, f)
 			}
-			if shown != nil {
-				r["parts"] = shown
+			if files != nil {
+				r["parts"] = files
 			}
 			parts = append(parts, object{"functionResponse": r})
 		case llm.PartFile:
@@ -185,10 +185,10 @@ func file(f *llm.File) (object, error) {
 	case wire.FileText:
 		return object{"text": wire.FileAsText(f)}, nil
 	}
-	return nil, wire.RefuseFile(f)
+	return nil, wire.UnsupportedFile(f)
 }
 
-func list(body []byte) ([]wire.Listed, error) {
+func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {
 			Name    string   `json:"name"`
@@ -200,10 +200,10 @@ func list(body []byte) ([]wire.Listed, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	var list []wire.Listed
+	var list []wire.ListedModel
 	for _, m := range answer.Models {
 		if len(m.Methods) == 0 || strings.Contains(strings.Join(m.Methods, " "), "generateContent") {
-			list = append(list, wire.Listed{ID: strings.TrimPrefix(m.Name, "models/"), Context: m.Input, Output: m.Output})
+			list = append(list, wire.ListedModel{ID: strings.TrimPrefix(m.Name, "models/"), Context: m.Input, Output: m.Output})
 		}
 	}
 	return list, nil

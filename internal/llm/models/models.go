@@ -58,14 +58,14 @@ func (p *Price) Cost(u llm.Usage) int64 {
 		}
 		return price
 	}
-	plain := max(u.Input-u.Cached-u.CacheWrite, 0)
-	return int64(math.Round(float64(plain)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
+	normalize := max(u.Input-u.Cached-u.CacheWrite, 0)
+	return int64(math.Round(float64(normalize)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
 }
 
 // Find returns what is known of a model at the provider with that base URL. If several rows match, the longest ID wins.
 // The price is included only if it is that provider's.
 func Find(baseURL, model string) Model {
-	m, ok := longest(model)
+	m, ok := bestMatch(model)
 	if !ok {
 		return Model{ID: model, Context: UnknownContext, Tools: true, Images: true}
 	}
@@ -77,12 +77,12 @@ func Find(baseURL, model string) Model {
 
 // longest returns the row with the longest ID that begins name, up to a sign that parts words. What more than a date stands
 // behind it may be another model, at another price.
-func longest(name string) (best Model, ok bool) {
-	name = plain(name)
+func bestMatch(name string) (best Model, ok bool) {
+	name = normalize(name)
 	for _, m := range table {
-		rest, fits := strings.CutPrefix(name, plain(m.ID))
+		rest, fits := strings.CutPrefix(name, normalize(m.ID))
 		if fits && (rest == "" || strings.ContainsAny(rest[:1], "-:@")) && len(m.ID) > len(best.ID) {
-			if best, ok = m, true; !dated(rest) {
+			if best, ok = m, true; !onlyDate(rest) {
 				best.Price = nil
 			}
 		}
@@ -92,13 +92,13 @@ func longest(name string) (best Model, ok bool) {
 }
 
 // plain writes a name as all who sell a model write it: without who made it, and with dashes for dots.
-func plain(name string) string {
+func normalize(name string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	return strings.ReplaceAll(strings.ToLower(name), ".", "-")
 }
 
 // dated says whether what stands behind a name is a date, or that it is the latest: no words, and no next version.
-func dated(rest string) bool {
+func onlyDate(rest string) bool {
 	if rest == "" {
 		return true
 	}

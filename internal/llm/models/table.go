@@ -14,12 +14,12 @@ const (
 )
 
 // written is when the rows below were.
-const written = "2026-01-31"
+const tableDate = "2026-01-31"
 
 // maker adds date, host and page to rows of one maker.
 func maker(host, page string, rows ...Model) []Model {
 	for i := range rows {
-		rows[i].Date = written
+		rows[i].Date = tableDate
 		if rows[i].Price != nil {
 			rows[i].Host, rows[i].Page = host, page
 		}

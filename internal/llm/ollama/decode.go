@@ -41,12 +41,12 @@ func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 }
 
 func (d *decoder) feed(f wire.Frame) error {
-	if e := wire.InStream(f.Data); e != nil {
+	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
 	var l line
 	if err := json.Unmarshal(f.Data, &l); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	d.answer.Start(l.Model, "")
 	d.answer.Reasoning(l.Message.Thinking, nil)
@@ -54,7 +54,7 @@ func (d *decoder) feed(f wire.Frame) error {
 	for _, c := range l.Message.Calls {
 		d.tags.End(&d.answer)
 		d.calls++
-		if err := d.answer.Whole(strconv.Itoa(d.calls), c.ID, c.Function.Name, string(c.Function.Args), nil); err != nil {
+		if err := d.answer.CompleteCall(strconv.Itoa(d.calls), c.ID, c.Function.Name, string(c.Function.Args), nil); err != nil {
 			return err
 		}
 	}

@@ -15,14 +15,14 @@ import (
 // Codec returns the codec of Ollama's API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
-		Kind: "ollama", Base: "http://127.0.0.1:11434", Version: "/api", Lines: true,
+		Kind: "ollama", DefaultBaseURL: "http://127.0.0.1:11434", Version: "/api", JSONLines: true,
 		Authorize: func(h http.Header, key string) {
 			if key != "" {
 				h.Set("Authorization", "Bearer "+key)
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/tags", List: list, Loads: true, Show: "/show", Shown: shown,
+		Models: "/tags", List: list, SetsContext: true, DescribePath: "/show", ReadDescription: readDescription,
 	}
 }
 
@@ -95,7 +95,7 @@ func add(to []message, m llm.Message) ([]message, error) {
 		case llm.PartReasoning:
 			out.Thinking += p.Text
 		case llm.PartToolCall:
-			out.Calls = append(out.Calls, object{"id": p.Call, "function": object{"name": p.Name, "arguments": wire.Object(p.Args)}})
+			out.Calls = append(out.Calls, object{"id": p.Call, "function": object{"name": p.Name, "arguments": wire.ArgsObject(p.Args)}})
 		case llm.PartToolResult:
 			text := p.Text
 			if p.IsError && !strings.HasPrefix(text, "Error") {
@@ -109,7 +109,7 @@ func add(to []message, m llm.Message) ([]message, error) {
 			case wire.FileText:
 				out.Content += "\n" + wire.FileAsText(p.File)
 			default:
-				return nil, wire.RefuseFile(p.File)
+				return nil, wire.UnsupportedFile(p.File)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func add(to []message, m llm.Message) ([]message, error) {
 	return append(to, out), nil
 }
 
-func list(body []byte) ([]wire.Listed, error) {
+func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {
 			Name string `json:"name"`
@@ -128,15 +128,15 @@ func list(body []byte) ([]wire.Listed, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	var list []wire.Listed
+	var list []wire.ListedModel
 	for _, m := range answer.Models {
-		list = append(list, wire.Listed{ID: m.Name})
+		list = append(list, wire.ListedModel{ID: m.Name})
 	}
 	return list, nil
 }
 
 // shown reads what a model can do, and how long its context is: a field that begins with the name of its architecture.
-func shown(body []byte, m *wire.Listed) error {
+func readDescription(body []byte, m *wire.ListedModel) error {
 	var answer struct {
 		Abilities []string                   `json:"capabilities"`
 		Info      map[string]json.RawMessage `json:"model_info"`

@@ -105,12 +105,12 @@ func (d *decoder) feed(f wire.Frame) error {
 	if string(f.Data) == "[DONE]" {
 		return d.end()
 	}
-	if e := wire.InStream(f.Data); e != nil {
+	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
 	var c chunk
 	if err := json.Unmarshal(f.Data, &c); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	d.answer.Start(c.Model, c.ID)
 	if u := c.Usage; u != nil {
@@ -121,14 +121,14 @@ func (d *decoder) feed(f wire.Frame) error {
 	if len(c.Choices) == 0 {
 		return nil
 	}
-	one := c.Choices[0]
-	if err := d.add(one.Delta); err != nil {
+	choice := c.Choices[0]
+	if err := d.add(choice.Delta); err != nil {
 		return err
 	}
-	if err := d.add(one.Message); err != nil {
+	if err := d.add(choice.Message); err != nil {
 		return err
 	}
-	d.reason(one.Finish)
+	d.setFinish(choice.Finish)
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (d *decoder) piece(p piece) error {
 	if p.ID != "" {
 		id := "id " + p.ID
 		switch {
-		case d.answer.Has(id):
+		case d.answer.HasCall(id):
 			key, known = id, true
 		case known && p.Function.Name == "" && p.Index != nil: // a server that sends a new id with each piece
 		default:
@@ -179,7 +179,7 @@ func (d *decoder) piece(p piece) error {
 			key = "call " + strconv.Itoa(d.calls)
 		}
 		d.calls++
-		d.settle()
+		d.endReasoning()
 		d.answer.Call(key, p.ID, p.Function.Name)
 		if p.Index != nil {
 			d.byIndex[*p.Index] = key
@@ -190,7 +190,7 @@ func (d *decoder) piece(p piece) error {
 }
 
 // settle writes what belongs to thoughts that are over.
-func (d *decoder) settle() {
+func (d *decoder) endReasoning() {
 	d.tags.End(&d.answer)
 	if len(d.details) > 0 {
 		raw, _ := json.Marshal(d.details)
@@ -199,7 +199,7 @@ func (d *decoder) settle() {
 	}
 }
 
-func (d *decoder) reason(word string) {
+func (d *decoder) setFinish(word string) {
 	switch strings.ToLower(word) {
 	case "":
 		return
@@ -226,8 +226,8 @@ func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 }
 
 func (d *decoder) end() error {
-	d.settle()
-	if d.finish == "" || d.finish == llm.FinishToolCalls && !d.answer.Called() {
+	d.endReasoning()
+	if d.finish == "" || d.finish == llm.FinishToolCalls && !d.answer.HasCalls() {
 		d.finish = llm.FinishStop
 	}
 	d.answer.Finish(d.finish)

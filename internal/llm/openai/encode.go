@@ -15,7 +15,7 @@ import (
 // Codec returns the codec of chat completions.
 func Codec() *wire.Codec {
 	return &wire.Codec{
-		Kind: "openai", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
+		Kind: "openai", DefaultBaseURL: "https://api.openai.com", Version: "/v1", VersionAtRootOnly: true,
 		Authorize: bearer, Encode: encode,
 		Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
 		Models: "/models", List: list,
@@ -98,7 +98,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 		}
 	}
 	if d.MaxOutput > 0 {
-		body[d.Style.OutputField] = d.MaxOutput
+		body[d.Style.MaxOutputField] = d.MaxOutput
 	}
 	if d.Temperature != nil && d.Style.Sampling {
 		body["temperature"] = *d.Temperature
@@ -169,7 +169,7 @@ func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 				out.details = o.Details
 			}
 		case llm.PartToolCall:
-			out.ToolCalls = append(out.ToolCalls, call{ID: p.Call, Type: "function", Function: function{p.Name, string(wire.Object(p.Args))}})
+			out.ToolCalls = append(out.ToolCalls, call{ID: p.Call, Type: "function", Function: function{p.Name, string(wire.ArgsObject(p.Args))}})
 		}
 	}
 	if text.Len() > 0 || len(out.ToolCalls) == 0 {
@@ -200,7 +200,7 @@ func parts(from []llm.Part) (any, error) {
 		case wire.FilePDF:
 			out = append(out, object{"type": "file", "file": object{"filename": f.Name, "file_data": dataURL(f)}})
 		default:
-			return nil, wire.RefuseFile(f)
+			return nil, wire.UnsupportedFile(f)
 		}
 	}
 	return out, nil
@@ -230,7 +230,7 @@ func mark(messages []message) {
 }
 
 // list reads a list of models, of OpenAI and of servers that say more.
-func list(body []byte) ([]wire.Listed, error) {
+func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID            string `json:"id"`
@@ -249,9 +249,9 @@ func list(body []byte) ([]wire.Listed, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	var list []wire.Listed
+	var list []wire.ListedModel
 	for _, m := range answer.Data {
-		l := wire.Listed{ID: m.ID, Output: m.TopProvider.Output}
+		l := wire.ListedModel{ID: m.ID, Output: m.TopProvider.Output}
 		for _, n := range []int{m.Meta.Train, m.Meta.Context, m.MaxContext, m.MaxModelLen, m.ContextLength} {
 			if n > 0 {
 				l.Context = n

@@ -61,7 +61,7 @@ func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 func (d *decoder) feed(f wire.Frame) error {
 	var e event
 	if err := json.Unmarshal(f.Data, &e); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	switch e.Type {
 	case "response.created":
@@ -86,12 +86,12 @@ func (d *decoder) feed(f wire.Frame) error {
 	case "response.completed", "response.incomplete":
 		return d.end(e)
 	case "response.failed":
-		if err := wire.InStream(append(append([]byte(`{"error":`), orNull(e.Response.Error)...), '}')); err != nil {
+		if err := wire.FrameError(append(append([]byte(`{"error":`), orNull(e.Response.Error)...), '}')); err != nil {
 			return err
 		}
 		return &llm.Error{Class: llm.ClassTransient, Message: "the response failed, and the provider does not say why"}
 	case "", "error":
-		if err := wire.InStream(f.Data); err != nil {
+		if err := wire.FrameError(f.Data); err != nil {
 			return err
 		}
 	}
@@ -109,12 +109,12 @@ func orNull(raw json.RawMessage) []byte {
 func (d *decoder) item(e event) error {
 	var it item
 	if err := json.Unmarshal(e.Item, &it); err != nil {
-		return wire.Garbled(err)
+		return wire.DecodeError(err)
 	}
 	done := e.Type == "response.output_item.done"
 	switch {
 	case it.Type == "function_call":
-		if !d.answer.Has(it.ID) {
+		if !d.answer.HasCall(it.ID) {
 			d.answer.Call(it.ID, it.CallID, it.Name)
 		}
 		if done {
@@ -129,7 +129,7 @@ func (d *decoder) item(e event) error {
 	case it.Type == "reasoning" && it.Encrypted != "":
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(e.Item, &fields); err != nil {
-			return wire.Garbled(err)
+			return wire.DecodeError(err)
 		}
 		delete(fields, "status") // requests must not contain it
 		d.answer.Reasoning("", fields)

@@ -15,7 +15,7 @@ import (
 // Codec returns the codec of the Responses API.
 func Codec() *wire.Codec {
 	return &wire.Codec{
-		Kind: "responses", Base: "https://api.openai.com", Version: "/v1", Rooted: true,
+		Kind: "responses", DefaultBaseURL: "https://api.openai.com", Version: "/v1", VersionAtRootOnly: true,
 		Authorize: func(h http.Header, key string) {
 			if key != "" {
 				h.Set("Authorization", "Bearer "+key)
@@ -115,7 +115,7 @@ func add(items []any, m llm.Message) ([]any, error) {
 				items = append(items, p.Opaque)
 			}
 		case llm.PartToolCall:
-			items = append(items, object{"type": "function_call", "call_id": p.Call, "name": p.Name, "arguments": string(wire.Object(p.Args))})
+			items = append(items, object{"type": "function_call", "call_id": p.Call, "name": p.Name, "arguments": string(wire.ArgsObject(p.Args))})
 		}
 	}
 	return items, nil
@@ -139,13 +139,13 @@ func parts(list []llm.Part) ([]object, error) {
 		case wire.FileText:
 			out = append(out, object{"type": "input_text", "text": wire.FileAsText(f)})
 		default:
-			return nil, wire.RefuseFile(f)
+			return nil, wire.UnsupportedFile(f)
 		}
 	}
 	return out, nil
 }
 
-func list(body []byte) ([]wire.Listed, error) {
+func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -154,9 +154,9 @@ func list(body []byte) ([]wire.Listed, error) {
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	var list []wire.Listed
+	var list []wire.ListedModel
 	for _, m := range answer.Data {
-		list = append(list, wire.Listed{ID: m.ID})
+		list = append(list, wire.ListedModel{ID: m.ID})
 	}
 	return list, nil
 }

@@ -13,16 +13,16 @@ import (
 type dialect int
 
 const (
-	whole   dialect = iota // nearly all, but an object at the top
-	inlined                // no $ref
-	openAPI                // what Gemini takes of OpenAPI
+	whole      dialect = iota // nearly all, but an object at the top
+	inlineRefs                // no $ref
+	openAPI                   // what Gemini takes of OpenAPI
 )
 
 // deepest is how deep references are followed; recursive schemas end in any value.
-const deepest = 6
+const maxRefDepth = 6
 
 // keptSchemas is how many lowered schemas a chain keeps.
-const keptSchemas = 2048
+const maxCachedSchemas = 2048
 
 // lower converts schema to the dialect of the provider. A conversion may only make a schema more permissive: the tool
 // itself still refuses arguments that the original forbids.
@@ -36,7 +36,7 @@ func (c *chain) lower(schema json.RawMessage) json.RawMessage {
 	low = c.schemas.lower(schema)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.lowered) >= keptSchemas {
+	if len(c.lowered) >= maxCachedSchemas {
 		clear(c.lowered)
 	}
 	c.lowered[string(schema)] = low
@@ -52,14 +52,14 @@ func (d dialect) lower(schema json.RawMessage) json.RawMessage {
 		root = map[string]any{}
 	}
 	_, typed := root["type"]
-	if d == whole && typed && root["type"] == "object" && root["properties"] != nil && !combined(root) {
+	if d == whole && typed && root["type"] == "object" && root["properties"] != nil && !hasCombinators(root) {
 		return schema
 	}
 	l := &lowering{root: root, dialect: d}
 	if d != whole {
 		root = l.lower(root, 0)
 	}
-	root = atTop(root)
+	root = objectAtTop(root)
 	if d == openAPI && len(root["properties"].(map[string]any)) == 0 {
 		return nil // an object without properties is refused; no parameters are not
 	}
@@ -68,12 +68,12 @@ func (d dialect) lower(schema json.RawMessage) json.RawMessage {
 }
 
 // combined says whether s is made of others.
-func combined(s map[string]any) bool {
+func hasCombinators(s map[string]any) bool {
 	return s["anyOf"] != nil || s["oneOf"] != nil || s["allOf"] != nil || s["$ref"] != nil
 }
 
 // atTop makes an object of a schema: providers take no other for arguments.
-func atTop(s map[string]any) map[string]any {
+func objectAtTop(s map[string]any) map[string]any {
 	properties, _ := s["properties"].(map[string]any)
 	if properties == nil {
 		properties = map[string]any{}
@@ -97,17 +97,17 @@ func atTop(s map[string]any) map[string]any {
 }
 
 type lowering struct {
-	root    map[string]any
-	dialect dialect
-	written int // schemas so far
+	root       map[string]any
+	dialect    dialect
+	subschemas int // schemas so far
 }
 
 // writtenMax bounds what a schema that refers to itself in many places becomes.
-const writtenMax = 4096
+const maxSubschemas = 4096
 
 // lower returns s without references, and in the openAPI dialect with the keywords of OpenAPI only.
 func (l *lowering) lower(s map[string]any, depth int) map[string]any {
-	s = l.follow(s, depth)
+	s = l.resolveRef(s, depth)
 	out := map[string]any{}
 	for word, v := range s {
 		switch word {
@@ -137,28 +137,28 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 		}
 	}
 	if l.dialect == openAPI {
-		return openAPIOf(out)
+		return toOpenAPI(out)
 	}
 	return out
 }
 
 func (l *lowering) any(v any, depth int) any {
 	s, ok := v.(map[string]any)
-	if l.written++; !ok || depth > 40 || l.written > writtenMax {
+	if l.subschemas++; !ok || depth > 40 || l.subschemas > maxSubschemas {
 		s = map[string]any{}
 	}
 	return l.lower(s, depth)
 }
 
 // follow returns what s refers to, with what s itself says over it.
-func (l *lowering) follow(s map[string]any, depth int) map[string]any {
+func (l *lowering) resolveRef(s map[string]any, depth int) map[string]any {
 	for range 8 {
 		ref, ok := s["$ref"].(string)
 		if !ok {
 			return s
 		}
 		merged := map[string]any{}
-		if target, ok := l.find(ref); ok && depth <= deepest {
+		if target, ok := l.lookup(ref); ok && depth <= maxRefDepth {
 			maps.Copy(merged, target)
 		}
 		for word, v := range s {
@@ -172,7 +172,7 @@ func (l *lowering) follow(s map[string]any, depth int) map[string]any {
 }
 
 // find returns what a reference within the schema names.
-func (l *lowering) find(ref string) (map[string]any, bool) {
+func (l *lowering) lookup(ref string) (map[string]any, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok {
 		return nil, false
@@ -194,13 +194,13 @@ func (l *lowering) find(ref string) (map[string]any, bool) {
 }
 
 // openAPIWords are what Gemini takes; it refuses others.
-var openAPIWords = []string{
+var openAPIKeywords = []string{
 	"type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties", "required", "minProperties", "maxProperties",
 	"minLength", "maxLength", "pattern", "anyOf", "items", "minimum", "maximum",
 }
 
 // openAPIOf writes a schema, whose parts are written already, in the words of OpenAPI.
-func openAPIOf(s map[string]any) map[string]any {
+func toOpenAPI(s map[string]any) map[string]any {
 	if c, ok := s["const"]; ok {
 		s["enum"] = []any{c}
 	}
@@ -209,7 +209,7 @@ func openAPIOf(s map[string]any) map[string]any {
 	}
 	if list, ok := s["allOf"].([]any); ok {
 		for _, part := range list {
-			join(s, part.(map[string]any))
+			mergeInto(s, part.(map[string]any))
 		}
 	}
 	switch t := s["type"].(type) {
@@ -224,7 +224,7 @@ func openAPIOf(s map[string]any) map[string]any {
 		} else if s["anyOf"] == nil {
 			var each []any
 			for _, one := range types {
-				each = append(each, openAPIOf(map[string]any{"type": one}))
+				each = append(each, toOpenAPI(map[string]any{"type": one}))
 			}
 			s["anyOf"] = each
 		}
@@ -242,30 +242,30 @@ func openAPIOf(s map[string]any) map[string]any {
 		switch len(kept) {
 		case 0:
 		case 1:
-			join(s, kept[0].(map[string]any))
+			mergeInto(s, kept[0].(map[string]any))
 		default:
 			s["anyOf"] = kept
 		}
 	}
-	enumOf(s)
+	normalizeEnum(s)
 	for word := range s {
-		if !slices.Contains(openAPIWords, word) {
+		if !slices.Contains(openAPIKeywords, word) {
 			delete(s, word)
 		}
 	}
-	typeOf(s)
+	normalizeType(s)
 	return s
 }
 
 // join adds what other says to s, where s says nothing.
-func join(s, other map[string]any) {
+func mergeInto(s, other map[string]any) {
 	for word, v := range other {
 		switch into := s[word].(type) {
 		case nil:
 			s[word] = v
 		case map[string]any:
 			if from, ok := v.(map[string]any); ok && word == "properties" {
-				join(into, from)
+				mergeInto(into, from)
 			}
 		case []any:
 			if from, ok := v.([]any); ok && word == "required" {
@@ -276,7 +276,7 @@ func join(s, other map[string]any) {
 }
 
 // enumOf keeps lists of texts. Others are told in the description.
-func enumOf(s map[string]any) {
+func normalizeEnum(s map[string]any) {
 	list, ok := s["enum"].([]any)
 	if !ok {
 		return
@@ -303,7 +303,7 @@ func enumOf(s map[string]any) {
 }
 
 // typeOf sets the type, which has to be there, and takes away what does not go with it.
-func typeOf(s map[string]any) {
+func normalizeType(s map[string]any) {
 	if s["anyOf"] != nil {
 		delete(s, "type")
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 // tidy leaves out what no model sees, and what belongs to another provider.
-func tidy(c *chain, d *wire.Draft) {
+func dropForeign(c *chain, d *wire.Draft) {
 	messages := make([]llm.Message, 0, len(d.Messages))
 	for _, m := range d.Messages {
 		parts := make([]llm.Part, 0, len(m.Parts))
@@ -32,7 +32,7 @@ func tidy(c *chain, d *wire.Draft) {
 }
 
 // pair gives each call exactly one result, in the message behind it and in the order of the calls.
-func pair(_ *chain, d *wire.Draft) {
+func pairResults(_ *chain, d *wire.Draft) {
 	results := map[string]llm.Part{}
 	for _, m := range d.Messages {
 		for _, p := range m.Parts {
@@ -72,10 +72,10 @@ func pair(_ *chain, d *wire.Draft) {
 const maxID = 40
 
 // callIDs makes ids legal that came from elsewhere.
-func callIDs(_ *chain, d *wire.Draft) {
+func fixCallIDs(_ *chain, d *wire.Draft) {
 	for _, m := range d.Messages {
 		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Call != "" && !wire.Legal(p.Call, maxID) {
+			if p := &m.Parts[i]; p.Call != "" && !wire.ValidID(p.Call, maxID) {
 				p.Call = "call_" + digest(p.Call)
 			}
 		}
@@ -108,42 +108,42 @@ func systemAsUser(_ *chain, d *wire.Draft) {
 }
 
 // withoutPictures says where pictures stood, for a model that sees none.
-func withoutPictures(_ *chain, d *wire.Draft) {
+func replaceImages(_ *chain, d *wire.Draft) {
 	for _, m := range d.Messages {
 		for i := range m.Parts {
 			p := &m.Parts[i]
 			if p.Kind == llm.PartFile && wire.FileKind(p.File) == wire.FileImage {
-				*p = llm.Part{Kind: llm.PartText, Text: unseen(p.File)}
+				*p = llm.Part{Kind: llm.PartText, Text: imagePlaceholder(p.File)}
 			}
 			for j := range p.Files {
-				p.Text = strings.TrimPrefix(p.Text+"\n"+unseen(&p.Files[j]), "\n")
+				p.Text = strings.TrimPrefix(p.Text+"\n"+imagePlaceholder(&p.Files[j]), "\n")
 			}
 			p.Files = nil
 		}
 	}
 }
 
-func unseen(f *llm.File) string {
+func imagePlaceholder(f *llm.File) string {
 	return "[a picture, " + f.MIME + " " + f.Name + ", that this model cannot see]"
 }
 
 // picturesBehind moves pictures of results into a message of the user behind them.
-func picturesBehind(_ *chain, d *wire.Draft) {
+func moveResultImages(_ *chain, d *wire.Draft) {
 	var messages []llm.Message
 	for _, m := range d.Messages {
 		messages = append(messages, m)
 		if m.Role != llm.RoleTool {
 			continue
 		}
-		shown := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "These are the pictures of the results above."}}}
+		images := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "These are the pictures of the results above."}}}
 		for i := range m.Parts {
 			for j := range m.Parts[i].Files {
-				shown.Parts = append(shown.Parts, llm.Part{Kind: llm.PartFile, File: &m.Parts[i].Files[j]})
+				images.Parts = append(images.Parts, llm.Part{Kind: llm.PartFile, File: &m.Parts[i].Files[j]})
 			}
 			m.Parts[i].Files = nil
 		}
-		if len(shown.Parts) > 1 {
-			messages = append(messages, shown)
+		if len(images.Parts) > 1 {
+			messages = append(messages, images)
 		}
 	}
 	d.Messages = messages
@@ -198,7 +198,7 @@ func nameTools(_ *chain, d *wire.Draft) {
 // sanitize replaces what not all providers accept in a name by _. Some require a letter or _ at the beginning.
 func sanitize(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if wire.Legal(string(r), 1) {
+		if wire.ValidID(string(r), 1) {
 			return r
 		}
 		return '_'
@@ -215,17 +215,17 @@ func limitOutput(c *chain, d *wire.Draft) {
 	switch {
 	case d.MaxOutput > 0 && limit > 0:
 		d.MaxOutput = min(d.MaxOutput, limit)
-	case d.MaxOutput > 0 || !c.style.MustLimit:
+	case d.MaxOutput > 0 || !c.style.RequiresMaxOutput:
 	case limit > 0:
-		d.MaxOutput = min(limit, usualOutput)
+		d.MaxOutput = min(limit, defaultOutput)
 	default:
-		d.MaxOutput = leastOutput
+		d.MaxOutput = unknownModelOutput
 	}
 }
 
 // Output limits if the request has none: for models with a known limit, which must leave room for the
 // conversation, and for all others.
 const (
-	usualOutput = 32_000
-	leastOutput = 8192
+	defaultOutput      = 32_000
+	unknownModelOutput = 8192
 )

@@ -18,8 +18,8 @@ import (
 
 // How long a chain is cached, and how many are.
 const (
-	keptFor = 10 * time.Minute
-	keptMax = 256
+	cacheTTL        = 10 * time.Minute
+	maxCachedChains = 256
 )
 
 // Options say which model of which provider a request is adapted to.
@@ -93,12 +93,12 @@ func (c *Chains) chain(o Options) *chain {
 	if k, ok := c.kept[key]; ok && now.Before(k.until) {
 		return k.chain
 	}
-	if len(c.kept) >= keptMax {
+	if len(c.kept) >= maxCachedChains {
 		c.evict(now)
 	}
 	ch := compile(o)
 	c.compiled++
-	c.kept[key] = kept{ch, now.Add(keptFor)}
+	c.kept[key] = kept{ch, now.Add(cacheTTL)}
 	return ch
 }
 
@@ -112,7 +112,7 @@ func (c *Chains) evict(now time.Time) {
 			oldest = key
 		}
 	}
-	if len(c.kept) >= keptMax {
+	if len(c.kept) >= maxCachedChains {
 		delete(c.kept, oldest)
 	}
 }
@@ -139,14 +139,14 @@ type chain struct {
 func compile(o Options) *chain {
 	ch := &chain{provider: o.Provider, model: o.Model, lowered: map[string]json.RawMessage{}}
 	ch.style, ch.schemas = style(o)
-	ch.steps = []func(*chain, *wire.Draft){tidy, pair, callIDs}
+	ch.steps = []func(*chain, *wire.Draft){dropForeign, pairResults, fixCallIDs}
 	if ch.style.SystemRole == "user" {
 		ch.steps = append(ch.steps, systemAsUser)
 	}
 	if !o.Model.Images {
-		ch.steps = append(ch.steps, withoutPictures)
+		ch.steps = append(ch.steps, replaceImages)
 	} else if !ch.style.ResultImages {
-		ch.steps = append(ch.steps, picturesBehind)
+		ch.steps = append(ch.steps, moveResultImages)
 	}
 	ch.steps = append(ch.steps, lowerSchemas, nameTools, limitOutput)
 	return ch
@@ -154,7 +154,7 @@ func compile(o Options) *chain {
 
 // style returns how a model wants things. Servers that speak the API of another one are told by their hosts.
 func style(o Options) (wire.Style, dialect) {
-	s := wire.Style{SystemRole: "system", OutputField: "max_tokens", Sampling: true}
+	s := wire.Style{SystemRole: "system", MaxOutputField: "max_tokens", Sampling: true}
 	u, _ := url.Parse(o.BaseURL)
 	host := ""
 	if u != nil {
@@ -164,9 +164,9 @@ func style(o Options) (wire.Style, dialect) {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	switch o.Kind {
 	case "anthropic":
-		s.CacheMarks, s.ResultImages, s.MustLimit = true, true, true
+		s.CacheMarks, s.ResultImages, s.RequiresMaxOutput = true, true, true
 		switch {
-		case newClaude(name):
+		case adaptsThinking(name):
 			s.Thinking = wire.ThinkAdaptive
 		case o.Model.Reasoning || !o.Model.Known:
 			s.Thinking = wire.ThinkBudget
@@ -192,17 +192,17 @@ func style(o Options) (wire.Style, dialect) {
 				s.Thinking, s.ThinkOff = wire.ThinkEffort, "low"
 			}
 		}
-		return s, inlined
+		return s, inlineRefs
 	}
 	if o.Model.Reasoning {
 		s.Thinking = wire.ThinkEffort
 	}
 	switch {
 	case host == "" || host == "api.openai.com":
-		s.OutputField = "max_completion_tokens"
+		s.MaxOutputField = "max_completion_tokens"
 		if o.Model.Reasoning {
 			s.SystemRole, s.Sampling = "developer", false
-			s.ThinkOff = openAIOff(name)
+			s.ThinkOff = lowestEffort(name)
 		}
 		s.ResultImages = o.Kind == "responses"
 		return s, whole
@@ -221,11 +221,11 @@ func style(o Options) (wire.Style, dialect) {
 	case strings.HasPrefix(name, "gemma"):
 		s.SystemRole = "user"
 	}
-	return s, inlined
+	return s, inlineRefs
 }
 
 // newClaude says whether a model of Anthropic's decides itself how much it thinks.
-func newClaude(name string) bool {
+func adaptsThinking(name string) bool {
 	for _, old := range []string{"claude-2", "claude-3", "-4-0", "-4-1", "-4-5", "-4-2025", "haiku-4"} {
 		if strings.Contains(name, old) {
 			return false
@@ -235,7 +235,7 @@ func newClaude(name string) bool {
 }
 
 // openAIOff is the effort that comes next to none.
-func openAIOff(name string) string {
+func lowestEffort(name string) string {
 	switch {
 	case strings.HasPrefix(name, "gpt-5.") && !strings.Contains(name, "pro"):
 		return "none"

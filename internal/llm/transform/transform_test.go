@@ -88,7 +88,7 @@ func TestNames(t *testing.T) {
 		if n, ok := d.Names[tool.Name]; ok {
 			back = n
 		}
-		if !wire.Legal(tool.Name, 64) || seen[tool.Name] || back != ours[i] {
+		if !wire.ValidID(tool.Name, 64) || seen[tool.Name] || back != ours[i] {
 			t.Errorf("%q is called %q, which comes back as %q", ours[i], tool.Name, back)
 		}
 		seen[tool.Name] = true
@@ -123,7 +123,7 @@ func TestPairs(t *testing.T) {
 	if len(d.Messages) != 4 || len(d.Messages[0].Parts) != 1 || len(results) != 2 || results[0].Call != "1" || !results[0].IsError || results[1].Text != "B" {
 		t.Fatalf("messages are %+v", d.Messages)
 	}
-	if id := d.Messages[1].Parts[2].Call; !wire.Legal(id, 40) || id != results[1].Call {
+	if id := d.Messages[1].Parts[2].Call; !wire.ValidID(id, 40) || id != results[1].Call {
 		t.Errorf("the id is %q", id)
 	}
 	if d.Messages[1].Parts[0].Opaque != nil {

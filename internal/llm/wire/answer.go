@@ -125,7 +125,7 @@ func (a *Answer) end(c *call, opaque any) {
 		return
 	}
 	c.ended = true
-	e := llm.Event{Kind: llm.EventToolEnd, Index: c.index, ID: c.id, Name: c.name, Args: repair(c.args.String())}
+	e := llm.Event{Kind: llm.EventToolEnd, Index: c.index, ID: c.id, Name: c.name, Args: repairArgs(c.args.String())}
 	if opaque != nil {
 		e.Opaque, _ = json.Marshal(opaque)
 	}
@@ -133,7 +133,7 @@ func (a *Answer) end(c *call, opaque any) {
 }
 
 // Whole writes a call that comes in one piece.
-func (a *Answer) Whole(key, id, name, args string, opaque any) error {
+func (a *Answer) CompleteCall(key, id, name, args string, opaque any) error {
 	a.Call(key, id, name)
 	if err := a.Args(key, args); err != nil {
 		return err
@@ -143,10 +143,10 @@ func (a *Answer) Whole(key, id, name, args string, opaque any) error {
 }
 
 // Called says whether the answer calls a tool.
-func (a *Answer) Called() bool { return len(a.calls) > 0 }
+func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // Has says whether a call of that key has begun.
-func (a *Answer) Has(key string) bool { return a.find(key) != nil }
+func (a *Answer) HasCall(key string) bool { return a.find(key) != nil }
 
 func (a *Answer) find(key string) *call {
 	for _, c := range slices.Backward(a.calls) {
@@ -171,7 +171,7 @@ func (a *Answer) Finish(why llm.Finish) {
 	for _, c := range a.calls {
 		a.end(c, nil)
 	}
-	if why == llm.FinishStop && a.Called() {
+	if why == llm.FinishStop && a.HasCalls() {
 		why = llm.FinishToolCalls
 	}
 	a.Start("", "")

@@ -20,7 +20,7 @@ type failure struct {
 }
 
 // failed reads the body of an error. ok is false where it is not an error that anybody would recognize.
-func failed(body []byte) (f failure, ok bool) {
+func parseFailure(body []byte) (f failure, ok bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' { // Gemini, asked without alt=sse
 		var list []json.RawMessage
@@ -81,7 +81,7 @@ func text(raw json.RawMessage) string {
 
 // classify turns an HTTP error response into an [*llm.Error]. model is the model that was asked for.
 func classify(status int, header http.Header, body []byte, model string, now time.Time) *llm.Error {
-	f, ok := failed(body)
+	f, ok := parseFailure(body)
 	if !ok {
 		f = failure{Message: excerpt(body)}
 	}
@@ -94,7 +94,7 @@ func classify(status int, header http.Header, body []byte, model string, now tim
 }
 
 // InStream returns the error that a frame reports, nil where it reports none.
-func InStream(data []byte) *llm.Error {
+func FrameError(data []byte) *llm.Error {
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil // the common case
 	}
@@ -105,7 +105,7 @@ func InStream(data []byte) *llm.Error {
 	if json.Unmarshal(data, &outer) == nil && outer.Type != "error" && (len(outer.Error) == 0 || string(outer.Error) == "null") {
 		return nil
 	}
-	f, ok := failed(data)
+	f, ok := parseFailure(data)
 	if !ok {
 		return nil
 	}
@@ -118,11 +118,11 @@ func InStream(data []byte) *llm.Error {
 func (f failure) error(model string) *llm.Error {
 	e := &llm.Error{Status: f.Status, Code: f.Code, Message: cut(f.Message)}
 	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
-	named := model != "" && strings.Contains(words, strings.ToLower(model))
-	e.Class = f.class(words, named)
+	namesModel := model != "" && strings.Contains(words, strings.ToLower(model))
+	e.Class = f.class(words, namesModel)
 	switch e.Class {
 	case llm.ClassRateLimit, llm.ClassOverloaded:
-		e.Scoped = named
+		e.Scoped = namesModel
 	case llm.ClassModelAccess:
 		e.Scoped = true
 		e.Hint = "see which models the key may use, or take another one"
@@ -142,7 +142,7 @@ func (f failure) error(model string) *llm.Error {
 
 // signs are words that decide about a class, the first that is found, whatever the status is. A "+" stands
 // between words that all must be there.
-var signs = []struct {
+var classPhrases = []struct {
 	class llm.Class
 	words []string
 }{
@@ -181,10 +181,10 @@ var signs = []struct {
 }
 
 // class decides by words first, which may be of any status, then by the status.
-func (f failure) class(words string, named bool) llm.Class {
-	for _, s := range signs {
+func (f failure) class(words string, namesModel bool) llm.Class {
+	for _, s := range classPhrases {
 		for _, sign := range s.words {
-			if !contains(words, sign) {
+			if !containsAll(words, sign) {
 				continue
 			}
 			switch {
@@ -204,8 +204,8 @@ func (f failure) class(words string, named bool) llm.Class {
 		return llm.ClassQuota
 	case s == http.StatusUnauthorized:
 		return llm.ClassCredential
-	case (s == http.StatusForbidden || s == http.StatusNotFound) && named,
-		s == http.StatusNotFound && contains(words, "not_found_error+model"):
+	case (s == http.StatusForbidden || s == http.StatusNotFound) && namesModel,
+		s == http.StatusNotFound && containsAll(words, "not_found_error+model"):
 		return llm.ClassModelAccess
 	case s == http.StatusForbidden:
 		return llm.ClassPermission
@@ -213,18 +213,18 @@ func (f failure) class(words string, named bool) llm.Class {
 		return llm.ClassTransient
 	case s >= 300:
 		return llm.ClassCaller
-	case contains(words, "server_error"), contains(words, "api_error"), contains(words, "internal"), contains(words, "overloaded"), contains(words, "timeout"), contains(words, "unavailable"):
+	case containsAll(words, "server_error"), containsAll(words, "api_error"), containsAll(words, "internal"), containsAll(words, "overloaded"), containsAll(words, "timeout"), containsAll(words, "unavailable"):
 		return llm.ClassTransient
-	case contains(words, "permission_error"):
+	case containsAll(words, "permission_error"):
 		return llm.ClassPermission
-	case contains(words, "invalid_request"), contains(words, "invalid_argument"):
+	case containsAll(words, "invalid_request"), containsAll(words, "invalid_argument"):
 		return llm.ClassCaller
 	}
 	return llm.ClassUnknown
 }
 
 // contains says whether all parts of sign stand in words.
-func contains(words, sign string) bool {
+func containsAll(words, sign string) bool {
 	for part := range strings.SplitSeq(sign, "+") {
 		if !strings.Contains(words, part) {
 			return false

@@ -71,7 +71,7 @@ func answered(t *testing.T, status int, header http.Header, body string) *llm.Er
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
-	d := &wire.Draft{Model: "gpt-x", MaxOutput: 1, Style: wire.Style{SystemRole: "system", OutputField: "max_tokens"}}
+	d := &wire.Draft{Model: "gpt-x", MaxOutput: 1, Style: wire.Style{SystemRole: "system", MaxOutputField: "max_tokens"}}
 	h := drink(t.Context(), wire.NewClient(wire.Options{}), codec.For("openai"), wire.Endpoint{BaseURL: server.URL, Key: "k-1"}, d)
 	if h.Err == nil {
 		t.Fatalf("%d %s is not an error", status, body)

@@ -98,7 +98,7 @@ func (c *Client) Stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft, emit func(llm.Event) bool) (bool, error) {
 	path, body, err := codec.Encode(d)
 	if err != nil {
-		return false, caller(err)
+		return false, requestError(err)
 	}
 	resp, err := c.open(ctx, codec, ep, http.MethodPost, path, body, d.Model)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 	}
 	decoder := codec.Decode(d.Names)
 	ids := newIDs(d)
-	frames := newFrames(resp, codec.Lines)
+	frames := newFrames(resp, codec.JSONLines)
 	var events []llm.Event
 	for {
 		frame, err := frames.next()
@@ -131,7 +131,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 			if e.Kind == llm.EventStart {
 				e.Provider, e.Key = ep.Provider, ep.KeyLabel
 			}
-			if !emit(ids.own(e)) {
+			if !emit(ids.assign(e)) {
 				return true, nil
 			}
 		}
@@ -151,7 +151,7 @@ func finished(events []llm.Event) bool {
 }
 
 // List returns the models that a provider lists for a key.
-func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed, error) {
+func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedModel, error) {
 	list, err := c.list(ctx, codec, ep)
 	if err != nil {
 		return nil, ep.explain(ctx, "", err)
@@ -159,14 +159,14 @@ func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed,
 	return list, nil
 }
 
-func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed, error) {
-	body, err := c.whole(ctx, codec, ep, http.MethodGet, codec.Models, nil)
+func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedModel, error) {
+	body, err := c.fetch(ctx, codec, ep, http.MethodGet, codec.Models, nil)
 	if err != nil {
 		return nil, err
 	}
 	list, err := codec.List(body)
-	if err == nil && codec.Show != "" {
-		return list, c.show(ctx, codec, ep, list)
+	if err == nil && codec.DescribePath != "" {
+		return list, c.describe(ctx, codec, ep, list)
 	}
 	if err != nil {
 		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
@@ -175,7 +175,7 @@ func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]Listed,
 }
 
 // show describes the models of a list, several at once. One that the provider cannot describe stays as it is.
-func (c *Client) show(ctx context.Context, codec *Codec, ep Endpoint, list []Listed) error {
+func (c *Client) describe(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) error {
 	var all sync.WaitGroup
 	room := make(chan struct{}, 4)
 	for i := range list {
@@ -183,8 +183,8 @@ func (c *Client) show(ctx context.Context, codec *Codec, ep Endpoint, list []Lis
 		all.Go(func() {
 			defer func() { <-room }()
 			ask, _ := json.Marshal(map[string]string{"model": list[i].ID})
-			if body, err := c.whole(ctx, codec, ep, http.MethodPost, codec.Show, ask); err == nil {
-				_ = codec.Shown(body, &list[i])
+			if body, err := c.fetch(ctx, codec, ep, http.MethodPost, codec.DescribePath, ask); err == nil {
+				_ = codec.ReadDescription(body, &list[i])
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func (c *Client) show(ctx context.Context, codec *Codec, ep Endpoint, list []Lis
 }
 
 // whole returns an answer that is not streamed.
-func (c *Client) whole(ctx context.Context, codec *Codec, ep Endpoint, method, path string, ask []byte) ([]byte, error) {
+func (c *Client) fetch(ctx context.Context, codec *Codec, ep Endpoint, method, path string, ask []byte) ([]byte, error) {
 	resp, err := c.open(ctx, codec, ep, method, path, ask, "")
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, pa
 	req, err := http.NewRequestWithContext(r.ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		r.cancel(nil)
-		return nil, caller(err)
+		return nil, requestError(err)
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -275,22 +275,22 @@ func (r *response) streams(codec *Codec) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch kind {
 	case "text/event-stream":
-		if !codec.Lines {
+		if !codec.JSONLines {
 			return nil
 		}
 	case "application/x-ndjson", "application/jsonl", "application/ndjson":
-		if codec.Lines {
+		if codec.JSONLines {
 			return nil
 		}
 	case "", "text/plain", "application/octet-stream": // servers that do not set the type
 		return nil
 	case "application/json":
-		if codec.Lines {
+		if codec.JSONLines {
 			return nil
 		}
 	}
 	said, _ := io.ReadAll(io.LimitReader(r, errorLimit))
-	if f, ok := failed(said); ok {
+	if f, ok := parseFailure(said); ok {
 		return f.error("")
 	}
 	return &llm.Error{
@@ -354,7 +354,7 @@ func (ep Endpoint) explain(ctx context.Context, model string, err error) *llm.Er
 }
 
 // caller is the class of what a codec cannot say.
-func caller(err error) error {
+func requestError(err error) error {
 	if _, ok := errors.AsType[*llm.Error](err); ok {
 		return err
 	}
@@ -391,10 +391,10 @@ func newIDs(d *Draft) ids {
 }
 
 // own returns e with the id of its call, which is the provider's where that will do.
-func (i ids) own(e llm.Event) llm.Event {
+func (i ids) assign(e llm.Event) llm.Event {
 	switch e.Kind {
 	case llm.EventToolStart:
-		if !Legal(e.ID, maxID) || i.taken[e.ID] {
+		if !ValidID(e.ID, maxID) || i.taken[e.ID] {
 			e.ID = "call_" + rand.Text()
 		}
 		i.taken[e.ID] = true
@@ -409,7 +409,7 @@ func (i ids) own(e llm.Event) llm.Event {
 const maxID = 40
 
 // Legal says whether text is made of 1 to limit letters, digits, _ and -, which all providers take for names and ids.
-func Legal(text string, limit int) bool {
+func ValidID(text string, limit int) bool {
 	for _, c := range []byte(text) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
 			return false

@@ -15,13 +15,13 @@ type Codec struct {
 	// Kind names the API in settings.
 	Kind string
 	// Base is the address where settings name none.
-	Base string
+	DefaultBaseURL string
 	// Version is the first part of all paths. A base that ends with it has it once; with Rooted, a base that has
 	// any path needs no version.
-	Version string
-	Rooted  bool
+	Version           string
+	VersionAtRootOnly bool
 	// Lines says that answers are streamed as JSON lines and not as server-sent events.
-	Lines bool
+	JSONLines bool
 	// Authorize adds the key to the headers of a request, and whatever else they must have. The key may be empty.
 	Authorize func(h http.Header, key string)
 	// Encode returns the path after Version, and the body. It fails for a draft with something the API cannot carry.
@@ -30,17 +30,17 @@ type Codec struct {
 	Decode func(names map[string]string) Decoder
 	// Models is the path behind Version that lists models, and List reads what it answers.
 	Models string
-	List   func(body []byte) ([]Listed, error)
+	List   func(body []byte) ([]ListedModel, error)
 	// Loads says that requests name the context that a model is loaded with.
-	Loads bool
+	SetsContext bool
 	// Show is the path behind Version that describes the model that the body names, and Shown reads what it answers;
 	// nil where the list says all.
-	Show  string
-	Shown func(body []byte, m *Listed) error
+	DescribePath    string
+	ReadDescription func(body []byte, m *ListedModel) error
 }
 
 // Listed is a model as its provider lists it.
-type Listed struct {
+type ListedModel struct {
 	ID string
 	// Context and Output are limits in tokens; 0 where the provider does not say.
 	Context int
@@ -110,8 +110,8 @@ type Style struct {
 	// models without one.
 	SystemRole string
 	// OutputField is the name of the limit of output in chat completions.
-	OutputField string
-	Thinking    Thinking
+	MaxOutputField string
+	Thinking       Thinking
 	// ThinkOff is the word or number that switches thinking off; empty where leaving it out does.
 	ThinkOff string
 	// KeepReasoning is the field in which chat completions send earlier reasoning back; empty for none.
@@ -123,7 +123,7 @@ type Style struct {
 	// ResultImages means that tool results may hold images; otherwise these follow in a user message.
 	ResultImages bool
 	// MustLimit says that a request has to limit the output.
-	MustLimit bool
+	RequiresMaxOutput bool
 	// Context is the length that a local model is loaded with; 0 leaves it.
 	Context int
 }
@@ -131,13 +131,13 @@ type Style struct {
 // address returns the URL of path at base.
 func (c *Codec) address(base, path string) (*url.URL, error) {
 	if base == "" {
-		base = c.Base
+		base = c.DefaultBaseURL
 	}
 	u, err := url.Parse(strings.TrimRight(base, "/"))
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(u.Path, c.Version) && (!c.Rooted || u.Path == "") {
+	if !strings.HasSuffix(u.Path, c.Version) && (!c.VersionAtRootOnly || u.Path == "") {
 		path = c.Version + path
 	}
 	return u.Parse(u.Path + path)

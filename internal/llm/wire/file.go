@@ -35,7 +35,7 @@ func FileAsText(f *llm.File) string {
 }
 
 // RefuseFile says that no model is shown f.
-func RefuseFile(f *llm.File) error {
+func UnsupportedFile(f *llm.File) error {
 	return &llm.Error{
 		Class: llm.ClassCaller, Message: fmt.Sprintf("the model takes no file of type %q (%s)", f.MIME, f.Name),
 		Hint: "PNG, JPEG, GIF and WebP pictures, text and PDF can be attached",
@@ -43,6 +43,6 @@ func RefuseFile(f *llm.File) error {
 }
 
 // Garbled is the error of a frame that does not read.
-func Garbled(err error) error {
+func DecodeError(err error) error {
 	return &llm.Error{Class: llm.ClassUnknown, Message: "the provider sent what does not read: " + err.Error(), Err: err}
 }

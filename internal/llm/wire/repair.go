@@ -8,7 +8,7 @@ import (
 
 // repair returns arguments as a JSON object, where that needs no guess: none at all are an empty object, commas too
 // many go, and what was not closed is closed. Other text is returned as it is.
-func repair(args string) string {
+func repairArgs(args string) string {
 	trimmed := strings.TrimSpace(args)
 	switch {
 	case trimmed == "" || trimmed == "null":
@@ -16,15 +16,15 @@ func repair(args string) string {
 	case json.Valid([]byte(trimmed)):
 		return trimmed
 	}
-	if fixed := closed(trimmed); json.Valid([]byte(fixed)) {
+	if fixed := closeBrackets(trimmed); json.Valid([]byte(fixed)) {
 		return fixed
 	}
 	return args
 }
 
 // Object returns arguments as a JSON object, for APIs that take nothing else: text that is none is a field in one.
-func Object(args string) json.RawMessage {
-	args = repair(args)
+func ArgsObject(args string) json.RawMessage {
+	args = repairArgs(args)
 	if strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
 		return json.RawMessage(args)
 	}
@@ -33,10 +33,10 @@ func Object(args string) json.RawMessage {
 }
 
 // closed returns text without commas before its closing brackets, and with those that it lacks.
-func closed(text string) string {
+func closeBrackets(text string) string {
 	var out, open []byte
 	quoted := false
-	drop := func() {
+	trimCommas := func() {
 		for len(out) > 0 && strings.IndexByte(" \t\r\n,", out[len(out)-1]) >= 0 {
 			out = out[:len(out)-1]
 		}
@@ -56,7 +56,7 @@ func closed(text string) string {
 		case c == '[':
 			open = append(open, ']')
 		case c == '}' || c == ']':
-			drop()
+			trimCommas()
 			if len(open) == 0 || open[len(open)-1] != c {
 				return text
 			}
@@ -67,7 +67,7 @@ func closed(text string) string {
 	if quoted {
 		return text // a string that was cut off cannot be completed
 	}
-	drop()
+	trimCommas()
 	for _, c := range slices.Backward(open) {
 		out = append(out, c)
 	}

@@ -13,7 +13,7 @@ import (
 const retryLimit = 7 * 24 * time.Hour
 
 // inText is how some providers say it within their message or the details beside that.
-var inText = lazyregexp.New(`"retryDelay"\s*:\s*"([0-9.]+s)"|try again in ((?:[0-9.]+(?:ms|h|m|s))+)|retry in ([0-9.]+s)`)
+var retryPhrase = lazyregexp.New(`"retryDelay"\s*:\s*"([0-9.]+s)"|try again in ((?:[0-9.]+(?:ms|h|m|s))+)|retry in ([0-9.]+s)`)
 
 // retryAfter returns how long a provider asks to wait, in any of the known forms, the longest if there are several. It
 // is 0 if the provider does not say, or says something absurd.
@@ -33,7 +33,7 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 			at(t.Sub(now))
 		}
 	}
-	for _, found := range inText.FindAllStringSubmatch(words, -1) {
+	for _, found := range retryPhrase.FindAllStringSubmatch(words, -1) {
 		d, _ := time.ParseDuration(found[1] + found[2] + found[3])
 		at(d)
 	}

@@ -44,7 +44,7 @@ func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) hear
 	t.Cleanup(server.Close)
 	draft := &wire.Draft{
 		Model: "m", MaxOutput: 100, Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "Hello?"}}}},
-		Style: wire.Style{SystemRole: "system", OutputField: "max_tokens"},
+		Style: wire.Style{SystemRole: "system", MaxOutputField: "max_tokens"},
 	}
 	idle := time.Minute
 	if raw.Hang {
