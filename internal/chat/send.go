@@ -58,18 +58,18 @@ func (s *Service) Edit(ctx context.Context, message, id string, parts []llm.Part
 
 // Continue has an answer that was cancelled, interrupted or failed go on where it stopped.
 func (s *Service) Continue(ctx context.Context, message string, a Ask) (Accepted, error) {
-	return s.accept(ctx, &begin{op: "continue", message: message, ask: a, goOn: true})
+	return s.accept(ctx, &begin{op: "continue", message: message, ask: a, vendorGo: true})
 }
 
 // begin is what is to begin a turn.
 type begin struct {
-	op      string
-	session string
-	message string // that it is about, if any
-	draft   *Draft // a new message, if any
-	noTurn  bool   // no turn
-	goOn    bool   // the answer is there
-	ask     Ask
+	op       string
+	session  string
+	message  string // that it is about, if any
+	draft    *Draft // a new message, if any
+	noTurn   bool   // no turn
+	vendorGo bool   // the answer is there
+	ask      Ask
 
 	// Set by prepare.
 	config Config
@@ -318,7 +318,7 @@ func (s *Service) place(tx *store.Tx, b *begin) (question asked, answer *node, e
 			ID: b.draft.ID, Role: m.role, Status: StatusComplete, Parts: b.draft.Parts, Edited: true, Created: at, Updated: at,
 		}))
 		return asked{}, nil, nil
-	case b.goOn:
+	case b.vendorGo:
 		if m.role != RoleAssistant || m.status != StatusCancelled && m.status != StatusInterrupted && m.status != StatusError {
 			return asked{}, nil, conflict(b.op, b.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
 		}

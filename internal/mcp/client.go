@@ -179,7 +179,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 		}
 		c.NotModern = true
 		return c.initialize(ctx, legacyVersions[0])
-	case <-silent(probing, opts):
+	case <-silentChannel(probing, opts):
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -207,7 +207,7 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 const lateAnswer = 500 * time.Millisecond
 
 // silent returns a channel that is closed when an unanswered probe means that the server is legacy.
-func silent(ctx context.Context, opts *ClientOptions) <-chan struct{} {
+func silentChannel(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 	wait, most := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
 	out := make(chan struct{})
 	go func() { // ends with the longest of its timers, or with ctx

@@ -156,12 +156,12 @@ func asLinkError(err error) error {
 	if e, ok := errors.AsType[*LinkError](err); ok {
 		return e
 	}
-	return &LinkError{Sent: !unwritten(err), Err: err}
+	return &LinkError{Sent: !wasNotWritten(err), Err: err}
 }
 
 // wasNotWritten reports whether a write failed without the other side getting a whole line: it had stopped
 // reading, or its end was closed.
-func unwritten(err error) bool {
+func wasNotWritten(err error) bool {
 	return errors.Is(err, ErrNotReading) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
 }
 

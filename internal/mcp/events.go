@@ -22,45 +22,45 @@ const (
 	maxEventBytes = 8 << 20
 	maxOwnBytes   = 256 << 10
 	// heartbeat is how often a stream without messages sends a comment, so that it is not taken for dead.
-	heartbeat = 25 * time.Second
+	heartbeatInterval = 25 * time.Second
 	// comeBack is how long a client that lost a stream should wait before it reconnects (the SSE retry
 	// field).
 	comeBack = time.Second
 	// slowReaderDelay is how long the sender of a log message is delayed if the client is reading but has fallen
 	// behind.
-	breath = 250 * time.Millisecond
+	slowReaderDelay = 250 * time.Millisecond
 )
 
 // eventStream is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
 // from where it lost the connection.
 type events struct {
-	id    string // empty: events have no ids and cannot be read again
-	prime bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
-	own   bool   // the stream belongs to a session, not to a request
-	kept  *keeper
-	by    *session // the session it belongs to, if the session keeps it
-	stall time.Duration
-	log   *slog.Logger
+	id     string // empty: events have no ids and cannot be read again
+	primed bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
+	own    bool   // the stream belongs to a session, not to a request
+	kept   *keeper
+	by     *session // the session it belongs to, if the session keeps it
+	stall  time.Duration
+	log    *slog.Logger
 
-	mu      sync.Mutex
-	list    []sent // consecutive numbers
-	last    int    // number of the newest event
-	bytes   int    // size of list
-	waiting int    // size of the events in list that no reader was given
-	signals map[string]int
-	gap     gap
-	ended   bool
-	dropped bool          // list was discarded
-	final   bool          // nobody can come back for it
-	more    chan struct{} // closed and replaced when an event is added
-	less    chan struct{} // closed when an event was read; nil if nobody waits for that
-	reader  int           // number of the active reader; 0: none; coming: one will begin soon
-	came    int           // number of readers so far; a new one replaces the old
-	told    int           // number of the newest event that a reader was given
-	safe    int           // number of the newest event that was written to a reader
-	used    time.Time     // when the last reader left
-	moved   time.Time     // time of the last successful write
-	behind  bool          // addSlowly waited for the reader in vain
+	mu           sync.Mutex
+	list         []sent // consecutive numbers
+	last         int    // number of the newest event
+	bytes        int    // size of list
+	waiting      int    // size of the events in list that no reader was given
+	signals      map[string]int
+	gap          gap
+	ended        bool
+	dropped      bool          // list was discarded
+	final        bool          // nobody can come back for it
+	more         chan struct{} // closed and replaced when an event is added
+	less         chan struct{} // closed when an event was read; nil if nobody waits for that
+	reader       int           // number of the active reader; 0: none; coming: one will begin soon
+	readerCount  int           // number of readers so far; a new one replaces the old
+	told         int           // number of the newest event that a reader was given
+	safe         int           // number of the newest event that was written to a reader
+	used         time.Time     // when the last reader left
+	moved        time.Time     // time of the last successful write
+	readerBehind bool          // addSlowly waited for the reader in vain
 }
 
 type sent struct {
@@ -97,7 +97,7 @@ func (s *events) add(m outgoing, k kind) bool {
 func (s *events) addSlowly(m outgoing, k kind) bool {
 	for k == note {
 		s.mu.Lock()
-		if s.waiting+m.size() <= maxNotes || s.reader == 0 || s.behind || s.ended || time.Since(s.moved) > time.Second {
+		if s.waiting+m.size() <= maxNotes || s.reader == 0 || s.readerBehind || s.ended || time.Since(s.moved) > time.Second {
 			s.mu.Unlock()
 			break
 		}
@@ -106,12 +106,12 @@ func (s *events) addSlowly(m outgoing, k kind) bool {
 		}
 		less := s.less
 		s.mu.Unlock()
-		late := time.NewTimer(breath)
+		late := time.NewTimer(slowReaderDelay)
 		select {
 		case <-less:
 		case <-late.C:
 			s.mu.Lock()
-			s.behind = true
+			s.readerBehind = true
 			s.mu.Unlock()
 		}
 		late.Stop()
@@ -120,7 +120,7 @@ func (s *events) addSlowly(m outgoing, k kind) bool {
 }
 
 // ask appends a request to the client.
-func (s *events) ask(raw []byte) bool { return s.add(outgoing{head: raw}, must) }
+func (s *events) ask(raw []byte) bool { return s.add(outgoing{head: raw}, mustArrive) }
 
 // admit decides whether there is room for a message.
 func (s *events) admit(m outgoing, k kind) bool {
@@ -150,7 +150,7 @@ func (s *events) admit(m outgoing, k kind) bool {
 			return false
 		}
 		s.tellGap()
-	case must:
+	case mustArrive:
 		s.tellGap()
 	}
 	return true
@@ -212,7 +212,7 @@ func (s *events) end() {
 
 // unreadSince returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
 // is being read.
-func (s *events) left() (at time.Time, ok bool) {
+func (s *events) unreadSince() (at time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.used, s.ended && s.reader == 0
@@ -276,7 +276,7 @@ func (s *events) awaitReader(ctx context.Context) bool {
 }
 
 // coming is the value of reader between the request for a stream and its first read.
-const coming = -1
+const readerComing = -1
 
 // unread is the value for from with which serve starts at the first event that no reader was given.
 const unread = -1
@@ -294,13 +294,13 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	me, from := s.attach(from)
 	defer s.detach(me)
 	var buf []byte
-	if s.prime && from == 0 {
+	if s.primed && from == 0 {
 		buf = fmt.Appendf(buf, "id: %s_0\nretry: %d\ndata: \n\n", s.id, comeBack.Milliseconds())
 	}
-	if s.wrote(out.write(buf)) || s.wrote(out.flush()) {
+	if s.recordWrite(out.write(buf)) || s.recordWrite(out.flush()) {
 		return false
 	}
-	alive := time.NewTicker(heartbeat)
+	alive := time.NewTicker(heartbeatInterval)
 	defer alive.Stop()
 	for {
 		s.mu.Lock()
@@ -317,7 +317,7 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 		ended, more := s.ended, s.more
 		s.mu.Unlock()
 		if len(batch) > 0 {
-			if s.wrote(s.emit(out, &buf, batch)) {
+			if s.recordWrite(s.emit(out, &buf, batch)) {
 				s.mu.Lock()
 				s.told = before
 				s.mu.Unlock()
@@ -334,7 +334,7 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 		case <-ctx.Done():
 			return false
 		case <-alive.C:
-			if s.wrote(out.write([]byte(":\n\n"))) || s.wrote(out.flush()) {
+			if s.recordWrite(out.write([]byte(":\n\n"))) || s.recordWrite(out.flush()) {
 				return false
 			}
 		}
@@ -342,7 +342,7 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 }
 
 // wrote reports whether err is a failed write, and logs it if the client did not read.
-func (s *events) wrote(err error) (failed bool) {
+func (s *events) recordWrite(err error) (failed bool) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.log.Warn("a client does not read: its connection was closed", "waited", s.stall)
 	}
@@ -352,10 +352,10 @@ func (s *events) wrote(err error) (failed bool) {
 // attach makes the caller the reader of the stream.
 func (s *events) attach(from int) (me, begin int) {
 	s.mu.Lock()
-	s.came++
-	me = s.came
+	s.readerCount++
+	me = s.readerCount
 	s.reader = me
-	s.moved, s.behind = time.Now(), false
+	s.moved, s.readerBehind = time.Now(), false
 	if from == unread {
 		from = s.told
 	}
@@ -366,7 +366,7 @@ func (s *events) attach(from int) (me, begin int) {
 	}
 	s.wake() // makes an earlier reader leave
 	s.mu.Unlock()
-	s.kept.lend(s)
+	s.kept.take(s)
 	return me, from
 }
 
@@ -442,7 +442,7 @@ func (s *events) delivered(n int) {
 	}
 	s.safe = max(s.safe, n)
 	s.moved = time.Now()
-	s.behind = s.behind && s.waiting > maxNotes/2
+	s.readerBehind = s.readerBehind && s.waiting > maxNotes/2
 	if s.less != nil {
 		close(s.less)
 		s.less = nil

@@ -39,7 +39,7 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 		s.streams["running"] = newEvents("running")
 		for n := range tc.streams {
 			e := newEvents(fmt.Sprint(n))
-			e.add(message(100), must)
+			e.add(message(100), mustArrive)
 			e.end()
 			e.used = now.Add(-time.Duration(tc.streams-1-n) * tc.apart)
 			s.streams[e.id] = e
@@ -66,7 +66,7 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 	stream := func(name string) *events {
 		s := newSession(name)
 		e := newEvents(name)
-		e.kept, e.by, e.reader = k, s, coming
+		e.kept, e.by, e.reader = k, s, readerComing
 		s.keep(e)
 		sessions = append(sessions, s)
 		return e
@@ -80,7 +80,7 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	fill := func(e *events) { e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), must); e.end() }
+	fill := func(e *events) { e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), mustArrive); e.end() }
 	unread := func(e *events) { // its reader leaves before the answer is there
 		me, _ := e.attach(0)
 		e.detach(me)
@@ -130,7 +130,7 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 	t.Parallel()
 	e := newEvents("")
-	e.reader = coming
+	e.reader = readerComing
 	logLine := func(n int, level string) outgoing {
 		return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,"data":"%d %s"}}`, level, n, strings.Repeat("x", 1<<20))}
 	}
@@ -144,7 +144,7 @@ func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 	for range 1000 {
 		e.add(same, signal)
 	}
-	e.add(message(10), must)
+	e.add(message(10), mustArrive)
 	e.add(same, signal)
 	e.end()
 	w := httptest.NewRecorder()
@@ -204,7 +204,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 		for range count {
 			e.addSlowly(line, note)
 		}
-		if took := time.Since(begun); took > breath {
+		if took := time.Since(begun); took > slowReaderDelay {
 			t.Errorf("a client that does not read held a sender for %v", took)
 		}
 		e.end()

@@ -10,7 +10,7 @@ import (
 )
 
 // annotation is the schema keyword that requests a header for an argument.
-const annotation = "x-mcp-header"
+const headerAnnotation = "x-mcp-header"
 
 // ParamHeaders knows which arguments of a tool are sent as Mcp-Param-* headers too (2026-07-28, Custom
 // Headers from Tool Parameters). It is immutable and safe for concurrent use. Nil stands for a tool without
@@ -30,7 +30,7 @@ type paramHeader struct {
 // twice, a parameter that is not a string, integer or boolean, or an annotation that is not reached through
 // "properties" alone.
 func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
-	if !strings.Contains(string(schema), annotation) && !strings.Contains(string(schema), `\u`) {
+	if !strings.Contains(string(schema), headerAnnotation) && !strings.Contains(string(schema), `\u`) {
 		return nil, nil //nolint:nilnil // documented: no headers
 	}
 	if err := checkJSON(schema); err != nil {
@@ -53,9 +53,9 @@ type paramCompiler struct {
 
 // schema walks the schema at path. reachable says that only "properties" lead to it.
 func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool) error {
-	if name := Get(s, annotation); name != nil {
+	if name := Get(s, headerAnnotation); name != nil {
 		if err := c.add(name, Get(s, "type"), path, reachable && len(path) > 0); err != nil {
-			return fmt.Errorf("%s at %q: %w", annotation, strings.Join(path, "."), err)
+			return fmt.Errorf("%s at %q: %w", headerAnnotation, strings.Join(path, "."), err)
 		}
 	}
 	return eachMember(s, func(key string, v json.RawMessage) error {
@@ -64,10 +64,10 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 			return c.named(v, path, reachable)
 		case "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies":
 			return c.named(v, path, false)
-		case "const", "enum", "default", "examples", annotation:
+		case "const", "enum", "default", "examples", headerAnnotation:
 			return nil // these hold values, not schemas
 		}
-		return c.within(v, path)
+		return c.refuseAnnotations(v, path)
 	})
 }
 
@@ -79,7 +79,7 @@ func (c *paramCompiler) named(m json.RawMessage, path []string, reachable bool) 
 }
 
 // within looks for annotations in places where they are not allowed.
-func (c *paramCompiler) within(v json.RawMessage, path []string) error {
+func (c *paramCompiler) refuseAnnotations(v json.RawMessage, path []string) error {
 	if isObject(v) {
 		return c.schema(v, path, false)
 	}
@@ -91,7 +91,7 @@ func (c *paramCompiler) within(v json.RawMessage, path []string) error {
 		return err
 	}
 	for _, v := range list {
-		if err := c.within(v, path); err != nil {
+		if err := c.refuseAnnotations(v, path); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error
 	if !isObject(obj) {
 		return nil
 	}
-	m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
+	m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
 	for m.next() && m.skip() {
 		if err := f(m.name(), obj[m.start:m.end:m.end]); err != nil {
 			return err

@@ -79,28 +79,28 @@ var errSessionGone = errors.New("the server no longer knows the session")
 // After a 429 the link waits as Retry-After says and sends the request again, if the context's deadline
 // allows; after a 503 too, for requests that only read.
 type httpLink struct {
-	wire    *httpWire
-	handler Handler
-	opts    HTTPOptions
-	lastID  atomic.Uint64
-	dropped atomic.Uint64
-	state   atomic.Pointer[httpState] // written while mu is held
-	unheard atomic.Pointer[hearing]   // set while calls have to wait for the listening stream; see Listen
-	greeted atomic.Int64              // how long the last initialize took, in ns
-	ctx     context.Context           // ends with the link
-	cancel  context.CancelCauseFunc
-	done    chan struct{}
-	closing sync.Once
-	wg      sync.WaitGroup
-	notify  sync.Mutex // held while the handler gets a notification, so that they come one at a time
+	wire           *httpWire
+	handler        Handler
+	opts           HTTPOptions
+	lastID         atomic.Uint64
+	dropped        atomic.Uint64
+	state          atomic.Pointer[httpState]     // written while mu is held
+	awaitingStream atomic.Pointer[listenAttempt] // set while calls have to wait for the listening stream; see Listen
+	initializeTime atomic.Int64                  // how long the last initialize took, in ns
+	ctx            context.Context               // ends with the link
+	cancel         context.CancelCauseFunc
+	done           chan struct{}
+	closing        sync.Once
+	wg             sync.WaitGroup
+	notify         sync.Mutex // held while the handler gets a notification, so that they come one at a time
 
-	mu       sync.Mutex
-	closed   bool
-	err      error
-	serving  map[ID]context.CancelCauseFunc // requests of the server that are being answered
-	unlisten context.CancelFunc             // ends the listening stream
-	hearing  *hearing                       // the first request for the listening stream; nil before Listen
-	warned   bool
+	mu            sync.Mutex
+	closed        bool
+	err           error
+	serving       map[ID]context.CancelCauseFunc // requests of the server that are being answered
+	unlisten      context.CancelFunc             // ends the listening stream
+	listenAttempt *listenAttempt                 // the first request for the listening stream; nil before Listen
+	warned        bool
 }
 
 // httpState is the version and session that requests carry. It is immutable.
@@ -156,7 +156,7 @@ func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 	defer x.end()
 	x.req, x.id = req, id
 	if req.Method == "initialize" {
-		defer func(begun time.Time) { l.greeted.Store(int64(time.Since(begun))) }(time.Now())
+		defer func(begun time.Time) { l.initializeTime.Store(int64(time.Since(begun))) }(time.Now())
 	}
 	return x.call()
 }

@@ -24,13 +24,13 @@ var (
 )
 
 // cursor is the position in a stream of events, across its connections.
-type cursor struct {
+type streamPosition struct {
 	lastID string
 	retry  time.Duration // as the server asked; negative if it did not
 	fails  int           // consecutive connections that brought nothing
 }
 
-func (c *cursor) advance(r *sseReader) {
+func (c *streamPosition) advance(r *sseReader) {
 	c.lastID = r.lastID
 	if r.retry >= 0 {
 		c.retry = r.retry
@@ -44,7 +44,7 @@ func (c *cursor) advance(r *sseReader) {
 // before that and its events had ids, follow reconnects and continues (Resumability; 2025-11-25 allows
 // servers to close a stream on purpose).
 func (x *roundTrip) follow(resp *http.Response) (Response, error) {
-	at := cursor{retry: -1}
+	at := streamPosition{retry: -1}
 	for {
 		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
 		out, err := x.events(r)
@@ -108,7 +108,7 @@ func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
 
 // resume opens the stream again at its last event. If the server refuses that, the error has no Status,
 // because the refusal is not about the request itself, which was executed.
-func (x *roundTrip) resume(at *cursor) (*http.Response, error) {
+func (x *roundTrip) resume(at *streamPosition) (*http.Response, error) {
 	var last error
 	for at.fails < maxResumes {
 		wait := resumeWait << at.fails

@@ -41,12 +41,12 @@ func (l *httpLink) Listen() {
 		cancel()
 		return
 	}
-	h := &hearing{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
-	l.hearing = h
+	h := &listenAttempt{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
+	l.listenAttempt = h
 	if l.opts.Withheld.Load() {
-		l.unheard.Store(nil)
+		l.awaitingStream.Store(nil)
 	} else {
-		l.unheard.Store(h)
+		l.awaitingStream.Store(h)
 	}
 	l.wg.Go(func() {
 		defer cancel()
@@ -57,7 +57,7 @@ func (l *httpLink) Listen() {
 }
 
 // hearing is the state of the requests for the listening stream: of the first one, and whether any has opened it.
-type hearing struct {
+type listenAttempt struct {
 	begun  time.Time
 	wait   time.Duration // how long calls wait, measured from the request
 	once   sync.Once
@@ -71,13 +71,13 @@ type hearing struct {
 
 // questionWait returns how long calls wait for the stream.
 func (l *httpLink) questionWait() time.Duration {
-	if took := time.Duration(l.greeted.Load()); took > 0 {
+	if took := time.Duration(l.initializeTime.Load()); took > 0 {
 		return min(max(4*took, leastQuestionWait), questionWait)
 	}
 	return questionWait
 }
 
-func (h *hearing) answered(stands bool) {
+func (h *listenAttempt) answered(stands bool) {
 	h.once.Do(func() {
 		h.stands = stands
 		close(h.over)
@@ -87,7 +87,7 @@ func (h *hearing) answered(stands bool) {
 // awaitQuestions waits for the listening stream if it is being opened and the server may ask something in the
 // course of method.
 func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
-	h := l.unheard.Load()
+	h := l.awaitingStream.Load()
 	if h == nil {
 		return
 	}
@@ -105,14 +105,14 @@ func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	case <-ctx.Done():
 		return
 	}
-	l.unheard.CompareAndSwap(h, nil)
+	l.awaitingStream.CompareAndSwap(h, nil)
 }
 
 // AwaitStream waits until the server has answered Listen's request. It returns true if the stream is open, so
 // that later messages of the server will arrive.
 func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	l.mu.Lock()
-	h := l.hearing
+	h := l.listenAttempt
 	l.mu.Unlock()
 	if h == nil {
 		return false
@@ -129,7 +129,7 @@ func (l *httpLink) AwaitStream(ctx context.Context) bool {
 // if no more requests are made.
 func (l *httpLink) AwaitOpen(ctx context.Context) bool {
 	l.mu.Lock()
-	h := l.hearing
+	h := l.listenAttempt
 	l.mu.Unlock()
 	if h == nil {
 		return false
@@ -144,8 +144,8 @@ func (l *httpLink) AwaitOpen(ctx context.Context) bool {
 }
 
 // listen keeps the stream open. It reports the result of the first request to h.
-func (l *httpLink) listen(ctx context.Context, h *hearing) {
-	at := cursor{retry: -1}
+func (l *httpLink) listen(ctx context.Context, h *listenAttempt) {
+	at := streamPosition{retry: -1}
 	for {
 		at.fails++ // reset by anything the stream brings
 		resp, err := l.get(ctx, at.lastID)
@@ -182,7 +182,7 @@ func (l *httpLink) listen(ctx context.Context, h *hearing) {
 }
 
 // hear reads one connection of the listening stream to its end.
-func (l *httpLink) hear(ctx context.Context, resp *http.Response, at *cursor) {
+func (l *httpLink) hear(ctx context.Context, resp *http.Response, at *streamPosition) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })

@@ -197,19 +197,19 @@ func isProtocolHeader(name string) bool {
 }
 
 // payload is a request body that records when it begins to be sent.
-type payload struct {
+type requestBody struct {
 	bytes.Reader
 	sent *atomic.Bool
 }
 
-func newPayload(s *httpSend) *payload {
-	p := &payload{sent: s.sent}
+func newPayload(s *httpSend) *requestBody {
+	p := &requestBody{sent: s.sent}
 	p.Reset(s.body)
 	return p
 }
 
 // Read reads the body.
-func (p *payload) Read(b []byte) (int, error) {
+func (p *requestBody) Read(b []byte) (int, error) {
 	if p.sent != nil {
 		p.sent.Store(true)
 	}
@@ -217,7 +217,7 @@ func (p *payload) Read(b []byte) (int, error) {
 }
 
 // WriteTo writes the body.
-func (p *payload) WriteTo(w io.Writer) (int64, error) {
+func (p *requestBody) WriteTo(w io.Writer) (int64, error) {
 	if p.sent != nil {
 		p.sent.Store(true)
 	}
@@ -225,7 +225,7 @@ func (p *payload) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Close does nothing.
-func (p *payload) Close() error { return nil }
+func (p *requestBody) Close() error { return nil }
 
 // discard reads a little of a body, so that its connection can be reused, and closes it.
 func discard(body io.ReadCloser) {

@@ -54,7 +54,7 @@ func (k *keeper) put(s *events, whole bool) {
 }
 
 // lend takes a stream out because a client is reading it.
-func (k *keeper) lend(s *events) {
+func (k *keeper) take(s *events) {
 	if k == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (k *keeper) evict() {
 		k.mu.Unlock()
 		if n, ok := s.drop(false); ok {
 			k.held.Add(-int64(n))
-			s.by.unkeep(s)
+			s.by.forgetStream(s)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type lineQueue struct {
 	writing bool
 	pending []byte // lines that will be written together
 	spare   []byte
-	turns   []*turn
+	turns   []*waitingLine
 	before  int                 // bytes of all lines before pending
 	signals map[string]struct{} // the signals in pending
 	gap     gap
@@ -89,7 +89,7 @@ func (o *Output) Busy() bool {
 }
 
 // turn is a line whose sender waits until it is written; before holds the lines that precede it.
-type turn struct {
+type waitingLine struct {
 	before []byte
 	m      outgoing
 	done   chan error
@@ -116,16 +116,16 @@ func (q *lineQueue) deliver(m outgoing) error {
 			q.pending = append(m.appendLine(q.pending[:0]), '\n')
 			err = q.flush()
 		} else {
-			err = q.put(&turn{m: m})
+			err = q.put(&waitingLine{m: m})
 		}
-		q.hand(err)
+		q.passOn(err)
 		return err
 	}
 	if len(q.turns) == 0 && len(q.pending)+size <= maxJoined {
 		q.pending = append(m.appendLine(q.pending), '\n')
 		return nil
 	}
-	t := &turn{before: q.pending, m: m, done: make(chan error, 1)}
+	t := &waitingLine{before: q.pending, m: m, done: make(chan error, 1)}
 	q.turns = append(q.turns, t)
 	q.before += len(t.before)
 	q.pending = nil
@@ -196,14 +196,14 @@ func (q *lineQueue) begin() {
 	}
 	q.watched, q.seen, q.since = true, q.moved.Load(), time.Now()
 	if q.watch == nil {
-		q.watch = time.AfterFunc(q.stall/4, q.look)
+		q.watch = time.AfterFunc(q.stall/4, q.checkStalled)
 	} else {
 		q.watch.Reset(q.stall / 4)
 	}
 }
 
 // hand gives up the right to write, or passes it to a goroutine that writes what has arrived meanwhile.
-func (q *lineQueue) hand(err error) {
+func (q *lineQueue) passOn(err error) {
 	switch {
 	case err != nil:
 		q.fail(err)
@@ -240,7 +240,7 @@ func (q *lineQueue) drain() {
 		q.turns = q.turns[1:]
 		err := q.put(t)
 		q.before -= len(t.before)
-		q.lighter(t.m.size())
+		q.subtractHeld(t.m.size())
 		t.done <- err
 		if err != nil {
 			q.fail(err)
@@ -250,7 +250,7 @@ func (q *lineQueue) drain() {
 }
 
 // lighter records that n bytes fewer are waiting.
-func (q *lineQueue) lighter(n int) {
+func (q *lineQueue) subtractHeld(n int) {
 	if q.held.Add(-int64(n)) <= maxBacklog && q.less != nil {
 		close(q.less)
 		q.less = nil
@@ -275,7 +275,7 @@ func (q *lineQueue) flush() error {
 }
 
 // put writes t's line and the lines before it; it releases the lock meanwhile.
-func (q *lineQueue) put(t *turn) error {
+func (q *lineQueue) put(t *waitingLine) error {
 	q.mu.Unlock()
 	defer q.mu.Lock()
 	if err := q.chunks(t.before); err != nil {
@@ -309,7 +309,7 @@ func (q *lineQueue) fail(err error) {
 	}
 	q.err = err
 	for _, t := range q.turns {
-		q.lighter(t.m.size())
+		q.subtractHeld(t.m.size())
 		t.done <- err
 	}
 	q.turns, q.pending, q.spare, q.signals = nil, nil, nil, nil
@@ -328,7 +328,7 @@ func (q *lineQueue) fail(err error) {
 }
 
 // look gives up a client that has read nothing for too long.
-func (q *lineQueue) look() {
+func (q *lineQueue) checkStalled() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now, moved := time.Now(), q.moved.Load()

@@ -43,7 +43,7 @@ func TestLineQueueKeepsLinesWhole(t *testing.T) {
 							line.head = append(line.head, body(n, i)+"\n "...)
 						}
 						if i%10 == 9 {
-							q.post(line.head, must)
+							q.post(line.head, mustArrive)
 						} else if err := q.deliver(line); err != nil {
 							t.Errorf("line %d of %d: %v", i, n, err)
 						}

@@ -25,7 +25,7 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	}
 	out := make([]byte, 0, size)
 	var done uint64 // bit i: fields[i] was found in obj; there are only a few fields
-	start := space(obj, 0)
+	start := skipSpace(obj, 0)
 	m := members{b: obj, i: start, depth: maxDepth + 1}
 	copied, last := start, start+1 // positions in obj: up to where it was copied to out, and where the last member ended
 	first := true                  // no member has been kept so far
@@ -45,7 +45,7 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 			done |= 1 << at
 		case first:
 			out = append(out, obj[copied:keyStart(&m)]...)
-			if copied = space(obj, m.end); copied < len(obj) && obj[copied] == ',' {
+			if copied = skipSpace(obj, m.end); copied < len(obj) && obj[copied] == ',' {
 				copied++
 				last = copied
 			} else {
@@ -92,7 +92,7 @@ func Get(obj json.RawMessage, path ...string) json.RawMessage {
 		if !isObject(obj) {
 			return nil
 		}
-		m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
+		m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
 		var found json.RawMessage
 		for m.next() {
 			if !m.skip() {
@@ -117,7 +117,7 @@ func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 	if !isObject(obj) {
 		return
 	}
-	m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
+	m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
 	for m.next() {
 		if !m.skip() {
 			clear(values)
@@ -139,7 +139,7 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 		if !isObject(obj) {
 			return
 		}
-		m := members{b: obj, i: space(obj, 0), depth: maxDepth + 1}
+		m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
 		for m.next() && m.skip() && yield(m.name(), obj[m.start:m.end:m.end]) {
 		}
 	}
@@ -188,7 +188,7 @@ func appendEscaped(dst []byte, s string) []byte {
 }
 
 func isObject(b []byte) bool {
-	i := space(b, 0)
+	i := skipSpace(b, 0)
 	return i < len(b) && b[i] == '{'
 }
 

@@ -14,10 +14,10 @@ import (
 type kind uint8
 
 const (
-	must     kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
-	signal               // says only that something has happened; has room apart from notes
-	progress             // may be thinned out
-	note                 // left out if there is no room; the client is told how many
+	mustArrive kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
+	signal                 // says only that something has happened; has room apart from notes
+	progress               // may be thinned out
+	note                   // left out if there is no room; the client is told how many
 )
 
 // kindOf returns the kind of a notification by its method.
@@ -30,7 +30,7 @@ func kindOf(method string) kind {
 	case "notifications/progress":
 		return progress
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged":
-		return must
+		return mustArrive
 	}
 	return note
 }
@@ -64,7 +64,7 @@ func (m *outgoing) appendLine(dst []byte) []byte {
 	if m.body != nil {
 		dst = append(append(dst, m.body...), '}')
 	}
-	unbreak(dst[begin:])
+	joinLinesInPlace(dst[begin:])
 	return dst
 }
 
@@ -85,7 +85,7 @@ func (m *outgoing) pieces(size int, put func([]byte) error) error {
 }
 
 // unbreak replaces line breaks by spaces in place; see [oneLine].
-func unbreak(b []byte) {
+func joinLinesInPlace(b []byte) {
 	for _, c := range []byte("\n\r") {
 		for i := bytes.IndexByte(b, c); i >= 0; {
 			b[i] = ' '

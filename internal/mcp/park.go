@@ -26,7 +26,7 @@ const (
 	parkTTL      = 5 * time.Minute
 	parkPerOwner = 64
 	// gather is how long the first question waits for others asked at the same time.
-	gather = 2 * time.Millisecond
+	gatherTime = 2 * time.Millisecond
 )
 
 // errExpired ends a parked request whose client did not come back in time.
@@ -35,19 +35,19 @@ var errExpired = fmt.Errorf("%w: the client did not answer within %v", context.C
 // lot holds the parked requests of a server.
 type lot struct {
 	mu     sync.Mutex
-	parked map[string]*run
+	parked map[string]*parkedRun
 	owners map[string]int
 	closed bool
 	wg     sync.WaitGroup
 }
 
 // run is one modern request in whose course the client may be asked something.
-type run struct {
+type parkedRun struct {
 	in     *Incoming
 	owner  string
 	about  string // method and subject; a retry must have the same
 	cancel context.CancelCauseFunc
-	asks   chan *question
+	asks   chan *parkedQuestion
 	done   chan outcome
 	over   chan struct{} // closed when the outcome is known
 
@@ -56,7 +56,7 @@ type run struct {
 	held  []late   // notifications that came while the client was away
 	bytes int      // size of held
 	gap   gap
-	open  map[string]*question
+	open  map[string]*parkedQuestion
 	count int
 	timer *time.Timer
 }
@@ -67,7 +67,7 @@ type late struct {
 	k   kind
 }
 
-type question struct {
+type parkedQuestion struct {
 	key    string
 	method string
 	params json.RawMessage
@@ -81,11 +81,11 @@ type outcome struct {
 
 // start runs handle on a goroutine that ends when handle returns; cancelling the run makes it return. notify
 // receives the request's notifications until attach returns.
-func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *run {
+func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *parkedRun {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	r := &run{
-		in: in, owner: owner, about: subject(&in.Message), cancel: cancel,
-		asks: make(chan *question), done: make(chan outcome, 1), open: map[string]*question{}, out: notify,
+	r := &parkedRun{
+		in: in, owner: owner, about: requestSubject(&in.Message), cancel: cancel,
+		asks: make(chan *parkedQuestion), done: make(chan outcome, 1), open: map[string]*parkedQuestion{}, out: notify,
 		over: make(chan struct{}),
 	}
 	in.out, in.Cancel = r, cancel
@@ -98,20 +98,20 @@ func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify noti
 	return r
 }
 
-func subject(m *Message) string {
+func requestSubject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
 }
 
 // sameName reports whether the retry comes from a client with the same name as the parked request; having no
 // name on both sides counts as the same.
-func (r *run) sameName(retry *Message) bool {
+func (r *parkedRun) sameName(retry *Message) bool {
 	_, info, _ := peerMeta(retry.Params)
 	return GetString(info, "name") == GetString(r.in.Peer.Info, "name")
 }
 
 // sameParams reports whether a retry has the parameters of the parked request, apart from those that bring the
 // answers or describe the exchange. Order, white space and the spelling of strings do not matter.
-func repeats(retry, parked *Message) bool {
+func sameParams(retry, parked *Message) bool {
 	return bytes.Equal(wanted(retry.Params), wanted(parked.Params))
 }
 
@@ -126,7 +126,7 @@ func wanted(params json.RawMessage) []byte {
 
 // attach waits, for a client that is connected, until a request that was started or resumed has an outcome or
 // questions.
-func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
+func (l *lot) attach(ctx context.Context, r *parkedRun) (json.RawMessage, error) {
 	defer r.tell(nil)
 	if len(r.unanswered()) > 0 { // the retry left some questions out: ask them again
 		return l.park(r)
@@ -141,7 +141,7 @@ func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
 		o := <-r.done
 		return o.result, o.err
 	}
-	more := time.NewTimer(gather)
+	more := time.NewTimer(gatherTime)
 	defer more.Stop()
 	for {
 		select {
@@ -159,7 +159,7 @@ func (l *lot) attach(ctx context.Context, r *run) (json.RawMessage, error) {
 	}
 }
 
-func (r *run) add(q *question) {
+func (r *parkedRun) add(q *parkedQuestion) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
@@ -167,10 +167,10 @@ func (r *run) add(q *question) {
 	r.open[q.key] = q
 }
 
-func (r *run) unanswered() []*question {
+func (r *parkedRun) unanswered() []*parkedQuestion {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var list []*question
+	var list []*parkedQuestion
 	for n := 1; n <= r.count; n++ {
 		if q := r.open[fmt.Sprintf("ask_%d", n)]; q != nil {
 			list = append(list, q)
@@ -180,7 +180,7 @@ func (r *run) unanswered() []*question {
 }
 
 // park keeps r until its client comes back, and returns the input_required result for the client.
-func (l *lot) park(r *run) (json.RawMessage, error) {
+func (l *lot) park(r *parkedRun) (json.RawMessage, error) {
 	state := parkPrefix + rand.Text()
 	l.mu.Lock()
 	if l.closed || l.owners[r.owner] >= parkPerOwner {
@@ -190,7 +190,7 @@ func (l *lot) park(r *run) (json.RawMessage, error) {
 		return o.result, o.err
 	}
 	if l.parked == nil {
-		l.parked, l.owners = map[string]*run{}, map[string]int{}
+		l.parked, l.owners = map[string]*parkedRun{}, map[string]int{}
 	}
 	l.parked[state] = r
 	l.owners[r.owner]++
@@ -211,7 +211,7 @@ func (l *lot) park(r *run) (json.RawMessage, error) {
 		Field{"requestState", Quote(state)}), nil
 }
 
-func (l *lot) unpark(state string) *run {
+func (l *lot) unpark(state string) *parkedRun {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.parked[state]
@@ -232,15 +232,15 @@ func isParked(m *Message) (string, bool) {
 
 // resume continues a parked request with the answers in m. notify receives its notifications until attach
 // returns.
-func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, error) {
+func (l *lot) resume(state, owner string, m *Message, notify notifier) (*parkedRun, error) {
 	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
 	l.mu.Lock()
 	r := l.parked[state]
 	l.mu.Unlock()
-	if r == nil || r.owner != owner || r.about != subject(m) || !r.sameName(m) {
+	if r == nil || r.owner != owner || r.about != requestSubject(m) || !r.sameName(m) {
 		return nil, unknown
 	}
-	if !repeats(m, &r.in.Message) {
+	if !sameParams(m, &r.in.Message) {
 		return nil, &Error{Code: CodeInvalidParams, Message: "params are not those of the request that requestState stands for, " +
 			"and nothing was done: repeat them as they were, or send a new request without requestState and inputResponses"}
 	}
@@ -264,7 +264,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*run, er
 // drop ends all parked requests of an owner.
 func (l *lot) drop(owner string, cause error) {
 	l.mu.Lock()
-	var theirs []*run
+	var theirs []*parkedRun
 	for state, r := range l.parked {
 		if r.owner == owner {
 			theirs = append(theirs, r)
@@ -294,7 +294,7 @@ func (l *lot) close(cause error) {
 }
 
 // tell sets where notifications go. Those that came while the client was away are sent first.
-func (r *run) tell(out notifier) {
+func (r *parkedRun) tell(out notifier) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.out = out; out == nil {
@@ -309,7 +309,7 @@ func (r *run) tell(out notifier) {
 	r.held, r.bytes = nil, 0
 }
 
-func (r *run) send(raw []byte, k kind) {
+func (r *parkedRun) send(raw []byte, k kind) {
 	r.mu.Lock()
 	out := r.out
 	if out == nil {
@@ -328,14 +328,14 @@ func (r *run) send(raw []byte, k kind) {
 
 // isConnected reports whether the client is connected. Between an input_required result and the retry it is not,
 // and further questions wait.
-func (r *run) heard() bool {
+func (r *parkedRun) heard() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out != nil
 }
 
-func (r *run) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	q := &question{method: method, params: params, answer: make(chan json.RawMessage, 1)}
+func (r *parkedRun) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := &parkedQuestion{method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {
 	case r.asks <- q:
 	case <-r.over:

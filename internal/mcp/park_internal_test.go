@@ -103,14 +103,14 @@ func FuzzRepeats(f *testing.F) {
 		}
 		parked := &Message{Params: json.RawMessage(`{"name":"x","arguments":` + args + `,"_meta":{"p":1}}`)}
 		retry := &Message{Params: json.RawMessage(`{"_meta":{},"requestState":"s","inputResponses":{}, "name" : "x","arguments":` + args + `}`)}
-		if !repeats(parked, parked) {
+		if !sameParams(parked, parked) {
 			t.Errorf("%s does not repeat itself", parked.Params)
 		}
-		if v := jsontext.Value(args); v.Format() == nil && !repeats(retry, parked) { // if Format fails, a name occurs twice
+		if v := jsontext.Value(args); v.Format() == nil && !sameParams(retry, parked) { // if Format fails, a name occurs twice
 			t.Errorf("%s does not repeat %s", retry.Params, parked.Params)
 		}
 		other := &Message{Params: json.RawMessage(`{"name":"x","arguments":[` + args + `]}`)}
-		if repeats(other, parked) {
+		if sameParams(other, parked) {
 			t.Errorf("%s repeats %s", other.Params, parked.Params)
 		}
 	})

@@ -22,7 +22,7 @@ func (e *invalidError) Error() string { return "not a JSON-RPC message: " + e.Me
 // does not check for valid UTF-8; see [cleanUTF8].
 func Parse(raw []byte) (Message, error) {
 	msg := Message{Raw: raw}
-	i := space(raw, 0)
+	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '{' {
 		if err := checkJSON(raw); err != nil {
 			return msg, err
@@ -55,7 +55,7 @@ func Parse(raw []byte) (Message, error) {
 	if m.err != nil {
 		return msg, m.err
 	}
-	if end := space(raw, m.i); end != len(raw) {
+	if end := skipSpace(raw, m.i); end != len(raw) {
 		return msg, syntax(end, "text after the end of the message")
 	}
 	return msg, msg.check(seen, bad)
@@ -172,7 +172,7 @@ var memberWants = [...]string{
 // parseBatch parses a message or an array of messages (JSON-RPC batches existed until MCP 2025-03-26).
 // Elements that are not messages are left out; bad counts them.
 func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
-	i := space(raw, 0)
+	i := skipSpace(raw, 0)
 	if i >= len(raw) || raw[i] != '[' {
 		m, err := Parse(raw)
 		if err != nil {
@@ -183,7 +183,7 @@ func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, 0, err
 	}
-	for i = space(raw, i+1); raw[i] != ']'; {
+	for i = skipSpace(raw, i+1); raw[i] != ']'; {
 		end, err := skipValue(raw, i, maxDepth)
 		if err != nil {
 			return nil, 0, err
@@ -193,8 +193,8 @@ func parseBatch(raw []byte) (msgs []Message, bad int, err error) {
 		} else {
 			bad++
 		}
-		if i = space(raw, end); raw[i] == ',' {
-			i = space(raw, i+1)
+		if i = skipSpace(raw, end); raw[i] == ',' {
+			i = skipSpace(raw, i+1)
 		}
 	}
 	return msgs, bad, nil

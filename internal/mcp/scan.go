@@ -27,18 +27,18 @@ func syntax(at int, msg string) error { return &syntaxError{Offset: at, Message:
 // checkJSON returns an error unless b is exactly one JSON value of an allowed depth, with only white space
 // around it.
 func checkJSON(b []byte) error {
-	i, err := skipValue(b, space(b, 0), maxDepth)
+	i, err := skipValue(b, skipSpace(b, 0), maxDepth)
 	if err != nil {
 		return err
 	}
-	if i = space(b, i); i != len(b) {
+	if i = skipSpace(b, i); i != len(b) {
 		return syntax(i, "text after the end of the value")
 	}
 	return nil
 }
 
 // space returns the index of the first byte from i on that is not white space.
-func space(b []byte, i int) int {
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
@@ -98,7 +98,7 @@ func (m *members) fail(at int, msg string) bool {
 func (m *members) next() bool {
 	b := m.b
 	if m.begun {
-		m.i = space(b, m.end)
+		m.i = skipSpace(b, m.end)
 		if m.i < len(b) && b[m.i] == '}' {
 			m.i++
 			return false
@@ -106,13 +106,13 @@ func (m *members) next() bool {
 		if m.i >= len(b) || b[m.i] != ',' {
 			return m.fail(m.i, "expected , or } in an object")
 		}
-		m.i = space(b, m.i+1)
+		m.i = skipSpace(b, m.i+1)
 	} else {
 		if m.depth <= 0 {
 			return m.fail(m.i, fmt.Sprintf("nested deeper than %d", maxDepth))
 		}
 		m.begun = true
-		m.i = space(b, m.i+1)
+		m.i = skipSpace(b, m.i+1)
 		if m.i < len(b) && b[m.i] == '}' {
 			m.i++
 			return false
@@ -127,10 +127,10 @@ func (m *members) next() bool {
 		return false
 	}
 	m.key = b[m.i+1 : e-1]
-	if m.i = space(b, e); m.i >= len(b) || b[m.i] != ':' {
+	if m.i = skipSpace(b, e); m.i >= len(b) || b[m.i] != ':' {
 		return m.fail(m.i, "expected : after a member name")
 	}
-	m.start = space(b, m.i+1)
+	m.start = skipSpace(b, m.i+1)
 	return true
 }
 
@@ -172,7 +172,7 @@ func skipArray(b []byte, i, depth int) (int, error) {
 	if depth <= 0 {
 		return i, syntax(i, fmt.Sprintf("nested deeper than %d", maxDepth))
 	}
-	i = space(b, i+1)
+	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
 		return i + 1, nil
 	}
@@ -181,14 +181,14 @@ func skipArray(b []byte, i, depth int) (int, error) {
 		if i, err = skipValue(b, i, depth-1); err != nil {
 			return i, err
 		}
-		i = space(b, i)
+		i = skipSpace(b, i)
 		if i < len(b) && b[i] == ']' {
 			return i + 1, nil
 		}
 		if i >= len(b) || b[i] != ',' {
 			return i, syntax(i, "expected , or ] in an array")
 		}
-		i = space(b, i+1)
+		i = skipSpace(b, i+1)
 	}
 }
 

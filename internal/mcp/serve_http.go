@@ -48,7 +48,7 @@ type HTTPServer struct {
 	opts HTTPServerOptions
 	log  *slog.Logger
 	lot  lot
-	slow slowly
+	slow slowExchanges
 	kept *keeper
 	stop chan struct{}
 	wg   sync.WaitGroup
@@ -133,7 +133,7 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body = tidy(body)
-	if i := space(body, 0); i < len(body) && body[i] == '[' {
+	if i := skipSpace(body, 0); i < len(body) && body[i] == '[' {
 		h.batch(w, r, body)
 		return
 	}
@@ -329,7 +329,7 @@ func (e *exchange) begin() bool {
 		return false
 	}
 	e.started, e.stream = make(chan struct{}), e.h.newEvents("")
-	e.stream.reader = coming
+	e.stream.reader = readerComing
 	if e.s != nil {
 		e.keep()
 	}
@@ -395,7 +395,7 @@ func (e *exchange) finish(status int, m outgoing) {
 	switch {
 	case started != nil:
 		if m.head != nil {
-			e.stream.add(m, must)
+			e.stream.add(m, mustArrive)
 		}
 		e.stream.end()
 		<-started

@@ -44,14 +44,14 @@ func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, o
 		s.answered(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.IsNotification():
-		h.notified(s, m)
+		h.handleNotification(s, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		h.request(w, r, s, m)
 	}
 }
 
-func (h *HTTPServer) notified(s *session, m Message) {
+func (h *HTTPServer) handleNotification(s *session, m Message) {
 	s.touch()
 	switch m.Method {
 	case "notifications/initialized":
@@ -66,7 +66,7 @@ func (h *HTTPServer) notified(s *session, m Message) {
 // open answers initialize with a new session.
 func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	s := newSession(owner)
-	if err := s.greet(m.Params); err != nil {
+	if err := s.storeInitialize(m.Params); err != nil {
 		refuse(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
@@ -116,12 +116,12 @@ func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 	if !mine && len(h.sessions) < h.opts.MaxSessions {
 		return nil, h.closed
 	}
-	var best standing
+	var best evictionRank
 	for _, s := range h.sessions {
 		if mine && s.owner != owner {
 			continue
 		}
-		if at := s.standing(); at.idle && (gone == nil || at.before(best)) {
+		if at := s.evictionRank(); at.idle && (gone == nil || at.before(best)) {
 			gone, best = s, at
 		}
 	}
@@ -133,14 +133,14 @@ func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 }
 
 // standing is what decides which session is removed first.
-type standing struct {
+type evictionRank struct {
 	idle bool // no request is in flight
 	read bool // its client has a stream open
 	new  bool // nothing came after initialize
 	used time.Time
 }
 
-func (a standing) before(b standing) bool {
+func (a evictionRank) before(b evictionRank) bool {
 	switch {
 	case a.read != b.read:
 		return b.read
@@ -150,10 +150,10 @@ func (a standing) before(b standing) bool {
 	return a.used.Before(b.used)
 }
 
-func (s *session) standing() standing {
+func (s *session) evictionRank() evictionRank {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return standing{idle: len(s.running) == 0, read: s.busy > 0, new: s.used.Equal(s.made), used: s.used}
+	return evictionRank{idle: len(s.running) == 0, read: s.busy > 0, new: s.used.Equal(s.createdAt), used: s.used}
 }
 
 // find returns the session that a request belongs to. It refuses the request if there is none.
@@ -206,7 +206,7 @@ func (e *exchange) keep() {
 	case e.r.Context().Err() != nil:
 		e.watch()
 	}
-	e.stream.id, e.stream.prime = newStreamID(), e.s.resumable()
+	e.stream.id, e.stream.primed = newStreamID(), e.s.resumable()
 	e.stream.kept, e.stream.by = e.h.kept, e.s
 	e.s.keep(e.stream)
 }
@@ -380,7 +380,7 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 		case m.IsResponse():
 			s.answered(m)
 		case m.IsNotification():
-			h.notified(s, m)
+			h.handleNotification(s, m)
 		default:
 			t, err := s.begin(r.Context(), m.ID) // before a cancellation in the same batch is handled
 			wg.Go(func() { answers[n] = h.batchAnswer(r, s, m, t, err) })
@@ -453,7 +453,7 @@ func (s *session) keep(st *events) {
 }
 
 // unkeep forgets a stream that is no longer kept.
-func (s *session) unkeep(st *events) {
+func (s *session) forgetStream(st *events) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, st.id)
@@ -468,7 +468,7 @@ func (s *session) prune(now time.Time) {
 	var list []kept
 	s.mu.Lock()
 	for _, e := range s.streams {
-		if at, ok := e.left(); ok && !e.own {
+		if at, ok := e.unreadSince(); ok && !e.own {
 			list = append(list, kept{e, at})
 		}
 	}

@@ -42,7 +42,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	if lines, ok := s.(*Lines); ok {
 		v.out = newLineQueue(lines.w.w, opts.Stall, v.lost)
 	} else {
-		v.out = directly{s, v.log}
+		v.out = directSink{s, v.log}
 	}
 	v.session.peer.notify = v.out.post
 	stop := context.AfterFunc(ctx, func() {
@@ -66,7 +66,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	if cerr := s.Close(); err == nil {
 		err = cerr
 	}
-	if errors.Is(err, io.EOF) || ctx.Err() != nil || unwritten(err) && !errors.Is(err, ErrNotReading) {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil || wasNotWritten(err) && !errors.Is(err, ErrNotReading) {
 		return nil
 	}
 	return err
@@ -78,7 +78,7 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 const maxTaken = 1024
 
 // sink is where messages to the client are written.
-type sink interface {
+type messageSink interface {
 	// deliver sends a message that must arrive; it waits for a slow client.
 	deliver(m outgoing) error
 	// post sends a notification and does not wait.
@@ -92,24 +92,24 @@ type sink interface {
 }
 
 // directly is the sink for a stream that queues messages itself.
-type directly struct {
+type directSink struct {
 	s   Stream
 	log *slog.Logger
 }
 
-func (d directly) deliver(m outgoing) error { return d.s.Write(m.appendLine(nil)) }
-func (directly) room(context.Context) error { return nil }
-func (directly) due() bool                  { return false }
-func (directly) finish()                    {}
+func (d directSink) deliver(m outgoing) error { return d.s.Write(m.appendLine(nil)) }
+func (directSink) room(context.Context) error { return nil }
+func (directSink) due() bool                  { return false }
+func (directSink) finish()                    {}
 
-func (d directly) post(raw []byte, _ kind) {
+func (d directSink) post(raw []byte, _ kind) {
 	if err := d.s.Write(raw); err != nil {
 		d.log.Debug("message not sent", "error", err)
 	}
 }
 
 type streamServer struct {
-	out     sink
+	out     messageSink
 	slots   chan struct{} // holds a value for each unanswered request
 	gone    chan struct{} // closed when the client cannot be reached any more
 	why     error         // set before gone is closed
@@ -136,7 +136,7 @@ func (v *streamServer) read() error {
 		case m.IsResponse():
 			v.session.answered(m)
 		case m.IsNotification():
-			v.notified(m)
+			v.handleNotification(m)
 		case m.Method == "initialize":
 			t, err := v.begin(&m)
 			v.request(t, m, err) // before reading on: a client may send the next message without waiting for the answer
@@ -212,7 +212,7 @@ func (v *streamServer) deliver(m outgoing) bool {
 	return err == nil
 }
 
-func (v *streamServer) notified(m Message) {
+func (v *streamServer) handleNotification(m Message) {
 	switch m.Method {
 	case "notifications/initialized":
 		v.session.peer.open(v.svc)
@@ -258,7 +258,7 @@ func (v *streamServer) answer(t *task, m Message) (json.RawMessage, error) {
 	s := v.session
 	switch {
 	case m.Method == "initialize":
-		if err := s.greet(m.Params); err != nil {
+		if err := s.storeInitialize(m.Params); err != nil {
 			return nil, err
 		}
 		return initializeResult(s.peer.Version, v.svc.Hello(t.ctx, s.peer)), nil

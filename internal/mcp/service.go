@@ -45,7 +45,7 @@ type Peer struct {
 	Key any
 
 	notify notifier // nil for a modern peer over HTTP
-	ask    asking   // nil if the client can be asked only in the course of its own requests
+	ask    askFunc  // nil if the client can be asked only in the course of its own requests
 	opened sync.Once
 }
 
@@ -63,7 +63,7 @@ func (p *Peer) Notify(method string, params json.RawMessage) {
 type notifier func(raw []byte, k kind)
 
 // asking sends a request to a client and waits for the answer.
-type asking func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+type askFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 
 // Ask sends the client a request outside of its own requests and waits for the result. That works only for a
 // legacy session, over HTTP only while it reads its stream; otherwise the error is [errNoAsking]. An error
@@ -126,7 +126,7 @@ var errNoAsking = errors.New("the client cannot be asked")
 // WithFields returns obj, a JSON object, with fields inserted at its front. obj must not have members of
 // those names.
 func WithFields(obj json.RawMessage, fields ...Field) json.RawMessage {
-	i := space(obj, 0)
+	i := skipSpace(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
 		return obj
 	}
@@ -143,7 +143,7 @@ func WithFields(obj json.RawMessage, fields ...Field) json.RawMessage {
 		out = append(appendString(out, f.Key), ':')
 		out = append(out, f.Value...)
 	}
-	if j := space(obj, i); len(fields) > 0 && j < len(obj) && obj[j] != '}' {
+	if j := skipSpace(obj, i); len(fields) > 0 && j < len(obj) && obj[j] != '}' {
 		out = append(out, ',')
 	}
 	return append(out, obj[i:]...)

@@ -22,17 +22,17 @@ type session struct {
 	end   context.CancelCauseFunc
 	wg    sync.WaitGroup // requests being answered
 
-	mu       sync.Mutex
-	running  map[ID]taken
-	begun    uint64 // number of requests so far
-	asked    map[uint64]chan Message
-	lastAsk  uint64
-	streams  map[string]*events
-	made     time.Time
-	used     time.Time
-	busy     int // number of requests and readers at work
-	greeted  bool
-	finished bool
+	mu             sync.Mutex
+	running        map[ID]taken
+	begun          uint64 // number of requests so far
+	asked          map[uint64]chan Message
+	lastAsk        uint64
+	streams        map[string]*events
+	createdAt      time.Time
+	used           time.Time
+	busy           int // number of requests and readers at work
+	initializeTime bool
+	finished       bool
 }
 
 func newSession(owner string) *session {
@@ -40,8 +40,8 @@ func newSession(owner string) *session {
 		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner,
 		running: map[ID]taken{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
 	}
-	s.made = time.Now()
-	s.used = s.made
+	s.createdAt = time.Now()
+	s.used = s.createdAt
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	return s
 }
@@ -49,17 +49,17 @@ func newSession(owner string) *session {
 func newSessionID() string { return rand.Text() }
 
 // greet copies what initialize says into the peer.
-func (s *session) greet(params json.RawMessage) error {
+func (s *session) storeInitialize(params json.RawMessage) error {
 	wanted := GetString(params, "protocolVersion")
 	if wanted == "" {
 		return &Error{Code: CodeInvalidParams, Message: `initialize needs params.protocolVersion, such as "` + legacyVersions[0] + `"`}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.greeted {
+	if s.initializeTime {
 		return &Error{Code: CodeInvalidRequest, Message: "initialize was sent twice in one session"}
 	}
-	s.greeted = true
+	s.initializeTime = true
 	s.peer.Version = negotiate(wanted)
 	s.peer.Info = Get(params, "clientInfo")
 	if caps := Get(params, "capabilities"); isObject(caps) {

@@ -50,7 +50,7 @@ func (s *slowWriter) done() {
 // slowly calls [exchange.late] for exchanges that take longer than becomesStream. All wait equally long, so
 // they form a queue with a single timer: a timer per exchange would wake the network poller with every
 // request.
-type slowly struct {
+type slowExchanges struct {
 	mu     sync.Mutex
 	line   []waiting
 	timer  *time.Timer
@@ -63,7 +63,7 @@ type waiting struct {
 }
 
 // add queues an exchange. One that is over when its time comes is skipped.
-func (s *slowly) add(ex *exchange) {
+func (s *slowExchanges) add(ex *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -80,7 +80,7 @@ func (s *slowly) add(ex *exchange) {
 
 // handleDue handles the exchanges whose time has come, and removes those behind them that are already answered. If
 // the timer were set for those, it would fire once for each of a series of quick requests.
-func (s *slowly) due() {
+func (s *slowExchanges) due() {
 	now := time.Now()
 	s.mu.Lock()
 	n := 0
@@ -103,7 +103,7 @@ func (s *slowly) due() {
 	}
 }
 
-func (s *slowly) close() {
+func (s *slowExchanges) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed, s.line = true, nil

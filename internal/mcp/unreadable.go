@@ -72,7 +72,7 @@ const (
 // nor "jsonrpc" is not an answer, since a program may write its log as JSON lines to stdout.
 func marksOf(b []byte) marks {
 	var m marks
-	i := space(b, 0)
+	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return m
 	}
@@ -91,8 +91,8 @@ func marksOf(b []byte) marks {
 			end := looseString(b, i)
 			if end < 0 {
 				lost, end = true, len(b)
-			} else if at := space(b, end); key && at < len(b) && b[at] == ':' {
-				saw |= m.member(b, b[i+1:end-1], space(b, at+1))
+			} else if at := skipSpace(b, end); key && at < len(b) && b[at] == ':' {
+				saw |= m.member(b, b[i+1:end-1], skipSpace(b, at+1))
 				key = false
 			}
 			i = end

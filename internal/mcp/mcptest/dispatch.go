@@ -120,7 +120,7 @@ func (s *server) notified(p *peer, m *message) {
 		s.askRoots(p)
 	}
 	if m.method == "notifications/vendor/go" {
-		p.goOn <- struct{}{}
+		p.vendorGo <- struct{}{}
 	}
 	if m.method == "notifications/cancelled" {
 		if id := m.params.Get("requestId").Raw; p.cancel(id) {

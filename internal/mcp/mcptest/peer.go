@@ -24,7 +24,7 @@ type peer struct {
 	asked        map[string]chan *message
 	asks         int
 	lastAnswered string
-	goOn         chan struct{} // signalled by notifications/vendor/go
+	vendorGo     chan struct{} // signalled by notifications/vendor/go
 }
 
 func newPeer(direct outlet) *peer {
@@ -33,7 +33,7 @@ func newPeer(direct outlet) *peer {
 		subscribed: map[string]bool{},
 		running:    map[string]context.CancelFunc{},
 		asked:      map[string]chan *message{},
-		goOn:       make(chan struct{}, 99),
+		vendorGo:   make(chan struct{}, 99),
 	}
 }
 

@@ -65,7 +65,7 @@ func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
 	cancel()
 	c.peer.ask(asking, c.out, q.method, q.params) // the answer is not used
 	select {
-	case <-c.peer.goOn:
+	case <-c.peer.vendorGo:
 	case <-ctx.Done():
 		return
 	}
