@@ -136,7 +136,7 @@ func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, e
 	defer func() {
 		if cause := recover(); cause != nil {
 			c = &tool.Call{Request: r, Args: r.Args}
-			e := p.panicked(ctx, c, cause)
+			e := p.panicError(ctx, c, cause)
 			e.OutcomeUnknown = false
 			err = e
 		}
@@ -165,7 +165,7 @@ func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved err
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return p.within(ctx, i, c, unresolved, begun)
+		return p.runStage(ctx, i, c, unresolved, begun)
 	}
 	c, err := s.check(ctx, c)
 	if c.Trace != nil {
@@ -179,15 +179,15 @@ func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved err
 }
 
 // exited is the error for a call whose goroutine exited (runtime.Goexit) without returning.
-var exited error = &tool.Error{Op: "call", Kind: tool.Internal, Message: "the goroutine of the call exited", OutcomeUnknown: true}
+var errExited error = &tool.Error{Op: "call", Kind: tool.Internal, Message: "the goroutine of the call exited", OutcomeUnknown: true}
 
 // within runs c, which stage i let enter, through the stages behind that one.
-func (p *Pipeline) within(ctx context.Context, i int, c *tool.Call, unresolved error, begun time.Time) (r tool.Result, err error) {
-	err = exited // stays if the following stages never return
+func (p *Pipeline) runStage(ctx context.Context, i int, c *tool.Call, unresolved error, begun time.Time) (r tool.Result, err error) {
+	err = errExited // stays if the following stages never return
 	left := now(c.Trace)
 	defer func() {
 		if cause := recover(); cause != nil {
-			r, err = tool.Result{}, p.panicked(ctx, c, cause)
+			r, err = tool.Result{}, p.panicError(ctx, c, cause)
 		}
 		behind := now(c.Trace).Sub(left)
 		r, err = p.stages[i].around.Leave(ctx, c, r, err)
@@ -215,7 +215,7 @@ func (p *Pipeline) run(ctx context.Context, c *tool.Call, unresolved error) (too
 
 // panicError returns the error for a call that panicked. The panic value may hold other people's data, so it is
 // logged and not returned to the caller.
-func (p *Pipeline) panicked(ctx context.Context, c *tool.Call, cause any) *tool.Error {
+func (p *Pipeline) panicError(ctx context.Context, c *tool.Call, cause any) *tool.Error {
 	p.log.LogAttrs(ctx, slog.LevelError, "a call panicked",
 		slog.String("call_id", c.ID), slog.String("tool", c.Tool), slog.String("name", c.Name),
 		slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))

@@ -19,7 +19,7 @@ import (
 
 // entryOf returns the entry for a call, without texts and Seq, and the part of its result that a model
 // reads.
-func describe(done *tool.CallDone, last *session) (Entry, reading) {
+func entryOf(done *tool.CallDone, last *session) (Entry, resultParts) {
 	c := done.Call
 	response, size := responseTo(done)
 	e := Entry{
@@ -37,7 +37,7 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 		ResponseBytes: size,
 		TokenMode:     tokenMode,
 	}
-	if unread(done) {
+	if resultDropped(done) {
 		e.ResponseChars = size
 	}
 	if done.Outcome != tool.OK {
@@ -51,7 +51,7 @@ func describe(done *tool.CallDone, last *session) (Entry, reading) {
 }
 
 // unread reports whether the inbox dropped the result of a call to save memory; see [inbox].
-func unread(done *tool.CallDone) bool {
+func resultDropped(done *tool.CallDone) bool {
 	return done.Err == nil && done.Result == nil && done.BytesOut > 0
 }
 
@@ -68,7 +68,7 @@ func actionOf(done *tool.CallDone) string {
 
 // responseTo returns what the caller is told, and its size in bytes. For a failure that is the error's
 // payload.
-func responseTo(done *tool.CallDone) (r reading, size int) {
+func responseTo(done *tool.CallDone) (r resultParts, size int) {
 	if done.Err == nil {
 		return read(done.Result), done.BytesOut
 	}
@@ -78,17 +78,17 @@ func responseTo(done *tool.CallDone) (r reading, size int) {
 	} else if e, ok := errors.AsType[*tool.ProtocolError](done.Err); ok {
 		payload = e.Raw
 	}
-	return reading{other: payload}, len(payload)
+	return resultParts{other: payload}, len(payload)
 }
 
 // errorOf classifies a failure. If the result reports one of our own errors, it also returns that error's
 // type and code.
-func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
+func errorOf(done *tool.CallDone, r *resultParts) (kind, code string) {
 	if done.Err == nil {
 		return reported(r)
 	}
 	if e, ok := errors.AsType[*tool.Error](done.Err); ok {
-		return e.Kind.Type(), word(e.Code)
+		return e.Kind.Type(), nameOnly(e.Code)
 	}
 	if e, ok := errors.AsType[*tool.ProtocolError](done.Err); ok {
 		code = strconv.Itoa(e.Code)
@@ -102,7 +102,7 @@ func errorOf(done *tool.CallDone, r *reading) (kind, code string) {
 // maxReport is the largest result that is searched for an error, in bytes.
 const maxReport = 64 << 10
 
-func reported(r *reading) (kind, code string) {
+func reported(r *resultParts) (kind, code string) {
 	if r.bytes() > maxReport {
 		return "", ""
 	}
@@ -111,12 +111,12 @@ func reported(r *reading) (kind, code string) {
 		return "", ""
 	}
 	found := gjson.GetMany(text, "error.type", "error.code")
-	return word(found[0].String()), word(found[1].String())
+	return nameOnly(found[0].String()), nameOnly(found[1].String())
 }
 
 // nameOnly returns s if it looks like a name, else "". Other people's servers may put texts where we put names,
 // and texts must not be kept.
-func word(s string) string {
+func nameOnly(s string) string {
 	for i := range len(s) {
 		c := s[i]
 		if i >= 64 || c != '_' && c != '-' && c != '.' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {

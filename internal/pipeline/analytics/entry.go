@@ -55,7 +55,7 @@ type Entry struct {
 }
 
 // note is a line that is not a call.
-type note struct {
+type noteLine struct {
 	Seq     int64  `json:"seq"`
 	TS      int64  `json:"ts"`
 	Note    string `json:"note"`

@@ -23,7 +23,7 @@ type folder struct {
 }
 
 // part is one file of a day; a day has several if one gets full.
-type part struct {
+type dayFile struct {
 	day   string
 	index int
 }
@@ -36,7 +36,7 @@ const (
 // dayOf returns the day (UTC) of a time in milliseconds.
 func dayOf(ts int64) string { return time.UnixMilli(ts).UTC().Format(dayForm) }
 
-func (p part) name() string {
+func (p dayFile) name() string {
 	if p.index == 0 {
 		return p.day + extension
 	}
@@ -44,12 +44,12 @@ func (p part) name() string {
 }
 
 // parsePart is the reverse of name; ok is false for other names.
-func parsePart(name string) (part, bool) {
+func parsePart(name string) (dayFile, bool) {
 	day, rest, ok := strings.Cut(name, extension)
 	if _, err := time.Parse(dayForm, day); !ok || err != nil {
-		return part{}, false
+		return dayFile{}, false
 	}
-	p := part{day: day}
+	p := dayFile{day: day}
 	if rest != "" {
 		p.index, _ = strconv.Atoi(strings.TrimPrefix(rest, "."))
 	}
@@ -57,18 +57,18 @@ func parsePart(name string) (part, bool) {
 }
 
 // parts returns the existing files, oldest first; none if the folder does not exist.
-func (f folder) parts() ([]part, error) {
+func (f folder) parts() ([]dayFile, error) {
 	entries, err := os.ReadDir(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var out []part
+	var out []dayFile
 	for _, e := range entries {
 		if p, ok := parsePart(e.Name()); ok && e.Type().IsRegular() {
 			out = append(out, p)
 		}
 	}
-	sorting.By(out, func(a, b part) int {
+	sorting.By(out, func(a, b dayFile) int {
 		return cmp.Or(strings.Compare(a.day, b.day), a.index-b.index)
 	})
 	return out, err
@@ -96,7 +96,7 @@ func (f folder) append(day string, lines []byte) (done int, err error) {
 		if index >= f.maxFiles {
 			return done, fmt.Errorf("the %d files of %s are full", f.maxFiles, day)
 		}
-		n, err := f.fill(part{day, index}, lines[done:])
+		n, err := f.fill(dayFile{day, index}, lines[done:])
 		done += n
 		if err != nil {
 			return done, err
@@ -107,13 +107,13 @@ func (f folder) append(day string, lines []byte) (done int, err error) {
 
 // fill appends as many whole lines as one file has room for. Since other processes append to the same file,
 // it uses a single write.
-func (f folder) fill(p part, lines []byte) (int, error) {
+func (f folder) fill(p dayFile, lines []byte) (int, error) {
 	path := filepath.Join(f.dir, p.name())
 	size, torn, err := state(path)
 	if err != nil {
 		return 0, err
 	}
-	n := fitting(lines, f.maxFile-size)
+	n := fittingLines(lines, f.maxFile-size)
 	if n == 0 && size == 0 {
 		n = bytes.IndexByte(lines, '\n') + 1
 	}
@@ -139,7 +139,7 @@ func (f folder) fill(p part, lines []byte) (int, error) {
 }
 
 // fitting returns how many bytes of lines, in whole lines, fit into room bytes.
-func fitting(lines []byte, room int64) int {
+func fittingLines(lines []byte, room int64) int {
 	if int64(len(lines)) <= room {
 		return len(lines)
 	}

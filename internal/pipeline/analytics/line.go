@@ -77,14 +77,14 @@ func appendText(b []byte, field, s string) []byte {
 	b = append(b, field...)
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
-			return append(b, encoded(s)...)
+			return append(b, encodeString(s)...)
 		}
 	}
 	return append(append(append(b, '"'), s...), '"')
 }
 
 // encoded returns s as [json.Encoder] writes it without HTML escapes.
-func encoded(s string) []byte {
+func encodeString(s string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -154,10 +154,10 @@ func (c *collector) record(done *tool.CallDone) {
 }
 
 func (c *collector) add(done *tool.CallDone) {
-	e, response := describe(done, &c.session)
+	e, response := entryOf(done, &c.session)
 	if l := c.log; l.opts.CaptureText && l.opts.Redactor != nil {
-		capture(&e, done.Call.Args, &response, l.opts.Redactor)
-		e.ResponseTextTruncated = e.ResponseTextTruncated || unread(done)
+		captureTexts(&e, done.Call.Args, &response, l.opts.Redactor)
+		e.ResponseTextTruncated = e.ResponseTextTruncated || resultDropped(done)
 	}
 	c.seq = nextSeq(c.seq, time.Now())
 	e.Seq = c.seq
@@ -187,7 +187,7 @@ func (c *collector) noteLost() {
 	}
 	now := time.Now()
 	c.seq = nextSeq(c.seq, now)
-	if !c.put(note{Seq: c.seq, TS: now.UnixMilli(), Note: noteDropped, Dropped: n}, now.UnixMilli()) {
+	if !c.put(noteLine{Seq: c.seq, TS: now.UnixMilli(), Note: noteDropped, Dropped: n}, now.UnixMilli()) {
 		c.log.lost.Add(n)
 	}
 }
@@ -253,7 +253,7 @@ const (
 )
 
 // capture stores the texts of a call in e, shortened and without secrets.
-func capture(e *Entry, args []byte, response *reading, by Redactor) {
+func captureTexts(e *Entry, args []byte, response *resultParts, by Redactor) {
 	if len(args) <= maxSource {
 		e.RequestText, e.RequestTextTruncated = cut(string(by.AppendJSON(nil, args)))
 	} else {

@@ -56,22 +56,22 @@ func unitsOf(r rune) int {
 }
 
 // reading holds the parts of a result that a model reads.
-type reading struct {
+type resultParts struct {
 	texts [][]byte // JSON strings; slices of the result
 	other []byte   // JSON; a slice of the result, used if that has no text
 }
 
 // read finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is all of
 // it.
-func read(raw []byte) reading {
+func read(raw []byte) resultParts {
 	if len(raw) == 0 {
-		return reading{}
+		return resultParts{}
 	}
 	c := cursor{raw: raw}
 	if !json.Valid(raw) || c.peek() != '{' {
-		return reading{other: raw}
+		return resultParts{other: raw}
 	}
-	var r reading
+	var r resultParts
 	var structured []byte
 	for begun := false; c.more(begun, '}'); begun = true {
 		switch name := c.name(); {
@@ -92,7 +92,7 @@ func read(raw []byte) reading {
 }
 
 // itemAt reads one item of content, or the resource in it.
-func (r *reading) itemAt(c *cursor) {
+func (r *resultParts) itemAt(c *cursor) {
 	if c.peek() != '{' {
 		c.value()
 		return
@@ -110,7 +110,7 @@ func (r *reading) itemAt(c *cursor) {
 }
 
 // chars returns the length in UTF-16 units, with the texts joined by line breaks.
-func (r *reading) chars() int {
+func (r *resultParts) chars() int {
 	n := max(0, len(r.texts)-1) + unitsIn(r.other)
 	for _, t := range r.texts {
 		n += quotedChars(t)
@@ -119,7 +119,7 @@ func (r *reading) chars() int {
 }
 
 // bytes returns about how much memory text needs.
-func (r *reading) bytes() int {
+func (r *resultParts) bytes() int {
 	n := len(r.other)
 	for _, t := range r.texts {
 		n += len(t)
@@ -128,7 +128,7 @@ func (r *reading) bytes() int {
 }
 
 // text returns the texts joined by line breaks.
-func (r *reading) text() string {
+func (r *resultParts) text() string {
 	out := bytes.Clone(r.other)
 	for i, t := range r.texts {
 		if i > 0 {

@@ -16,7 +16,7 @@ import (
 
 // maxNumber is the largest number that is accepted from a file, so that sums do not overflow. As a time it is in
 // the year 2527.
-const most = 1 << 44
+const maxNumber = 1 << 44
 
 // parse parses a line. ok is false for a line that this package cannot have written: not a JSON object, no
 // time, or a number out of range.
@@ -34,7 +34,7 @@ func parse(raw []byte) (e Entry, ok bool) {
 		e.Dropped = line.Dropped
 	}
 	for _, n := range []float64{float64(e.TS), e.DurationMs, float64(e.RequestApproxTokens), float64(e.ResponseApproxTokens), float64(e.Dropped)} {
-		if n < 0 || n > most {
+		if n < 0 || n > maxNumber {
 			return Entry{}, false
 		}
 	}

@@ -202,7 +202,7 @@ func (t *Telemetry) last() (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read the time of the last report: %w", err)
 	}
 	var s reportState
-	if json.Unmarshal(raw, &s) != nil || s.LastReportAt <= 0 || s.LastReportAt > most {
+	if json.Unmarshal(raw, &s) != nil || s.LastReportAt <= 0 || s.LastReportAt > maxNumber {
 		return time.Time{}, nil //nolint:nilerr // a broken file counts as no report
 	}
 	return time.UnixMilli(s.LastReportAt), nil

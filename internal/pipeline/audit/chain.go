@@ -40,13 +40,13 @@ type chain struct {
 	enc    *encoder
 	create func(string) (file, error)
 
-	seg    file
-	number int       // number of seg
-	size   int64     // bytes of the whole lines in seg
-	born   time.Time // when seg was created
-	dirty  bool      // seg has lines that the head does not cover yet
-	fresh  bool      // a folder has an entry that was never synced
-	bad    bool      // writing to seg failed: use a new one
+	seg        file
+	number     int       // number of seg
+	size       int64     // bytes of the whole lines in seg
+	createdAt  time.Time // when seg was created
+	dirty      bool      // seg has lines that the head does not cover yet
+	fresh      bool      // a folder has an entry that was never synced
+	mustRotate bool      // writing to seg failed: use a new one
 }
 
 // named is how the first record of a chain describes another chain.
@@ -201,7 +201,7 @@ func (c *chain) nextSegment() error {
 		if err != nil {
 			return err
 		}
-		c.seg, c.size, c.born, c.fresh, c.bad = seg, 0, time.Now(), true, false
+		c.seg, c.size, c.createdAt, c.fresh, c.mustRotate = seg, 0, time.Now(), true, false
 		return nil
 	}
 }
@@ -213,7 +213,7 @@ func segmentFile(number int) string { return fmt.Sprintf("%06d.jsonl", number) }
 // sync syncs the segment and the folders that lead to it.
 func (c *chain) sync() error {
 	if _, err := os.Lstat(c.path()); err != nil { // somebody has removed the file
-		c.bad = true
+		c.mustRotate = true
 		return err
 	}
 	if err := c.syncFolders(); err != nil {
@@ -223,7 +223,7 @@ func (c *chain) sync() error {
 		return nil
 	}
 	if err := c.seg.Sync(); err != nil {
-		c.bad = true
+		c.mustRotate = true
 		return err
 	}
 	return nil

@@ -92,13 +92,13 @@ func (m *matcher) entry(chain string, l *line) (Entry, bool) {
 	if json.Unmarshal(e.Raw, &e) != nil {
 		return Entry{}, false
 	}
-	return e, m.wants(&e)
+	return e, m.matches(&e)
 }
 
-func (m *matcher) wants(e *Entry) bool {
-	same := func(want, have string) bool { return want == "" || want == have }
-	return same(m.Tool, e.Tool) && same(m.Action, e.Action) && same(m.Origin, e.Origin) &&
-		same(m.Outcome, e.Outcome) && same(m.CallID, e.CallID) &&
-		(same(m.Session, e.Session) || m.digest == e.Session) &&
-		(same(m.Kind, e.Kind) || strings.HasPrefix(e.Kind, m.Kind+"."))
+func (m *matcher) matches(e *Entry) bool {
+	isWanted := func(want, have string) bool { return want == "" || want == have }
+	return isWanted(m.Tool, e.Tool) && isWanted(m.Action, e.Action) && isWanted(m.Origin, e.Origin) &&
+		isWanted(m.Outcome, e.Outcome) && isWanted(m.CallID, e.CallID) &&
+		(isWanted(m.Session, e.Session) || m.digest == e.Session) &&
+		(isWanted(m.Kind, e.Kind) || strings.HasPrefix(e.Kind, m.Kind+"."))
 }

@@ -3,7 +3,7 @@ package audit
 // recordFailure records that the disk does not accept the log, tells those who wait, and lets the writer try again
 // later. Records stay in memory meanwhile. The error is set before anybody is told, so that nobody who has
 // seen one record fail sees the next one accepted.
-func (w *writer) fail(err error) {
+func (w *writer) recordFailure(err error) {
 	w.failed = true
 	w.disarm()
 	w.arm(retryTime)
@@ -13,7 +13,7 @@ func (w *writer) fail(err error) {
 	first := l.err == nil
 	l.err = err
 	l.waiting = false
-	tell(l.queue, err)
+	notifySynced(l.queue, err)
 	l.moved.Broadcast()
 	l.mu.Unlock()
 
@@ -21,13 +21,13 @@ func (w *writer) fail(err error) {
 		synced <- err
 	}
 	w.waiters = w.waiters[:0]
-	tell(w.batch[w.next:], err)
+	notifySynced(w.batch[w.next:], err)
 	if first {
 		w.opts.Logger.Warn("the audit log cannot be written", "dir", l.dir, "err", err)
 	}
 }
 
-func tell(items []item, err error) {
+func notifySynced(items []item, err error) {
 	for i := range items {
 		if items[i].synced != nil {
 			items[i].synced <- err
@@ -37,7 +37,7 @@ func tell(items []item, err error) {
 }
 
 // succeed records that the disk accepts the log.
-func (w *writer) succeed() {
+func (w *writer) recordSuccess() {
 	w.failed = false
 	l := w.log
 	l.mu.Lock()

@@ -42,7 +42,7 @@ func (h *head) encode(k *signingKey) ([]byte, error) {
 }
 
 // genuine reports whether k signed h.
-func (h *head) genuine(k *signingKey) bool {
+func (h *head) isSignedBy(k *signingKey) bool {
 	sig, err := base64.StdEncoding.DecodeString(h.Signature)
 	pub, ok := k.private.Public().(ed25519.PublicKey)
 	return err == nil && ok && ed25519.Verify(pub, h.signed(), sig)

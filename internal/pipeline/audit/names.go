@@ -52,7 +52,7 @@ func plainName(b, name []byte) []byte {
 
 // assignedSecret finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
 // index of the = or : sign.
-func assignment(s []byte, i int) span {
+func assignedSecret(s []byte, i int) span {
 	end := i
 	for end > 0 && (s[end-1] == ' ' || isQuote(s[end-1])) {
 		end--

@@ -143,7 +143,7 @@ func (sc *scan) at(s []byte, i int) span {
 	case forBlocks:
 		return privateKey(s, i)
 	case forAssignments:
-		return assignment(s, i)
+		return assignedSecret(s, i)
 	case forKeys:
 	}
 	switch s[i] {

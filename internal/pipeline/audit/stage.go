@@ -77,7 +77,7 @@ func NewStage(log *Log, opts *StageOptions) *Stage {
 }
 
 // started is the context of a call whose start was recorded.
-type started struct {
+type startedCall struct {
 	context.Context
 	session string // the digest of the session
 	begin   time.Time
@@ -85,7 +85,7 @@ type started struct {
 
 // Enter writes the start record of c.
 func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
-	at := &started{ctx, s.digestOf(c.Session), time.Now()}
+	at := &startedCall{ctx, s.digestOf(c.Session), time.Now()}
 	err := s.start(ctx, c, startRecord(c, at.session, at.begin))
 	if err != nil {
 		_, err = s.Leave(at, c, tool.Result{}, err)
@@ -96,7 +96,7 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 // Leave writes the result record of c. If that fails, the result is returned all the same, because the call
 // has happened; the Log warns, and the next call is refused.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
-	at := ctx.(*started)
+	at := ctx.(*startedCall)
 	_ = s.log.Append(resultRecord(c, at.session, at.begin, r, err))
 	return r, err
 }
@@ -135,7 +135,7 @@ func gaveUp(c *tool.Call, err error) error {
 }
 
 func startRecord(c *tool.Call, session string, begin time.Time) tool.Record {
-	rec := identify(c, session)
+	rec := newRecord(c, session)
 	rec.Time = begin
 	rec.Kind = startKinds[c.Kind]
 	rec.Args = c.Args
@@ -144,7 +144,7 @@ func startRecord(c *tool.Call, session string, begin time.Time) tool.Record {
 }
 
 func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result, err error) tool.Record {
-	rec := identify(c, session)
+	rec := newRecord(c, session)
 	rec.Time = time.Now()
 	rec.Kind = resultKinds[c.Kind]
 	rec.Outcome = tool.OutcomeOf(res, err)
@@ -159,7 +159,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 }
 
 // identify fills in the fields that both records of a pair have.
-func identify(c *tool.Call, session string) tool.Record {
+func newRecord(c *tool.Call, session string) tool.Record {
 	rec := tool.Record{
 		CallID: c.ID, Parent: c.Parent, Origin: c.Origin, Principal: c.Principal,
 		Client: c.Client, Session: session, Tool: c.Tool, Name: c.Name,

@@ -106,14 +106,14 @@ type verifier struct {
 	witnesses []witness
 	report    ChainReport
 
-	head   *head  // nil if there is no trustworthy head
-	file   string // the file being read, below dir
-	lineNo int
-	seq    uint64 // number of the record before
-	hash   [sha256.Size]byte
-	blind  bool            // the line before was damaged, so its hash is unknown
-	seqs   map[uint64]bool // all record numbers that occur; filled when needed
-	moved  map[uint64]bool // records known to come later than they should
+	head        *head  // nil if there is no trustworthy head
+	file        string // the file being read, below dir
+	lineNo      int
+	seq         uint64 // number of the record before
+	hash        [sha256.Size]byte
+	hashUnknown bool            // the line before was damaged, so its hash is unknown
+	seqs        map[uint64]bool // all record numbers that occur; filled when needed
+	moved       map[uint64]bool // records known to come later than they should
 }
 
 func (v *verifier) problem(f Fault, seq uint64, format string, args ...any) {
@@ -163,7 +163,7 @@ func (v *verifier) checkHead(h *head, err error, written bool) {
 		v.problem(HeadForged, h.Seq, "it belongs to chain %q", h.Chain)
 	case v.key == nil:
 		v.problem(HeadForged, h.Seq, "the file %q is missing, so that no signature can be checked", keyFile)
-	case !h.genuine(v.key):
+	case !h.isSignedBy(v.key):
 		v.problem(HeadForged, h.Seq, "the signature does not fit the content")
 	default:
 		v.head, v.report.Covered = h, h.Seq
@@ -193,7 +193,7 @@ func (v *verifier) record(raw []byte) {
 	v.report.Records++
 	v.report.Last = l.when()
 	v.report.Ended = isEnd(raw)
-	v.seq, v.hash, v.blind = l.seq, l.hash, false
+	v.seq, v.hash, v.hashUnknown = l.seq, l.hash, false
 	v.report.Seq = max(v.report.Seq, l.seq)
 	v.checkWitnesses(&l)
 }
@@ -211,7 +211,7 @@ func (v *verifier) damaged(raw []byte, record bool) {
 	}
 	v.report.Records++
 	v.report.Seq = seq
-	v.seq, v.blind = seq, true
+	v.seq, v.hashUnknown = seq, true
 }
 
 // order checks that l continues the chain.
@@ -224,7 +224,7 @@ func (v *verifier) order(l *line) {
 		}
 	case l.seq > want:
 		v.gap(want, l.seq)
-	case !v.blind && l.seq == v.seq+1 && l.prev != v.hash:
+	case !v.hashUnknown && l.seq == v.seq+1 && l.prev != v.hash:
 		v.problem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
 	}
 }
@@ -232,7 +232,7 @@ func (v *verifier) order(l *line) {
 // gap reports that the records in [want, seq) are missing here.
 func (v *verifier) gap(want, seq uint64) {
 	if v.seqs == nil {
-		v.seqs, v.moved = v.occurring(), map[uint64]bool{}
+		v.seqs, v.moved = v.allNumbers(), map[uint64]bool{}
 	}
 	if !v.seqs[want] {
 		v.problem(Deleted, want, "records %d to %d are missing", want, seq-1)
@@ -245,7 +245,7 @@ func (v *verifier) gap(want, seq uint64) {
 }
 
 // occurring returns the numbers of all records of the chain.
-func (v *verifier) occurring() map[uint64]bool {
+func (v *verifier) allNumbers() map[uint64]bool {
 	seqs := map[uint64]bool{}
 	folder := filepath.Join(v.dir, v.report.Chain)
 	names, _ := segments(folder) // they were read successfully before

@@ -128,10 +128,10 @@ func (w *writer) step(commit bool) bool {
 		err = w.commit()
 	}
 	if err != nil {
-		w.fail(fmt.Errorf("write audit log: %w", err))
+		w.recordFailure(fmt.Errorf("write audit log: %w", err))
 		return false
 	}
-	w.succeed()
+	w.recordSuccess()
 	return true
 }
 
@@ -177,9 +177,9 @@ func (w *writer) ready() error {
 		w.chain, w.buf = c, c.enc.line(w.buf, &start)
 	}
 	switch {
-	case w.chain.bad || w.chain.seg == nil:
+	case w.chain.mustRotate || w.chain.seg == nil:
 		return w.chain.nextSegment()
-	case time.Since(w.chain.born) >= w.opts.SegmentAge:
+	case time.Since(w.chain.createdAt) >= w.opts.SegmentAge:
 		return w.rotate()
 	}
 	return nil
@@ -223,7 +223,7 @@ func (w *writer) flush() error {
 		w.buf = bytes.Clone(w.buf) // releases a large buffer after a burst
 	}
 	if err != nil {
-		w.chain.bad = true
+		w.chain.mustRotate = true
 		_ = w.chain.seg.Truncate(w.chain.size) // if that fails, readers cope with the incomplete line
 		return err
 	}

@@ -44,14 +44,14 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
 			Op: "call", Kind: tool.Canceled, Subject: c.Subject(), Message: "it ended while a person was asked", Err: context.Cause(ctx),
 		}}
 	case inner.Err() != nil:
-		return answer{err: silent(c, s.wait)}
+		return answer{err: noAnswer(c, s.wait)}
 	}
 	return answer{}
 }
 
 // silent returns the error for a person who was asked and did not answer.
-func silent(c *tool.Call, wait time.Duration) error {
-	e := unasked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
+func noAnswer(c *tool.Call, wait time.Duration) error {
+	e := notAsked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
 	e.Code = "no_answer"
 	return e
 }

@@ -13,7 +13,7 @@ import (
 
 // callBinding identifies the call that an approval is for. Two calls have the same binding if they have the same
 // origin, principal, caller, tool, action and arguments, and the same plan: same effect, same targets.
-func binding(c *tool.Call, plan tool.Plan) string {
+func callBinding(c *tool.Call, plan tool.Plan) string {
 	args := sha256.Sum256(canonical(c.Args))
 	raw, err := json.Marshal([]any{
 		c.Origin, c.Principal, callerID(c), c.Tool, c.Action.Name, hex.EncodeToString(args[:]), plan.Targets, plan.Effect,

@@ -13,7 +13,7 @@ import (
 func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error {
 	q := question(c, plan)
 	q.Args = argsText(outline(c.Args))
-	w, err := s.pending.request(ctx, entry{Binding: binding(c, plan), Waiting: Waiting{
+	w, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
 		Question: q, Origin: c.Origin, Principal: line(c.Principal, mostTarget), Client: line(c.Client, mostTarget),
 	}})
 	switch {
@@ -24,7 +24,7 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error 
 	case w.State == StateDenied:
 		return declined(c, "decline")
 	}
-	e := unasked(c, "a person has to confirm this; the call waits for that and did nothing",
+	e := notAsked(c, "a person has to confirm this; the call waits for that and did nothing",
 		"ask the person to run: collie confirm "+w.Code+"; then make the same call again")
 	e.Facts = map[string]any{"confirmationCode": w.Code, "expiresAt": w.Expires}
 	return e
@@ -32,7 +32,7 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error 
 
 // codeLetters are characters that are not confused with each other when read, typed or spoken: no 0 and O, 1, I
 // and L, 2 and Z, 5 and S, 8 and B, no U because of V.
-const letters = "34679ACDEFGHJKMNPQRTVWXY"
+const codeLetters = "34679ACDEFGHJKMNPQRTVWXY"
 
 // codeLength gives 190 million codes. They only need to distinguish calls: a code is useless without a person
 // at a terminal.
@@ -40,12 +40,12 @@ const codeLength = 6
 
 // newCode returns a random code.
 func newCode() string {
-	const fair = 256 / len(letters) * len(letters)
+	const fair = 256 / len(codeLetters) * len(codeLetters)
 	code := make([]byte, 0, codeLength)
 	for buf := [1]byte{}; len(code) < codeLength; {
 		_, _ = rand.Read(buf[:]) // never fails
 		if n := int(buf[0]); n < fair {
-			code = append(code, letters[n%len(letters)])
+			code = append(code, codeLetters[n%len(codeLetters)])
 		}
 	}
 	return string(code)

@@ -85,17 +85,17 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	case a.asked:
 		return c, declined(c, a.how)
 	case c.Origin == tool.Direct:
-		return c, unasked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+		return c, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
 	case c.Origin == tool.Chat:
-		return c, unasked(c, "this may change something, and no person is there to allow it",
+		return c, notAsked(c, "this may change something, and no person is there to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
-		return c, unasked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+		return c, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
 	if err := s.byCode(ctx, c, plan); err != nil {
 		return c, err
 	}
-	return with(c, bound), nil // a person has already agreed to this plan
+	return withBound(c, bound), nil // a person has already agreed to this plan
 }
 
 // asks reports whether a person confirms c. What a model wants of its own accord is confirmed unless the action is
@@ -132,11 +132,11 @@ func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, erro
 			Hint:    "call it again if it is still wanted; the person is then asked anew",
 		}
 	}
-	return with(c, bound), nil
+	return withBound(c, bound), nil
 }
 
 // with returns a copy of c that is bound.
-func with(c *tool.Call, bound tool.Bound) *tool.Call {
+func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	out := *c
 	out.Bound = bound
 	return &out
@@ -167,6 +167,6 @@ func declined(c *tool.Call, how string) error {
 // codeRequired is the error code for calls about which nobody could be asked.
 const codeRequired = "confirmation_required"
 
-func unasked(c *tool.Call, why, hint string) *tool.Error {
+func notAsked(c *tool.Call, why, hint string) *tool.Error {
 	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: c.Subject(), Message: why, Hint: hint}
 }

@@ -367,7 +367,7 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 }
 
 // What a model wants of its own accord is confirmed unless it is declared to read, and waits for nobody.
-func TestModelsAskForAllButReads(t *testing.T) {
+func TestModelsAskAboutRisk(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
 	call := func(caller tool.Caller, readOnly bool) *tool.Call {

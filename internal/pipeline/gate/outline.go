@@ -19,7 +19,7 @@ const longestName = 80
 const mostOutline = 64 << 10
 
 // contents are the arguments that hold the user's texts, however short they are.
-var contents = []string{
+var contentArguments = []string{
 	"body", "content", "contents", "data", "html", "kramdown", "markdown", "memo", "replacement", "text", "value", "values",
 }
 
@@ -59,7 +59,7 @@ func isContents(at jsontext.Pointer, text string) bool {
 		return true
 	}
 	for name := range at.Tokens() {
-		if slices.Contains(contents, strings.ToLower(name)) {
+		if slices.Contains(contentArguments, strings.ToLower(name)) {
 			return true
 		}
 	}

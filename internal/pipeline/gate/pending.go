@@ -17,11 +17,11 @@ import (
 
 const (
 	// lifetime is how long a call waits for an answer, and how long an approval is valid.
-	lifetime = 5 * time.Minute
+	approvalLifetime = 5 * time.Minute
 	// mostWaiting is the maximum number of waiting calls; one more replaces the oldest.
 	mostWaiting = 64
 	// skew is the tolerated difference between the clocks of two processes.
-	skew = time.Minute
+	clockSkew = time.Minute
 	// lockWait is the maximum wait for the lock, which other processes hold only briefly.
 	lockWait = 10 * time.Second
 )
@@ -72,7 +72,7 @@ func (p Pending) List() ([]Waiting, error) {
 		return nil, &tool.Error{Op: "read", Kind: tool.Internal, Subject: p.file.Path, Err: err}
 	}
 	out := []Waiting{}
-	for _, e := range alive(raw) {
+	for _, e := range unexpired(raw) {
 		out = append(out, e.Waiting)
 	}
 	return out, nil
@@ -118,7 +118,7 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 func nothingWaits(code string) error {
 	return &tool.Error{
 		Op: "confirm", Kind: tool.NotFound, Subject: line(code, mostTarget),
-		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", lifetime),
+		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", approvalLifetime),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}
 }
@@ -139,15 +139,15 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) 
 			w.Code = newCode()
 		}
 		w.State, w.Asked = StateWaiting, time.Now().UTC().Truncate(time.Second)
-		w.Expires = w.Asked.Add(lifetime)
+		w.Expires = w.Asked.Add(approvalLifetime)
 		got = w.Waiting
-		return append(crop(list, mostWaiting-1), w)
+		return append(dropOldest(list, mostWaiting-1), w)
 	})
 	return got, err
 }
 
 // crop removes entries until there are most: the oldest first, approved ones last.
-func crop(list []entry, most int) []entry {
+func dropOldest(list []entry, most int) []entry {
 	for len(list) > most {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.State != StateApproved })
 		list = slices.Delete(list, max(i, 0), max(i, 0)+1)
@@ -160,7 +160,7 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	err := p.file.Update(ctx, func(old []byte) ([]byte, error) {
-		list := edit(alive(old))
+		list := edit(unexpired(old))
 		if len(list) == 0 && len(old) == 0 {
 			return old, nil
 		}
@@ -175,7 +175,7 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
 
 // unexpired returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
 // again.
-func alive(raw []byte) []entry {
+func unexpired(raw []byte) []entry {
 	var got struct {
 		Version  int     `json:"version"`
 		Requests []entry `json:"requests"`
@@ -185,6 +185,6 @@ func alive(raw []byte) []entry {
 	}
 	now := time.Now()
 	return slices.DeleteFunc(got.Requests, func(e entry) bool {
-		return !now.Before(e.Asked.Add(lifetime)) || e.Asked.After(now.Add(skew))
+		return !now.Before(e.Asked.Add(approvalLifetime)) || e.Asked.After(now.Add(clockSkew))
 	})
 }

@@ -65,10 +65,10 @@ func argsText(args json.RawMessage) string {
 		args = json.RawMessage("{}")
 	}
 	if err := json.Compact(&compact, args); err != nil {
-		return cut(line(string(args), mostArgs), mostArgs)
+		return shorten(line(string(args), mostArgs), mostArgs)
 	}
 	// Outside of strings JSON has only visible characters; inside, an escape is equivalent.
-	return cut(visible(compact.String(), escaped), mostArgs)
+	return shorten(escapeInvisible(compact.String(), escaped), mostArgs)
 }
 
 // escaped returns r as an escape of a JSON string.
@@ -82,12 +82,12 @@ func escaped(r rune) string {
 // line returns text as one line of at most most visible characters.
 func line(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return cut(visible(text, func(rune) string { return "\uFFFD" }), most)
+	return shorten(escapeInvisible(text, func(rune) string { return "\uFFFD" }), most)
 }
 
 // escapeInvisible replaces characters that are not visible: control characters, those that change the direction of
 // text, and invisible ones. Characters that join letters or emoji stay.
-func visible(text string, instead func(rune) string) string {
+func escapeInvisible(text string, instead func(rune) string) string {
 	if !strings.ContainsFunc(text, invisible) {
 		return text
 	}
@@ -108,7 +108,7 @@ func invisible(r rune) bool {
 }
 
 // cut keeps the first most characters of text and says how many it removed.
-func cut(text string, most int) string {
+func shorten(text string, most int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= most {
 		return text

@@ -84,7 +84,7 @@ func FuzzQuestion(f *testing.F) {
 				t.Errorf("%q", text)
 			}
 		}
-		bound := binding(c, plan)
+		bound := callBinding(c, plan)
 		if !json.Valid([]byte(args)) {
 			return
 		}
@@ -97,7 +97,7 @@ func FuzzQuestion(f *testing.F) {
 		if v.Kind() == '{' && v.IsValid() && v.Indent() == nil {
 			d := *c
 			d.Args = json.RawMessage(v)
-			if bound != binding(&d, plan) {
+			if bound != callBinding(&d, plan) {
 				t.Errorf("%s and %s are two calls", args, v)
 			}
 		}
@@ -112,12 +112,12 @@ func TestCodes(t *testing.T) {
 			seen[r]++
 		}
 	}
-	for _, r := range letters { // 250 are expected on average
+	for _, r := range codeLetters { // 250 are expected on average
 		if seen[r] < 125 || seen[r] > 500 {
 			t.Errorf("%c came %d times in 6,000", r, seen[r])
 		}
 	}
-	if len(seen) != len(letters) {
+	if len(seen) != len(codeLetters) {
 		t.Errorf("letters %v", seen)
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 // callerKey identifies whose calls are counted together: a session or, for callers without sessions such as clients
 // of MCP 2026-07-28, a principal.
-type who struct{ session, principal string }
+type callerKey struct{ session, principal string }
 
-func whoOf(c *tool.Call) who {
+func whoOf(c *tool.Call) callerKey {
 	if c.Session != "" {
-		return who{session: c.Session}
+		return callerKey{session: c.Session}
 	}
-	return who{principal: c.Principal}
+	return callerKey{principal: c.Principal}
 }
 
 type entry int
@@ -29,11 +29,11 @@ const (
 type inFlight struct {
 	mu    sync.Mutex
 	total int
-	each  map[who]int
+	each  map[callerKey]int
 }
 
 // enter counts one more call of w, unless w has perSession calls already or all together have total.
-func (f *inFlight) enter(w who, perSession, total int) entry {
+func (f *inFlight) enter(w callerKey, perSession, total int) entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.each[w]
@@ -48,7 +48,7 @@ func (f *inFlight) enter(w who, perSession, total int) entry {
 	return entered
 }
 
-func (f *inFlight) leave(w who) {
+func (f *inFlight) leave(w callerKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.total--

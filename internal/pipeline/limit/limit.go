@@ -34,10 +34,10 @@ type Options struct {
 // Stage applies the limits. A call that exceeds one is refused or ended, never queued. A Stage is safe for
 // concurrent use.
 type Stage struct {
-	opts  Options
-	over  *overtime // for MaxCall; shared, since nearly every call has that limit
-	calls inFlight
-	watch watch
+	opts    Options
+	timeout *overtime // for MaxCall; shared, since nearly every call has that limit
+	calls   inFlight
+	watch   watch
 }
 
 var _ tool.Stage = (*Stage)(nil)
@@ -49,9 +49,9 @@ func New(opts Options) *Stage {
 	opts.Total = orDefault(opts.Total, defaultTotal)
 	opts.MaxCall = orDefault(opts.MaxCall, defaultMaxCall)
 	return &Stage{
-		opts:  opts,
-		over:  &overtime{bound: opts.MaxCall},
-		calls: inFlight{each: make(map[who]int)},
+		opts:    opts,
+		timeout: &overtime{bound: opts.MaxCall},
+		calls:   inFlight{each: make(map[callerKey]int)},
 	}
 }
 
@@ -81,11 +81,11 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	if err := s.enter(c); err != nil {
 		return ctx, err
 	}
-	over := s.over
-	if c.Action != nil && c.Action.Timeout > 0 && c.Action.Timeout < over.bound {
-		over = &overtime{bound: c.Action.Timeout}
+	timeout := s.timeout
+	if c.Action != nil && c.Action.Timeout > 0 && c.Action.Timeout < timeout.bound {
+		timeout = &overtime{bound: c.Action.Timeout}
 	}
-	return s.watch.begin(ctx, c.Cancel, time.Now(), over), nil
+	return s.watch.begin(ctx, c.Cancel, time.Now(), timeout), nil
 }
 
 // Leave replaces an error that only says that the context ended by one of kind Timeout or Canceled. If the Source
@@ -98,10 +98,10 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	if err == nil || cause == nil || !gaveUp(err) {
 		return r, err
 	}
-	if _, told := cause.(*tool.Error); told { //nolint:errorlint // overtime converts to a tool.Error too
+	if _, isToolError := cause.(*tool.Error); isToolError { //nolint:errorlint // overtime converts to a tool.Error too
 		return r, err // the Source ended the call and gives the reason
 	}
-	return r, ended(c, err, cause == error(inner.over), inner.over.bound, time.Since(inner.begun)) //nolint:errorlint // compares for the exact cause that watch has set
+	return r, endedError(c, err, cause == error(inner.timeout), inner.timeout.bound, time.Since(inner.started)) //nolint:errorlint // compares for the exact cause that watch has set
 }
 
 func (s *Stage) enter(c *tool.Call) error {

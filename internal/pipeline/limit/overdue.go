@@ -8,10 +8,10 @@ import (
 
 const (
 	// patrol is how often running calls are checked for having run too long.
-	patrol = time.Second
+	checkEvery = time.Second
 	// precise is the limit up to which a call has its own timer; a call with a longer limit may end one
 	// patrol late.
-	precise = 2 * time.Minute
+	preciseLimit = 2 * time.Minute
 )
 
 // overdueWatch ends calls that run longer than their limit. One timer checks all of them periodically. A timer per
@@ -27,33 +27,33 @@ type watch struct {
 // running is a call with a limit. It is also the call's context, so that the limit is visible as a deadline.
 type running struct {
 	context.Context
-	cancel     context.CancelCauseFunc
-	own        bool   // the context was created for the limit, not lent by the call
-	stop       func() // ends a context that has its own timer; such a call is not in the ring
-	over       *overtime
-	begun, at  time.Time
-	prev, next *running
+	cancel            context.CancelCauseFunc
+	ownsCancel        bool   // the context was created for the limit, not lent by the call
+	stop              func() // ends a context that has its own timer; such a call is not in the ring
+	timeout           *overtime
+	started, deadline time.Time
+	prev, next        *running
 }
 
 // Deadline returns when the call is ended; it may end up to checkEvery later.
 func (r *running) Deadline() (time.Time, bool) {
-	if at, ok := r.Context.Deadline(); ok && at.Before(r.at) {
-		return at, true
+	if deadline, ok := r.Context.Deadline(); ok && deadline.Before(r.deadline) {
+		return deadline, true
 	}
-	return r.at, true
+	return r.deadline, true
 }
 
 // begin returns the context of a call that started at start. The caller must call end. If cancel ends ctx,
 // begin uses ctx itself, which saves a context.
-func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, over *overtime) *running {
-	r := &running{Context: ctx, cancel: cancel, over: over, begun: start, at: start.Add(over.bound)}
-	if over.bound < precise {
-		r.Context, r.stop = context.WithTimeoutCause(ctx, over.bound, over)
+func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, timeout *overtime) *running {
+	r := &running{Context: ctx, cancel: cancel, timeout: timeout, started: start, deadline: start.Add(timeout.bound)}
+	if timeout.bound < preciseLimit {
+		r.Context, r.stop = context.WithTimeoutCause(ctx, timeout.bound, timeout)
 		return r
 	}
 	if cancel == nil {
 		r.Context, r.cancel = context.WithCancelCause(ctx)
-		r.own = true
+		r.ownsCancel = true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,9 +65,9 @@ func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start
 	if !w.armed {
 		w.armed = true
 		if w.timer == nil {
-			w.timer = time.AfterFunc(patrol, w.look)
+			w.timer = time.AfterFunc(checkEvery, w.endOverdue)
 		} else {
-			w.timer.Reset(patrol)
+			w.timer.Reset(checkEvery)
 		}
 	}
 	return r
@@ -89,22 +89,22 @@ func (w *watch) end(r *running) {
 	}
 	r.prev, r.next = nil, nil // whoever still holds r must not keep other calls in memory
 	w.mu.Unlock()
-	if r.own {
+	if r.ownsCancel {
 		r.cancel(nil)
 	}
 }
 
 // look ends the calls whose time is over. The timer continues while there are calls.
-func (w *watch) look() {
+func (w *watch) endOverdue() {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := w.first; r != nil; r = r.next {
-		if now.After(r.at) {
-			r.cancel(r.over)
+		if now.After(r.deadline) {
+			r.cancel(r.timeout)
 		}
 	}
 	if w.armed = w.first != nil; w.armed {
-		w.timer.Reset(patrol)
+		w.timer.Reset(checkEvery)
 	}
 }

@@ -40,10 +40,10 @@ func gaveUp(err error) bool {
 
 // endedError returns the error for a call whose context ended. Only the Source knows whether the call took effect.
 // If it says nothing, a call that was cut off because of time may have.
-func ended(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) error {
+func endedError(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) error {
 	e := &tool.Error{Op: "call", Subject: c.Subject()}
-	inner, told := errors.AsType[*tool.Error](err)
-	if told {
+	inner, isToolError := errors.AsType[*tool.Error](err)
+	if isToolError {
 		e.OutcomeUnknown = inner.OutcomeUnknown
 	}
 	elapsed = elapsed.Round(time.Millisecond)
@@ -52,11 +52,11 @@ func ended(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) err
 		e.Kind = tool.Timeout
 		e.Message = fmt.Sprintf("took longer than the limit of %v for a call (%v elapsed)", bound, elapsed)
 		e.Hint = "ask for less at once"
-		e.OutcomeUnknown = e.OutcomeUnknown || !told && c.HasEffects()
+		e.OutcomeUnknown = e.OutcomeUnknown || !isToolError && c.HasEffects()
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Kind = tool.Timeout
 		e.Message = fmt.Sprintf("took longer than the caller allowed (%v elapsed)", elapsed)
-		e.OutcomeUnknown = e.OutcomeUnknown || !told && c.HasEffects()
+		e.OutcomeUnknown = e.OutcomeUnknown || !isToolError && c.HasEffects()
 	default:
 		e.Kind = tool.Canceled
 		e.Message = fmt.Sprintf("cancelled by the caller after %v", elapsed)

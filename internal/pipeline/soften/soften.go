@@ -27,7 +27,7 @@ func (Stage) Leave(_ context.Context, c *tool.Call, r tool.Result, err error) (t
 		return r, err
 	}
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || !mendable(e.Kind) {
+	if !ok || !isCorrectable(e.Kind) {
 		return r, err
 	}
 	soft := *e
@@ -53,7 +53,7 @@ type text struct {
 }
 
 // mendable reports whether a caller can correct errors of this kind.
-func mendable(kind tool.ErrorKind) bool {
+func isCorrectable(kind tool.ErrorKind) bool {
 	switch kind.Class() { //nolint:exhaustive // most kinds cannot be corrected
 	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.NotFound, tool.Disabled:
 		return true

@@ -22,23 +22,23 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if toolIs == "" && c.Action.Off == "" { // nearly every call: it costs no text
 		return c, nil
 	}
-	why, what := c.Action.Off, fmt.Sprintf("tool %q", c.Tool)
+	why, subject := c.Action.Off, fmt.Sprintf("tool %q", c.Tool)
 	switch {
 	case c.Action.Name == "":
 		why = cmp.Or(toolIs, why)
 	case toolIs != "":
-		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", what, c.Action.Name, toolIs)
-		return c, refusal(c, message, what)
+		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", subject, c.Action.Name, toolIs)
+		return c, refusal(c, message, subject)
 	case c.Action.Unsupported:
 		return c, &tool.Error{
 			Op: "call", Kind: tool.Disabled, Subject: c.Subject(),
-			Message: fmt.Sprintf("action %q of %s cannot be called: %s", c.Action.Name, what, why),
+			Message: fmt.Sprintf("action %q of %s cannot be called: %s", c.Action.Name, subject, why),
 			Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
 		}
 	default:
-		what = fmt.Sprintf("action %q of %s", c.Action.Name, what)
+		subject = fmt.Sprintf("action %q of %s", c.Action.Name, subject)
 	}
-	return c, refusal(c, what+" is switched off: "+why, what)
+	return c, refusal(c, subject+" is switched off: "+why, subject)
 }
 
 // toolOff returns why c's tool is off, as its source says now; empty if it is on.
@@ -55,9 +55,9 @@ func toolOff(c *tool.Call) string {
 	return ""
 }
 
-func refusal(c *tool.Call, message, what string) error {
+func refusal(c *tool.Call, message, subject string) error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Disabled, Subject: c.Subject(), Message: message,
-		Hint: "only the person who runs this gateway can switch " + what + " on, in its configuration; do not repeat the call before that",
+		Hint: "only the person who runs this gateway can switch " + subject + " on, in its configuration; do not repeat the call before that",
 	}
 }

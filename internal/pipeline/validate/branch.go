@@ -18,7 +18,7 @@ func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []pr
 		}
 	}
 	if len(branches) == 0 {
-		return one(at, "has none of the forms it may have")
+		return singleProblem(at, "has none of the forms it may have")
 	}
 	if p, ok := x.sameTypes(at, branches); ok {
 		return []problem{p}
@@ -87,10 +87,10 @@ func eitherMissing(at []string, branches [][]problem) (problem, bool) {
 		}
 	}
 	more := ""
-	if len(ways) > mostListed {
-		ways, more = ways[:mostListed], ", …"
+	if len(ways) > maxListed {
+		ways, more = ways[:maxListed], ", …"
 	}
-	text := "required " + noun(at) + " " + strings.Join(ways, ", or ") + more + " is missing" + inside(at)
+	text := "required " + noun(at) + " " + strings.Join(ways, ", or ") + more + " is missing" + objectPlace(at)
 	return problem{at: at, text: text, whole: true, missing: []string{text}}, true
 }
 

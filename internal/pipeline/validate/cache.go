@@ -9,8 +9,8 @@ import (
 // The limits of one generation of the cache. Two generations hold what some thousand used actions need;
 // schemas that are only listed are never compiled.
 const (
-	mostForms = 512
-	mostBytes = 4 << 20 // bytes of schema text
+	maxForms       = 512
+	maxSchemaBytes = 4 << 20 // bytes of schema text
 )
 
 // key identifies a schema by its content, so that the compiled form is found again for a copy of an Action or
@@ -49,7 +49,7 @@ func (c *cache) add(k key) *form {
 	if f == nil {
 		f = &form{strict: k.strict}
 	}
-	if c.young == nil || len(c.young) >= mostForms || c.bytes >= mostBytes {
+	if c.young == nil || len(c.young) >= maxForms || c.bytes >= maxSchemaBytes {
 		c.old, c.young, c.bytes = c.young, make(map[key]*form), 0
 	}
 	c.young[k] = f

@@ -28,7 +28,7 @@ func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	var c cache
 	used, unused := c.get(action(`"used"`, false)), c.get(action(`"unused"`, false))
-	for i := range 10 * mostForms {
+	for i := range 10 * maxForms {
 		c.get(action(fmt.Sprint(i), false))
 		if c.get(action(`"used"`, false)) != used {
 			t.Fatalf("a form in use was forgotten after %d others", i)
@@ -37,8 +37,8 @@ func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	if c.get(action(`"unused"`, false)) == unused {
 		t.Error("a form that nobody uses was kept")
 	}
-	if n := len(c.young) + len(c.old); n > 2*mostForms {
-		t.Errorf("%d forms are kept, want at most %d", n, 2*mostForms)
+	if n := len(c.young) + len(c.old); n > 2*maxForms {
+		t.Errorf("%d forms are kept, want at most %d", n, 2*maxForms)
 	}
 }
 
@@ -48,8 +48,8 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	for i := range 64 {
 		c.get(action(fmt.Sprint(i)+strings.Repeat(" ", 1<<20), false))
 	}
-	if n := len(c.young) + len(c.old); n > 2*mostBytes>>20 {
-		t.Errorf("%d schemas of 1 MiB are kept, want at most %d", n, 2*mostBytes>>20)
+	if n := len(c.young) + len(c.old); n > 2*maxSchemaBytes>>20 {
+		t.Errorf("%d schemas of 1 MiB are kept, want at most %d", n, 2*maxSchemaBytes>>20)
 	}
 }
 

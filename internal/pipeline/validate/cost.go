@@ -14,15 +14,15 @@ const (
 	stepsPerValue = 256
 	maxSteps      = 10_000_000 // a few seconds
 	// largest is the maximum number of schemas in one schema: the time to compile them grows with its square.
-	largest = 5000
+	maxSchemas = 5000
 )
 
 // steps returns the maximum number of steps to check arguments with this many values.
-func steps(values int) int { return min(minSteps+stepsPerValue*values, maxSteps) }
+func stepLimit(values int) int { return min(minSteps+stepsPerValue*values, maxSteps) }
 
 // acyclic returns an error if a schema leads back to itself for the same value: the meaning of that is
 // undefined (JSON Schema Core 2020-12, "Guarding Against Infinite Recursion").
-func acyclic(all []*jsonschema.Schema) error {
+func checkAcyclic(all []*jsonschema.Schema) error {
 	const open, done = 1, 2
 	state := make(map[*jsonschema.Schema]int, len(all))
 	var loops func(*jsonschema.Schema) bool
@@ -32,7 +32,7 @@ func acyclic(all []*jsonschema.Schema) error {
 		}
 		state[s] = open
 		found := false
-		beside(s, func(sub *jsonschema.Schema) { found = found || loops(sub) })
+		eachInPlace(s, func(sub *jsonschema.Schema) { found = found || loops(sub) })
 		state[s] = done
 		return found
 	}

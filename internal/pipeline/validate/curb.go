@@ -15,16 +15,16 @@ import (
 const (
 	// mostSimilar is the number of wrong items of one array, or values of one object, after which the others
 	// are not checked.
-	mostSimilar = 10
+	maxSimilarErrors = 10
 	// mostSprawling is the maximum number of values in arguments for schemas that cannot be curbed.
-	mostSprawling = 50_000
+	maxUnboundedValues = 50_000
 )
 
-var errSprawling = errors.New("they hold too many values for a schema with these keywords; send less at once")
+var errUnbounded = errors.New("they hold too many values for a schema with these keywords; send less at once")
 
 // curb removes from s the schemas that apply to each item or to each value of an unknown name, and applies
 // them in an extension that stops after a few errors.
-func curb(s *jsonschema.Schema) {
+func limitErrors(s *jsonschema.Schema) {
 	if items := s.Items2020; items != nil {
 		s.Items2020 = nil
 		s.Extensions = append(s.Extensions, &eachItem{items, len(s.PrefixItems)})
@@ -40,7 +40,7 @@ func curb(s *jsonschema.Schema) {
 }
 
 // sprawls reports whether s, even when curbed, collects an error for each item or name.
-func sprawls(s *jsonschema.Schema) bool {
+func unboundedErrors(s *jsonschema.Schema) bool {
 	_, items := s.AdditionalItems.(*jsonschema.Schema)
 	return items || s.UniqueItems || s.Contains != nil || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil ||
 		s.PropertyNames != nil || len(s.PatternProperties) > 0
@@ -56,7 +56,7 @@ type eachItem struct {
 func (e *eachItem) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	items, _ := v.([]any)
 	wrong := 0
-	for i := e.from; i < len(items) && wrong < mostSimilar; i++ {
+	for i := e.from; i < len(items) && wrong < maxSimilarErrors; i++ {
 		if err := ctx.Validate(e.schema, items[i], []string{strconv.Itoa(i)}); err != nil {
 			ctx.AddErr(err)
 			wrong++
@@ -74,7 +74,7 @@ type eachValue struct {
 func (e *eachValue) Validate(ctx *jsonschema.ValidatorContext, v any) {
 	obj, _ := v.(map[string]any)
 	wrong := e.wrong(ctx, obj, maps.Keys(obj))
-	if len(wrong) == mostSimilar {
+	if len(wrong) == maxSimilarErrors {
 		// Sorted, so that the reported values do not vary from run to run.
 		wrong = e.wrong(ctx, obj, slices.Values(slices.Sorted(maps.Keys(obj))))
 	}
@@ -91,7 +91,7 @@ func (e *eachValue) wrong(ctx *jsonschema.ValidatorContext, obj map[string]any, 
 			continue
 		}
 		if err := ctx.Validate(e.schema, obj[name], []string{name}); err != nil {
-			if wrong = append(wrong, err); len(wrong) == mostSimilar {
+			if wrong = append(wrong, err); len(wrong) == maxSimilarErrors {
 				break
 			}
 		}

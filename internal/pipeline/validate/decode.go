@@ -19,11 +19,11 @@ import (
 const exactDigits = 1000
 
 // mostValues is the maximum number of values in one document; each takes about fifty bytes.
-const mostValues = 2_000_000
+const maxValues = 2_000_000
 
-var errTooMany = fmt.Errorf("they hold more than %d values", mostValues)
+var errTooMany = fmt.Errorf("they hold more than %d values", maxValues)
 
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var readerPool = sync.Pool{New: func() any { return new(reader) }}
 
 // reader decodes one JSON document and counts its values.
 type reader struct {
@@ -35,10 +35,10 @@ type reader struct {
 // digits, as [json.Number]. A name that occurs twice in an object is an error unless twice is set: the server
 // might use a different value than the one that was checked.
 func decode(raw []byte, twice bool) (v any, values int, err error) {
-	r, _ := readers.Get().(*reader)
+	r, _ := readerPool.Get().(*reader)
 	defer func() {
 		r.Reset(new(bytes.Buffer)) // so that it does not keep raw in memory
-		readers.Put(r)
+		readerPool.Put(r)
 	}()
 	r.values = 0
 	r.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(twice), jsontext.AllowInvalidUTF8(true))
@@ -52,7 +52,7 @@ func decode(raw []byte, twice bool) (v any, values int, err error) {
 }
 
 func (r *reader) value() (any, error) {
-	if r.values++; r.values > mostValues {
+	if r.values++; r.values > maxValues {
 		return nil, errTooMany
 	}
 	t, err := r.ReadToken()

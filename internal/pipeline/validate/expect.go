@@ -17,20 +17,20 @@ import (
 func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) problem {
 	v, secret := x.value(at), isSecret(at, s)
 	text := "expected " + strings.Join(want, " or ")
-	if held := heldBy(v); held != "" && slices.Contains(want, held) {
+	if held := jsonInString(v); held != "" && slices.Contains(want, held) {
 		text += ", got a string that holds one; give the " + held + " itself"
 	} else {
 		if len(want) == 1 {
 			text += example(want[0], v, s, secret)
 		}
-		text += ", got " + show(v, secret)
+		text += ", got " + describeValue(v, secret)
 	}
 	return problem{at: at, text: text, types: want}
 }
 
 // jsonInString returns "object" or "array" if v is a string with the JSON text of one, which models often write;
 // else "".
-func heldBy(v any) string {
+func jsonInString(v any) string {
 	s, _ := v.(string)
 	s = strings.TrimSpace(s)
 	switch {
@@ -49,7 +49,7 @@ func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem
 	if len(want) > 1 {
 		text += "one of "
 	}
-	text += literals(want) + ", got " + show(v, secret)
+	text += literals(want) + ", got " + describeValue(v, secret)
 	if given, ok := v.(string); ok && !secret && len(want) > 1 {
 		var texts []string
 		for _, w := range want {
@@ -67,7 +67,7 @@ func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem
 // bound explains the keywords that limit a single value.
 func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorKind) string {
 	v := x.value(at)
-	got := show(v, isSecret(at, s))
+	got := describeValue(v, isSecret(at, s))
 	switch k := k.(type) {
 	case *kind.Minimum:
 		return "expected at least " + decimal(k.Want) + ", got " + got
@@ -103,9 +103,9 @@ func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorK
 	case *kind.MaxContains:
 		return fmt.Sprintf("expected at most %s of one kind, got %d", count(k.Want, "item"), len(k.Got))
 	case *kind.Pattern:
-		return "expected text that matches " + shorten(oneLine(k.Want), longest) + ", got " + got
+		return "expected text that matches " + shorten(oneLine(k.Want), maxQuoted) + ", got " + got
 	case *kind.Format:
-		return "expected text of format " + shorten(oneLine(k.Want), longest) + ", got " + got
+		return "expected text of format " + shorten(oneLine(k.Want), maxQuoted) + ", got " + got
 	}
 	return "does not fit the schema"
 }
@@ -120,7 +120,7 @@ func count(n int, what string) string {
 // decimal writes r with all its digits, if there are few.
 func decimal(r *big.Rat) string {
 	if r.IsInt() {
-		return shorten(r.Num().String(), longest)
+		return shorten(r.Num().String(), maxQuoted)
 	}
 	digits, _ := r.FloatPrec()
 	return r.FloatString(min(digits, 20))
@@ -130,7 +130,7 @@ func decimal(r *big.Rat) string {
 // else a value from the schema, else any value if that says more than the type.
 func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 	if !secret {
-		if e, ok := converted(want, v); ok {
+		if e, ok := convertTo(want, v); ok {
 			return " such as " + e
 		}
 	}
@@ -157,7 +157,7 @@ func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 }
 
 // converted returns v as JSON of type want.
-func converted(want string, v any) (string, bool) {
+func convertTo(want string, v any) (string, bool) {
 	if v == nil {
 		return "", false
 	}
@@ -170,7 +170,7 @@ func converted(want string, v any) (string, bool) {
 		return quoted(strings.Trim(literal(v), `"`)), true
 	}
 	text, ok := v.(string)
-	if !ok || len(text) > longest {
+	if !ok || len(text) > maxQuoted {
 		return "", false
 	}
 	parsed, _, err := decode([]byte(text), true)

@@ -59,13 +59,13 @@ func (x *explainer) problems(e *jsonschema.ValidationError) []problem {
 		if len(k.Subschemas) == 0 {
 			return x.best(at, e.Causes)
 		}
-		return one(at, fmt.Sprintf("fits more than one of the forms it may have (%d and %d); it must fit exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1))
+		return singleProblem(at, fmt.Sprintf("fits more than one of the forms it may have (%d and %d); it must fit exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1))
 	case *kind.Required:
 		return x.missing(at, s, k.Missing)
 	case *kind.Dependency:
-		return x.together(at, k.Prop, k.Missing)
+		return x.dependentMissing(at, k.Prop, k.Missing)
 	case *kind.DependentRequired:
-		return x.together(at, k.Prop, k.Missing)
+		return x.dependentMissing(at, k.Prop, k.Missing)
 	case *kind.AdditionalProperties:
 		return x.unknown(at, slices.Sorted(maps.Keys(s.Properties)), k.Properties)
 	case *kind.FalseSchema:
@@ -82,9 +82,9 @@ func (x *explainer) problems(e *jsonschema.ValidationError) []problem {
 	case *kind.Const:
 		return []problem{x.oneOf(at, s, []any{k.Want})}
 	case *kind.Not:
-		return one(at, notText(s))
+		return singleProblem(at, notText(s))
 	}
-	return one(at, x.bound(at, s, e.ErrorKind))
+	return singleProblem(at, x.bound(at, s, e.ErrorKind))
 }
 
 func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
@@ -95,10 +95,10 @@ func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
 	return ps
 }
 
-func one(at []string, text string) []problem { return []problem{{at: at, text: text}} }
+func singleProblem(at []string, text string) []problem { return []problem{{at: at, text: text}} }
 
 // expected returns, in brackets, the values or types that a schema accepts; empty if it does not say.
-func expected(s *jsonschema.Schema) string {
+func expectedHint(s *jsonschema.Schema) string {
 	switch {
 	case s == nil:
 		return ""
@@ -124,8 +124,8 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 	var ps []problem
 	for _, name := range lacks {
 		text := "required " + noun(at) + " " + quoted(name)
-		text += expected(s.Properties[name])
-		text += " is missing" + inside(at)
+		text += expectedHint(s.Properties[name])
+		text += " is missing" + objectPlace(at)
 		if stray, ok := tool.Nearest(name, strays); ok {
 			text += "; did you mean it by " + quoted(stray) + "?"
 		} else if len(obj) == 0 {
@@ -138,10 +138,10 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 	return ps
 }
 
-func (x *explainer) together(at []string, with string, lacks []string) []problem {
+func (x *explainer) dependentMissing(at []string, with string, lacks []string) []problem {
 	var ps []problem
 	for _, name := range lacks {
-		text := noun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + inside(at)
+		text := noun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + objectPlace(at)
 		ps = append(ps, problem{at: child(at, name), text: text, whole: true, missing: []string{name}})
 	}
 	return ps
@@ -156,7 +156,7 @@ func (x *explainer) unknown(at, known, strays []string) []problem {
 // unknownNames reports the names in strays, which are sorted; if there are many, only their number.
 func unknownNames(at, strays []string, obj map[string]any, known []string) []problem {
 	var ps []problem
-	for _, name := range strays[:min(len(strays), mostSimilar)] {
+	for _, name := range strays[:min(len(strays), maxSimilarErrors)] {
 		ps = append(ps, unknownName(at, name, obj, known))
 	}
 	return ps
@@ -165,7 +165,7 @@ func unknownNames(at, strays []string, obj map[string]any, known []string) []pro
 // unknownName reports a name that the object obj at "at" must not have, and suggests a similar known name
 // that is not given yet.
 func unknownName(at []string, name string, obj map[string]any, known []string) problem {
-	text := "unknown " + noun(at) + " " + quoted(name) + inside(at)
+	text := "unknown " + noun(at) + " " + quoted(name) + objectPlace(at)
 	var open []string
 	for _, k := range known {
 		if _, given := obj[k]; !given {
@@ -193,14 +193,14 @@ func (x *explainer) forbidden(at []string, location string) []problem {
 		n := len(at) - 1
 		return x.unknown(at[:n], namesOf(x.schema(owner)).sorted(), at[n:])
 	}
-	return one(at, "is not allowed here")
+	return singleProblem(at, "is not allowed here")
 }
 
 func (x *explainer) badName(at []string, name string, causes []*jsonschema.ValidationError) []problem {
 	if obj, _ := x.value(at).(map[string]any); !has(obj, name) {
 		at = nil // the library reuses the memory of this path
 	}
-	text := "the name " + quoted(name) + " is not allowed" + inside(at)
+	text := "the name " + quoted(name) + " is not allowed" + objectPlace(at)
 	// The causes treat the name as if it were the whole arguments.
 	named := explainer{schemas: x.schemas, doc: name}
 	if ps := inOrder(named.all(causes)); len(ps) > 0 && !ps[0].whole {
@@ -245,7 +245,7 @@ func noun(at []string) string {
 }
 
 // inside returns the place of an object, empty for the arguments themselves.
-func inside(at []string) string {
+func objectPlace(at []string) string {
 	if len(at) == 0 {
 		return ""
 	}

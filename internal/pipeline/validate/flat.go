@@ -37,18 +37,18 @@ const (
 )
 
 // mostFlat is the maximum number of arguments in a flat schema: the bits of a word.
-const mostFlat = 64
+const maxFlatArguments = 64
 
 // flatOf returns s as a flat schema, nil if s says more than that.
 func flatOf(s *jsonschema.Schema) *flat {
 	// Whether s allows unnamed arguments makes no difference: those are left to the library.
-	if !says(s, "Types", "Properties", "Required", "AdditionalProperties") || len(s.Properties) > mostFlat || typesOf(s)&typeObject == 0 {
+	if !hasOnlyKeywords(s, "Types", "Properties", "Required", "AdditionalProperties") || len(s.Properties) > maxFlatArguments || typesOf(s)&typeObject == 0 {
 		return nil
 	}
 	f := &flat{names: make(map[string]argument, len(s.Properties))}
 	for name, sub := range s.Properties {
 		switch {
-		case sub.Bool != nil && !*sub.Bool, sub.Bool == nil && !says(sub, "Types"):
+		case sub.Bool != nil && !*sub.Bool, sub.Bool == nil && !hasOnlyKeywords(sub, "Types"):
 			return nil
 		}
 		f.names[name] = argument{1 << len(f.names), typesOf(sub)}
@@ -84,14 +84,14 @@ func typesOf(s *jsonschema.Schema) (set jsonType) {
 // has to decide: it is returned for unnamed or duplicate arguments, names with a lone surrogate, objects and unusual
 // numbers.
 func (f *flat) accepts(raw []byte) bool {
-	if len(raw) > quickly {
+	if len(raw) > maxQuickSize {
 		return false
 	}
 	var given uint64
 	fits := true
 	gjson.ParseBytes(raw).ForEach(func(name, v gjson.Result) bool {
 		a, known := f.names[name.Str]
-		fits = known && given&a.bit == 0 && a.types&typeIn(v) != 0 && !halved(name)
+		fits = known && given&a.bit == 0 && a.types&typeIn(v) != 0 && !hasLoneSurrogate(name)
 		given |= a.bit
 		return fits
 	})

@@ -102,6 +102,6 @@ func TestUsualArgumentsAreNotDecoded(t *testing.T) {
 	if n := testing.AllocsPerRun(100, check); n > 1 {
 		t.Errorf("checking %s allocates %v times, want 1: the text", usualArgs, n)
 	}
-	c.Args = json.RawMessage(`{"text":"` + strings.Repeat("a", quickly) + `"}`)
+	c.Args = json.RawMessage(`{"text":"` + strings.Repeat("a", maxQuickSize) + `"}`)
 	check()
 }

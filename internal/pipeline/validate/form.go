@@ -19,12 +19,12 @@ type form struct {
 	once   sync.Once
 	strict bool
 
-	schema     *jsonschema.Schema            // nil: the schema is not applied
-	acceptsAll bool                          // every object matches
-	flat       *flat                         // the schema as a flat one, nil if it is not flat
-	sprawls    bool                          // see the function sprawls
-	names      *names                        // the known names for a strict action; else nil
-	schemas    map[string]*jsonschema.Schema // by location
+	schema          *jsonschema.Schema            // nil: the schema is not applied
+	acceptsAll      bool                          // every object matches
+	flat            *flat                         // the schema as a flat one, nil if it is not flat
+	unboundedErrors bool                          // see the function sprawls
+	names           *names                        // the known names for a strict action; else nil
+	schemas         map[string]*jsonschema.Schema // by location
 }
 
 // compile compiles the schema. After an error f accepts every object.
@@ -60,8 +60,8 @@ func (f *form) compile(raw []byte) (err error) {
 }
 
 func (f *form) load(doc any) (*jsonschema.Schema, error) {
-	if n := size(doc); n > largest {
-		return nil, fmt.Errorf("it consists of %d schemas, the limit is %d", n, largest)
+	if n := size(doc); n > maxSchemas {
+		return nil, fmt.Errorf("it consists of %d schemas, the limit is %d", n, maxSchemas)
 	}
 	engine, err := patterns(doc)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(refuse{})
+	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(engine)
 	if f.strict { // one of our own schemas
 		c.AssertFormat()
@@ -82,16 +82,16 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 }
 
 // refuse is a loader that loads nothing: a schema must not make us fetch a URL or read a file.
-type refuse struct{}
+type noLoader struct{}
 
-func (refuse) Load(string) (any, error) {
+func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas outside the tool definition are not loaded")
 }
 
 // prepare removes format assertions of older drafts and bounds the cost of checking.
 func (f *form) prepare(s *jsonschema.Schema) error {
 	all := reachable(s)
-	if err := acyclic(all); err != nil {
+	if err := checkAcyclic(all); err != nil {
 		return err
 	}
 	// If no part has its own $id, a dynamic reference leads to the same place as a plain one, and its cost is
@@ -106,8 +106,8 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 		if !f.strict {
 			sub.Format = nil
 		}
-		curb(sub)
-		f.sprawls = f.sprawls || sprawls(sub)
+		limitErrors(sub)
+		f.unboundedErrors = f.unboundedErrors || unboundedErrors(sub)
 		f.schemas[sub.Location] = sub
 	}
 	f.flat = flatOf(s)
@@ -135,7 +135,7 @@ func size(doc any) int {
 
 // harmlessFields are the fields of a compiled schema, besides Bool and Types, that can never make an object
 // invalid.
-var harmless = []string{
+var harmlessFields = []string{
 	"DraftVersion", "Location", "ID", "Anchor", "DynamicAnchor", "RecursiveAnchor", "Title",
 	"Description", "Default", "Comment", "ReadOnly", "WriteOnly", "Examples", "Deprecated",
 }
@@ -156,14 +156,14 @@ func acceptsObjects(s *jsonschema.Schema) bool {
 			return false
 		}
 	}
-	return says(s, "Types", "AdditionalProperties", "Properties")
+	return hasOnlyKeywords(s, "Types", "AdditionalProperties", "Properties")
 }
 
 // says reports whether s has no keywords that can make a value invalid except those in some.
-func says(s *jsonschema.Schema, some ...string) bool {
+func hasOnlyKeywords(s *jsonschema.Schema, some ...string) bool {
 	v := reflect.ValueOf(s).Elem()
 	for field, val := range v.Fields() {
-		if field.IsExported() && !val.IsZero() && !slices.Contains(harmless, field.Name) && !slices.Contains(some, field.Name) {
+		if field.IsExported() && !val.IsZero() && !slices.Contains(harmlessFields, field.Name) && !slices.Contains(some, field.Name) {
 			return false
 		}
 	}

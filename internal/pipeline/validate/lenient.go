@@ -20,14 +20,14 @@ import (
 
 // maxRereadings is how many rounds of reinterpretation there are at most. One may not be enough: a string may
 // hold an object with fields that are null.
-const rereadings = 4
+const maxRereadings = 4
 
 // lenient returns the problems of obj after reinterpretation. err is the result of validating obj unchanged.
 func (f *form) lenient(obj map[string]any, values int, err *jsonschema.ValidationError) []problem {
 	strictly := (&explainer{schemas: f.schemas, doc: obj}).problems(err)
 	doc := obj
-	for range rereadings {
-		r := reading{x: explainer{schemas: f.schemas, doc: doc}}
+	for range maxRereadings {
+		r := rereading{x: explainer{schemas: f.schemas, doc: doc}}
 		r.collect(err)
 		if len(r.edits) == 0 {
 			break
@@ -56,7 +56,7 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 }
 
 // reading holds the reinterpretations of one set of arguments.
-type reading struct {
+type rereading struct {
 	x      explainer
 	edits  []edit
 	values int // number of values inside strings
@@ -66,7 +66,7 @@ type reading struct {
 // every wrong item is reported.
 type edit struct {
 	at      []string
-	leftOut bool     // null counts as omitted
+	omitted bool     // null counts as omitted
 	types   []string // a string counts as a value of one of these types
 	missing any      // the value for a missing field
 }
@@ -74,7 +74,7 @@ type edit struct {
 const anyItem = "*"
 
 // collect finds values to reinterpret in the tree of errors e.
-func (r *reading) collect(e *jsonschema.ValidationError) {
+func (r *rereading) collect(e *jsonschema.ValidationError) {
 	at := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.PropertyNames: // its causes are not about values
@@ -91,7 +91,7 @@ func (r *reading) collect(e *jsonschema.ValidationError) {
 		}
 	}
 	if len(e.Causes) == 0 && r.isNullField(at) {
-		r.edits = append(r.edits, edit{at: r.place(at), leftOut: true})
+		r.edits = append(r.edits, edit{at: r.place(at), omitted: true})
 	}
 	for _, c := range e.Causes {
 		r.collect(c)
@@ -99,7 +99,7 @@ func (r *reading) collect(e *jsonschema.ValidationError) {
 }
 
 // place converts a location in the arguments to the form used in edits.
-func (r *reading) place(at []string) []string {
+func (r *rereading) place(at []string) []string {
 	out := slices.Clone(at)
 	for i := range at {
 		if _, ok := r.x.value(at[:i]).([]any); ok {
@@ -110,7 +110,7 @@ func (r *reading) place(at []string) []string {
 }
 
 // isNullField reports whether at leads to a field of an object that is null.
-func (r *reading) isNullField(at []string) bool {
+func (r *rereading) isNullField(at []string) bool {
 	if len(at) == 0 {
 		return false
 	}
@@ -123,7 +123,7 @@ func (r *reading) isNullField(at []string) bool {
 // values in it.
 func meantBy(v any, want []string) (inner any, values int, ok bool) {
 	text, ok := v.(string)
-	if !ok || len(text) > quickly {
+	if !ok || len(text) > maxQuickSize {
 		return nil, 0, false
 	}
 	inner, values, err := decode([]byte(text), true)
@@ -145,7 +145,7 @@ func meantBy(v any, want []string) (inner any, values int, ok bool) {
 }
 
 // apply returns v, the value at the place at, reinterpreted. It does not modify v.
-func (r *reading) apply(v any, at []string) any {
+func (r *rereading) apply(v any, at []string) any {
 	for _, e := range r.edits {
 		if e.types == nil || !slices.Equal(e.at, at) {
 			continue
@@ -168,11 +168,11 @@ func (r *reading) apply(v any, at []string) any {
 	return v
 }
 
-func (r *reading) applyTo(obj map[string]any, at []string) map[string]any {
+func (r *rereading) applyTo(obj map[string]any, at []string) map[string]any {
 	out := make(map[string]any, len(obj))
 	for name, v := range obj {
 		place := child(at, name)
-		null := func(e edit) bool { return e.leftOut && slices.Equal(e.at, place) }
+		null := func(e edit) bool { return e.omitted && slices.Equal(e.at, place) }
 		if v != nil || !slices.ContainsFunc(r.edits, null) {
 			out[name] = r.apply(v, place)
 		}

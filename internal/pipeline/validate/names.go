@@ -29,7 +29,7 @@ func namesOf(s *jsonschema.Schema) *names {
 		for re := range s.PatternProperties {
 			n.patterns = append(n.patterns, re)
 		}
-		beside(s, visit)
+		eachInPlace(s, visit)
 	}
 	visit(s)
 	return n

@@ -15,8 +15,8 @@ import (
 
 // maxFields is the maximum number of problems reported at once, maxPath the maximum length of each path.
 const (
-	mostFields  = 8
-	longestPath = 200
+	maxFields = 8
+	maxPath   = 200
 )
 
 // problem is one error in the arguments.
@@ -56,15 +56,15 @@ func (f *form) problems(obj map[string]any, values int) []problem {
 
 // validate calls the library within limits for steps, and recovers from its panics.
 func (f *form) validate(obj map[string]any, values int) (err error) {
-	if f.sprawls && values > mostSprawling {
-		return errSprawling
+	if f.unboundedErrors && values > maxUnboundedValues {
+		return errUnbounded
 	}
 	defer func() {
 		if p := recover(); p != nil { // the library and the schema are not ours
 			err = errors.New("the schema breaks its validator")
 		}
 	}()
-	return f.schema.ValidateWithin(obj, steps(values))
+	return f.schema.ValidateWithin(obj, stepLimit(values))
 }
 
 // inOrder sorts ps: the validator visits objects in random order.
@@ -106,8 +106,8 @@ func refusal(c *tool.Call, ps []problem) error {
 	case c.Name != "":
 		e.Hint = "see the inputSchema of " + c.Name
 	}
-	for _, p := range ps[:min(len(ps), mostFields)] {
-		e.Fields = append(e.Fields, tool.Field{Path: shorten(pointer(p.at), longestPath), Message: p.text})
+	for _, p := range ps[:min(len(ps), maxFields)] {
+		e.Fields = append(e.Fields, tool.Field{Path: shorten(pointer(p.at), maxPath), Message: p.text})
 	}
 	return e
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // quickly is the size in bytes up to which [quick] is used.
-const quickly = 64 << 10
+const maxQuickSize = 64 << 10
 
 // quick is decode for small texts that are known to be valid JSON, in half the time. ok is false if decode
 // would have to report an error (a duplicate name, too many values) or if a text is [halved].
-func quick(raw []byte) (v any, values int, ok bool) {
-	if len(raw) > quickly {
+func quickDecode(raw []byte) (v any, values int, ok bool) {
+	if len(raw) > maxQuickSize {
 		return nil, 0, false
 	}
 	q := quickReader{ok: true}
@@ -36,7 +36,7 @@ func (q *quickReader) value(r gjson.Result) any {
 	case gjson.Number:
 		return number(r.Raw)
 	case gjson.String:
-		q.ok = q.ok && !halved(r)
+		q.ok = q.ok && !hasLoneSurrogate(r)
 		return r.Str
 	case gjson.JSON:
 		if r.IsArray() {
@@ -51,7 +51,7 @@ func (q *quickReader) value(r gjson.Result) any {
 func (q *quickReader) object(r gjson.Result) any {
 	m := make(map[string]any)
 	r.ForEach(func(k, v gjson.Result) bool {
-		if _, twice := m[k.Str]; twice || halved(k) {
+		if _, twice := m[k.Str]; twice || hasLoneSurrogate(k) {
 			q.ok = false
 			return false
 		}
@@ -72,6 +72,6 @@ func (q *quickReader) array(r gjson.Result) any {
 
 // hasLoneSurrogate reports whether s has an escape for half of a surrogate pair. gjson combines that with whatever
 // escape follows, so that it reads a different text than all other readers.
-func halved(s gjson.Result) bool {
+func hasLoneSurrogate(s gjson.Result) bool {
 	return len(s.Raw) != len(s.Str)+len(`""`) && strings.ContainsRune(s.Str, utf8.RuneError)
 }

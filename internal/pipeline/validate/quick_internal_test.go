@@ -25,7 +25,7 @@ func FuzzQuick(f *testing.F) {
 			t.Skip("not for the quick way")
 		}
 		want, values, err := decode([]byte(s), false)
-		got, n, ok := quick([]byte(s))
+		got, n, ok := quickDecode([]byte(s))
 		if err != nil {
 			if ok {
 				t.Fatalf("quick took %q, decode says %v", s, err)

@@ -73,7 +73,7 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	var doc any
 	values, ok := 0, false
 	if c.Params != nil {
-		doc, values, ok = quick(args)
+		doc, values, ok = quickDecode(args)
 	}
 	if !ok {
 		var err error
@@ -83,7 +83,7 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	}
 	obj, ok := doc.(map[string]any)
 	if !ok {
-		return []problem{{text: "the arguments must be a JSON object, got " + show(doc, false), whole: true}}
+		return []problem{{text: "the arguments must be a JSON object, got " + describeValue(doc, false), whole: true}}
 	}
 	return f.problems(obj, values)
 }

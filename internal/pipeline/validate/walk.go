@@ -3,7 +3,7 @@ package validate
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
 // beside calls f for each schema that s applies to the same value.
-func beside(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
+func eachInPlace(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	each(f, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
 	if s.DynamicRef != nil {
 		each(f, s.DynamicRef.Ref)
@@ -15,12 +15,12 @@ func beside(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 		each(f, d)
 	}
 	for _, d := range s.Dependencies {
-		either(f, d)
+		eachIn(f, d)
 	}
 }
 
 // within calls f for each schema that s applies to items or members of the value.
-func within(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
+func eachChild(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	each(f, s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
 	each(f, s.PrefixItems...)
 	for _, p := range s.Properties {
@@ -29,9 +29,9 @@ func within(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	for _, p := range s.PatternProperties {
 		each(f, p)
 	}
-	either(f, s.AdditionalProperties)
-	either(f, s.Items)
-	either(f, s.AdditionalItems)
+	eachIn(f, s.AdditionalProperties)
+	eachIn(f, s.Items)
+	eachIn(f, s.AdditionalItems)
 }
 
 func each(f func(*jsonschema.Schema), schemas ...*jsonschema.Schema) {
@@ -43,7 +43,7 @@ func each(f func(*jsonschema.Schema), schemas ...*jsonschema.Schema) {
 }
 
 // either calls f for the schema or schemas in v, a field that may also hold something else.
-func either(f func(*jsonschema.Schema), v any) {
+func eachIn(f func(*jsonschema.Schema), v any) {
 	switch v := v.(type) {
 	case *jsonschema.Schema:
 		each(f, v)
@@ -63,8 +63,8 @@ func reachable(s *jsonschema.Schema) []*jsonschema.Schema {
 				all = append(all, sub)
 			}
 		}
-		beside(all[i], note)
-		within(all[i], note)
+		eachInPlace(all[i], note)
+		eachChild(all[i], note)
 	}
 	return all
 }

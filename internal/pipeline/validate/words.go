@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	longest    = 60 // runes of a value or pattern that are quoted in a message
-	mostListed = 12 // maximum names or values in one list
+	maxQuoted = 60 // runes of a value or pattern that are quoted in a message
+	maxListed = 12 // maximum names or values in one list
 )
 
 // typeOf returns the JSON type of v; integers are distinguished from other numbers.
@@ -38,7 +38,7 @@ func typeOf(v any) string {
 }
 
 // show returns the type of v and, if v is short and not secret, v itself.
-func show(v any, secret bool) string {
+func describeValue(v any, secret bool) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
@@ -59,7 +59,7 @@ func literal(v any) string {
 	case string:
 		return quoted(v)
 	case json.Number:
-		return shorten(v.String(), longest)
+		return shorten(v.String(), maxQuoted)
 	case []any:
 		if len(v) == 0 {
 			return "[]"
@@ -89,23 +89,23 @@ func literals(vs []any) string {
 func list(names []string) string {
 	var out []string
 	for _, n := range names {
-		out = append(out, shorten(oneLine(n), longest))
+		out = append(out, shorten(oneLine(n), maxQuoted))
 	}
 	return joined(out)
 }
 
 func joined(words []string) string {
-	if len(words) <= mostListed {
+	if len(words) <= maxListed {
 		return strings.Join(words, ", ")
 	}
-	return strings.Join(words[:mostListed], ", ") + fmt.Sprintf(", … (%d in all)", len(words))
+	return strings.Join(words[:maxListed], ", ") + fmt.Sprintf(", … (%d in all)", len(words))
 }
 
 // quoted returns s in double quotes, shortened.
 func quoted(s string) string {
-	q := strconv.Quote(shorten(s, longest))
-	if r := []rune(q); len(r) > longest+2 {
-		return string(r[:longest]) + `…"` // many of its runes have escapes
+	q := strconv.Quote(shorten(s, maxQuoted))
+	if r := []rune(q); len(r) > maxQuoted+2 {
+		return string(r[:maxQuoted]) + `…"` // many of its runes have escapes
 	}
 	return q
 }
