@@ -3,7 +3,7 @@ package process
 // Unexported names that the tests of this package use.
 type (
 	Child   = child
-	Gateway = gateway
+	Gateway = gatewayRun
 )
 
 const (

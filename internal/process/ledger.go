@@ -28,11 +28,11 @@ type child struct {
 	// CommandHash is the SHA-256 of name, folder and arguments in hex, for people to compare.
 	CommandHash string `json:"commandHash,omitempty"`
 	// Gateway is the gateway that started the child. The Ledger fills it in.
-	Gateway gateway `json:"gateway"`
+	Gateway gatewayRun `json:"gateway"`
 }
 
 // gateway identifies one run of a program that uses this package.
-type gateway struct {
+type gatewayRun struct {
 	Pid       int   `json:"pid"`
 	StartTime int64 `json:"startTime"`
 	// Boot identifies the boot of the machine, on systems where start times count from boot.
@@ -40,7 +40,7 @@ type gateway struct {
 }
 
 // gone reports whether that run has ended.
-func (g gateway) gone(boot string) bool {
+func (g gatewayRun) gone(boot string) bool {
 	if g.Boot != boot || !Alive(g.Pid) {
 		return true
 	}
@@ -57,7 +57,7 @@ func (g gateway) gone(boot string) bool {
 type Ledger struct {
 	store store
 	log   *slog.Logger
-	self  gateway
+	self  gatewayRun
 
 	dirty   chan struct{} // signals that there is something to write; capacity 1
 	quit    func()
@@ -74,7 +74,7 @@ func OpenLedger(in store, log *slog.Logger) *Ledger {
 	start, _ := startTime(os.Getpid()) // 0 if unknown: other gateways may then take this one for gone
 	l := &Ledger{
 		store: in, log: loggerOr(log),
-		self:  gateway{Pid: os.Getpid(), StartTime: start, Boot: bootID()},
+		self:  gatewayRun{Pid: os.Getpid(), StartTime: start, Boot: bootID()},
 		dirty: make(chan struct{}, 1), quitted: make(chan struct{}), written: make(chan struct{}),
 	}
 	l.quit = sync.OnceFunc(func() { close(l.quitted) })
@@ -197,12 +197,12 @@ func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 	if len(orphans) == 0 {
 		return nil, l.forget(ctx, nil)
 	}
-	var targets []target
+	var targets []endTarget
 	for _, c := range orphans {
-		targets = append(targets, target{c.Pgid, c.StartTime})
+		targets = append(targets, endTarget{c.Pgid, c.StartTime})
 	}
-	left := endGroups(ctx, targets, Ladder{}.withDefaults().TermWait)
-	survived := func(c child) bool { return slices.Contains(left, target{c.Pgid, c.StartTime}) }
+	survivors := endGroups(ctx, targets, Ladder{}.withDefaults().TermWait)
+	survived := func(c child) bool { return slices.Contains(survivors, endTarget{c.Pgid, c.StartTime}) }
 	ended = slices.DeleteFunc(slices.Clone(orphans), survived)
 	return ended, l.forget(context.WithoutCancel(ctx), survived)
 }
@@ -211,7 +211,7 @@ func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 // written by this package.
 func (l *Ledger) orphan(c child) bool {
 	return c.Gateway != l.self && c.Gateway.gone(l.self.Boot) && c.Gateway.Boot == l.self.Boot &&
-		c.Pgid == c.Pid && c.Pid > 1 && target{c.Pgid, c.StartTime}.isOurs()
+		c.Pgid == c.Pid && c.Pid > 1 && endTarget{c.Pgid, c.StartTime}.isOurs()
 }
 
 // forget removes all entries of gateways that are gone, except those that keep returns true for.

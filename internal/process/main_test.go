@@ -73,12 +73,12 @@ func play(role string) {
 		names, _ := filepath.Glob("/dev/fd/*")
 		fmt.Println(strings.Join(names, " "))
 	case "gateway":
-		gateway()
+		gatewayRun()
 	}
 }
 
 // gateway plays a gateway: it starts three children and a reaper, prints their pids and waits to be ended.
-func gateway() {
+func gatewayRun() {
 	reaper := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
 	for _, c := range []process.Command{
 		{Name: os.Args[0], Env: []string{"ROLE=deaf"}},

@@ -13,14 +13,14 @@ func WatchParent(ctx context.Context, pid int, every time.Duration) <-chan struc
 	every = cmp.Or(max(every, 0), 2*time.Second)
 	gone := make(chan struct{})
 	start, unknown := startTime(pid)
-	same := func() bool {
+	isUnchanged := func() bool {
 		now, err := startTime(pid)
 		return unknown != nil || err != nil || now == start
 	}
 	go func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
-		for Alive(pid) && same() {
+		for Alive(pid) && isUnchanged() {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():

@@ -225,16 +225,16 @@ func (p *Process) run() {
 	case <-reaped:
 	case <-p.stopping:
 		_ = p.stdin.Close() // an already closed pipe is fine
-		p.within(p.ladder.CloseWait, reaped)
+		p.waitFor(p.ladder.CloseWait, reaped)
 	}
-	if !p.emptied(0, reaped, nil) {
+	if !p.awaitEmpty(0, reaped, nil) {
 		p.group.terminate()
-		if !p.emptied(p.ladder.TermWait, reaped, p.killing) {
+		if !p.awaitEmpty(p.ladder.TermWait, reaped, p.killing) {
 			p.killed.Store(true)
 			p.group.kill()
 		}
 	}
-	if !p.emptied(killWait, reaped, nil) {
+	if !p.awaitEmpty(killWait, reaped, nil) {
 		p.err = fmt.Errorf("process %d (%s) is still there %s after SIGKILL", p.Pid(), p.label, killWait)
 		p.log.Error("process survives SIGKILL", "pid", p.Pid())
 		p.closePipes() // returns without unregister: reaper and ledger keep the group
@@ -283,7 +283,7 @@ func (p *Process) closePipes() {
 }
 
 // within waits for ch, at most d. It does not wait once killing is closed.
-func (p *Process) within(d time.Duration, ch <-chan struct{}) {
+func (p *Process) waitFor(d time.Duration, ch <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -295,7 +295,7 @@ func (p *Process) within(d time.Duration, ch <-chan struct{}) {
 
 // awaitEmpty waits until the leader is reaped and the group empty. It reports false if d passes or now is closed
 // before.
-func (p *Process) emptied(d time.Duration, reaped, now <-chan struct{}) bool {
+func (p *Process) awaitEmpty(d time.Duration, reaped, now <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

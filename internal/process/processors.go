@@ -23,27 +23,27 @@ const (
 //
 // It is safe for concurrent use. A program needs only one, because GOMAXPROCS is global.
 type Processors struct {
-	most  int
-	set   func(n int)
-	used  func() (time.Duration, bool) // processor time this program has used so far
-	armed atomic.Bool                  // the timer is running
-	asked atomic.Bool                  // Begin was called since the last look
-	wide  atomic.Bool                  // Compute was called since the last look
+	most      int
+	set       func(n int)
+	used      func() (time.Duration, bool) // processor time this program has used so far
+	armed     atomic.Bool                  // the timer is running
+	asked     atomic.Bool                  // Begin was called since the last look
+	computing atomic.Bool                  // Compute was called since the last look
 
-	mu     sync.Mutex
-	now    int
-	quiet  int // consecutive looks that found little work
-	timer  *time.Timer
-	last   time.Duration // used at the last look
-	at     time.Time     // of that look
-	closed bool
+	mu       sync.Mutex
+	now      int
+	quiet    int // consecutive looks that found little work
+	timer    *time.Timer
+	last     time.Duration // used at the last look
+	lastLook time.Time     // of that look
+	closed   bool
 }
 
 // allowed is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
-var allowed = runtime.GOMAXPROCS(0)
+var initialProcs = runtime.GOMAXPROCS(0)
 
 // Allowed is how many processors the system lets this program use.
-func Allowed() int { return allowed }
+func Allowed() int { return initialProcs }
 
 // FitProcessors starts with one processor and never uses more than most. If the system does not report used
 // processor time, it uses most from the start.
@@ -69,7 +69,7 @@ func (p *Processors) Begin() {
 	if !p.asked.Load() {
 		p.asked.Store(true)
 	}
-	p.arm()
+	p.startTimer()
 }
 
 // Compute reports that a long computation begins. All processors are used at once, so that no other request
@@ -78,13 +78,13 @@ func (p *Processors) Compute() {
 	if p == nil || p.most == 1 {
 		return
 	}
-	if !p.wide.Swap(true) {
+	if !p.computing.Swap(true) {
 		p.mu.Lock()
 		p.quiet = 0
 		p.change(p.most)
 		p.mu.Unlock()
 	}
-	p.arm()
+	p.startTimer()
 }
 
 // Close stops adjusting. The current number stays.
@@ -97,7 +97,7 @@ func (p *Processors) Close() {
 	}
 }
 
-func (p *Processors) arm() {
+func (p *Processors) startTimer() {
 	if p.armed.Load() || p.armed.Swap(true) {
 		return
 	}
@@ -107,16 +107,16 @@ func (p *Processors) arm() {
 		return
 	}
 	p.last, _ = p.used()
-	p.at = time.Now()
+	p.lastLook = time.Now()
 	if p.timer == nil {
-		p.timer = time.AfterFunc(lookEvery, p.look)
+		p.timer = time.AfterFunc(lookEvery, p.adjust)
 	} else {
 		p.timer.Reset(lookEvery)
 	}
 }
 
 // look compares the processor time used since the last look with the number of processors, and adjusts that.
-func (p *Processors) look() {
+func (p *Processors) adjust() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -124,9 +124,9 @@ func (p *Processors) look() {
 	}
 	used, _ := p.used()
 	now := time.Now()
-	share := float64(used-p.last) / float64(max(now.Sub(p.at), time.Millisecond))
-	p.last, p.at = used, now
-	switch computes := p.wide.Swap(false); {
+	share := float64(used-p.last) / float64(max(now.Sub(p.lastLook), time.Millisecond))
+	p.last, p.lastLook = used, now
+	switch computes := p.computing.Swap(false); {
 	case share >= raiseAt*float64(p.now):
 		p.quiet = 0
 		p.change(min(2*p.now, p.most))

@@ -271,9 +271,9 @@ func ReaperMain(r io.Reader) int {
 			delete(groups, pgid)
 		}
 	}
-	var targets []target
+	var targets []endTarget
 	for pgid, start := range groups {
-		if t := (target{pgid, start}); t.mayBeOurs() {
+		if t := (endTarget{pgid, start}); t.mayBeOurs() {
 			targets = append(targets, t)
 		}
 	}
@@ -305,61 +305,61 @@ func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
 }
 
 // target is a group that another process started.
-type target struct {
+type endTarget struct {
 	pgid  int
 	start int64 // start time of its leader, 0 = unknown
 }
 
 // isOurs reports whether the leader lives and is the recorded process.
-func (t target) isOurs() bool {
+func (t endTarget) isOurs() bool {
 	start, err := startTime(t.pgid)
 	return err == nil && t.start != 0 && start == t.start && Alive(t.pgid)
 }
 
 // mayBeOurs reports true also if the leader is gone: as long as its group has members, the number cannot be
 // reused. Use it only right after the gateway died, not for entries in an old file.
-func (t target) mayBeOurs() bool {
+func (t endTarget) mayBeOurs() bool {
 	start, err := startTime(t.pgid)
 	return err != nil || t.start == 0 || start == t.start
 }
 
 // endGroups sends SIGTERM to the groups, and SIGKILL to those left after grace or when ctx ends. It returns
 // those that survive SIGKILL.
-func endGroups(ctx context.Context, targets []target, grace time.Duration) (left []target) {
+func endGroups(ctx context.Context, targets []endTarget, grace time.Duration) (survivors []endTarget) {
 	for _, t := range targets {
 		terminateGroup(t.pgid)
 	}
-	left = awaitGroups(ctx, targets, grace)
-	for _, t := range left {
+	survivors = awaitGroups(ctx, targets, grace)
+	for _, t := range survivors {
 		killGroup(t.pgid)
 	}
-	return awaitGroups(context.WithoutCancel(ctx), left, time.Second)
+	return awaitGroups(context.WithoutCancel(ctx), survivors, time.Second)
 }
 
 // awaitGroups waits until all groups have ended, at most d or until ctx ends. It returns those that still
 // live.
-func awaitGroups(ctx context.Context, targets []target, d time.Duration) (left []target) {
+func awaitGroups(ctx context.Context, targets []endTarget, d time.Duration) (survivors []endTarget) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	poll := time.NewTicker(groupPoll)
 	defer poll.Stop()
 	for {
-		left = nil
+		survivors = nil
 		for _, t := range targets {
 			if groupAlive(t.pgid) {
-				left = append(left, t)
+				survivors = append(survivors, t)
 			}
 		}
-		if len(left) == 0 {
+		if len(survivors) == 0 {
 			return nil
 		}
 		select {
 		case <-poll.C:
 		case <-timer.C:
-			return left
+			return survivors
 		case <-ctx.Done():
-			return left
+			return survivors
 		}
-		targets = left
+		targets = survivors
 	}
 }

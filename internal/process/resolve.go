@@ -66,7 +66,7 @@ func isPath(name string) bool {
 // lookup returns the last value of key in env.
 func lookup(env []string, key string) string {
 	for _, e := range slices.Backward(env) {
-		if k, v, ok := strings.Cut(e, "="); ok && sameKey(k, key) {
+		if k, v, ok := strings.Cut(e, "="); ok && sameEnvName(k, key) {
 			return v
 		}
 	}

@@ -122,4 +122,4 @@ func executable(path string, _ []string) (string, error) {
 	return path, nil
 }
 
-func sameKey(a, b string) bool { return a == b }
+func sameEnvName(a, b string) bool { return a == b }

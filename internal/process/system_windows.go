@@ -173,4 +173,4 @@ func executable(path string, env []string) (string, error) {
 	return "", &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
 }
 
-func sameKey(a, b string) bool { return strings.EqualFold(a, b) }
+func sameEnvName(a, b string) bool { return strings.EqualFold(a, b) }
