@@ -22,18 +22,18 @@ type Function struct {
 
 // Functions returns all functions of pure templates by name. The caller may change the slice.
 func Functions() []Function {
-	out := slices.Clone(table)
+	out := slices.Clone(functionTable)
 	sorting.By(out, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
 // byName returns the function with that name.
 func byName(name string) (Function, bool) {
-	i := slices.IndexFunc(table, func(f Function) bool { return f.Name == name })
+	i := slices.IndexFunc(functionTable, func(f Function) bool { return f.Name == name })
 	if i < 0 {
 		return Function{}, false
 	}
-	return table[i], true
+	return functionTable[i], true
 }
 
 // Left out on purpose, besides functions that read notes (queryBlocks, querySpans, querySQL, getBlock, getHPathByID,
@@ -41,92 +41,92 @@ func byName(name string) (Function, bool) {
 // reads time zone files); that are expensive by design (genPrivateKey, derivePassword, bcrypt, htpasswd); that change
 // a dict, which could then contain itself (set, unset, merge); that return values with methods (semver); that call
 // others (call, mustX); and regular expressions that replace, whose result has no known bound.
-var table = slices.Concat(
+var functionTable = slices.Concat(
 	// Conditions.
-	group(2, 2, yes, "ne", "lt", "le", "gt", "ge"),
-	group(2, -1, yes, "eq"),
-	group(1, 1, yes, "not"),
-	group(1, -1, either, "and", "or"),
-	group(2, 2, either, "default"),
-	group(1, -1, either, "coalesce"),
-	group(3, 3, either, "ternary"),
-	group(1, 1, yes, "empty", "isAbs"),
-	group(1, -1, yes, "all", "any"),
-	group(2, 2, yes, "kindIs", "typeIs", "typeIsLike", "deepEqual"),
-	group(1, 1, short, "kindOf", "typeOf"),
+	functionsOf(2, 2, boolBound, "ne", "lt", "le", "gt", "ge"),
+	functionsOf(2, -1, boolBound, "eq"),
+	functionsOf(1, 1, boolBound, "not"),
+	functionsOf(1, -1, eitherBound, "and", "or"),
+	functionsOf(2, 2, eitherBound, "default"),
+	functionsOf(1, -1, eitherBound, "coalesce"),
+	functionsOf(3, 3, eitherBound, "ternary"),
+	functionsOf(1, 1, boolBound, "empty", "isAbs"),
+	functionsOf(1, -1, boolBound, "all", "any"),
+	functionsOf(2, 2, boolBound, "kindIs", "typeIs", "typeIsLike", "deepEqual"),
+	functionsOf(1, 1, shortBound, "kindOf", "typeOf"),
 
 	// Texts.
-	group(0, -1, grown(2), "print", "println"),
-	group(1, -1, formatted, "printf"),
-	group(0, -1, grown(6), "html", "js", "urlquery"),
-	group(1, 1, count, "len"),
-	group(1, 1, grown(3), "upper", "lower", "title", "untitle", "swapcase", "snakecase", "camelcase", "kebabcase"),
-	group(1, 1, grown(1), "trim", "nospace", "initials", "shuffle", "base", "dir", "ext", "clean", "toString"),
-	group(2, 2, grown(1), "trimAll", "trimSuffix", "trimPrefix", "trunc"),
-	group(2, 2, yes, "contains", "hasPrefix", "hasSuffix", "regexMatch"),
-	group(2, 2, grown(1), "abbrev", "regexFind"),
-	group(3, 3, grown(1), "abbrevboth", "substr", "plural"),
-	group(0, -1, grown(6), "quote", "squote"),
-	group(0, -1, grown(2), "cat"),
-	group(3, 3, replaced, "replace"),
-	group(2, 2, grown(2), "wrap"),
-	counting(group(2, 2, repeated, "repeat", "indent", "nindent"), 0),
-	counting(group(1, 1, random, "randAlphaNum", "randAlpha", "randNumeric", "randAscii"), 0),
-	group(0, 0, short, "uuidv4"),
-	group(1, 1, grown(2), "b64enc", "b64dec", "b32enc", "b32dec"),
-	group(1, 1, digest, "sha1sum", "sha256sum", "sha512sum", "adler32sum"),
-	group(1, 1, grown(8), "toJson", "toRawJson"),
-	group(1, 1, count, "runeCount", "wordCount"),
+	functionsOf(0, -1, grownBound(2), "print", "println"),
+	functionsOf(1, -1, printfBound, "printf"),
+	functionsOf(0, -1, grownBound(6), "html", "js", "urlquery"),
+	functionsOf(1, 1, count, "len"),
+	functionsOf(1, 1, grownBound(3), "upper", "lower", "title", "untitle", "swapcase", "snakecase", "camelcase", "kebabcase"),
+	functionsOf(1, 1, grownBound(1), "trim", "nospace", "initials", "shuffle", "base", "dir", "ext", "clean", "toString"),
+	functionsOf(2, 2, grownBound(1), "trimAll", "trimSuffix", "trimPrefix", "trunc"),
+	functionsOf(2, 2, boolBound, "contains", "hasPrefix", "hasSuffix", "regexMatch"),
+	functionsOf(2, 2, grownBound(1), "abbrev", "regexFind"),
+	functionsOf(3, 3, grownBound(1), "abbrevboth", "substr", "plural"),
+	functionsOf(0, -1, grownBound(6), "quote", "squote"),
+	functionsOf(0, -1, grownBound(2), "cat"),
+	functionsOf(3, 3, replaceBound, "replace"),
+	functionsOf(2, 2, grownBound(2), "wrap"),
+	withCounts(functionsOf(2, 2, repeatBound, "repeat", "indent", "nindent"), 0),
+	withCounts(functionsOf(1, 1, randomBound, "randAlphaNum", "randAlpha", "randNumeric", "randAscii"), 0),
+	functionsOf(0, 0, shortBound, "uuidv4"),
+	functionsOf(1, 1, grownBound(2), "b64enc", "b64dec", "b32enc", "b32dec"),
+	functionsOf(1, 1, digest, "sha1sum", "sha256sum", "sha512sum", "adler32sum"),
+	functionsOf(1, 1, grownBound(8), "toJson", "toRawJson"),
+	functionsOf(1, 1, count, "runeCount", "wordCount"),
 
 	// Numbers.
-	group(0, -1, count, "add", "addf"),
-	group(1, -1, count, "mul", "mulf", "max", "min", "maxf", "minf", "biggest"),
-	group(2, -1, count, "subf", "divf"),
-	group(2, 2, count, "sub", "div", "mod", "randInt"),
-	group(1, 1, count, "add1", "add1f", "floor", "ceil", "int", "int64", "float64", "atoi", "toDecimal"),
-	group(2, 3, count, "round"),
-	group(2, 2, count, "pow", "powf", "log", "logf"),
-	group(2, 2, short, "FormatFloat"),
+	functionsOf(0, -1, count, "add", "addf"),
+	functionsOf(1, -1, count, "mul", "mulf", "max", "min", "maxf", "minf", "biggest"),
+	functionsOf(2, -1, count, "subf", "divf"),
+	functionsOf(2, 2, count, "sub", "div", "mod", "randInt"),
+	functionsOf(1, 1, count, "add1", "add1f", "floor", "ceil", "int", "int64", "float64", "atoi", "toDecimal"),
+	functionsOf(2, 3, count, "round"),
+	functionsOf(2, 2, count, "pow", "powf", "log", "logf"),
+	functionsOf(2, 2, shortBound, "FormatFloat"),
 
 	// Dates.
-	group(0, 0, now, "now"),
-	group(2, 2, layout, "date"),
-	group(1, 1, short, "htmlDate", "unixEpoch", "ago", "duration", "durationRound"),
-	group(2, 2, now, "dateModify", "date_modify", "toDate"),
-	group(1, 1, now, "parseTime"),
-	group(1, 1, short, "Weekday", "WeekdayCN", "WeekdayCN2", "ISOWeek", "ISOMonth", "ISOYear"),
-	group(2, 2, now, "ISOWeekDate"),
+	functionsOf(0, 0, now, "now"),
+	functionsOf(2, 2, layoutBound, "date"),
+	functionsOf(1, 1, shortBound, "htmlDate", "unixEpoch", "ago", "duration", "durationRound"),
+	functionsOf(2, 2, now, "dateModify", "date_modify", "toDate"),
+	functionsOf(1, 1, now, "parseTime"),
+	functionsOf(1, 1, shortBound, "Weekday", "WeekdayCN", "WeekdayCN2", "ISOWeek", "ISOMonth", "ISOYear"),
+	functionsOf(2, 2, now, "ISOWeekDate"),
 
 	// Lists.
-	group(0, -1, gathered, "list", "tuple"),
-	group(0, -1, named, "dict"),
-	group(2, 2, picked, "get"),
-	group(2, -1, picked, "index"),
-	group(1, 4, part, "slice"),
-	group(2, 2, yes, "has", "hasKey"),
-	group(1, 1, picked, "first", "last"),
-	group(1, 1, part, "rest", "initial", "reverse", "compact", "sortAlpha", "toStrings"),
-	group(2, 2, added, "append", "prepend"),
-	group(0, -1, concatenated, "concat"),
-	group(2, 2, joined, "join"),
-	group(2, 2, split, "splitList"),
-	group(1, -1, keys, "keys"),
-	group(1, 1, part, "values"),
-	counting(group(1, 1, numbers, "until"), 0),
-	counting(group(3, 3, numbers, "untilStep"), 0, 1, 2),
-	counting(group(0, 3, numbers, "seq"), 0, 1, 2),
+	functionsOf(0, -1, listBound, "list", "tuple"),
+	functionsOf(0, -1, named, "dict"),
+	functionsOf(2, 2, elementBound, "get"),
+	functionsOf(2, -1, elementBound, "index"),
+	functionsOf(1, 4, partBound, "slice"),
+	functionsOf(2, 2, boolBound, "has", "hasKey"),
+	functionsOf(1, 1, elementBound, "first", "last"),
+	functionsOf(1, 1, partBound, "rest", "initial", "reverse", "compact", "sortAlpha", "toStrings"),
+	functionsOf(2, 2, appendBound, "append", "prepend"),
+	functionsOf(0, -1, concatBound, "concat"),
+	functionsOf(2, 2, joinBound, "join"),
+	functionsOf(2, 2, split, "splitList"),
+	functionsOf(1, -1, keys, "keys"),
+	functionsOf(1, 1, partBound, "values"),
+	withCounts(functionsOf(1, 1, numbersBound, "until"), 0),
+	withCounts(functionsOf(3, 3, numbersBound, "untilStep"), 0, 1, 2),
+	withCounts(functionsOf(0, 3, numbersBound, "seq"), 0, 1, 2),
 )
 
-func group(least, most int, s shape, names ...string) []Function {
+func functionsOf(minArgs, maxArgs int, s shape, names ...string) []Function {
 	out := make([]Function, len(names))
 	for i, name := range names {
-		out[i] = Function{Name: name, Min: least, Max: most, shape: s}
+		out[i] = Function{Name: name, Min: minArgs, Max: maxArgs, shape: s}
 	}
 	return out
 }
 
 // counting returns functions with those arguments as their Counts.
-func counting(functions []Function, arguments ...int) []Function {
+func withCounts(functions []Function, arguments ...int) []Function {
 	for i := range functions {
 		functions[i].Counts = arguments
 	}
@@ -136,13 +136,13 @@ func counting(functions []Function, arguments ...int) []Function {
 // methods are the allowed methods of values that functions return, times and durations, by name. Methods of other
 // values are refused.
 var methods = map[string]struct {
-	most  int // arguments
-	shape shape
+	maxArgs int // arguments
+	shape   shape
 }{
-	"Format": {1, layout}, "String": {0, short}, "Year": {0, count}, "Month": {0, constant}, "Day": {0, count}, "Weekday": {0, constant},
+	"Format": {1, layoutBound}, "String": {0, shortBound}, "Year": {0, count}, "Month": {0, constantBound}, "Day": {0, count}, "Weekday": {0, constantBound},
 	"YearDay": {0, count}, "Hour": {0, count}, "Minute": {0, count}, "Second": {0, count}, "Unix": {0, count}, "UnixMilli": {0, count},
-	"AddDate": {3, now}, "Add": {1, now}, "Sub": {1, lasts}, "Before": {1, yes}, "After": {1, yes}, "Equal": {1, yes}, "Compare": {1, count},
-	"IsZero": {0, yes}, "Hours": {0, count}, "Minutes": {0, count}, "Seconds": {0, count}, "Milliseconds": {0, count},
+	"AddDate": {3, now}, "Add": {1, now}, "Sub": {1, durationBound}, "Before": {1, boolBound}, "After": {1, boolBound}, "Equal": {1, boolBound}, "Compare": {1, count},
+	"IsZero": {0, boolBound}, "Hours": {0, count}, "Minutes": {0, count}, "Seconds": {0, count}, "Milliseconds": {0, count},
 	"Local": {0, now}, "UTC": {0, now}, "Truncate": {1, now}, "Round": {1, now},
 }
 

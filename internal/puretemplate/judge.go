@@ -11,14 +11,14 @@ import (
 // judge walks through a template once, and through the body of a loop up to three times, adding up bounds for what the
 // template produces.
 type judge struct {
-	kind     Kind
-	findings []Finding
-	vars     []variable
-	times    int // how often the current part is evaluated
-	made     int
-	steps    int
-	depth    int
-	work     int // steps of the judge itself
+	kind       Kind
+	findings   []Finding
+	vars       []variable
+	times      int // how often the current part is evaluated
+	produced   int
+	steps      int
+	depth      int
+	judgeSteps int // steps of the judge itself
 }
 
 type variable struct {
@@ -27,7 +27,7 @@ type variable struct {
 }
 
 // given returns the value that a template of this kind gets.
-func given(kind Kind) value {
+func inputValue(kind Kind) value {
 	if kind == Path {
 		return texted(16) // prints as <no value>
 	}
@@ -43,8 +43,8 @@ func (j *judge) refuse(name, why string) {
 
 // make counts a value that is produced each time the current part is evaluated.
 func (j *judge) make(v value) value {
-	j.steps = plus(j.steps, j.times)
-	j.made = plus(j.made, times(v.size, j.times))
+	j.steps = addSizes(j.steps, j.times)
+	j.produced = addSizes(j.produced, times(v.size, j.times))
 	return v
 }
 
@@ -66,11 +66,11 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 	}
 	for _, node := range l.Nodes {
 		// Nested loops are walked more than once each, and branches copy all variables.
-		if j.work += 1 + len(j.vars); j.work > maxWork || len(j.vars) > maxVariables {
+		if j.judgeSteps += 1 + len(j.vars); j.judgeSteps > maxJudgeSteps || len(j.vars) > maxVariables {
 			j.refuse("", "has too many variables, or loops in loops that change them")
 			return
 		}
-		j.steps = plus(j.steps, j.times)
+		j.steps = addSizes(j.steps, j.times)
 		switch n := node.(type) {
 		case *parse.TextNode:
 			j.make(texted(len(n.Text)))
@@ -117,13 +117,13 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 	mark := len(j.vars)
 	outer := j.times
 	defer func() { j.vars, j.times = j.vars[:min(mark, len(j.vars))], outer }()
-	over := j.command(n.Pipe, dot)
-	turns, element := 0, over.of()
-	switch c, ok := over.counted(); {
-	case over.sort == list || over.sort == dict:
-		turns = over.length
+	source := j.command(n.Pipe, dot)
+	iterations, element := 0, source.elementBoundOf()
+	switch c, ok := source.knownNumber(); {
+	case source.sort == list || source.sort == dict:
+		iterations = source.length
 	case ok:
-		turns, element = max(c, 0), numbered
+		iterations, element = max(c, 0), numberValue
 	default:
 		j.refuse("range", fmt.Sprintf("goes over something whose length does not stand in the template, or is above %d", maxCount))
 		return
@@ -133,7 +133,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 	case len(d) == 0:
 	case n.Pipe.IsAssign:
 		for _, v := range d {
-			j.assign(v.Ident[0], join(element, join(numbered, texted(over.size))))
+			j.assign(v.Ident[0], join(element, join(numberValue, texted(source.size))))
 		}
 	default:
 		for i, v := range d {
@@ -141,19 +141,19 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 				j.vars = append(j.vars, variable{v.Ident[0], element})
 				continue
 			}
-			j.vars = append(j.vars, variable{v.Ident[0], join(numbered, value{size: over.size})}) // an index or a key
+			j.vars = append(j.vars, variable{v.Ident[0], join(numberValue, value{size: source.size})}) // an index or a key
 		}
 	}
 	before := slices.Clone(j.vars)
-	j.times = times(outer, turns)
-	j.steps = plus(j.steps, j.times)
+	j.times = times(outer, iterations)
+	j.steps = addSizes(j.steps, j.times)
 	const rounds = 3
 	for round := range rounds {
-		made, steps := j.made, j.steps
+		produced, steps := j.produced, j.steps
 		j.list(n.List, element)
 		stable := true
 		for i := range before {
-			if i < len(j.vars) && !j.vars[i].within(before[i].value) {
+			if i < len(j.vars) && !j.vars[i].isWithin(before[i].value) {
 				stable = false
 				before[i].value = join(before[i].value, j.vars[i].value)
 			}
@@ -166,7 +166,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 			j.refuse("range", "has a variable that may grow from turn to turn")
 			return
 		}
-		j.made, j.steps = made, steps
+		j.produced, j.steps = produced, steps
 	}
 	j.times = outer
 	j.list(n.ElseList, dot)
@@ -240,13 +240,13 @@ func (j *judge) operand(node parse.Node, args []value, dot value) value {
 	case *parse.NilNode:
 		return texted(8)
 	case *parse.BoolNode:
-		return boolean
+		return boolValue
 	case *parse.StringNode:
 		v := texted(len(n.Text))
 		v.literal = n.Text
 		return v
 	case *parse.NumberNode:
-		v := numbered
+		v := numberValue
 		if n.IsInt {
 			v.literal = n.Int64
 		}
@@ -282,26 +282,26 @@ func (j *judge) call(name string, args []value) value {
 		if i >= len(args) {
 			continue
 		}
-		if _, ok := args[i].counted(); !ok {
+		if _, ok := args[i].knownNumber(); !ok {
 			j.refuse(name, fmt.Sprintf("takes a number that stands in the template and is at most %d", maxCount))
 			return value{}
 		}
 	}
-	made, why := f.shape(args)
+	produced, why := f.shape(args)
 	if why != "" {
 		j.refuse(name, why)
 	}
-	return j.make(made)
+	return j.make(produced)
 }
 
 // chain returns the value of a field of v, of that one's field and so on; args belong to the last.
 func (j *judge) chain(v value, names []string, args []value) value {
 	for i, name := range names {
-		own := args
+		fieldArgs := args
 		if i < len(names)-1 {
-			own = nil
+			fieldArgs = nil
 		}
-		v = j.field(v, name, own)
+		v = j.field(v, name, fieldArgs)
 	}
 	if len(names) == 0 && len(args) > 0 {
 		j.refuse("", "gives arguments to a variable")
@@ -316,20 +316,20 @@ func (j *judge) field(v value, name string, args []value) value {
 	case v.sort == data && len(args) == 0 && (j.kind == Column || slices.Contains(fields, name)):
 		return value{size: 4 << 10}
 	case v.sort == moment || v.sort == span || v.sort == unknown && method:
-		if !method || len(args) != m.most {
+		if !method || len(args) != m.maxArgs {
 			break
 		}
-		made, why := m.shape(args)
+		produced, why := m.shape(args)
 		if why != "" {
 			j.refuse("."+name, why)
 		}
-		return j.make(made)
+		return j.make(produced)
 	case (v.sort == dict || v.sort == unknown) && len(args) == 0 && !unicode.IsUpper(key):
-		out := v.of()
+		out := v.elementBoundOf()
 		out.literal = nil
 		return out
 	case v.sort == dict && len(args) == 0:
-		return v.of()
+		return v.elementBoundOf()
 	}
 	j.refuse("."+name, "is not a field or a method that templates here may use")
 	return value{}

@@ -51,8 +51,8 @@ const (
 	// maxDepth bounds the nesting of a template.
 	maxDepth = 64
 	// maxVariables bounds the variables that exist at the same time.
-	maxVariables = 100
-	maxWork      = 1 << 20
+	maxVariables  = 100
+	maxJudgeSteps = 1 << 20
 	// maxFindings bounds the reported findings.
 	maxFindings = 8
 )
@@ -80,23 +80,23 @@ func Judge(kind Kind, text string) []Finding {
 	}
 	switch kind {
 	case File: // {{ }} is an embed block in files
-		return judged(kind, text, actionLeft, actionRight)
+		return judgeDelimited(kind, text, actionLeft, actionRight)
 	case Column:
-		return append(judged(kind, text, actionLeft, actionRight), judged(kind, text, "{{", "}}")...)
+		return append(judgeDelimited(kind, text, actionLeft, actionRight), judgeDelimited(kind, text, "{{", "}}")...)
 	}
 	if strings.Contains(text, actionLeft) {
 		// Whoever renders the template may know the other delimiters too.
 		return []Finding{{Name: actionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
 	}
-	return judged(Path, text, "{{", "}}")
+	return judgeDelimited(Path, text, "{{", "}}")
 }
 
 // judged is [Judge] for one pair of delimiters.
-func judged(kind Kind, text, left, right string) []Finding {
+func judgeDelimited(kind Kind, text, left, right string) []Finding {
 	if !strings.Contains(text, left) {
 		return nil
 	}
-	if deep(text, left) {
+	if isTooDeep(text, left) {
 		return []Finding{{Why: fmt.Sprintf("is nested deeper than %d", maxDepth)}}
 	}
 	tree := parse.New("template")
@@ -111,10 +111,10 @@ func judged(kind Kind, text, left, right string) []Finding {
 			j.refuse("define", "makes a template of its own, which may call itself")
 		}
 	}
-	root := given(kind)
+	root := inputValue(kind)
 	j.vars = []variable{{"$", root}}
 	j.list(tree.Root, root)
-	if j.made > maxMade || j.steps > maxSteps {
+	if j.produced > maxMade || j.steps > maxSteps {
 		j.refuse("", "may be too much work")
 	}
 	return j.findings
@@ -122,7 +122,7 @@ func judged(kind Kind, text, left, right string) []Finding {
 
 // isTooDeep reports whether parentheses may be nested too deep for the parser. It counts those in quotes too, which does
 // not matter for templates that people write.
-func deep(text, left string) bool {
+func isTooDeep(text, left string) bool {
 	depth := 0
 	_, text, _ = strings.Cut(text, left)
 	for _, c := range text {

@@ -29,34 +29,34 @@ type value struct {
 }
 
 // huge stands for itself and all larger sizes, so that sums and products do not overflow.
-const huge = 1 << 30
+const maxSize = 1 << 30
 
-func plus(a, b int) int { return min(a+b, huge) }
+func addSizes(a, b int) int { return min(a+b, maxSize) }
 
 func times(a, b int) int {
-	if a != 0 && b > huge/a {
-		return huge
+	if a != 0 && b > maxSize/a {
+		return maxSize
 	}
-	return min(a*b, huge)
+	return min(a*b, maxSize)
 }
 
 var (
-	numbered = value{sort: number, size: 32}
-	boolean  = value{sort: truth, size: 5}
-	timed    = value{sort: moment, size: 80}
-	lasting  = value{sort: span, size: 32}
+	numberValue   = value{sort: number, size: 32}
+	boolValue     = value{sort: truth, size: 5}
+	timeValue     = value{sort: moment, size: 80}
+	durationValue = value{sort: span, size: 32}
 )
 
-func texted(size int) value { return value{sort: text, size: min(size, huge)} }
+func texted(size int) value { return value{sort: text, size: min(size, maxSize)} }
 
 // listed returns the bound of a list of that many elements.
-func listed(length int, element value) value {
+func listValue(length int, element value) value {
 	element.literal = nil
-	return value{sort: list, length: length, element: &element, size: plus(2, times(length, plus(element.size, 1)))}
+	return value{sort: list, length: length, element: &element, size: addSizes(2, times(length, addSizes(element.size, 1)))}
 }
 
 // of returns the bound of any element of a value.
-func (v value) of() value {
+func (v value) elementBoundOf() value {
 	if v.element != nil {
 		return *v.element
 	}
@@ -84,15 +84,15 @@ func join(a, b value) value {
 }
 
 // within reports whether b bounds everything that v does.
-func (v value) within(b value) bool {
+func (v value) isWithin(b value) bool {
 	if b.literal != nil && v.literal != b.literal || v.sort != b.sort && b.sort != unknown || v.size > b.size || v.length > b.length {
 		return false
 	}
-	return v.element == nil || b.element != nil && v.element.within(*b.element) || b.element == nil && b.sort == unknown
+	return v.element == nil || b.element != nil && v.element.isWithin(*b.element) || b.element == nil && b.sort == unknown
 }
 
 // counted returns the number if v is written in the template and not too large.
-func (v value) counted() (n int, ok bool) {
+func (v value) knownNumber() (n int, ok bool) {
 	i, ok := v.literal.(int64)
 	return int(i), ok && v.sort == number && -maxCount <= i && i <= maxCount
 }
