@@ -102,7 +102,7 @@ func (b *ringBackend) set(ctx context.Context, name, value string) error {
 		}
 		head, parts := value, []string(nil)
 		if len(value) > partSize || strings.HasPrefix(value, splitMark) {
-			parts = cut(value)
+			parts = splitValue(value)
 			head = splitMark + rand.Text()[:8] + ":" + strconv.Itoa(len(parts))
 		}
 		names, _ := partsOf(name, head)
@@ -167,7 +167,7 @@ func partsOf(name, head string) (parts []string, split bool) {
 }
 
 // cut splits a value into parts, between characters, because some keyrings accept only text.
-func cut(value string) (parts []string) {
+func splitValue(value string) (parts []string) {
 	for len(value) > partSize {
 		end := partSize
 		for end > partSize-utf8.UTFMax && !utf8.RuneStart(value[end]) {

@@ -75,8 +75,8 @@ type Store struct {
 	file  fileBackend
 	log   *slog.Logger
 
-	mu      sync.Mutex
-	decided Kind // empty until the first access
+	mu        sync.Mutex
+	fixedKind Kind // empty until the first access
 }
 
 // Open returns the store in dir, which is created when a secret is set. It reads nothing yet.
@@ -95,7 +95,7 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Timeout = 20 * time.Second
 	}
 	if o.Ring == nil {
-		o.Ring = system{}
+		o.Ring = systemKeyring{}
 	}
 	index := indexFile{atomicfile.File{Path: filepath.Join(dir, "secrets.json")}}
 	return &Store{
@@ -153,7 +153,7 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 
 // List returns the names of all secrets that this program has stored, sorted. It does not access the keyring.
 func (s *Store) List(ctx context.Context) ([]string, error) {
-	kind, err := s.known()
+	kind, err := s.knownKind()
 	switch {
 	case err != nil:
 		return nil, err
@@ -174,13 +174,13 @@ func (s *Store) Has(ctx context.Context, name string) (bool, error) {
 // Kind returns where secrets are stored: [Keyring] or [File]. If none is stored yet, it checks whether there
 // is a keyring.
 func (s *Store) Kind(ctx context.Context) (Kind, error) {
-	if kind, err := s.known(); kind != "" || err != nil {
+	if kind, err := s.knownKind(); kind != "" || err != nil {
 		return kind, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.decided != "" {
-		return s.decided, nil
+	if s.fixedKind != "" {
+		return s.fixedKind, nil
 	}
 	kind := Keyring
 	if err := s.ring.probe(ctx); err != nil {
@@ -190,12 +190,12 @@ func (s *Store) Kind(ctx context.Context) (Kind, error) {
 		kind = File
 		s.log.Info("no keyring can be used, secrets are kept in a file", "dir", s.dir, "error", err)
 	}
-	s.decided = kind
+	s.fixedKind = kind
 	return kind, nil
 }
 
 // known returns the kind without accessing the keyring; empty if it is not fixed yet.
-func (s *Store) known() (Kind, error) {
+func (s *Store) knownKind() (Kind, error) {
 	if s.kind != Auto {
 		return s.kind, nil
 	}
@@ -207,13 +207,13 @@ func (s *Store) known() (Kind, error) {
 	}
 	switch _, err := os.Stat(s.file.file.Path); {
 	case x.Kind != "":
-		s.decided = x.Kind
+		s.fixedKind = x.Kind
 	case err == nil: // the index is lost
-		s.decided = File
+		s.fixedKind = File
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
-	return s.decided, nil
+	return s.fixedKind, nil
 }
 
 // chooseBackend fixes the choice, before the first secret is stored. The keyring is chosen only if it can

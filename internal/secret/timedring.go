@@ -22,18 +22,18 @@ type timedRing struct {
 }
 
 type turn struct {
-	free  chan struct{} // holds a token while nobody accesses the keyring
-	stuck atomic.Bool   // a call timed out and has not returned yet
+	token   chan struct{} // holds a token while nobody accesses the keyring
+	isStuck atomic.Bool   // a call timed out and has not returned yet
 }
 
 func newTurn() *turn {
-	t := &turn{free: make(chan struct{}, 1)}
-	t.free <- struct{}{}
+	t := &turn{token: make(chan struct{}, 1)}
+	t.token <- struct{}{}
 	return t
 }
 
 // answer is the result of a call to a keyring.
-type answer struct {
+type ringAnswer struct {
 	text string
 	err  error
 }
@@ -41,24 +41,24 @@ type answer struct {
 // ask calls question with the keyring. If that takes too long, ask returns and the call goes on, because no
 // keyring can be told to stop.
 func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
-	if p.turn.stuck.Load() {
+	if p.turn.isStuck.Load() {
 		return "", errNoAnswer
 	}
 	timer := time.NewTimer(p.limit)
 	defer timer.Stop()
 	select {
-	case <-p.turn.free:
+	case <-p.turn.token:
 	case <-timer.C:
 		return "", errNoAnswer
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
-	done := make(chan answer, 1)
+	done := make(chan ringAnswer, 1)
 	go func() { // ends when the keyring answers
 		text, err := question(p.ring)
-		done <- answer{text, err}
-		p.turn.stuck.Store(false)
-		p.turn.free <- struct{}{}
+		done <- ringAnswer{text, err}
+		p.turn.isStuck.Store(false)
+		p.turn.token <- struct{}{}
 	}()
 	select {
 	case a := <-done:
@@ -73,26 +73,28 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 }
 
 // givenUp makes further calls fail at once, until the abandoned call has returned.
-func (t *turn) givenUp(done <-chan answer) {
-	t.stuck.Store(true)
+func (t *turn) givenUp(done <-chan ringAnswer) {
+	t.isStuck.Store(true)
 	select {
 	case <-done: // it returned just now and may already have cleared the state
-		t.stuck.Store(false)
+		t.isStuck.Store(false)
 	default:
 	}
 }
 
 // system is the keyring of the operating system.
-type system struct{}
+type systemKeyring struct{}
 
 // Get is [keyring.Get].
-func (system) Get(service, user string) (string, error) { return keyring.Get(service, user) }
+func (systemKeyring) Get(service, user string) (string, error) { return keyring.Get(service, user) }
 
 // Set is [keyring.Set].
-func (system) Set(service, user, password string) error { return keyring.Set(service, user, password) }
+func (systemKeyring) Set(service, user, password string) error {
+	return keyring.Set(service, user, password)
+}
 
 // Delete is [keyring.Delete].
-func (system) Delete(service, user string) error { return keyring.Delete(service, user) }
+func (systemKeyring) Delete(service, user string) error { return keyring.Delete(service, user) }
 
 // DeleteAll is [keyring.DeleteAll].
-func (system) DeleteAll(service string) error { return keyring.DeleteAll(service) }
+func (systemKeyring) DeleteAll(service string) error { return keyring.DeleteAll(service) }
