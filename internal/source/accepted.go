@@ -11,7 +11,7 @@ import (
 // accepted returns one of our own tool definitions with its input schema reduced to the keywords that every model API
 // accepts: an API refuses the whole request for one keyword it does not know. Calls are still validated against the
 // full schema.
-func accepted(def json.RawMessage) json.RawMessage {
+func simplifiedDefinition(def json.RawMessage) json.RawMessage {
 	out, err := sjson.SetRawBytes(def, "inputSchema", acceptedSchema(gjson.GetBytes(def, "inputSchema")))
 	if err != nil {
 		panic("source: a definition is not a JSON object: " + err.Error())
@@ -40,7 +40,7 @@ func acceptedSchema(schema gjson.Result) []byte {
 		case key == "properties":
 			members := orderedObject{}
 			v.ForEach(func(name, of gjson.Result) bool {
-				if sayable(of) {
+				if isExpressible(of) {
 					members.addRaw(name.String(), acceptedSchema(of))
 				} else {
 					text := orderedObject{}
@@ -70,20 +70,20 @@ func acceptedSchema(schema gjson.Result) []byte {
 
 // sayable reports whether schema can be described without the refused words: each part has one type, and each object
 // names all its members.
-func sayable(schema gjson.Result) bool {
+func isExpressible(schema gjson.Result) bool {
 	if forms := schema.Get("anyOf"); forms.Exists() {
-		return !slices.ContainsFunc(forms.Array(), func(form gjson.Result) bool { return !sayable(form) })
+		return !slices.ContainsFunc(forms.Array(), func(form gjson.Result) bool { return !isExpressible(form) })
 	}
 	switch typ := schema.Get("type"); {
 	case typ.Type != gjson.String:
 		return false
 	case typ.Str == "array":
-		return sayable(schema.Get("items"))
+		return isExpressible(schema.Get("items"))
 	case typ.Str == "object":
 		members, all := 0, true
 		schema.Get("properties").ForEach(func(_, of gjson.Result) bool {
 			members++
-			all = all && sayable(of)
+			all = all && isExpressible(of)
 			return all
 		})
 		return members > 0 && all

@@ -59,7 +59,7 @@ func (x *choices) of(profile string, budget int) map[string]tool.View {
 }
 
 // hold remembers a choice and saves it in the background.
-func (x *choices) hold(profile string, c Choice) {
+func (x *choices) acquire(profile string, c Choice) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
@@ -126,7 +126,7 @@ func (p *Profile) free(t *tool.Tool) bool {
 }
 
 // why returns who chose the view in which the profile shows t; see [tool.Tool.Why].
-func (p *Profile) why(t *tool.Tool) string {
+func (p *Profile) viewChooser(t *tool.Tool) string {
 	switch {
 	case p.Views[t.Name] != "" || p.View != "":
 		return tool.WhyProfile
@@ -151,7 +151,7 @@ func actionsOf(t *tool.Tool) []*tool.Action {
 }
 
 // weighed is a server of the list with its size in each view, for fit.
-type weighed struct {
+type serverSize struct {
 	tool          *tool.Tool
 	view          tool.View
 	flat, grouped int // bytes in these views, commas included
@@ -159,7 +159,7 @@ type weighed struct {
 
 // bytes returns the size of the server's own entries. In the search view it has none: sum adds the shared search
 // tools once.
-func (w *weighed) bytes() int {
+func (w *serverSize) bytes() int {
 	switch w.view {
 	case tool.Flat:
 		return w.flat
@@ -170,7 +170,7 @@ func (w *weighed) bytes() int {
 }
 
 // sum returns the size in bytes of the list of tools with the given servers.
-func sum(servers []*weighed) int {
+func sum(servers []*serverSize) int {
 	total, behind := listFrame, 0
 	for _, w := range servers {
 		total += w.bytes()
@@ -210,8 +210,8 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 	if !fresh {
 		return views, false
 	}
-	var all, open []*weighed
-	for i, w := range weigh(servers, p) {
+	var all, open []*serverSize
+	for i, w := range serverSizes(servers, p) {
 		all = append(all, w)
 		if v, ok := views[servers[i].Name]; ok {
 			w.view = v
@@ -220,7 +220,7 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 			open = append(open, w)
 		}
 	}
-	fit(all, open, p.Budget)
+	fitBudget(all, open, p.Budget)
 	for _, w := range open {
 		views[w.tool.Name] = w.view
 	}
@@ -228,20 +228,20 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 }
 
 // weigh returns the sizes of servers in the flat and in the grouped view.
-func weigh(servers []*tool.Tool, p *Profile) []*weighed {
+func serverSizes(servers []*tool.Tool, p *Profile) []*serverSize {
 	var want []named
 	for _, t := range servers {
 		for _, a := range shownActions(t, p) {
 			want = append(want, named{owner: t.Name, prefix: t.Prefix, original: a.Name})
 		}
 	}
-	names := expose(want)
-	out := make([]*weighed, len(servers))
+	names := exposedNames(want)
+	out := make([]*serverSize, len(servers))
 	for i, t := range servers {
 		actions := shownActions(t, p)
-		w := &weighed{tool: t, grouped: len(groupDefinition(t.Name, t, actions)) + len(",")}
+		w := &serverSize{tool: t, grouped: len(groupDefinition(t.Name, t, actions)) + len(",")}
 		for _, a := range actions {
-			w.flat += len(renamed(a.Definition, a.Name, names[0])) + len(",")
+			w.flat += len(withName(a.Definition, a.Name, names[0])) + len(",")
 			names = names[1:]
 		}
 		out[i] = w
@@ -251,10 +251,10 @@ func weigh(servers []*tool.Tool, p *Profile) []*weighed {
 
 // fit changes the views of the servers in open, the largest first, until the list of all fits the budget. It changes
 // no more than necessary.
-func fit(all, open []*weighed, budget int) {
-	shrink := func(to tool.View, size func(*weighed) int, gains func(*weighed) bool) {
+func fitBudget(all, open []*serverSize, budget int) {
+	shrink := func(to tool.View, size func(*serverSize) int, gains func(*serverSize) bool) {
 		largest := slices.Clone(open)
-		slices.SortStableFunc(largest, func(a, b *weighed) int {
+		slices.SortStableFunc(largest, func(a, b *serverSize) int {
 			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.tool.Name, b.tool.Name))
 		})
 		for _, w := range largest {
@@ -266,12 +266,12 @@ func fit(all, open []*weighed, budget int) {
 			}
 		}
 	}
-	shrink(tool.Grouped, func(w *weighed) int { return w.flat }, func(w *weighed) bool { return w.grouped < w.flat })
+	shrink(tool.Grouped, func(w *serverSize) int { return w.flat }, func(w *serverSize) bool { return w.grouped < w.flat })
 	before, listed := make([]tool.View, len(open)), sum(all)
 	for i, w := range open {
 		before[i] = w.view
 	}
-	shrink(tool.Search, (*weighed).bytes, func(*weighed) bool { return true })
+	shrink(tool.Search, (*serverSize).bytes, func(*serverSize) bool { return true })
 	if found := sum(all); found > budget && found >= listed { // the search tools take more than the tools they replace
 		for i, w := range open {
 			w.view = before[i]
@@ -289,15 +289,15 @@ type form struct {
 // tools; a Tool whose form has changed since it was last shown is logged.
 func (c *Catalog) shown(s *snapshot, v *view) {
 	if v.told.CompareAndSwap(false, true) {
-		c.tellForms(v)
+		c.publishForms(v)
 	}
-	if v.unkept.Load() && len(s.untold(tool.ListTools)) == 0 && v.unkept.CompareAndSwap(true, false) {
-		c.auto.hold(v.name, Choice{Budget: v.profile.Budget, Views: v.profile.chosen})
+	if v.hasUnsavedChoices.Load() && len(s.pendingSource(tool.ListTools)) == 0 && v.hasUnsavedChoices.CompareAndSwap(true, false) {
+		c.auto.acquire(v.name, Choice{Budget: v.profile.Budget, Views: v.profile.chosen})
 	}
 }
 
 // tellForms logs the Tools that a profile shows in another form than last time.
-func (c *Catalog) tellForms(v *view) {
+func (c *Catalog) publishForms(v *view) {
 	now := map[string]form{}
 	for _, t := range v.tools {
 		now[t.tool.Name] = form{view: v.profile.viewOf(t.tool)}
@@ -308,13 +308,13 @@ func (c *Catalog) tellForms(v *view) {
 		f.names = append(f.names, name)
 		now[t] = f
 	}
-	c.formsMu.Lock()
+	c.listedFormsMu.Lock()
 	before := c.forms[v.name]
 	if c.forms == nil {
 		c.forms = map[string]map[string]form{}
 	}
 	c.forms[v.name] = now
-	c.formsMu.Unlock()
+	c.listedFormsMu.Unlock()
 	for _, t := range slices.Sorted(maps.Keys(now)) {
 		if old, ok := before[t]; ok && old.view != now[t].view {
 			c.log.Warn("the tools of a server are listed in another form", "server", t, "profile", cmp.Or(v.name, "default"),

@@ -74,17 +74,17 @@ type Catalog struct {
 	stops   map[tool.Source]func()
 	closed  bool
 
-	changes  notices
-	people   people
-	attended func() bool // of people, made once: every list is handed it
-	watched  subscriptions
-	indexes  indexes
-	levels   levels
-	auto     choices
-	served   served
+	changes     notices
+	people      people
+	hasSessions func() bool // of people, made once: every list is handed it
+	watched     subscriptions
+	indexes     indexes
+	levels      levels
+	auto        choices
+	served      served
 
-	formsMu sync.Mutex
-	forms   map[string]map[string]form // how each profile's Tools were last listed, by profile and Tool
+	listedFormsMu sync.Mutex
+	forms         map[string]map[string]form // how each profile's Tools were last listed, by profile and Tool
 }
 
 // New returns a catalog of sources. Where two sources want one name, the earlier source gets it.
@@ -98,7 +98,7 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	}
 	c.changes.quiet, c.changes.change = opts.Quiet, c.change
 	c.served.seed = maphash.MakeSeed()
-	c.attended = c.people.attend
+	c.hasSessions = c.people.isAttended
 	c.auto.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
@@ -122,12 +122,12 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 		stop() // waits until a notice in progress has been delivered, which may need c.mu
 	}
 	c.changed.Add(1)
-	c.introduce()
+	c.tellSessions()
 	c.changes.all()
 }
 
 // successor returns the current source that has the name of old, which may be old itself; nil if there is none.
-func (c *Catalog) successor(old tool.Peer) tool.Peer {
+func (c *Catalog) currentPeer(old tool.Peer) tool.Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.sources {
@@ -153,7 +153,7 @@ func (c *Catalog) replace(sources []tool.Source) (stops []func()) {
 	}
 	for _, s := range sources {
 		if c.stops[s] == nil {
-			c.stops[s] = s.Watch(c.tell)
+			c.stops[s] = s.Watch(c.handleChange)
 		}
 	}
 	c.sources = slices.Clone(sources)
@@ -175,7 +175,7 @@ func (c *Catalog) Close() {
 }
 
 // tell handles a change that a source reports.
-func (c *Catalog) tell(ch tool.Change) {
+func (c *Catalog) handleChange(ch tool.Change) {
 	switch ch.Kind {
 	case tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged:
 		c.changed.Add(1)
@@ -218,14 +218,14 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	var raw json.RawMessage
 	if list := v.lists[kind]; list != nil {
 		raw, _ = list()
-		c.served.note(v, kind)
+		c.served.record(v, kind)
 		if s.revision != c.changed.Load() { // the notice of that may have gone out before this list was noted
 			c.changes.list(changeOf[kind])
 		}
 	}
 	for i := range s.offers {
 		if r, ok := s.offers[i].source.(tool.Refresher); ok {
-			r.Listed(kind, c.attended)
+			r.Listed(kind, c.hasSessions)
 		}
 	}
 	return raw, s.revision
@@ -233,7 +233,7 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 
 // AwaitKnown returns when every source knows its offers of a kind or has given up, or when ctx ends.
 func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
-	for _, told := range c.snapshot().untold(kind) {
+	for _, told := range c.snapshot().pendingSource(kind) {
 		select {
 		case <-told.soon:
 		case <-ctx.Done():
@@ -247,14 +247,14 @@ func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 const useWait = 2 * time.Second
 
 // untold is a source that does not know yet what it offers of a kind. soon is closed once it does.
-type untold struct {
+type pendingSource struct {
 	name string
 	soon <-chan struct{}
 }
 
 // untold returns the sources that do not know yet what they offer of a kind.
-func (s *snapshot) untold(kind tool.ListKind) []untold {
-	var out []untold
+func (s *snapshot) pendingSource(kind tool.ListKind) []pendingSource {
+	var out []pendingSource
 	for _, o := range s.offers {
 		r, ok := o.source.(tool.Refresher)
 		if !ok {
@@ -267,7 +267,7 @@ func (s *snapshot) untold(kind tool.ListKind) []untold {
 		select {
 		case <-soon:
 		default:
-			out = append(out, untold{o.source.Name(), soon})
+			out = append(out, pendingSource{o.source.Name(), soon})
 		}
 	}
 	return out
@@ -276,9 +276,9 @@ func (s *snapshot) untold(kind tool.ListKind) []untold {
 // awaitOwner waits for the starting source that a name seems to belong to by its prefix. Without such a source it
 // waits for all starting sources, until useWait after New. It reports whether it waited for any.
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
-	list := c.snapshot().untold(kind)
+	list := c.snapshot().pendingSource(kind)
 	for _, told := range list {
-		if owner := clean(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
+		if owner := sanitizeName(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
 			select {
 			case <-told.soon:
 			case <-ctx.Done():
@@ -286,8 +286,8 @@ func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name strin
 			return true
 		}
 	}
-	if left := time.Until(c.begun.Add(useWait)); len(list) > 0 && left > 0 {
-		ctx, cancel := context.WithTimeout(ctx, left)
+	if remaining := time.Until(c.begun.Add(useWait)); len(list) > 0 && remaining > 0 {
+		ctx, cancel := context.WithTimeout(ctx, remaining)
 		defer cancel()
 		c.AwaitKnown(ctx, kind)
 	}
@@ -304,7 +304,7 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 		for i := range o.offer.Tools {
 			t := o.offer.Tools[i]
 			all := t.Actions
-			t.View, t.Why, t.Actions = p.viewOf(&t), p.why(&t), nil
+			t.View, t.Why, t.Actions = p.viewOf(&t), p.viewChooser(&t), nil
 			for j := range all {
 				if p.shows(&t, all[j].Name) {
 					t.Actions = append(t.Actions, all[j])
@@ -327,7 +327,7 @@ func (c *Catalog) profile(name string) (string, Profile) {
 	base, v, ok := SplitProfile(name, func(name string) bool { _, ok := profiles[name]; return ok })
 	switch p := profiles[base]; {
 	case !ok:
-		return nobody, Profile{Hide: []string{"*"}}
+		return emptyProfile, Profile{Hide: []string{"*"}}
 	case v != "":
 		p.View, p.Views = v, nil
 		return base + "@" + string(v), p
@@ -356,4 +356,4 @@ func SplitProfile(name string, known func(name string) bool) (base string, view 
 }
 
 // nobody is the profile that sees nothing. No settings can define it, since a profile's name is printable.
-const nobody = "\x00"
+const emptyProfile = "\x00"

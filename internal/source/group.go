@@ -158,7 +158,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	if about := firstLine(t.Description, most); about != "" {
 		b.WriteString(about + "\n")
 	}
-	if marked := dangerous(actions); len(marked) > 0 {
+	if marked := dangerousActions(actions); len(marked) > 0 {
 		b.WriteString("Dangerous: " + strings.Join(marked, ", ") + "\n")
 	}
 	switch {
@@ -169,7 +169,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	default: // shown as the signature lines below
 		b.WriteString(help + "(topic=ACTION)\n")
 	}
-	left := maxSignatures
+	remaining := maxSignatures
 	for _, a := range actions {
 		if common && !a.Common {
 			continue
@@ -178,7 +178,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		if common && strings.HasSuffix(line, "()") {
 			continue // the name says it all
 		}
-		if left -= len(line) + 1; left < 0 {
+		if remaining -= len(line) + 1; remaining < 0 {
 			break
 		}
 		b.WriteString(line + "\n")
@@ -188,7 +188,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 
 // dangerous returns the names of the actions that need a person's confirmation, as the description lists them. Models
 // do not see annotations, so the description is where they learn of the danger.
-func dangerous(actions []*tool.Action) []string {
+func dangerousActions(actions []*tool.Action) []string {
 	var out []string
 	for _, a := range actions {
 		switch {
@@ -247,24 +247,26 @@ func firstLine(text string, n int) string {
 }
 
 // argument returns a string argument of a call, "" if it is missing.
-func argument(args json.RawMessage, name string) string { return gjson.GetBytes(args, name).String() }
+func stringArgument(args json.RawMessage, name string) string {
+	return gjson.GetBytes(args, name).String()
+}
 
 // ungroup returns the arguments for action a from those of a call to the grouped tool: without "action", and taken
 // out of "args" where the Tool is nested.
-func ungroup(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
+func ungroupedArguments(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
 	if nested(t) {
-		switch inner := unwritten(gjson.GetBytes(args, "args")); {
+		switch inner := decodedObject(gjson.GetBytes(args, "args")); {
 		case inner.Exists() && inner.Type == gjson.Null:
-			return adapted(a, json.RawMessage("{}"), "")
+			return adaptArguments(a, json.RawMessage("{}"), "")
 		case inner.Exists():
-			return adapted(a, json.RawMessage(inner.Raw), "")
+			return adaptArguments(a, json.RawMessage(inner.Raw), "")
 		}
 	}
-	return adapted(a, args, "action") // also for a call that did not nest them
+	return adaptArguments(a, args, "action") // also for a call that did not nest them
 }
 
 // without returns obj less one member; the rest keeps its bytes.
-func without(obj json.RawMessage, field string) json.RawMessage {
+func withoutMember(obj json.RawMessage, field string) json.RawMessage {
 	out := make([]byte, 0, len(obj))
 	out = append(out, '{')
 	gjson.ParseBytes(obj).ForEach(func(k, v gjson.Result) bool {

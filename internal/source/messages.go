@@ -10,14 +10,14 @@ import (
 
 // people holds the connected sessions in the order in which they came.
 type people struct {
-	meeting sync.Mutex // held while sources are told, so that they hear of changes in order
+	notifyMu sync.Mutex // held while sources are told, so that they hear of changes in order
 
 	mu   sync.Mutex
 	here []*tool.Session
 }
 
 // attend reports whether any session is connected.
-func (p *people) attend() bool {
+func (p *people) isAttended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.here) > 0
@@ -28,7 +28,7 @@ func (c *Catalog) Join(s *tool.Session) {
 	c.people.mu.Lock()
 	c.people.here = append(c.people.here, s)
 	c.people.mu.Unlock()
-	c.introduce()
+	c.tellSessions()
 }
 
 // Leave tells the sources that a session has ended. A second call for the same session does nothing.
@@ -36,17 +36,17 @@ func (c *Catalog) Leave(id string) {
 	c.people.mu.Lock()
 	before := len(c.people.here)
 	c.people.here = slices.DeleteFunc(slices.Clone(c.people.here), func(s *tool.Session) bool { return s.ID == id })
-	gone := len(c.people.here) < before
+	removed := len(c.people.here) < before
 	c.people.mu.Unlock()
-	if gone {
-		c.introduce()
+	if removed {
+		c.tellSessions()
 	}
 }
 
 // introduce tells each source the sessions that see it.
-func (c *Catalog) introduce() {
-	c.people.meeting.Lock()
-	defer c.people.meeting.Unlock()
+func (c *Catalog) tellSessions() {
+	c.people.notifyMu.Lock()
+	defer c.people.notifyMu.Unlock()
 	c.people.mu.Lock()
 	here := c.people.here
 	c.people.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *Catalog) introduce() {
 				sees = append(sees, s)
 			}
 		}
-		m.Meet(sees)
+		m.SetSessions(sees)
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *spoken) Tell(m *tool.Message) {
 	s.told = append(s.told, m.Method)
 }
 
-func (s *spoken) Meet(sessions []*tool.Session) {
+func (s *spoken) SetSessions(sessions []*tool.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.here = nil

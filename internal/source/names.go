@@ -16,7 +16,7 @@ const (
 )
 
 // clean replaces characters that a tool name may not have.
-func clean(name string) string {
+func sanitizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -26,7 +26,7 @@ func clean(name string) string {
 }
 
 // suffixed returns name, cut if needed, with a digest of owner and original behind it, which makes it unique.
-func suffixed(name, owner, original string) string {
+func withDigest(name, owner, original string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + original))
 	return name[:min(len(name), cutName)] + "_" + hex.EncodeToString(sum[:4])
 }
@@ -46,35 +46,35 @@ type named struct {
 // If two entries want the same name, those with an empty prefix first get their owner's name as prefix; if names
 // still clash, each of them gets a digest as a suffix. Fixed names win and never change, and reserved names stay free
 // of others even where nobody has them. The result does not depend on the order of list.
-func expose(list []named, reserved ...string) []string {
+func exposedNames(list []named, reserved ...string) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
 		names[i] = short(n.prefix, n)
 		if tool, _, _ := strings.Cut(names[i], "__"); slices.Contains(reserved, tool) && n.owner != tool {
-			names[i] = short(clean(n.owner)+"__", n)
+			names[i] = short(sanitizeName(n.owner)+"__", n)
 		}
 	}
-	for _, i := range clashing(list, names) {
+	for _, i := range duplicateNames(list, names) {
 		if list[i].prefix == "" {
-			names[i] = short(clean(list[i].owner)+"__", list[i])
+			names[i] = short(sanitizeName(list[i].owner)+"__", list[i])
 		}
 	}
-	for _, i := range clashing(list, names) {
-		names[i] = suffixed(names[i], list[i].owner, list[i].original)
+	for _, i := range duplicateNames(list, names) {
+		names[i] = withDigest(names[i], list[i].owner, list[i].original)
 	}
 	return names
 }
 
 func short(prefix string, n named) string {
-	name := clean(prefix + n.original)
+	name := sanitizeName(prefix + n.original)
 	if len(name) > maxName {
-		return suffixed(name, n.owner, n.original)
+		return withDigest(name, n.owner, n.original)
 	}
 	return name
 }
 
 // clashing returns the indices of names that are not unique and may change.
-func clashing(list []named, names []string) []int {
+func duplicateNames(list []named, names []string) []int {
 	count := map[string]int{}
 	for _, name := range names {
 		count[name]++

@@ -62,7 +62,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 	case !strings.HasPrefix(uri, ownScheme):
 		return c.readAny(ctx, call)
 	}
-	return tool.Result{}, unknown("read", "resource", call.Target, nil)
+	return tool.Result{}, unknownName("read", "resource", call.Target, nil)
 }
 
 // readOf reads from the server that a URI of the form collie://server/… names.
@@ -71,23 +71,23 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 	o, ok := c.snapshot().findSource(call.Profile, name)
 	uri, err := url.PathUnescape(escaped)
 	if !ok || err != nil || uri == "" {
-		return tool.Result{}, unknown("read", "resource", call.Target, nil)
+		return tool.Result{}, unknownName("read", "resource", call.Target, nil)
 	}
 	inner := *call
 	inner.Target = uri
-	return aliased{o.source, uri, call.Target}.Run(ctx, &inner)
+	return aliasedSource{o.source, uri, call.Target}.Run(ctx, &inner)
 }
 
 // readAny asks each source that may know the URI, in order, until one does. If a source cannot be reached, the next
 // are still asked; its error is returned only if none knows the URI.
 func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	missing, silent := unknown("read", "resource", call.Target, nil), false
-	for _, src := range c.snapshot().view(call.Profile).readers {
+	missing, silent := unknownName("read", "resource", call.Target, nil), false
+	for _, src := range c.snapshot().view(call.Profile).fallbackReaders {
 		r, err := src.Run(ctx, call)
 		switch {
-		case err == nil || ctx.Err() != nil || !notFound(err) && !unreachable(err):
+		case err == nil || ctx.Err() != nil || !notFound(err) && !isUnreachable(err):
 			return r, err
-		case !silent && unreachable(err):
+		case !silent && isUnreachable(err):
 			missing, silent = err, true
 		}
 	}
@@ -95,7 +95,7 @@ func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, er
 }
 
 // unreachable reports whether an error means that the source gave no answer at all.
-func unreachable(err error) bool {
+func isUnreachable(err error) bool {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, tool.Crashed, tool.Timeout, tool.Disabled:
 		return true
@@ -113,13 +113,13 @@ func notFound(err error) bool {
 }
 
 // aliased is a source that knows a resource by another URI than clients do.
-type aliased struct {
+type aliasedSource struct {
 	tool.Source
 	original, exposed string
 }
 
 // Run replaces the source's URI in the result by the one that clients know.
-func (a aliased) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
+func (a aliasedSource) Run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	r, err := a.Source.Run(ctx, call)
 	if err != nil || call.Kind != tool.KindRead {
 		return r, err
@@ -144,7 +144,7 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	p := &s.view(call.Profile).profile
 	_, t := s.findTool(name)
 	if t == nil || len(shownActions(t, p)) == 0 {
-		return "", unknown("help", "tool", name, s.toolNames(p))
+		return "", unknownName("help", "tool", name, s.toolNames(p))
 	}
 	actions := shownActions(t, p)
 	if action == "" {

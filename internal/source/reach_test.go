@@ -197,7 +197,7 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 	w.catalog = open(t, source.Options{Profiles: map[string]source.Profile{"": w.profile}}, all...)
 	for _, e := range list(t, w.catalog, tool.ListTools, "") {
 		name := e.Get("name").String()
-		if _, twice := w.listed[name]; twice || !callable.MatchString(name) {
+		if _, twice := w.listed[name]; twice || !callLine.MatchString(name) {
 			t.Errorf("%q is listed twice, or no name that all clients take", name)
 		}
 		w.listed[name] = e
@@ -208,7 +208,7 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 	return w
 }
 
-var callable = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var callLine = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // sourcesIn returns a source for each tool.
 func sourcesIn(tools []tool.Tool) []tool.Source {

@@ -43,7 +43,7 @@ func (c *Catalog) resolve(call *tool.Call) error {
 	case tool.KindPrompt:
 		t, ok := v.prompts[call.Name]
 		if !ok {
-			return unknown("get prompt", "prompt", call.Name, keys(v.prompts))
+			return unknownName("get prompt", "prompt", call.Name, keys(v.prompts))
 		}
 		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
 		return nil
@@ -102,7 +102,7 @@ func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
 func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 	call.Source, call.Tool = t.source, t.tool.Name
 	if !t.grouped {
-		call.Action, call.Target, call.Args = t.action, t.original, adapted(t.action, call.Args, "")
+		call.Action, call.Target, call.Args = t.action, t.original, adaptArguments(t.action, call.Args, "")
 		return nil
 	}
 	return c.resolveAction(v, call, t)
@@ -110,12 +110,12 @@ func (c *Catalog) resolveTarget(v *view, call *tool.Call, t target) error {
 
 // adaptArguments returns arguments for an action, converted as its source's Adapt does ("5" for 5, say) and without the
 // argument named except, if that is not empty.
-func adapted(a *tool.Action, args json.RawMessage, except string) json.RawMessage {
+func adaptArguments(a *tool.Action, args json.RawMessage, except string) json.RawMessage {
 	switch {
 	case a.Adapt != nil:
 		return a.Adapt(args, except)
 	case except != "":
-		return without(args, except)
+		return withoutMember(args, except)
 	}
 	return args
 }
@@ -155,18 +155,18 @@ func offers(t *tool.Tool, name string) bool {
 
 // resolveAction fills in the action that a call of a grouped tool names.
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
-	name := actionName(t.tool, argument(call.Args, "action"))
+	name := actionName(t.tool, stringArgument(call.Args, "action"))
 	off := t.isOff(&v.profile)
 	if !off && (name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction)) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
-		if topic := argument(call.Args, "topic"); topic != "" {
+		if topic := stringArgument(call.Args, "topic"); topic != "" {
 			call.Target += "/" + actionName(t.tool, topic)
 		}
 		return nil
 	}
 	for i := range t.tool.Actions {
 		if a := &t.tool.Actions[i]; a.Name == name && v.profile.shows(t.tool, name) {
-			call.Action, call.Target, call.Args = a, a.Name, ungroup(t.tool, a, call.Args)
+			call.Action, call.Target, call.Args = a, a.Name, ungroupedArguments(t.tool, a, call.Args)
 			return nil
 		}
 	}
@@ -198,7 +198,7 @@ func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
 	if t, ok := v.resources[call.Name]; ok {
 		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
 		if t.original != call.Name {
-			call.Source = aliased{t.source, t.original, call.Name}
+			call.Source = aliasedSource{t.source, t.original, call.Name}
 		}
 		return nil
 	}
@@ -212,8 +212,8 @@ func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
 			return nil
 		}
 	}
-	if len(v.readers) == 0 {
-		return unknown("read", "resource", call.Name, keys(v.resources))
+	if len(v.fallbackReaders) == 0 {
+		return unknownName("read", "resource", call.Name, keys(v.resources))
 	}
 	call.Source = c
 	return nil
@@ -224,7 +224,7 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 	if gjson.GetBytes(call.Params, "ref.type").String() == "ref/prompt" {
 		t, ok := v.prompts[call.Name]
 		if !ok {
-			return unknown("complete", "prompt", call.Name, keys(v.prompts))
+			return unknownName("complete", "prompt", call.Name, keys(v.prompts))
 		}
 		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
 		return nil
@@ -239,7 +239,7 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 			return nil
 		}
 	}
-	return unknown("complete", "resource template", call.Name, nil)
+	return unknownName("complete", "resource template", call.Name, nil)
 }
 
 // unknownTool returns the error for a tool that is not listed. For a name joined from a tool and an action, such as
@@ -268,7 +268,7 @@ func unknownTool(v *view, name string) error {
 }
 
 // unknown returns the error for a name that nothing has, with the nearest name that exists.
-func unknown(op, what, name string, known []string) error {
+func unknownName(op, what, name string, known []string) error {
 	return notKnown(op, "unknown "+what, name, known)
 }
 

@@ -146,9 +146,9 @@ func (v *view) searchDefinitions() []json.RawMessage {
 	call := define(callName, "Call a tool that "+findName+" found, or that you know the name of. It answers as that tool does.", callSchema, false)
 	head := fmt.Sprintf("Find tools by what they do. %d tools are not listed but can be called with %s. Ask in a few words, best English ones. They belong to:",
 		len(v.search.names), callName)
-	left := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
-	left = min(left, mostDescription-len(head))
-	return []json.RawMessage{define(findName, head+v.behind(left), findAction.InputSchema, true), describe, call}
+	remaining := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
+	remaining = min(remaining, mostDescription-len(head))
+	return []json.RawMessage{define(findName, head+v.behind(remaining), findAction.InputSchema, true), describe, call}
 }
 
 // behind lists the Tools that are behind the search and what they are for, in about most bytes of JSON.
@@ -159,7 +159,7 @@ func (v *view) behind(most int) string {
 	}
 	list := strings.Join(names, ", ")
 	if len(list) > most {
-		return " " + cut(list, max(0, most-len(" …"))) + "…"
+		return " " + truncate(list, max(0, most-len(" …"))) + "…"
 	}
 	if len(names) > mostAbout || !slices.ContainsFunc(v.search.tools, func(t *tool.Tool) bool { return t.About != "" }) {
 		return " " + list
@@ -169,8 +169,8 @@ func (v *view) behind(most int) string {
 	for _, t := range v.search.tools {
 		b.WriteString("\n" + t.Name)
 		if about := firstLine(t.About, each); about != "" {
-			for quoted := len(encoded(about)); quoted > each-len(": ") && about != ""; quoted = len(encoded(about)) {
-				about = cut(about, max(0, len(about)-max(1, quoted-each+len(": "))))
+			for quoted := len(jsonEscaped(about)); quoted > each-len(": ") && about != ""; quoted = len(jsonEscaped(about)) {
+				about = truncate(about, max(0, len(about)-max(1, quoted-each+len(": "))))
 			}
 			if about != "" {
 				b.WriteString(": " + about)
@@ -181,7 +181,7 @@ func (v *view) behind(most int) string {
 }
 
 // encoded returns text as JSON encodes it, without the quotes.
-func encoded(text string) string {
+func jsonEscaped(text string) string {
 	o := orderedObject{}
 	o.add("", text)
 	return strings.TrimSuffix(strings.TrimPrefix(string(o.bytes()), `{"":"`), `"}`)
@@ -198,8 +198,8 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 		call.Action = &describeAction
 		return nil
 	}
-	given := gjson.ParseBytes(call.Args)
-	name, args := given.Get("name"), unwritten(given.Get("args"))
+	servedDigest := gjson.ParseBytes(call.Args)
+	name, args := servedDigest.Get("name"), decodedObject(servedDigest.Get("args"))
 	switch {
 	case name.Type != gjson.String || name.Str == "":
 		return badSearchCall("name", "must be the name of a tool, as "+findName+" gives it")
@@ -221,7 +221,7 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 
 // decodedObject returns the object that v, a string, holds as JSON; any other v is returned as it is. Objects with
 // members of any name are declared as strings in lists, so clients send them so.
-func unwritten(v gjson.Result) gjson.Result {
+func decodedObject(v gjson.Result) gjson.Result {
 	if v.Type == gjson.String && gjson.Valid(v.Str) {
 		if inner := gjson.Parse(v.Str); inner.IsObject() || inner.Type == gjson.Null {
 			return inner
@@ -262,7 +262,7 @@ func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	case t.action == nil:
 		return textResult(string(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))), nil
 	}
-	return textResult(string(renamed(t.action.Definition, t.action.Name, name))), nil
+	return textResult(string(withName(t.action.Definition, t.action.Name, name))), nil
 }
 
 // find returns the best matches for a query, each with its signature and a short description.
@@ -290,7 +290,7 @@ func (v *view) find(query, server string, limit int) (tool.Result, error) {
 		if n++; n > min(limit, mostHits) {
 			break
 		}
-		b.WriteString(callable(name, t.action) + "\n")
+		b.WriteString(callLine(name, t.action) + "\n")
 		english = english && !hasHan(t.action.Description)
 	}
 	if n == 0 {
@@ -309,7 +309,7 @@ func hasHan(text string) bool {
 }
 
 // callable returns a line that shows how to call an action by name, and what it does.
-func callable(name string, a *tool.Action) string {
+func callLine(name string, a *tool.Action) string {
 	signature := ""
 	if a.Signature != "" {
 		_, rest, _ := strings.Cut(a.Signature, "(")

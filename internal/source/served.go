@@ -14,7 +14,7 @@ type served struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
-	lists map[servedList]*given
+	lists map[servedList]*servedDigest
 }
 
 // servedList is a list by the profile that it shows.
@@ -25,7 +25,7 @@ type servedList struct {
 
 // given is what the clients of a profile may hold of a list: one that they were given since they were told of a change,
 // or several.
-type given struct {
+type servedDigest struct {
 	digest  uint64
 	several bool
 }
@@ -53,11 +53,11 @@ func (x *served) once(list func() json.RawMessage) func() (json.RawMessage, uint
 
 // note says that a client is given a list of v. Whoever lists anything will hear of changes of the short lists too, as the
 // view has them.
-func (x *served) note(v *view, kind tool.ListKind) {
+func (x *served) record(v *view, kind tool.ListKind) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.lists == nil {
-		x.lists = map[servedList]*given{}
+		x.lists = map[servedList]*servedDigest{}
 	}
 	for k, list := range v.lists {
 		if k == tool.ListTools && kind != k {
@@ -66,7 +66,7 @@ func (x *served) note(v *view, kind tool.ListKind) {
 		_, digest := list()
 		switch g := x.lists[servedList{v.name, k}]; {
 		case g == nil:
-			x.lists[servedList{v.name, k}] = &given{digest: digest}
+			x.lists[servedList{v.name, k}] = &servedDigest{digest: digest}
 		case k == kind && g.digest != digest:
 			g.several = true
 		}
@@ -82,7 +82,7 @@ func (x *served) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
 	differs, known := false, false
 	for _, kind := range listsOf[ch] {
 		g := x.lists[servedList{v.name, kind}]
-		if was := x.lists[servedList{profile, kind}]; v.name == nobody && was != nil {
+		if was := x.lists[servedList{profile, kind}]; v.name == emptyProfile && was != nil {
 			g = was // the settings had the profile until now
 		}
 		if g == nil {
@@ -90,7 +90,7 @@ func (x *served) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
 		}
 		_, digest := v.lists[kind]()
 		differs, known = differs || g.several || g.digest != digest, true
-		*g = given{digest: digest}
+		*g = servedDigest{digest: digest}
 	}
 	return differs || !known
 }
@@ -100,7 +100,7 @@ func (c *Catalog) change(kind tool.ChangeKind) tool.Change {
 	differ := map[string]bool{}
 	return tool.Change{Kind: kind, Differs: func(profile string) bool {
 		view, _ := c.profile(profile) // which may have several names
-		if view == nobody {
+		if view == emptyProfile {
 			view = profile
 		}
 		d, asked := differ[view]

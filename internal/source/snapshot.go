@@ -11,13 +11,13 @@ import (
 type snapshot struct {
 	revision uint64
 	catalog  *Catalog
-	offers   []offered
+	offers   []sourceOffer
 
 	mu    sync.Mutex
 	views map[string]*view
 }
 
-type offered struct {
+type sourceOffer struct {
 	source tool.Source
 	offer  *tool.Offer
 }
@@ -26,7 +26,7 @@ type offered struct {
 func newSnapshot(c *Catalog, revision uint64) *snapshot {
 	s := &snapshot{revision: revision, catalog: c, views: map[string]*view{}}
 	for _, src := range c.sources {
-		s.offers = append(s.offers, offered{src, src.Offer()})
+		s.offers = append(s.offers, sourceOffer{src, src.Offer()})
 	}
 	return s
 }
@@ -57,14 +57,14 @@ func (s *snapshot) findTool(name string) (tool.Source, *tool.Tool) {
 }
 
 // findSource returns the offer of the source with that name, if the profile sees anything of it.
-func (s *snapshot) findSource(profile, name string) (offered, bool) {
+func (s *snapshot) findSource(profile, name string) (sourceOffer, bool) {
 	for _, o := range s.offers {
 		if o.source.Name() == name {
 			_, p := s.catalog.profile(profile)
 			return o, p.sees(o.source)
 		}
 	}
-	return offered{}, false
+	return sourceOffer{}, false
 }
 
 // instructions joins our own advice with that of the sources that the profile sees: at most 500 characters of each, 8
@@ -72,7 +72,7 @@ func (s *snapshot) findSource(profile, name string) (offered, bool) {
 func (s *snapshot) instructions(own string, p *Profile) string {
 	const most, each, ours = 8 << 10, 500, 4 << 10
 	var b strings.Builder
-	b.WriteString(cut(own, ours))
+	b.WriteString(truncate(own, ours))
 	for _, o := range s.offers {
 		text := strings.TrimSpace(o.offer.Instructions)
 		if text == "" || !p.sees(o.source) {
@@ -104,7 +104,7 @@ func (c *Catalog) Shows(profile, source string) bool {
 }
 
 // cut returns at most the first n bytes of s, without splitting a character.
-func cut(s string, n int) string {
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -29,7 +29,7 @@ type subscription struct {
 }
 
 // hold returns the subscription of a URI, made if needed. The caller must release it.
-func (s *subscriptions) hold(uri string) *subscription {
+func (s *subscriptions) acquire(uri string) *subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -55,20 +55,20 @@ func (s *subscriptions) release(uri string, sub *subscription) {
 // Subscribe asks the owner of uri for its updates, which then arrive by Watch. Each successful call needs one
 // Unsubscribe.
 func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
-	sub := c.watched.hold(uri)
+	sub := c.watched.acquire(uri)
 	defer c.watched.release(uri, sub)
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.count == 0 {
 		var err error
-		if sub.reader, sub.uri, err = c.subscribed(profile, uri); err != nil {
+		if sub.reader, sub.uri, err = c.subscribedSource(profile, uri); err != nil {
 			return err
 		}
 		if err := sub.reader.Subscribe(ctx, sub.uri); err != nil {
 			return err
 		}
 	} else if _, p := c.profile(profile); !p.sees(sub.reader) { // a profile that sees more has subscribed to it
-		return unknown("subscribe", "resource", uri, nil)
+		return unknownName("subscribe", "resource", uri, nil)
 	}
 	sub.count++
 	return nil
@@ -77,7 +77,7 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 // Unsubscribe undoes one Subscribe, at the source to which that went. The profile is ignored: URIs mean the same in
 // all of them.
 func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
-	sub := c.watched.hold(uri)
+	sub := c.watched.acquire(uri)
 	defer c.watched.release(uri, sub)
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 	if sub.count--; sub.count > 0 {
 		return nil
 	}
-	reader := c.successor(sub.reader) // a replaced source has handed its subscriptions to this one
+	reader := c.currentPeer(sub.reader) // a replaced source has handed its subscriptions to this one
 	if reader == nil {
 		return nil
 	}
@@ -96,14 +96,14 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 
 // subscribed returns the source that sends updates of a resource, and its own URI for it: the owner of the URI, else
 // the first source that accepts the subscription.
-func (c *Catalog) subscribed(profile, uri string) (tool.Peer, string, error) {
+func (c *Catalog) subscribedSource(profile, uri string) (tool.Peer, string, error) {
 	call := tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri, Profile: profile}}
 	s := c.snapshot()
 	if err := c.resolveURI(s.view(profile), &call); err != nil {
 		return nil, "", err
 	}
 	src := call.Source
-	if a, ok := src.(aliased); ok {
+	if a, ok := src.(aliasedSource); ok {
 		src = a.Source
 	}
 	if src == tool.Source(c) && !strings.HasPrefix(uri, ownScheme) {
@@ -140,9 +140,9 @@ func (c *Catalog) exposed(ch tool.Change) tool.Change {
 
 // levels keeps the log level that each holder wants; sources are told the most verbose of them.
 type levels struct {
-	mu      sync.Mutex
-	holders map[any]int
-	current int
+	mu        sync.Mutex
+	bySession map[any]int
+	current   int
 }
 
 // logLevels are the levels of MCP, the most verbose first.
@@ -156,16 +156,16 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 		return &tool.Error{Op: "set log level", Kind: tool.Invalid, Subject: level, Message: "unknown level", Hint: "levels: " + strings.Join(logLevels, ", ")}
 	}
 	c.levels.mu.Lock()
-	if c.levels.holders == nil {
-		c.levels.holders, c.levels.current = map[any]int{}, len(logLevels)
+	if c.levels.bySession == nil {
+		c.levels.bySession, c.levels.current = map[any]int{}, len(logLevels)
 	}
 	if level == "" {
-		delete(c.levels.holders, holder)
+		delete(c.levels.bySession, holder)
 	} else {
-		c.levels.holders[holder] = n
+		c.levels.bySession[holder] = n
 	}
 	most := len(logLevels)
-	for _, l := range c.levels.holders {
+	for _, l := range c.levels.bySession {
 		most = min(most, l)
 	}
 	changed := most != c.levels.current && most < len(logLevels)

@@ -16,20 +16,20 @@ import (
 
 // view is what one profile sees of a snapshot: its lists as they are sent, and the target of each name in them.
 type view struct {
-	name      string // name of the profile
-	profile   Profile
-	lists     map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
-	tools     map[string]target
-	off       map[string]target // names of what is switched off
-	prompts   map[string]target
-	resources map[string]target
-	uris      map[string]target // resources as if the profile hid none, since a URI means the same in all profiles
-	templates []templateTarget
-	readers   []tool.Source // sources that may know URIs that no list names, in order
-	names     []string      // names of the listed tools, in order
-	search    *search       // what is behind the search tools; nil for nothing
-	told      atomic.Bool   // a client has been shown it
-	unkept    atomic.Bool   // has chosen views that are not stored yet
+	name              string // name of the profile
+	profile           Profile
+	lists             map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
+	tools             map[string]target
+	off               map[string]target // names of what is switched off
+	prompts           map[string]target
+	resources         map[string]target
+	uris              map[string]target // resources as if the profile hid none, since a URI means the same in all profiles
+	templates         []templateTarget
+	fallbackReaders   []tool.Source // sources that may know URIs that no list names, in order
+	names             []string      // names of the listed tools, in order
+	search            *search       // what is behind the search tools; nil for nothing
+	told              atomic.Bool   // a client has been shown it
+	hasUnsavedChoices atomic.Bool   // has chosen views that are not stored yet
 }
 
 // target is what an exposed name stands for.
@@ -70,7 +70,7 @@ func newView(s *snapshot, name string, p *Profile) *view {
 	if p.View == "" && p.Default == tool.Auto {
 		views, fresh := s.choose(p, s.catalog.auto.of(name, p.Budget))
 		v.profile.chosen = views
-		v.unkept.Store(fresh)
+		v.hasUnsavedChoices.Store(fresh)
 	}
 	v.addTools(s, &v.profile)
 	v.addResources(s, p)
@@ -105,13 +105,13 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		want = append(want, named{owner: searchTool.Name, original: name, fixed: true})
 	}
 	var found []string
-	for i, name := range expose(want, *s.catalog.reserved.Load()...)[:len(targets)] {
+	for i, name := range exposedNames(want, *s.catalog.reserved.Load()...)[:len(targets)] {
 		t := targets[i]
 		if t.isOff(p) {
 			v.off[name] = t
 			continue
 		}
-		if _, taken := v.tools[name]; taken {
+		if _, exists := v.tools[name]; exists {
 			s.catalog.log.Warn("two tools want one name, the first has it", "name", name, "tool", t.tool.Name)
 			continue
 		}
@@ -139,7 +139,7 @@ func (v *view) toolList() json.RawMessage {
 		if t := v.tools[name]; t.grouped {
 			list.add(groupDefinition(name, t.tool, shownActions(t.tool, &v.profile)))
 		} else if t.action.Strict {
-			list.addNamed(accepted(t.action.Definition), t.action.Name, name)
+			list.addNamed(simplifiedDefinition(t.action.Definition), t.action.Name, name)
 		} else {
 			list.addNamed(t.action.Definition, t.action.Name, name)
 		}
@@ -167,7 +167,7 @@ func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
 }
 
 // renamed returns a definition with another name. All other bytes stay.
-func renamed(def json.RawMessage, old, name string) json.RawMessage {
+func withName(def json.RawMessage, old, name string) json.RawMessage {
 	if old == name {
 		return def
 	}
@@ -193,11 +193,11 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 		for i := range o.offer.Resources {
 			r := &o.offer.Resources[i]
 			uri, def := r.URI, r.Definition
-			first, taken := v.uris[uri]
-			if taken && first.source == o.source {
+			first, exists := v.uris[uri]
+			if exists && first.source == o.source {
 				continue // of a URI that one source lists twice, the first counts
 			}
-			if taken || strings.HasPrefix(uri, ownScheme) {
+			if exists || strings.HasPrefix(uri, ownScheme) {
 				uri = serverURI + o.source.Name() + "/" + url.PathEscape(r.URI)
 				def = set(def, "uri", uri)
 				s.catalog.log.Info("a resource URI is taken, this source's gets another", "uri", r.URI, "source", o.source.Name(), "now", uri)
@@ -224,7 +224,7 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 			}
 		}
 		if o.offer.ReadsAny {
-			v.readers = append(v.readers, o.source)
+			v.fallbackReaders = append(v.fallbackReaders, o.source)
 		}
 	}
 	v.addOwn(s, resources, templates)
@@ -252,8 +252,8 @@ func (v *view) addPrompts(s *snapshot, p *Profile) {
 		}
 	}
 	list := newList(tool.ListPrompts, 0)
-	for i, name := range expose(want) {
-		if _, taken := v.prompts[name]; !taken && p.sees(targets[i].source) {
+	for i, name := range exposedNames(want) {
+		if _, exists := v.prompts[name]; !exists && p.sees(targets[i].source) {
 			v.prompts[name] = targets[i]
 			list.addNamed(defs[i], targets[i].original, name)
 		}
@@ -291,7 +291,7 @@ func (l *list) next() {
 func (l *list) addNamed(def json.RawMessage, old, name string) {
 	rest, first := strings.CutPrefix(string(def[:min(len(def), len(nameFirst)+len(old)+1)]), nameFirst+old)
 	if !first || rest != `"` || !plain(old) || !plain(name) {
-		l.add(renamed(def, old, name))
+		l.add(withName(def, old, name))
 		return
 	}
 	l.next()

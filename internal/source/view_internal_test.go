@@ -21,7 +21,7 @@ func TestNamesAreReplacedAlike(t *testing.T) {
 				l.addNamed(json.RawMessage(def), old, name)
 				want := newList(tool.ListTools, 0)
 				want.add(json.RawMessage(`1`))
-				want.add(renamed(json.RawMessage(def), old, name))
+				want.add(withName(json.RawMessage(def), old, name))
 				if got, want := string(l.bytes()), string(want.bytes()); got != want {
 					t.Errorf("%s of %s as %s:\n got %s\nwant %s", old, def, name, got, want)
 				}

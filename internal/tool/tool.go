@@ -297,7 +297,7 @@ type Peer interface {
 	Tell(m *Message)
 	// SetSessions passes the sessions that see the Source, whenever their list changes. The Source may keep the
 	// list.
-	Meet(sessions []*Session)
+	SetSessions(sessions []*Session)
 }
 
 // ChangeKind says what a [Change] is about.

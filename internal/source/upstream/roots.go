@@ -48,7 +48,7 @@ func (r *rooting) moved(now string) bool {
 
 // SetSessions records the connected sessions. A server that has asked for roots is told of a change if it would now get
 // another session's.
-func (s *Server) Meet(sessions []*tool.Session) {
+func (s *Server) SetSessions(sessions []*tool.Session) {
 	s.sessions.Store(&sessions)
 	for _, c := range s.live() {
 		now := ""

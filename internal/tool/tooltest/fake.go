@@ -81,7 +81,7 @@ func (f *Fake) Owns(*tool.Message) bool { return false }
 func (f *Fake) Tell(*tool.Message) {}
 
 // Meet does nothing.
-func (f *Fake) Meet([]*tool.Session) {}
+func (f *Fake) SetSessions([]*tool.Session) {}
 
 // Fail ends the start without an offer.
 func (f *Fake) Fail() { f.start.Do(func() { close(f.started) }) }
