@@ -50,39 +50,39 @@ const (
 var weights = [fields]float32{inName: 3, inTitle: 2, inHead: 1.6, inBody: 0.5, inParams: 0.35, inValues: 0.15, inServer: 1}
 
 // spread is how much a word's weight falls in a long field (BM25's b), from 0 to 1.
-var spread = [fields]float32{inName: 0.4, inTitle: 0.4, inHead: 0.5, inBody: 0.8, inParams: 0.6, inValues: 0.15, inServer: 0}
+var lengthNorm = [fields]float32{inName: 0.4, inTitle: 0.4, inHead: 0.5, inBody: 0.8, inParams: 0.6, inValues: 0.15, inServer: 0}
 
 const (
 	// saturation is BM25's k1: the larger it is, the more each repetition of a word in a document still adds.
 	saturation = 2.2
 	// related is the factor for a word of the same meaning, similar the one for a word that only looks alike.
-	related, similar = 0.8, 0.5
+	synonymFactor, similarFactor = 0.8, 0.5
 	// commonly is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
 	// known word.
-	commonly, crossing = 0.4, 0.3
+	commonFactor, pairFactor = 0.4, 0.3
 	// coverage is the weight of having many different words of the question rather than one of them often. named is
 	// the weight of the share of the name that the question explains.
-	coverage, named = 0.45, 0.36
+	coverageWeight, named = 0.45, 0.36
 	// agrees is the factor for an action that does what the question asks for, differs the one where only one of the
 	// two is a read.
-	agrees, differs = 1.1, 0.95
+	sameVerbFactor, otherVerbFactor = 1.1, 0.95
 	// rarest bounds the weight that a word gets for being rare.
-	rarest = 4.7
+	maxRarity = 4.7
 	// mention is the weight from which on a document counts as being about a word, and not just mentioning it.
-	mention = 2.6
+	mentionWeight = 2.6
 	// again is the factor when a word of a document matches a second word of the question, foreign the one for a
 	// match across languages.
-	again, foreign = 0.17, 0.8
+	repeatFactor, otherServerFactor = 0.17, 0.8
 	// verbal is the factor for words that say what is to be done rather than to what.
-	verbal = 0.6
+	verbWordFactor = 0.6
 	// formed is the bonus for a name that has a word of the question in the same form, ending included.
-	formed = 0.28
+	exactFormBonus = 0.28
 )
 
 // Index is a searchable set of documents. It is immutable and safe for concurrent use.
 type Index struct {
 	docs     int
-	deeds    []deeds            // per document: what its name says that it does
+	verbSet  []verbSet          // per document: what its name says that it does
 	names    []float64          // per document: the summed rarity of the words of its name
 	terms    map[string]int32   // by word: index into postings
 	postings [][]posting        // by term; documents ascending
@@ -99,12 +99,12 @@ type posting struct {
 
 // New builds an index of documents, in about 20 µs for a usual document. It does not keep docs.
 func New(docs []Doc) *Index {
-	x := &Index{docs: len(docs), deeds: make([]deeds, len(docs)), names: make([]float64, len(docs)), terms: map[string]int32{}, forms: map[string][]int32{}}
+	x := &Index{docs: len(docs), verbSet: make([]verbSet, len(docs)), names: make([]float64, len(docs)), terms: map[string]int32{}, forms: map[string][]int32{}}
 	var lengths [fields]float32
 	type occurrence struct{ term, field int32 }
 	all := make([][]occurrence, len(docs))
 	each := make([][fields]float32, len(docs))
-	shared := prefixes(docs)
+	shared := namePrefixes(docs)
 	var s scanner
 	for i := range docs {
 		add := func(field int, text string) {
@@ -124,7 +124,7 @@ func New(docs []Doc) *Index {
 		prefix := shared[d.Server]
 		add(inServer, d.Name[:prefix])
 		add(inName, d.Name[prefix:])
-		x.deeds[i] = deedsOf(s.found)
+		x.verbSet[i] = verbsOf(s.found)
 		scan(d.Name[prefix:], func(word string) {
 			word = lower(word)
 			if list := x.forms[word]; len(list) == 0 || list[len(list)-1] != int32(i) {
@@ -133,11 +133,11 @@ func New(docs []Doc) *Index {
 		}, func(string) {})
 		add(inTitle, d.Title)
 		add(inHead, head)
-		add(inBody, cut(body))
+		add(inBody, leadingText(body))
 		for _, p := range d.Params {
 			add(inParams, p)
 		}
-		add(inValues, cut(d.Values))
+		add(inValues, leadingText(d.Values))
 		add(inServer, d.Server)
 		add(inServer, d.About)
 	}
@@ -148,7 +148,7 @@ func New(docs []Doc) *Index {
 	for i, found := range all {
 		for _, o := range found {
 			f := o.field
-			part := weights[f] / (1 - spread[f] + spread[f]*each[i][f]/lengths[f])
+			part := weights[f] / (1 - lengthNorm[f] + lengthNorm[f]*each[i][f]/lengths[f])
 			list := x.postings[o.term]
 			if n := len(list); n > 0 && list[n-1].doc == int32(i) {
 				list[n-1].count += part
@@ -161,7 +161,7 @@ func New(docs []Doc) *Index {
 	x.spreads = make([]float64, len(x.postings))
 	for term, list := range x.postings {
 		for _, p := range list {
-			x.spreads[term] += x.weighs(p)
+			x.spreads[term] += x.relevance(p)
 		}
 		for _, p := range list {
 			if p.named {
@@ -179,7 +179,7 @@ func New(docs []Doc) *Index {
 
 // namePrefixes returns, by server, the length in bytes of the prefix that the names of all its actions share, up to a
 // separator: "linear_", "API-".
-func prefixes(docs []Doc) map[string]int {
+func namePrefixes(docs []Doc) map[string]int {
 	first, out, count := map[string]string{}, map[string]int{}, map[string]int{}
 	for i := range docs {
 		d := &docs[i]
@@ -201,11 +201,11 @@ func prefixes(docs []Doc) map[string]int {
 // Search returns at most limit documents that match text, the best first. Equally good documents keep the order in
 // which [New] got them. A text without words matches nothing.
 func (x *Index) Search(text string, limit int) []Hit {
-	if lower := " " + strings.ToLower(text) + " "; turns().Replace(lower) != lower {
-		text = turns().Replace(lower) // only if needed, since its capitals separate the words of names
+	if lower := " " + strings.ToLower(text) + " "; phraseReplacer().Replace(lower) != lower {
+		text = phraseReplacer().Replace(lower) // only if needed, since its capitals separate the words of names
 	}
 	words, every := question(text)
-	wanted := deedsOf(every)
+	wanted := verbsOf(every)
 	if len(words) == 0 || limit <= 0 {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (x *Index) Search(text string, limit int) []Hit {
 		variants := each[i]
 		for j := range variants {
 			if claims[variants[j].term].word != i {
-				variants[j].weight *= again
+				variants[j].weight *= repeatFactor
 			}
 		}
 		importance := 0.0
@@ -243,33 +243,33 @@ func (x *Index) Search(text string, limit int) []Hit {
 				if best[p.doc] == 0 && counts[p.doc] == 0 {
 					touched = append(touched, p.doc)
 				}
-				if v.meant {
+				if v.synonym {
 					counts[p.doc] += float64(p.count) * v.weight
 				} else {
-					best[p.doc] = max(best[p.doc], v.weight*rarity*saturated(float64(p.count)))
+					best[p.doc] = max(best[p.doc], v.weight*rarity*saturate(float64(p.count)))
 					counts[p.doc] += float64(p.count) * v.weight
 				}
 				if p.named {
 					inName[p.doc] = max(inName[p.doc], v.weight*rarity)
 				}
 			}
-			if !v.meant {
+			if !v.synonym {
 				importance = max(importance, rarity*v.weight)
 			}
 		}
 		n := 0.0
 		for _, d := range touched {
-			n += min(1, counts[d]/mention)
+			n += min(1, counts[d]/mentionWeight)
 		}
 		rarity := x.rarity(n) // all words of this meaning, as if they were one word
-		importance = max(importance, rarity*related)
+		importance = max(importance, rarity*synonymFactor)
 		for _, d := range x.forms[word.raw] {
-			total[d] += formed * rarity * word.weight
+			total[d] += exactFormBonus * rarity * word.weight
 		}
 		for _, d := range touched {
-			best[d] = max(best[d], rarity*saturated(counts[d]))
+			best[d] = max(best[d], rarity*saturate(counts[d]))
 			total[d] += best[d] * word.weight
-			met[d] += min(importance, max(rarity*related, best[d])) * word.weight
+			met[d] += min(importance, max(rarity*synonymFactor, best[d])) * word.weight
 			inNames[d] += inName[d]
 			best[d], counts[d], inName[d] = 0, 0, 0
 		}
@@ -279,11 +279,11 @@ func (x *Index) Search(text string, limit int) []Hit {
 	var hits []Hit
 	for d, t := range total {
 		if t > 0 {
-			t *= 1 - coverage + coverage*met[d]/all
+			t *= 1 - coverageWeight + coverageWeight*met[d]/all
 			if x.names[d] > 0 {
 				t *= 1 - named + named*min(1, inNames[d]/x.names[d])
 			}
-			hits = append(hits, Hit{d, t * fits(wanted, x.deeds[d])})
+			hits = append(hits, Hit{d, t * verbFactor(wanted, x.verbSet[d])})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
@@ -291,21 +291,21 @@ func (x *Index) Search(text string, limit int) []Hit {
 }
 
 // weighs returns how far the document of p is about the term, from 0 to 1.
-func (x *Index) weighs(p posting) float64 { return min(1, float64(p.count)/mention) }
+func (x *Index) relevance(p posting) float64 { return min(1, float64(p.count)/mentionWeight) }
 
 // rarity returns the weight of a word that n documents have: the fewer, the more.
 func (x *Index) rarity(n float64) float64 {
-	return min(rarest, math.Log(1+(float64(x.docs)-n+0.5)/(n+0.5)))
+	return min(maxRarity, math.Log(1+(float64(x.docs)-n+0.5)/(n+0.5)))
 }
 
 // saturated returns the weight of a word that occurs count times in a document.
-func saturated(count float64) float64 { return count * (saturation + 1) / (saturation + count) }
+func saturate(count float64) float64 { return count * (saturation + 1) / (saturation + count) }
 
 // variant is a term of the index that a word of the question matches.
 type variant struct {
-	term   int32
-	weight float64
-	meant  bool // a different word of the same meaning
+	term    int32
+	weight  float64
+	synonym bool // a different word of the same meaning
 }
 
 // variants returns the terms that a word of the question matches: the word itself and words of the same meaning; only
@@ -315,28 +315,28 @@ func (x *Index) variants(a asked) []variant {
 	if id, ok := x.terms[a.word]; ok {
 		out = append(out, variant{id, 1, false})
 	}
-	for _, other := range meanings()[a.word] {
+	for _, other := range synonymsOf()[a.word] {
 		if id, ok := x.terms[other]; ok {
-			weight := related
+			weight := synonymFactor
 			if other[0] < 0x80 && a.word[0] >= 0x80 {
-				weight *= foreign
+				weight *= otherServerFactor
 			}
 			out = append(out, variant{id, weight, true})
 		}
 	}
 	for _, part := range a.parts {
 		if id, ok := x.terms[part]; ok {
-			out = append(out, variant{id, similar, false})
+			out = append(out, variant{id, similarFactor, false})
 		}
 	}
 	if out != nil || len(a.word) < 4 || a.word[0] >= 0x80 {
 		return out
 	}
 	for i := 3; i <= len(a.raw)-3; i++ {
-		first, ok := x.terms[base(a.raw[:i])]
-		second, and := x.terms[base(a.raw[i:])]
+		first, ok := x.terms[stemOf(a.raw[:i])]
+		second, and := x.terms[stemOf(a.raw[i:])]
 		if ok && and {
-			return append(out, variant{first, similar, false}, variant{second, similar, false})
+			return append(out, variant{first, similarFactor, false}, variant{second, similarFactor, false})
 		}
 	}
 	at, _ := slices.BinarySearch(x.sorted, a.word[:4])
@@ -344,8 +344,8 @@ func (x *Index) variants(a asked) []variant {
 		if other[:min(4, len(other))] != a.word[:4] {
 			break
 		}
-		if alike(a.word, other) {
-			out = append(out, variant{x.terms[other], similar, false})
+		if isSimilar(a.word, other) {
+			out = append(out, variant{x.terms[other], similarFactor, false})
 		}
 	}
 	return out
@@ -353,7 +353,7 @@ func (x *Index) variants(a asked) []variant {
 
 // isSimilar reports whether one word is a prefix of the other, or whether they differ by one letter or one swap of
 // neighbouring letters.
-func alike(a, b string) bool {
+func isSimilar(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

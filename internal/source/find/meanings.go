@@ -513,7 +513,7 @@ file info size modified metadata 文件信息 文件大小 修改时间
 `
 
 // meanings returns the synonyms of a word by its stem. The map is built at its first use.
-var meanings = sync.OnceValue(func() map[string][]string {
+var synonymsOf = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	tie := func(a, b string) {
 		if a != b && !slices.Contains(out[a], b) {
@@ -546,7 +546,7 @@ func stems(line string) []string {
 	words := strings.Fields(line)
 	for i, w := range words {
 		if w[0] < 0x80 {
-			words[i] = base(w)
+			words[i] = stemOf(w)
 		}
 	}
 	return words

@@ -22,7 +22,7 @@ type scanner struct {
 func (s *scanner) words(text string) []string {
 	s.found = s.found[:0]
 	scan(text, func(word string) {
-		if word = lower(word); len(word) < 2 || idle[word] {
+		if word = lower(word); len(word) < 2 || stopWords[word] {
 			return
 		}
 		stem, ok := s.bases[word]
@@ -30,14 +30,14 @@ func (s *scanner) words(text string) []string {
 			if s.bases == nil {
 				s.bases = map[string]string{}
 			}
-			stem = base(word)
+			stem = stemOf(word)
 			s.bases[word] = stem
 		}
 		s.found = append(s.found, stem)
 	}, func(run string) {
 		pairs(run, func(pair string, _ int) { s.found = append(s.found, pair) })
 		segments(run, func(word string, known bool) {
-			if known && utf8.RuneCountInString(word) != 2 && !idle[word] {
+			if known && utf8.RuneCountInString(word) != 2 && !stopWords[word] {
 				s.found = append(s.found, word)
 			}
 		})
@@ -66,14 +66,14 @@ func question(text string) (words []asked, all []string) {
 	}
 	scan(text, func(word string) {
 		raw := lower(word)
-		stem := base(raw)
+		stem := stemOf(raw)
 		all = append(all, stem)
 		switch {
-		case len(raw) < 2 || idle[raw]:
-		case common[raw]:
-			add(asked{word: stem, raw: raw, weight: commonly})
-		case deedOf()[stem] != 0:
-			add(asked{word: stem, raw: raw, weight: verbal})
+		case len(raw) < 2 || stopWords[raw]:
+		case commonWords[raw]:
+			add(asked{word: stem, raw: raw, weight: commonFactor})
+		case verbOf()[stem] != 0:
+			add(asked{word: stem, raw: raw, weight: verbWordFactor})
 		default:
 			add(asked{word: stem, raw: raw, weight: 1})
 		}
@@ -87,7 +87,7 @@ func question(text string) (words []asked, all []string) {
 				return
 			}
 			all = append(all, word)
-			if idle[word] {
+			if stopWords[word] {
 				for i := max(0, from-3); i < at && i < len(inside); i++ {
 					inside[i] = true
 				}
@@ -97,8 +97,8 @@ func question(text string) (words []asked, all []string) {
 				inside[i] = true
 			}
 			a := asked{word: word, weight: 1}
-			if deedOf()[word] != 0 {
-				a.weight = verbal
+			if verbOf()[word] != 0 {
+				a.weight = verbWordFactor
 			}
 			if utf8.RuneCountInString(word) > 2 {
 				pairs(word, func(pair string, _ int) { a.parts = append(a.parts, pair) })
@@ -107,7 +107,7 @@ func question(text string) (words []asked, all []string) {
 		})
 		pairs(run, func(pair string, at int) {
 			if at >= len(inside) || !inside[at] {
-				add(asked{word: pair, weight: crossing})
+				add(asked{word: pair, weight: pairFactor})
 			}
 		})
 	})
@@ -121,11 +121,11 @@ func scan(text string, word, run func(string)) {
 		r, size := utf8.DecodeRuneInString(text)
 		n := size
 		switch {
-		case dense(r):
-			n = until(text, func(r rune) bool { return !dense(r) })
+		case isUnspaced(r):
+			n = indexFunc(text, func(r rune) bool { return !isUnspaced(r) })
 			run(text[:n])
 		case unicode.IsDigit(r):
-			n = until(text, func(r rune) bool { return !unicode.IsDigit(r) })
+			n = indexFunc(text, func(r rune) bool { return !unicode.IsDigit(r) })
 			word(text[:n])
 		case unicode.IsLetter(r):
 			n = wordEnd(text)
@@ -135,7 +135,7 @@ func scan(text string, word, run func(string)) {
 	}
 }
 
-func until(text string, end func(rune) bool) int {
+func indexFunc(text string, end func(rune) bool) int {
 	if n := strings.IndexFunc(text, end); n >= 0 {
 		return n
 	}
@@ -152,7 +152,7 @@ func wordEnd(text string) int {
 			continue
 		}
 		switch {
-		case !unicode.IsLetter(r) || dense(r):
+		case !unicode.IsLetter(r) || isUnspaced(r):
 			return i
 		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(before):
 			return i
@@ -179,8 +179,8 @@ func lower(word string) string {
 }
 
 // base returns the stem of a lower-case English word. Words of other languages stay as they are.
-func base(word string) string {
-	if w, ok := irregular()[word]; ok {
+func stemOf(word string) string {
+	if w, ok := irregularStem()[word]; ok {
 		word = w
 	}
 	return english.Stem(word, true)
@@ -206,7 +206,7 @@ func pairs(run string, each func(pair string, at int)) {
 
 // segments splits a run of characters, from the left, into the longest known words and what lies between them.
 func segments(run string, each func(word string, known bool)) {
-	words, longest := chinese()
+	words, longest := chineseWords()
 	for run != "" {
 		n := min(longest, len(run))
 		for n > 0 && !words[run[:n]] {
@@ -225,7 +225,7 @@ func segments(run string, each func(word string, known bool)) {
 
 // chinese returns the known Chinese words and the length in bytes of the longest.
 
-var chinese = sync.OnceValues(func() (map[string]bool, int) {
+var chineseWords = sync.OnceValues(func() (map[string]bool, int) {
 	words, longest := map[string]bool{}, 0
 	add := func(w string) {
 		if w[0] >= 0xe0 {
@@ -233,20 +233,20 @@ var chinese = sync.OnceValues(func() (map[string]bool, int) {
 			longest = max(longest, len(w))
 		}
 	}
-	for w := range meanings() {
+	for w := range synonymsOf() {
 		add(w)
 	}
-	for w := range idle {
+	for w := range stopWords {
 		add(w)
 	}
-	for w := range deedOf() {
+	for w := range verbOf() {
 		add(w)
 	}
 	return words, longest
 })
 
 // dense reports whether r belongs to a script that is written without gaps.
-func dense(r rune) bool {
+func isUnspaced(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
@@ -266,7 +266,7 @@ func firstSentence(text string) (first, rest string) {
 
 // leadingText returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
 // ranking.
-func cut(text string) string {
+func leadingText(text string) string {
 	const most = 600
 	if len(text) <= most {
 		return text
@@ -275,7 +275,7 @@ func cut(text string) string {
 }
 
 // idle words are in every question and say nothing about what is wanted.
-var idle = set(`
+var stopWords = set(`
 a an and any are as at be been but by can could did do does for from had has have he her here his how i if in into is it
 its let like may me might my of on one or our out please she should so some that the their them then there these
 they this those through to too us very was we were what when where while whom whose why will with would you
@@ -291,7 +291,7 @@ help able d s t m okay ok hi hey thanks thank
 `)
 
 // common words are everyday English: that few tools have such a word makes it no better a match.
-var common = set(`
+var commonWords = set(`
 which who
 make makes made making take takes took taken taking put puts putting come comes came go goes going went gone give gives gave given
 tell tells told say says said keep kept leave left bring brought work works working worked happen happens happened
@@ -316,7 +316,7 @@ func set(words string) map[string]bool {
 }
 
 // irregular returns the stem of words whose endings do not tell it.
-var irregular = sync.OnceValue(func() map[string]string {
+var irregularStem = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
 make made
@@ -404,7 +404,7 @@ screenshot screenshots
 })
 
 // turns replaces phrases that people use by the one word that tools use.
-var turns = sync.OnceValue(func() *strings.Replacer {
+var phraseReplacer = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for line := range strings.Lines(sayings) {
 		word, phrases, ok := strings.Cut(strings.TrimSpace(line), ": ")
