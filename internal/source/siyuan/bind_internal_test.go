@@ -103,5 +103,5 @@ func (s *Source) replace(a *action.Action) {
 		}
 	}
 	s.index[a.Tool][a.Name] = a
-	s.switched(s.switches.Last())
+	s.setConfig(s.switches.Last())
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // noteRoom is the space in bytes for the members that report a cut.
-const noteRoom = 240
+const cutNoteSize = 240
 
 // capResult returns raw. If it is longer than limit, its longest lists are cut, and added members say so. A list at the
 // top becomes the member "value" of an object, as in structured content. Strings are never cut.
@@ -23,8 +23,8 @@ func capped(raw json.RawMessage, limit int) json.RawMessage {
 	if root.IsArray() {
 		root = gjson.Parse(`{"value":` + root.Raw + `}`)
 	}
-	c := cutter{}
-	cut := gjson.Parse(c.fit(root, "", limit-noteRoom))
+	c := listCutter{}
+	cut := gjson.Parse(c.fit(root, "", limit-cutNoteSize))
 	if !root.IsObject() || c.list == "" {
 		return raw
 	}
@@ -48,26 +48,26 @@ func capped(raw json.RawMessage, limit int) json.RawMessage {
 }
 
 // cutter shortens lists and remembers which lost most.
-type cutter struct {
+type listCutter struct {
 	list         string // its path
 	shown, total int
 }
 
 // fit returns v in at most room bytes, or as short as cutting its lists can make it.
-func (c *cutter) fit(v gjson.Result, path string, room int) string {
+func (c *listCutter) fit(v gjson.Result, path string, room int) string {
 	switch {
 	case len(v.Raw) <= room:
 		return v.Raw
 	case v.IsArray():
-		return c.shorten(v, path, room)
+		return c.fitList(v, path, room)
 	case v.IsObject():
-		return c.slimmer(v, path, room)
+		return c.fitObject(v, path, room)
 	}
 	return v.Raw
 }
 
 // slimmer distributes room over the members of an object: what short members do not need goes to the longer ones.
-func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
+func (c *listCutter) fitObject(v gjson.Result, path string, room int) string {
 	type member struct{ key, raw string }
 	var members []member
 	var order []int
@@ -102,7 +102,7 @@ func (c *cutter) slimmer(v gjson.Result, path string, room int) string {
 
 // fitList cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
 // a branch of a tree may be.
-func (c *cutter) shorten(v gjson.Result, path string, room int) string {
+func (c *listCutter) fitList(v gjson.Result, path string, room int) string {
 	var b strings.Builder
 	b.WriteByte('[')
 	shown, total := 0, 0

@@ -9,7 +9,7 @@ import (
 
 // content builds the MCP result from JSON in one pass. Text content is written as the JSON is read; the positions of
 // the parts that stay are recorded, and structured content is then copied from there.
-type content struct {
+type resultBuilder struct {
 	raw   []byte
 	i     int    // raw is read up to here
 	plain int    // start of bytes that need no escaping and are not in text yet
@@ -24,8 +24,8 @@ const (
 )
 
 // contentOf reads raw, valid JSON, and leaves out the members in out.
-func contentOf(raw []byte, out *action.Members) *content {
-	c := &content{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
+func buildResult(raw []byte, out *action.Members) *resultBuilder {
+	c := &resultBuilder{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
 	c.value(out)
 	c.next()
 	c.i = len(raw)
@@ -35,7 +35,7 @@ func contentOf(raw []byte, out *action.Members) *content {
 }
 
 // result returns the MCP result. Structured content must be an object, so any other value becomes a member of one.
-func (c *content) result() tool.Result {
+func (c *resultBuilder) result() tool.Result {
 	b := append(c.text, behindText...)
 	if len(c.raw) > 0 && c.raw[0] == '{' {
 		return tool.Result{Raw: append(c.appendKept(b), '}')}
@@ -44,7 +44,7 @@ func (c *content) result() tool.Result {
 }
 
 // appendKept appends the parts that stay.
-func (c *content) appendKept(b []byte) []byte {
+func (c *resultBuilder) appendKept(b []byte) []byte {
 	for _, k := range c.kept {
 		b = append(b, c.raw[k[0]:k[1]]...)
 	}
@@ -52,7 +52,7 @@ func (c *content) appendKept(b []byte) []byte {
 }
 
 // size returns the length of the parts that stay.
-func (c *content) size() (n int) {
+func (c *resultBuilder) size() (n int) {
 	for _, k := range c.kept {
 		n += k[1] - k[0]
 	}
@@ -60,7 +60,7 @@ func (c *content) size() (n int) {
 }
 
 // value reads a value.
-func (c *content) value(out *action.Members) {
+func (c *resultBuilder) value(out *action.Members) {
 	switch b := c.next(); {
 	case b == '{' && out != nil:
 		c.object(out)
@@ -72,7 +72,7 @@ func (c *content) value(out *action.Members) {
 }
 
 // object reads an object with members that are left out.
-func (c *content) object(out *action.Members) {
+func (c *resultBuilder) object(out *action.Members) {
 	c.i++
 	for first := true; ; {
 		m := c.mark()
@@ -103,7 +103,7 @@ func (c *content) object(out *action.Members) {
 }
 
 // list reads a list whose items have members that are left out.
-func (c *content) list(items *action.Members) {
+func (c *resultBuilder) list(items *action.Members) {
 	for c.i++; ; {
 		switch c.next() {
 		case ',':
@@ -118,7 +118,7 @@ func (c *content) list(items *action.Members) {
 }
 
 // whole reads a value that stays as a whole.
-func (c *content) whole() {
+func (c *resultBuilder) whole() {
 	for depth := 0; c.i < len(c.raw); {
 		switch b := c.raw[c.i]; b {
 		case '"':
@@ -145,7 +145,7 @@ func (c *content) whole() {
 func isEnd(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
 
 // quoted reads a string or a name.
-func (c *content) quoted() {
+func (c *resultBuilder) quoted() {
 	c.escape(`\"`, 1)
 	for c.i < len(c.raw) {
 		switch b := c.raw[c.i]; {
@@ -164,7 +164,7 @@ func (c *content) quoted() {
 }
 
 // next skips white space and returns the next byte, 0 at the end.
-func (c *content) next() byte {
+func (c *resultBuilder) next() byte {
 	for ; c.i < len(c.raw); c.one() {
 		if b := c.raw[c.i]; b > ' ' {
 			return b
@@ -174,7 +174,7 @@ func (c *content) next() byte {
 }
 
 // one reads a character that is not a quotation mark or a backslash.
-func (c *content) one() {
+func (c *resultBuilder) one() {
 	switch b := c.raw[c.i]; {
 	case b >= utf8.RuneSelf:
 		switch r, n := utf8.DecodeRune(c.raw[c.i:]); {
@@ -199,7 +199,7 @@ func (c *content) one() {
 }
 
 // escape writes text instead of the next n bytes.
-func (c *content) escape(text string, n int) {
+func (c *resultBuilder) escape(text string, n int) {
 	c.flush()
 	c.text = append(c.text, text...)
 	c.i += n
@@ -207,21 +207,21 @@ func (c *content) escape(text string, n int) {
 }
 
 // flush writes what was read and needs no escaping.
-func (c *content) flush() {
+func (c *resultBuilder) flush() {
 	c.text = append(c.text, c.raw[c.plain:min(c.i, len(c.raw))]...)
 	c.plain = c.i
 }
 
 // place is a position of reading and writing.
-type place struct{ read, written int }
+type position struct{ read, written int }
 
-func (c *content) mark() place {
+func (c *resultBuilder) mark() position {
 	c.flush()
-	return place{c.i, len(c.text)}
+	return position{c.i, len(c.text)}
 }
 
 // leaveOut drops what was read since m.
-func (c *content) leaveOut(m place) {
+func (c *resultBuilder) leaveOut(m position) {
 	c.text, c.plain = c.text[:m.written], c.i
 	if m.read > c.from {
 		c.kept = append(c.kept, [2]int{c.from, m.read})

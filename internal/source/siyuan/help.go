@@ -30,7 +30,7 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 	t := &s.tools[i]
 	if topic == "" {
 		cfg := s.switches.Last()
-		return guide.Overview(t, func(a *action.Action) bool { return off(a, cfg) == "" && !a.DirectOnly }), nil
+		return guide.Overview(t, func(a *action.Action) bool { return offReason(a, cfg) == "" && !a.DirectOnly }), nil
 	}
 	a := s.index[name][topic]
 	if a == nil {
@@ -137,7 +137,7 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	cfg := s.switches.Last()
 	if one {
 		topic = tool.ActionName(topic, func(topic string) bool { return s.index[name][topic] != nil })
-		if a := s.index[name][topic]; a == nil || a.DirectOnly || off(a, cfg) != "" {
+		if a := s.index[name][topic]; a == nil || a.DirectOnly || offReason(a, cfg) != "" {
 			return "", unknownPage(c.Target)
 		}
 	}

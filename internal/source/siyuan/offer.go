@@ -15,7 +15,7 @@ import (
 func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}
 	for i := range s.tools {
-		t := offered(&s.tools[i], cfg)
+		t := offeredTool(&s.tools[i], cfg)
 		t.Help = func(ctx context.Context, profile, topic string) (string, error) {
 			return s.help(ctx, profile, t.Name, topic)
 		}
@@ -26,28 +26,30 @@ func (s *Source) publish(cfg *access.Config) {
 }
 
 // offered returns a tool as the rest of the program sees it.
-func offered(t *action.Tool, cfg *access.Config) tool.Tool {
+func offeredTool(t *action.Tool, cfg *access.Config) tool.Tool {
 	out := tool.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, View: tool.Grouped, Prefix: t.Name + "__",
 		Actions: make([]tool.Action, len(t.Actions)),
 	}
 	if !cfg.ToolOn[t.Name] {
-		out.Off = "the tool config says so" + switchOn(t.Name)
+		out.Off = "the tool config says so" + howToSwitchOn(t.Name)
 	}
 	for i, a := range t.Actions {
 		out.Actions[i] = described(a)
-		if out.Actions[i].Off = off(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
-			out.Actions[i].Off += switchOn(a.Tool + "." + a.Name)
+		if out.Actions[i].Off = offReason(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
+			out.Actions[i].Off += howToSwitchOn(a.Tool + "." + a.Name)
 		}
 	}
 	return out
 }
 
 // switchOn returns the end of the reason why something is off: what a person can do about it.
-func switchOn(name string) string { return "; collie siyuan config set " + name + " on changes that" }
+func howToSwitchOn(name string) string {
+	return "; collie siyuan config set " + name + " on changes that"
+}
 
 // off returns why an action is off, "" if it is on.
-func off(a *action.Action, cfg *access.Config) string {
+func offReason(a *action.Action, cfg *access.Config) string {
 	switch {
 	case cfg.ReadOnly && a.Class != action.Reads:
 		return "the tools are read-only"

@@ -13,14 +13,14 @@ func ProfileNames() []string { return []string{"core", "full", "minimal"} }
 //	full      all
 func (s *Source) Profiles() map[string][]string {
 	return map[string][]string{
-		"minimal": s.hidden(func(a *action.Action) bool { return a.Tool == "fs" || a.Tool == "search" && a.Name == "fulltext" }),
-		"core":    s.hidden(func(a *action.Action) bool { return a.Common }),
+		"minimal": s.hiddenActions(func(a *action.Action) bool { return a.Tool == "fs" || a.Tool == "search" && a.Name == "fulltext" }),
+		"core":    s.hiddenActions(func(a *action.Action) bool { return a.Common }),
 		"full":    nil,
 	}
 }
 
 // hidden returns the actions that a profile does not show.
-func (s *Source) hidden(shows func(*action.Action) bool) []string {
+func (s *Source) hiddenActions(shows func(*action.Action) bool) []string {
 	var out []string
 	for _, t := range s.tools {
 		for _, a := range t.Actions {

@@ -13,9 +13,9 @@ func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	if r.Config.Slim && !r.Meta.Verbose {
 		out = r.Action.Verbose()
 	}
-	c := contentOf(raw, out)
+	c := buildResult(raw, out)
 	if c.size() > s.opts.MaxResult {
-		c = contentOf(capped(c.appendKept(nil), s.opts.MaxResult), nil)
+		c = buildResult(capped(c.appendKept(nil), s.opts.MaxResult), nil)
 	}
 	return c.result()
 }

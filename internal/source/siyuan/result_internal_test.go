@@ -53,7 +53,7 @@ func TestVerboseMembersAreLeftOut(t *testing.T) {
 		{struct{ A, B int }{}, `{"a":[1,2],"b":{}}`, `{"a":[1,2],"b":{}}`},
 		{nil, `null`, `null`},
 	} {
-		if got := contentOf([]byte(tt.raw), verboseOf(tt.result)); string(got.appendKept(nil)) != tt.want || string(got.result().Raw) != plainResult(t, tt.want) {
+		if got := buildResult([]byte(tt.raw), verboseOf(tt.result)); string(got.appendKept(nil)) != tt.want || string(got.result().Raw) != plainResult(t, tt.want) {
 			t.Errorf("%s became %s as %s, want %s", tt.raw, got.appendKept(nil), got.result().Raw, tt.want)
 		}
 	}
@@ -84,10 +84,10 @@ func FuzzContent(f *testing.F) {
 			return
 		}
 		raw = strings.TrimSpace(raw)
-		if got := string(contentOf([]byte(raw), nil).result().Raw); got != plainResult(t, raw) {
+		if got := string(buildResult([]byte(raw), nil).result().Raw); got != plainResult(t, raw) {
 			t.Errorf("%q became %q", raw, got)
 		}
-		c := contentOf([]byte(raw), out)
+		c := buildResult([]byte(raw), out)
 		kept := string(c.appendKept(nil))
 		if got := string(c.result().Raw); got != plainResult(t, kept) {
 			t.Errorf("%q became %q", raw, got)

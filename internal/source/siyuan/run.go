@@ -46,17 +46,17 @@ func (s *Source) Bind(ctx context.Context, c *tool.Call) (tool.Bound, error) {
 	if err := r.Check(ctx); err != nil {
 		return nil, plainCause(err)
 	}
-	return &bound{s, r}, nil
+	return &boundCall{s, r}, nil
 }
 
 // bound is an action whose targets are resolved and checked.
-type bound struct {
+type boundCall struct {
 	source *Source
 	r      *action.Request
 }
 
 // Run runs the action by the rules of safe writing.
-func (b *bound) Run(ctx context.Context) (tool.Result, error) {
+func (b *boundCall) Run(ctx context.Context) (tool.Result, error) {
 	raw, err := b.source.opts.Safety.Do(ctx, b.r)
 	if b.r.Action.Tool == "notebook" && b.r.Action.Class.Writes() { // also after an error, since notebooks may have changed
 		b.source.levels.Forget()
@@ -68,7 +68,7 @@ func (b *bound) Run(ctx context.Context) (tool.Result, error) {
 }
 
 // Plan names the targets for the question to a person.
-func (b *bound) Plan(ctx context.Context) (tool.Plan, error) {
+func (b *boundCall) Plan(ctx context.Context) (tool.Plan, error) {
 	r := b.r
 	plan := tool.Plan{Effect: r.Action.Purpose}
 	if r.Action.Effect != nil {
@@ -79,7 +79,7 @@ func (b *bound) Plan(ctx context.Context) (tool.Plan, error) {
 		return tool.Plan{}, plainCause(err)
 	}
 	for _, t := range r.AllTargets() {
-		plan.Targets = append(plan.Targets, describe(ctx, r, &t, names))
+		plan.Targets = append(plan.Targets, describeTarget(ctx, r, &t, names))
 	}
 	return plan, nil
 }
@@ -90,7 +90,7 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	if a == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Subject: c.Tool + "." + c.Action.Name, Message: "there is no such action"}
 	}
-	if err := s.verify(ctx); err != nil {
+	if err := s.verifyKernel(ctx); err != nil {
 		return nil, err
 	}
 	cfg := s.switches.Current(ctx)
@@ -99,10 +99,10 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 			return nil, err
 		}
 	}
-	if e := silent(cfg.Problem); e != nil {
+	if e := unreachableError(cfg.Problem); e != nil {
 		return nil, e // no other request would be answered either
 	}
-	if why := off(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
+	if why := offReason(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
 		return nil, switchedOff(a, cfg, why)
 	}
 	writes := a.Class != action.Reads
@@ -139,20 +139,20 @@ func (s *Source) Listed(kind tool.ListKind, attended func() bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.started && !s.looking && s.ctx.Err() == nil {
-		s.looking = true
-		s.running.Go(func() { s.look(attended) })
+	if s.started && !s.watching && s.ctx.Err() == nil {
+		s.watching = true
+		s.running.Go(func() { s.watchConfig(attended) })
 	}
 }
 
 // lookAgain is the wait before the tool config is read again after a failed reading, or if it has no validity.
-const lookAgain = 30 * time.Second
+const retryConfigAfter = 30 * time.Second
 
 // look reads the tool config whenever its time is up, until no client is left.
-func (s *Source) look(attended func() bool) {
+func (s *Source) watchConfig(attended func() bool) {
 	for {
 		s.switches.Current(s.ctx)
-		due := time.NewTimer(cmp.Or(s.switches.Left(), lookAgain))
+		due := time.NewTimer(cmp.Or(s.switches.Left(), retryConfigAfter))
 		select {
 		case <-due.C:
 		case <-s.ctx.Done():
@@ -161,7 +161,7 @@ func (s *Source) look(attended func() bool) {
 		}
 		s.mu.Lock()
 		if !attended() { // under the lock, so that a client that comes now starts a new look
-			s.looking = false
+			s.watching = false
 			s.mu.Unlock()
 			return
 		}
@@ -172,14 +172,14 @@ func (s *Source) look(attended func() bool) {
 // Current reads the tool config again, if its time is up, when the action of a call is off: the call must not be
 // refused by an old config. The error says why the kernel cannot be asked.
 func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error) {
-	t := s.offered(c.Tool)
+	t := s.offeredTool(c.Tool)
 	if c.Action.Off == "" && (t == nil || t.Off == "") {
 		return c.Action, nil
 	}
-	if e := silent(s.switches.Current(ctx).Problem); e != nil {
+	if e := unreachableError(s.switches.Current(ctx).Problem); e != nil {
 		return nil, e
 	}
-	if t = s.offered(c.Tool); t != nil {
+	if t = s.offeredTool(c.Tool); t != nil {
 		for i := range t.Actions {
 			if t.Actions[i].Name == c.Action.Name {
 				return &t.Actions[i], nil
@@ -190,7 +190,7 @@ func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error
 }
 
 // offered returns the tool as it is offered now; nil if there is none.
-func (s *Source) offered(name string) *tool.Tool {
+func (s *Source) offeredTool(name string) *tool.Tool {
 	tools := s.Offer().Tools
 	for i := range tools {
 		if tools[i].Name == name {
@@ -205,7 +205,7 @@ func (s *Source) offered(name string) *tool.Tool {
 const verifyEvery = 10 * time.Second
 
 // verify checks that the kernel is the intended one.
-func (s *Source) verify(ctx context.Context) error {
+func (s *Source) verifyKernel(ctx context.Context) error {
 	if s.opts.Verify == nil {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (s *Source) noKernel(ctx context.Context, err error) error {
 // plainCause returns the error that the kernel cannot be asked at all, if that is the reason for err, since that is
 // what has to be fixed; else err.
 func plainCause(err error) error {
-	if e := silent(err); e != nil {
+	if e := unreachableError(err); e != nil {
 		return e
 	}
 	return err
@@ -260,7 +260,7 @@ func plainCause(err error) error {
 
 // silent returns the error in the chain of err that says that the kernel cannot be asked at all; nil if there is
 // none.
-func silent(err error) *tool.Error {
+func unreachableError(err error) *tool.Error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		e, ok := err.(*tool.Error) //nolint:errorlint // each link of the chain is looked at
 		if ok && (e.Kind == tool.Unavailable || e.Kind == tool.Unauthorized || e.Kind == tool.Busy) {
@@ -287,7 +287,7 @@ func notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string
 }
 
 // describe names a target for a person: by its place in the tree if it has one.
-func describe(ctx context.Context, r *action.Request, t *action.Target, names map[kernel.ID]string) string {
+func describeTarget(ctx context.Context, r *action.Request, t *action.Target, names map[kernel.ID]string) string {
 	name := names[t.Notebook]
 	switch {
 	case t.What == access.Notebook:

@@ -63,7 +63,7 @@ type Source struct {
 	next     int
 	verified time.Time // when Verify last accepted the kernel
 	started  bool
-	looking  bool // a goroutine reads the tool config when its time is up
+	watching bool // a goroutine reads the tool config when its time is up
 
 	telling sync.Mutex // held while watchers are called
 	ctx     context.Context
@@ -95,7 +95,7 @@ func New(opts Options) *Source {
 	s.index = indexOf(s.tools)
 	s.levels = access.NewLevels(opts.Kernel, access.LevelsOptions{Default: opts.DefaultLevel})
 	s.switches = access.NewSwitches(opts.Kernel, access.SwitchesOptions{
-		Known: known(s.tools), TTL: opts.SwitchTTL, Changed: s.switched,
+		Known: known(s.tools), TTL: opts.SwitchTTL, Changed: s.setConfig,
 		Writes: func(t, a string) bool {
 			found := s.index[t][a]
 			return found == nil || found.Class != action.Reads
@@ -154,7 +154,7 @@ func (s *Source) Watch(f func(tool.Change)) (stop func()) {
 }
 
 // switched publishes a new tool config and tells watchers.
-func (s *Source) switched(cfg *access.Config) {
+func (s *Source) setConfig(cfg *access.Config) {
 	s.publish(cfg)
 	s.telling.Lock()
 	defer s.telling.Unlock()

@@ -25,7 +25,7 @@ func TestVerifyAgain(t *testing.T) {
 		defer s.Close()
 		want := func(err error, times int) {
 			t.Helper()
-			if got := s.verify(t.Context()); !errors.Is(got, err) || asked != times {
+			if got := s.verifyKernel(t.Context()); !errors.Is(got, err) || asked != times {
 				t.Errorf("got %v after %d questions, want %v after %d", got, asked, err, times)
 			}
 		}
