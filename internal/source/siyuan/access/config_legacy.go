@@ -8,11 +8,11 @@ import (
 // list reads ["list", "create"]: all other actions of the tool are off. An item may be a current name, a former name,
 // or a name of the flat format that belongs to this tool.
 func (p *parser) list(name string, items []any) {
-	p.clear(name)
+	p.turnOffAll(name)
 	for _, item := range items {
 		s, ok := item.(string)
 		if !ok {
-			p.note("%s: expected the names of actions", name)
+			p.addFinding("%s: expected the names of actions", name)
 			continue
 		}
 		action := s
@@ -24,7 +24,7 @@ func (p *parser) list(name string, items []any) {
 			}
 		}
 		if _, known := p.known[name][action]; !known {
-			p.note("%s: unknown action %q%s", name, s, meant(s, slices.Sorted(maps.Keys(p.known[name]))))
+			p.addFinding("%s: unknown action %q%s", name, s, didYouMean(s, slices.Sorted(maps.Keys(p.known[name]))))
 			continue
 		}
 		p.config.On[name][action] = true
@@ -33,7 +33,7 @@ func (p *parser) list(name string, items []any) {
 }
 
 // clear turns all actions of a tool off.
-func (p *parser) clear(name string) {
+func (p *parser) turnOffAll(name string) {
 	for action := range p.config.On[name] {
 		p.config.On[name][action] = false
 	}
@@ -52,13 +52,13 @@ func (p *parser) flat(nested bool) {
 		on, isBool := p.raw[name].(bool)
 		switch {
 		case nested:
-			p.note("%s: an old name counts only in a file of the older format", name)
+			p.addFinding("%s: an old name counts only in a file of the older format", name)
 			continue
 		case t.tool == "":
-			p.note("%s: there is no such action any more", name)
+			p.addFinding("%s: there is no such action any more", name)
 			continue
 		case !isBool:
-			p.note("%s: expected true or false", name)
+			p.addFinding("%s: expected true or false", name)
 			continue
 		}
 		actions, known := p.known[t.tool]
@@ -67,7 +67,7 @@ func (p *parser) flat(nested bool) {
 		}
 		if !cleared[t.tool] {
 			cleared[t.tool] = true
-			p.clear(t.tool)
+			p.turnOffAll(t.tool)
 			p.config.ToolOn[t.tool] = true // closeEmpty turns it off again if nothing is on
 		}
 		if _, known := actions[t.action]; known && on {

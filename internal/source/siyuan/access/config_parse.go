@@ -37,8 +37,8 @@ func (k Known) parse(raw map[string]any) *Config {
 		p.config.ToolOn[name] = true // closeEmpty turns it off again if nothing is on
 	}
 	p.config.Format = p.format()
-	p.switches()
-	p.settings()
+	p.parseSwitches()
+	p.parseSettings()
 	p.config.closeEmpty()
 	slices.Sort(p.config.Findings)
 	return p.config
@@ -51,7 +51,7 @@ type parser struct {
 	config *Config
 }
 
-func (p *parser) note(format string, args ...any) {
+func (p *parser) addFinding(format string, args ...any) {
 	p.config.Findings = append(p.config.Findings, fmt.Sprintf(format, args...))
 }
 
@@ -81,7 +81,7 @@ func (p *parser) format() string {
 }
 
 // switches reads which tools and actions are on.
-func (p *parser) switches() {
+func (p *parser) parseSwitches() {
 	nested := p.config.Format == formatNested
 	p.config.old = !nested
 	// In sorted order, so that the same file gives the same findings.
@@ -89,11 +89,11 @@ func (p *parser) switches() {
 		if _, known := p.known[name]; known {
 			p.tool(name, p.raw[name], nested)
 		} else if _, legacy := flatNames[name]; !legacy && !elsewhereNames[name] {
-			p.note("%s: unknown name%s", name, meant(name, slices.Sorted(maps.Keys(p.known))))
+			p.addFinding("%s: unknown name%s", name, didYouMean(name, slices.Sorted(maps.Keys(p.known))))
 		}
 	}
 	p.flat(nested)
-	p.compareRecent()
+	p.defaultCompareRecent()
 }
 
 // tool reads one tool's member.
@@ -103,18 +103,18 @@ func (p *parser) tool(name string, v any, nested bool) {
 		p.nested(name, v)
 	case []any:
 		if nested {
-			p.note("%s: a list of actions counts only in a file of the older format", name)
+			p.addFinding("%s: a list of actions counts only in a file of the older format", name)
 			return
 		}
 		p.list(name, v)
 	case bool:
 		if nested {
-			p.note("%s: expected an object with \"enabled\" and \"actions\", got %t", name, v)
+			p.addFinding("%s: expected an object with \"enabled\" and \"actions\", got %t", name, v)
 			return
 		}
 		p.config.ToolOn[name] = v
 	default:
-		p.note("%s: expected an object with \"enabled\" and \"actions\"", name)
+		p.addFinding("%s: expected an object with \"enabled\" and \"actions\"", name)
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *parser) nested(name string, object map[string]any) {
 		if on, ok := v.(bool); ok {
 			p.config.ToolOn[name] = on
 		} else {
-			p.note("%s.enabled: expected true or false", name)
+			p.addFinding("%s.enabled: expected true or false", name)
 		}
 	}
 	v, ok := object["actions"]
@@ -134,7 +134,7 @@ func (p *parser) nested(name string, object map[string]any) {
 	}
 	actions, ok := v.(map[string]any)
 	if !ok {
-		p.note("%s.actions: expected an object of action names and true or false", name)
+		p.addFinding("%s.actions: expected an object of action names and true or false", name)
 		return
 	}
 	former := map[string]bool{}
@@ -144,9 +144,9 @@ func (p *parser) nested(name string, object map[string]any) {
 		now, old := formerNames[name][action]
 		switch {
 		case !known && !old:
-			p.note("%s.actions.%s: unknown action%s", name, action, meant(action, slices.Sorted(maps.Keys(p.known[name]))))
+			p.addFinding("%s.actions.%s: unknown action%s", name, action, didYouMean(action, slices.Sorted(maps.Keys(p.known[name]))))
 		case !isBool:
-			p.note("%s.actions.%s: expected true or false", name, action)
+			p.addFinding("%s.actions.%s: expected true or false", name, action)
 		case known:
 			p.config.On[name][action] = on
 		default:
@@ -163,7 +163,7 @@ func (p *parser) nested(name string, object map[string]any) {
 }
 
 // meant returns the end of a finding about an unknown name: the known name that is nearest.
-func meant(name string, known []string) string {
+func didYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -172,7 +172,7 @@ func meant(name string, known []string) string {
 
 // compareRecent turns timeline's action compare_recent off unless the file names it. The action was added later and
 // lets callers read more, so that an old file must not turn it on.
-func (p *parser) compareRecent() {
+func (p *parser) defaultCompareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)
 	actions, _ := object["actions"].(map[string]any)
@@ -186,11 +186,11 @@ func (p *parser) compareRecent() {
 }
 
 // settings reads everything but switches.
-func (p *parser) settings() {
+func (p *parser) parseSettings() {
 	c := p.config
 	section := func(name string) map[string]any { object, _ := p.raw[name].(map[string]any); return object }
 	if v, ok := section("file")["uploadLargeFileThresholdMB"]; ok {
-		c.UploadMB = p.megabytes(v)
+		c.UploadMB = p.parseMegabytes(v)
 	}
 	p.text(&c.UserRules, "userRulesText")
 	p.text(&c.Memory, "agentSiyuanMemoryText")
@@ -199,7 +199,7 @@ func (p *parser) settings() {
 	if at != "" {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {
-			p.note("agentSiyuanMemoryUpdatedAt: expected a time such as 2026-01-31T08:00:00Z, got %q", at)
+			p.addFinding("agentSiyuanMemoryUpdatedAt: expected a time such as 2026-01-31T08:00:00Z, got %q", at)
 		}
 		c.MemoryAt = t
 	}
@@ -213,11 +213,11 @@ func (p *parser) settings() {
 }
 
 // megabytes reads the upload threshold, rounded down and limited to 1 to 1024; 10 if it is not a number.
-func (p *parser) megabytes(v any) int {
+func (p *parser) parseMegabytes(v any) int {
 	n, _ := v.(json.Number)
 	f, err := n.Float64()
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		p.note("file.uploadLargeFileThresholdMB: expected a number from 1 to 1024")
+		p.addFinding("file.uploadLargeFileThresholdMB: expected a number from 1 to 1024")
 		return 10
 	}
 	return int(min(max(math.Floor(f), 1), 1024))
@@ -227,7 +227,7 @@ func (p *parser) text(to *string, name string) {
 	v, there := p.raw[name]
 	s, ok := v.(string)
 	if there && !ok {
-		p.note("%s: expected a text", name)
+		p.addFinding("%s: expected a text", name)
 	}
 	*to = s
 }
@@ -239,7 +239,7 @@ func (p *parser) flag(to *bool, name string, v any) bool {
 	case ok:
 		*to = b
 	case v != nil:
-		p.note("%s: expected true or false", name)
+		p.addFinding("%s: expected true or false", name)
 	}
 	return ok
 }

@@ -33,7 +33,7 @@ func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error
 
 // isFileUnknown reports whether an error of reading says nothing about the file: there is no kernel, it refuses our
 // token, or the caller gave up.
-func elsewhere(ctx context.Context, err error) bool {
+func isFileUnknown(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return true
 	}

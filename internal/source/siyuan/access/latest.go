@@ -10,14 +10,14 @@ import (
 
 // latest shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
 // included, and later callers get it while it is fresh. Make it with newLatest.
-type latest[T any] struct {
-	turn chan struct{} // holds a token while nobody reads
+type sharedReading[T any] struct {
+	readToken chan struct{} // holds a token while nobody reads
 
-	mu           sync.Mutex
-	begun, ended uint64        // numbers of the last reading begun and the last ended
-	ending       chan struct{} // closed when the current reading ends; nil if there is none
-	epoch        uint64        // incremented by forget
-	last         outcome[T]
+	mu             sync.Mutex
+	started, ended uint64        // numbers of the last reading begun and the last ended
+	inProgress     chan struct{} // closed when the current reading ends; nil if there is none
+	epoch          uint64        // incremented by forget
+	last           outcome[T]
 }
 
 // outcome is the result of a reading. Number 0 means that there is none.
@@ -29,9 +29,9 @@ type outcome[T any] struct {
 	at     time.Time // when the reading began
 }
 
-func newLatest[T any]() *latest[T] {
-	l := &latest[T]{turn: make(chan struct{}, 1)}
-	l.turn <- struct{}{}
+func newSharedReading[T any]() *sharedReading[T] {
+	l := &sharedReading[T]{readToken: make(chan struct{}, 1)}
+	l.readToken <- struct{}{}
 	return l
 }
 
@@ -39,17 +39,17 @@ func newLatest[T any]() *latest[T] {
 // result whose reading began after this call.
 //
 // If the caller that reads gives up, its canceled reading is not shared: the next caller in line reads.
-func (l *latest[T]) get(
+func (l *sharedReading[T]) get(
 	ctx context.Context, maxAge time.Duration, anew bool, read func(context.Context) (T, error),
 ) (T, error) {
 	o, floor, ok := l.remembered(maxAge, anew)
 	for !ok {
 		l.mu.Lock()
-		ended := l.ending
+		ended := l.inProgress
 		l.mu.Unlock()
 		select {
-		case <-l.turn:
-			defer func() { l.turn <- struct{}{} }()
+		case <-l.readToken:
+			defer func() { l.readToken <- struct{}{} }()
 			if o, ok = l.since(floor); !ok {
 				o, ok = l.run(ctx, read), true
 			}
@@ -64,11 +64,11 @@ func (l *latest[T]) get(
 
 // fresh returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
 // this caller.
-func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
+func (l *sharedReading[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if anew {
-		return o, l.begun, false
+		return o, l.started, false
 	}
 	if o := l.last; o.number > 0 && o.err == nil && o.epoch == l.epoch && time.Since(o.at) < maxAge {
 		return o, 0, true
@@ -77,7 +77,7 @@ func (l *latest[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], f
 }
 
 // left returns how long remembered will go on to return the current outcome with the same maxAge; 0 if it does not.
-func (l *latest[T]) left(maxAge time.Duration) time.Duration {
+func (l *sharedReading[T]) validFor(maxAge time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o := l.last; o.number > 0 && o.err == nil && o.epoch == l.epoch {
@@ -87,7 +87,7 @@ func (l *latest[T]) left(maxAge time.Duration) time.Duration {
 }
 
 // since returns the last outcome if its reading is later than floor.
-func (l *latest[T]) since(floor uint64) (o outcome[T], ok bool) {
+func (l *sharedReading[T]) since(floor uint64) (o outcome[T], ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.number > floor && l.last.epoch == l.epoch {
@@ -97,11 +97,11 @@ func (l *latest[T]) since(floor uint64) (o outcome[T], ok bool) {
 }
 
 // run reads. The caller holds the turn.
-func (l *latest[T]) run(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
+func (l *sharedReading[T]) run(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
 	l.mu.Lock()
-	l.begun++
-	o := outcome[T]{number: l.begun, epoch: l.epoch, at: time.Now()}
-	l.ending = make(chan struct{})
+	l.started++
+	o := outcome[T]{number: l.started, epoch: l.epoch, at: time.Now()}
+	l.inProgress = make(chan struct{})
 	l.mu.Unlock()
 
 	o.value, o.err = read(ctx)
@@ -109,8 +109,8 @@ func (l *latest[T]) run(ctx context.Context, read func(context.Context) (T, erro
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = o.number
-	close(l.ending)
-	l.ending = nil
+	close(l.inProgress)
+	l.inProgress = nil
 	if o.err == nil || ctx.Err() == nil {
 		l.last = o
 	}
@@ -118,7 +118,7 @@ func (l *latest[T]) run(ctx context.Context, read func(context.Context) (T, erro
 }
 
 // forget makes all readings that have begun so far too old for later callers.
-func (l *latest[T]) forget() {
+func (l *sharedReading[T]) invalidate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.epoch++

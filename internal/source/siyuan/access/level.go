@@ -40,7 +40,7 @@ func ParseLevel(s string) (Level, error) {
 }
 
 // stored parses a level in a file, including old words. Anything else means none.
-func stored(s string) Level {
+func parseStored(s string) Level {
 	switch s {
 	case "r", "readonly":
 		return Read

@@ -27,12 +27,12 @@ type Levels struct {
 	kernel *kernel.Client
 	opts   LevelsOptions
 
-	latest  *latest[*Snapshot]
-	setting chan struct{} // holds a token while nobody sets a level
+	sharedReading *sharedReading[*Snapshot]
+	writeToken    chan struct{} // holds a token while nobody sets a level
 
-	mu     sync.Mutex
-	good   map[kernel.ID]Level // the last good reading; nil before it
-	goodAt time.Time           // when that reading began
+	mu         sync.Mutex
+	good       map[kernel.ID]Level // the last good reading; nil before it
+	lastReadAt time.Time           // when that reading began
 }
 
 // NewLevels returns the levels of the workspace behind k. It reads nothing yet.
@@ -46,8 +46,8 @@ func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 	if opts.KeepGood <= 0 {
 		opts.KeepGood = 10 * time.Minute
 	}
-	l := &Levels{kernel: k, opts: opts, latest: newLatest[*Snapshot](), setting: make(chan struct{}, 1)}
-	l.setting <- struct{}{}
+	l := &Levels{kernel: k, opts: opts, sharedReading: newSharedReading[*Snapshot](), writeToken: make(chan struct{}, 1)}
+	l.writeToken <- struct{}{}
 	return l
 }
 
@@ -58,7 +58,7 @@ func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 // every level lowered to Read, if it is recent enough, else that error. If the reason is that no kernel answers, or
 // that it refuses the token, the error says that instead of LevelsUnknown.
 func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error) {
-	s, err := l.latest.get(ctx, l.opts.MaxAge, forWrite, l.read)
+	s, err := l.sharedReading.get(ctx, l.opts.MaxAge, forWrite, l.read)
 	if err == nil {
 		return s, nil
 	}
@@ -74,7 +74,7 @@ func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error)
 }
 
 // Forget drops what is remembered, so that the next snapshot, with its list of notebooks, is read anew.
-func (l *Levels) Forget() { l.latest.forget() }
+func (l *Levels) Forget() { l.sharedReading.invalidate() }
 
 // read reads both files into a snapshot.
 func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
@@ -86,7 +86,7 @@ func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 	listed := lower(f.plugin, f.own)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.good, l.goodAt = listed, began
+	l.good, l.lastReadAt = listed, began
 	return NewSnapshot(listed, l.opts.Default, l.kernel.Notebooks), nil
 }
 
@@ -94,11 +94,11 @@ func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 func (l *Levels) lastGood() *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.good == nil || time.Since(l.goodAt) > l.opts.KeepGood {
+	if l.good == nil || time.Since(l.lastReadAt) > l.opts.KeepGood {
 		return nil
 	}
-	s := NewSnapshot(capped(l.good, Read), min(l.opts.Default, Read), l.kernel.Notebooks)
-	s.staleSince = l.goodAt
+	s := NewSnapshot(capLevels(l.good, Read), min(l.opts.Default, Read), l.kernel.Notebooks)
+	s.staleSince = l.lastReadAt
 	return s
 }
 
@@ -116,14 +116,14 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 		g.Go(func() error {
 			raw, err := readFile(gctx, l.kernel, path)
 			if err != nil {
-				if elsewhere(gctx, err) {
+				if isFileUnknown(gctx, err) {
 					return err
 				}
-				return unreadable(path, err)
+				return unreadableLevels(path, err)
 			}
 			*text = raw
 			if *levels, err = parseLevels(raw); err != nil {
-				return unreadable(path, err)
+				return unreadableLevels(path, err)
 			}
 			return nil
 		})
@@ -138,7 +138,7 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 }
 
 // unreadable returns the error for levels that cannot be read, so that it is unknown what is allowed.
-func unreadable(path string, err error) *tool.Error {
+func unreadableLevels(path string, err error) *tool.Error {
 	return &tool.Error{
 		Op: "read levels", Kind: tool.LevelsUnknown, Subject: path, Err: err, RetryAfter: time.Second,
 		Message: "the levels of the notebooks cannot be read, so nothing is written",

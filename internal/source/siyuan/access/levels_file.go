@@ -33,7 +33,7 @@ func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 		level := None
 		var s string
 		if json.Unmarshal(m.value, &s) == nil {
-			level = stored(s)
+			level = parseStored(s)
 		}
 		if other, twice := out[id]; twice {
 			level = min(level, other)
@@ -57,7 +57,7 @@ func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 }
 
 // capped returns levels, each lowered to limit.
-func capped(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
+func capLevels(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(levels))
 	for id, l := range levels {
 		out[id] = min(l, limit)

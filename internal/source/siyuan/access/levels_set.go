@@ -21,15 +21,15 @@ var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
 // OutcomeUnknown means that it may have been written; with any other error it was not. If a file cannot be read,
 // nothing is written and the kind is LevelsUnknown.
 func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old Level, err error) {
-	if err := settable(notebook, level); err != nil {
+	if err := checkSettable(notebook, level); err != nil {
 		return None, err
 	}
 	select {
-	case <-l.setting:
+	case <-l.writeToken:
 	case <-ctx.Done():
 		return None, &tool.Error{Op: "set level", Kind: tool.Canceled, Subject: string(notebook), Err: context.Cause(ctx)}
 	}
-	defer func() { l.setting <- struct{}{} }()
+	defer func() { l.writeToken <- struct{}{} }()
 
 	before, err := l.files(ctx)
 	if err != nil {
@@ -48,10 +48,10 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	case err != nil:
 		return old, err
 	case !listed || got != level:
-		return old, notThere(notebook, level)
+		return old, levelNotStored(notebook, level)
 	}
 	if counts := after.of(notebook, l.opts.Default); counts < level {
-		return old, held(notebook, level, counts)
+		return old, overriddenLevel(notebook, level, counts)
 	}
 	return old, nil
 }
@@ -64,7 +64,7 @@ func (f listings) of(notebook kernel.ID, fallback Level) Level {
 	return fallback
 }
 
-func settable(notebook kernel.ID, level Level) error {
+func checkSettable(notebook kernel.ID, level Level) error {
 	switch {
 	case !notebook.Valid():
 		return &tool.Error{
@@ -85,7 +85,7 @@ func settable(notebook kernel.ID, level Level) error {
 
 // notThere returns the error for a level that cannot be read back after it was written, since another program writes
 // the file.
-func notThere(notebook kernel.ID, level Level) error {
+func levelNotStored(notebook kernel.ID, level Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),
 		Message: fmt.Sprintf("%s was written, and %s%s says something else now", level, ownFolder, levelsFile),
@@ -93,7 +93,7 @@ func notThere(notebook kernel.ID, level Level) error {
 	}
 }
 
-func held(notebook kernel.ID, level, counts Level) error {
+func overriddenLevel(notebook kernel.ID, level, counts Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Code: "held_lower", Subject: string(notebook), Err: ErrHeld,
 		Message: fmt.Sprintf("our file says %s now, but %s still counts", level, counts),

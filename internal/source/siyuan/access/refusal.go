@@ -46,7 +46,7 @@ var notFoundHints = map[What]string{
 // equal byte for byte. subject is what the caller wrote, and the hint depends on nothing else.
 func NotFound(what What, subject string) *tool.Error {
 	hint := notFoundHints[what]
-	if other := mistaken(what, subject); other != "" {
+	if other := otherKindHint(what, subject); other != "" {
 		hint = other + "; " + hint
 	}
 	return &tool.Error{
@@ -56,7 +56,7 @@ func NotFound(what What, subject string) *tool.Error {
 }
 
 // mistaken returns a hint if subject looks like another kind of thing than what was asked for; empty if not.
-func mistaken(what What, subject string) string {
+func otherKindHint(what What, subject string) string {
 	switch what {
 	case Path:
 		name := strings.Trim(subject, "/")
@@ -84,7 +84,7 @@ func mistaken(what What, subject string) string {
 const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
 
 // denied returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
-func denied(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
+func levelTooLow(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
 	which := string(notebook)
 	if name != "" {
 		which = fmt.Sprintf("%q (%s)", name, notebook)

@@ -19,14 +19,14 @@ type Snapshot struct {
 	list     func(context.Context) ([]kernel.Notebook, error)
 	ceiling  *Ceiling // the ceiling applied to the levels; nil for none
 
-	notebooks  *latest[[]kernel.Notebook]
+	notebooks  *sharedReading[[]kernel.Notebook]
 	staleSince time.Time
 }
 
 // NewSnapshot returns a snapshot of listed levels; other notebooks have the level fallback. list returns all
 // notebooks of the workspace, and is not called again once it has succeeded.
 func NewSnapshot(listed map[kernel.ID]Level, fallback Level, list func(context.Context) ([]kernel.Notebook, error)) *Snapshot {
-	return &Snapshot{listed: listed, fallback: fallback, list: list, notebooks: newLatest[[]kernel.Notebook]()}
+	return &Snapshot{listed: listed, fallback: fallback, list: list, notebooks: newSharedReading[[]kernel.Notebook]()}
 }
 
 // Stale returns the time of the levels if they could not be read since; the zero time means that they are current.
@@ -53,7 +53,7 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return denied(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
+	return levelTooLow(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
 }
 
 // known returns the name of a notebook if the notebooks have been read already: a refusal makes no request.

@@ -33,14 +33,14 @@ type Switches struct {
 	kernel *kernel.Client
 	opts   SwitchesOptions
 
-	latest  *latest[*Config]
-	editing chan struct{} // holds a token while nobody edits
+	sharedReading *sharedReading[*Config]
+	editToken     chan struct{} // holds a token while nobody edits
 
-	mu     sync.Mutex
-	last   *Config   // returned last
-	good   *Config   // last that was read; nil before that
-	goodAt time.Time // when its reading began
-	failed time.Time // since when readings fail; zero if the last one succeeded
+	mu         sync.Mutex
+	last       *Config   // returned last
+	good       *Config   // last that was read; nil before that
+	lastReadAt time.Time // when its reading began
+	failed     time.Time // since when readings fail; zero if the last one succeeded
 }
 
 // NewSwitches returns the switches of the workspace behind k. It reads nothing yet.
@@ -55,23 +55,23 @@ func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 		opts.Writes = func(string, string) bool { return true }
 	}
 	s := &Switches{
-		kernel: k, opts: opts, latest: newLatest[*Config](),
-		editing: make(chan struct{}, 1), last: opts.Known.defaults(),
+		kernel: k, opts: opts, sharedReading: newSharedReading[*Config](),
+		editToken: make(chan struct{}, 1), last: opts.Known.defaults(),
 	}
-	s.editing <- struct{}{}
+	s.editToken <- struct{}{}
 	return s
 }
 
 // Current returns the config, read again if it is older than TTL; one caller reads at a time. It never fails: see
 // Config.Stale and Config.Unreadable. After a failed reading the next call tries again.
 func (s *Switches) Current(ctx context.Context) *Config {
-	c, err := s.latest.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
+	c, err := s.sharedReading.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
 		began := time.Now()
 		f, err := s.load(ctx)
 		if err != nil && ctx.Err() != nil {
 			return nil, err // not an error of the files
 		}
-		c, changed := s.settle(f.config(s.opts.Known), began, err)
+		c, changed := s.storeReading(f.config(s.opts.Known), began, err)
 		if changed != nil && s.opts.Changed != nil {
 			s.opts.Changed(changed) // before callers that wait for this reading continue
 		}
@@ -84,7 +84,7 @@ func (s *Switches) Current(ctx context.Context) *Config {
 }
 
 // Left returns how long the config that Current returned last stays valid; 0 if the next Current reads.
-func (s *Switches) Left() time.Duration { return s.latest.left(s.opts.TTL) }
+func (s *Switches) Left() time.Duration { return s.sharedReading.validFor(s.opts.TTL) }
 
 // Last returns what Current returned last, or the defaults. It makes no request.
 func (s *Switches) Last() *Config {
@@ -95,11 +95,11 @@ func (s *Switches) Last() *Config {
 
 // Forget drops what is remembered, so that the next config is read anew. The last good one is kept in case that
 // fails.
-func (s *Switches) Forget() { s.latest.forget() }
+func (s *Switches) Forget() { s.sharedReading.invalidate() }
 
 // settle stores the result of a reading: c, or err. It returns the config in effect, and returns it as changed too if
 // it offers something else than before.
-func (s *Switches) settle(c *Config, began time.Time, err error) (now, changed *Config) {
+func (s *Switches) storeReading(c *Config, began time.Time, err error) (now, changed *Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Switches) settle(c *Config, began time.Time, err error) (now, changed *
 		}
 		c = s.withoutFile(err)
 	} else {
-		s.good, s.goodAt, s.failed = c, began, time.Time{}
+		s.good, s.lastReadAt, s.failed = c, began, time.Time{}
 	}
 	if !c.sameSwitches(s.last) {
 		changed = c
@@ -132,7 +132,7 @@ func (s *Switches) withoutFile(err error) *Config {
 	if since.IsZero() {
 		since = time.Now()
 	}
-	if s.good != nil && time.Since(s.goodAt) <= s.opts.KeepGood {
+	if s.good != nil && time.Since(s.lastReadAt) <= s.opts.KeepGood {
 		c := *s.good
 		c.Stale, c.Problem = since, err
 		return &c
@@ -156,13 +156,13 @@ func (s *Switches) withoutFile(err error) *Config {
 }
 
 // loaded is a tool config as it was read; the zero value means that there is no file.
-type loaded struct {
+type loadedConfig struct {
 	path string
 	text []byte
 	raw  map[string]any
 }
 
-func (f loaded) config(known Known) *Config {
+func (f loadedConfig) config(known Known) *Config {
 	if f.raw == nil {
 		return known.defaults()
 	}
@@ -172,26 +172,26 @@ func (f loaded) config(known Known) *Config {
 }
 
 // load reads our file or, if that is missing or not an object, the plugin's.
-func (s *Switches) load(ctx context.Context) (loaded, error) {
+func (s *Switches) load(ctx context.Context) (loadedConfig, error) {
 	for _, folder := range []string{ownFolder, pluginFolder} {
 		path := folder + configFile
 		text, err := readFile(ctx, s.kernel, path)
 		if err != nil {
-			return loaded{}, err
+			return loadedConfig{}, err
 		}
 		if text == nil {
 			continue
 		}
 		raw, err := decodeConfig(text)
 		if err != nil {
-			return loaded{}, &tool.Error{
+			return loadedConfig{}, &tool.Error{
 				Op: "read tool config", Kind: kernel.API, Code: "config_corrupt", Subject: path, Err: err,
 				Hint: "repair or remove that file in the SiYuan workspace",
 			}
 		}
 		if raw != nil {
-			return loaded{path, text, raw}, nil
+			return loadedConfig{path, text, raw}, nil
 		}
 	}
-	return loaded{}, nil
+	return loadedConfig{}, nil
 }

@@ -26,25 +26,25 @@ type Migration struct {
 // A file that cannot be read is never overwritten: the error is the kernel's, or of kind API with the code
 // config_corrupt. An error of edit is returned unchanged.
 func (s *Switches) Edit(ctx context.Context, edit func(raw map[string]any) error) (*Config, error) {
-	m, err := s.rewrite(ctx, func(loaded) bool { return true }, edit)
+	m, err := s.rewrite(ctx, func(loadedConfig) bool { return true }, edit)
 	return m.Config, err
 }
 
 // Migrate converts a config of an older format, or with old names of actions, to canonical form in our own file,
 // after a backup copy. Without such a config it does nothing.
 func (s *Switches) Migrate(ctx context.Context) (Migration, error) {
-	old := func(f loaded) bool { return f.config(s.opts.Known).old }
+	old := func(f loadedConfig) bool { return f.config(s.opts.Known).old }
 	return s.rewrite(ctx, old, func(map[string]any) error { return nil })
 }
 
 // rewrite applies edit to the config if wanted returns true for it, one call at a time.
-func (s *Switches) rewrite(ctx context.Context, wanted func(loaded) bool, edit func(map[string]any) error) (Migration, error) {
+func (s *Switches) rewrite(ctx context.Context, wanted func(loadedConfig) bool, edit func(map[string]any) error) (Migration, error) {
 	select {
-	case <-s.editing:
+	case <-s.editToken:
 	case <-ctx.Done():
 		return Migration{}, &tool.Error{Op: "write tool config", Kind: tool.Canceled, Err: context.Cause(ctx)}
 	}
-	defer func() { s.editing <- struct{}{} }()
+	defer func() { s.editToken <- struct{}{} }()
 
 	f, err := s.load(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Switches) rewrite(ctx context.Context, wanted func(loaded) bool, edit f
 	m.Config = s.Current(ctx)
 	if m.Config.Source != m.To || !m.Config.Stale.IsZero() { // it exists but cannot be read now
 		raw, _ = decodeConfig(text)
-		m.Config = loaded{m.To, text, raw}.config(s.opts.Known)
+		m.Config = loadedConfig{m.To, text, raw}.config(s.opts.Known)
 	}
 	return m, nil
 }
