@@ -33,7 +33,7 @@ func (a *Action) Adapt(args json.RawMessage, except string) json.RawMessage {
 
 // withoutNulls returns args without members that are null, if args is an object.
 func withoutNulls(args json.RawMessage) json.RawMessage {
-	root, o := gjson.ParseBytes(args), object{}
+	root, o := gjson.ParseBytes(args), objectBuilder{}
 	if !root.IsObject() {
 		return args
 	}
@@ -52,8 +52,8 @@ func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessag
 	if !root.IsObject() {
 		return args, false
 	}
-	o := object{buf: make([]byte, 0, len(args))}
-	var taken []string // names that were given under another name
+	o := objectBuilder{buf: make([]byte, 0, len(args))}
+	var renamed []string // names that were given under another name
 	root.ForEach(func(k, v gjson.Result) bool {
 		name, key := k.String(), k.Raw
 		if except != "" && name == except {
@@ -63,10 +63,10 @@ func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessag
 			changed = true
 			return true
 		}
-		if to := a.meant(name); to != "" && !slices.Contains(taken, to) && root.Get(escape(to)).Type == gjson.Null {
-			name, key, taken, changed = to, string(Quote(to)), append(taken, to), true
+		if to := a.meant(name); to != "" && !slices.Contains(renamed, to) && root.Get(escape(to)).Type == gjson.Null {
+			name, key, renamed, changed = to, string(Quote(to)), append(renamed, to), true
 		}
-		value := fit(v, a.find(name))
+		value := coerce(v, a.find(name))
 		changed = changed || string(value) != v.Raw
 		o.next()
 		o.buf = append(append(append(o.buf, key...), ':'), value...)
@@ -91,7 +91,7 @@ func (a *Action) meant(name string) string {
 	found := ""
 	for _, params := range [][]Param{a.params, metaOf(a)} {
 		for i := range params {
-			if letters(params[i].Name) != letters(name) {
+			if foldName(params[i].Name) != foldName(name) {
 				continue
 			}
 			if found != "" {
@@ -104,7 +104,7 @@ func (a *Action) meant(name string) string {
 }
 
 // letters returns a name in lower case without "_" and "-".
-func letters(name string) string {
+func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
@@ -123,14 +123,14 @@ func (a *Action) find(name string) *Param {
 }
 
 // fit converts a value to the type of its argument if it is obvious how.
-func fit(v gjson.Result, p *Param) json.RawMessage {
+func coerce(v gjson.Result, p *Param) json.RawMessage {
 	if p == nil {
 		return json.RawMessage(v.Raw)
 	}
-	return p.shape.get().fit(v)
+	return p.shape.get().coerce(v)
 }
 
-func fitType(v gjson.Result, typ string) json.RawMessage {
+func coerceType(v gjson.Result, typ string) json.RawMessage {
 	raw := json.RawMessage(v.Raw)
 	text := strings.TrimSpace(v.String())
 	switch {

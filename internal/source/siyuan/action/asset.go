@@ -36,18 +36,18 @@ func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...ker
 		return nil, err
 	}
 	free := map[string]bool{}
-	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.seen[p] && !u.hidden(p) && !r.uploaded(p) }) {
+	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.seen[p] && !u.hidden(p) && !r.wasUploaded(p) }) {
 		if free, err = r.unusedAssets(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return func(path string) bool {
-		return u == nil || !u.hidden(path) && (u.seen[path] || r.uploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return free[p] }))
+		return u == nil || !u.hidden(path) && (u.seen[path] || r.wasUploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return free[p] }))
 	}, nil
 }
 
 // uploaded reports whether an asset was uploaded by this process.
-func (r *Request) uploaded(path string) bool {
+func (r *Request) wasUploaded(path string) bool {
 	return slices.ContainsFunc(AssetReadings(path), r.Workspace.Uploads().Has)
 }
 
@@ -68,13 +68,13 @@ func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 
 // assetUsers records which notes use an asset, as far as this is known.
 type assetUsers struct {
-	seen map[string]bool // used in notebooks that may be read
-	shut map[string]bool // used in hidden notebooks
-	also *Naming         // mentioned in hidden notebooks
+	seen      map[string]bool // used in notebooks that may be read
+	hiddenUse map[string]bool // used in hidden notebooks
+	also      *Naming         // mentioned in hidden notebooks
 }
 
 func (u *assetUsers) hidden(path string) bool {
-	return u.shut[path] || slices.ContainsFunc(AssetReadings(path), u.also.Has)
+	return u.hiddenUse[path] || slices.ContainsFunc(AssetReadings(path), u.also.Has)
 }
 
 // assetUsers finds the users of assets; nil if every notebook may be read.
@@ -83,7 +83,7 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 	if err != nil || !restricted {
 		return nil, err
 	}
-	u := &assetUsers{seen: map[string]bool{}, shut: map[string]bool{}}
+	u := &assetUsers{seen: map[string]bool{}, hiddenUse: map[string]bool{}}
 	names := map[string]string{} // assets by each form in which they may be written
 	for _, path := range paths {
 		for _, form := range AssetReadings(path) {
@@ -91,7 +91,7 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 		}
 		folder, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		if own := kernel.ID(folder); own.Valid() {
-			u.seen[path], u.shut[path] = r.Readable(own), !r.Readable(own)
+			u.seen[path], u.hiddenUse[path] = r.Readable(own), !r.Readable(own)
 		}
 	}
 	forms := slices.Sorted(maps.Keys(names))
@@ -104,7 +104,7 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 			for _, form := range AssetReadings(use.Path) {
 				if path, ok := names[form]; ok {
 					u.seen[path] = u.seen[path] || r.Readable(use.Notebook)
-					u.shut[path] = u.shut[path] || !r.Readable(use.Notebook)
+					u.hiddenUse[path] = u.hiddenUse[path] || !r.Readable(use.Notebook)
 				}
 			}
 		}

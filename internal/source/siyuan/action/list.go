@@ -22,7 +22,7 @@ const (
 const mostListed = 4
 
 // lists reports whether an argument appears in a list of tools.
-func (a *Action) lists(p *Param) bool {
+func (a *Action) inToolList(p *Param) bool {
 	switch p.list {
 	case listNever:
 		return false
@@ -35,9 +35,9 @@ func (a *Action) lists(p *Param) bool {
 // Listed returns the schemas of the arguments that appear in a list of tools, as a JSON object. They are reduced to
 // types and few values, since models read the list with every request.
 func (a *Action) Listed() json.RawMessage {
-	o := object{}
+	o := objectBuilder{}
 	for i := range a.params {
-		if p := &a.params[i]; a.lists(p) {
+		if p := &a.params[i]; a.inToolList(p) {
 			o.addRaw(p.Name, p.listed())
 		}
 	}
@@ -51,10 +51,10 @@ func (p *Param) listed() json.RawMessage {
 	case listJSON:
 		return json.RawMessage(`{"type":"string","description":"JSON"}`)
 	}
-	if !p.basic {
+	if !p.isBasic {
 		return plain(gjson.ParseBytes(p.schema))
 	}
-	o := object{}
+	o := objectBuilder{}
 	o.addText("type", p.Type)
 	if len(p.Enum) > 0 && len(p.Enum) <= mostListed {
 		o.addTexts("enum", p.Enum)
@@ -67,7 +67,7 @@ func plain(schema gjson.Result) json.RawMessage {
 	if forms := schema.Get("anyOf"); forms.Exists() {
 		return plain(forms.Array()[0])
 	}
-	o := object{}
+	o := objectBuilder{}
 	if t := schema.Get("type"); t.Exists() {
 		o.addRaw("type", json.RawMessage(t.Raw))
 	}
@@ -78,7 +78,7 @@ func plain(schema gjson.Result) json.RawMessage {
 		o.addRaw("items", plain(items))
 	}
 	if props := schema.Get("properties"); props.Exists() {
-		members := object{}
+		members := objectBuilder{}
 		props.ForEach(func(name, of gjson.Result) bool {
 			members.addRaw(name.String(), plain(of))
 			return true

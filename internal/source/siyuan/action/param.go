@@ -35,7 +35,7 @@ type Param struct {
 	UniqueItems bool
 	index       []int // index path of its field in the struct of arguments
 	schema      json.RawMessage
-	basic       bool // Type, Enum and the bounds are all that the schema says of values
+	isBasic     bool // Type, Enum and the bounds are all that the schema says of values
 	shape       *lateShape
 	list        string
 }
@@ -85,7 +85,7 @@ func paramOf(name string, t reflect.Type, tags *tags) Param {
 	p.schema, p.Type, p.Items = fieldSchema(t, tags, &p)
 	p.shape = &lateShape{schema: p.schema}
 	if tags.hasValue {
-		p.Default = literal(tags.value, p.Type)
+		p.Default = defaultJSON(tags.value, p.Type)
 	}
 	return p
 }
@@ -141,7 +141,7 @@ func tagsOf(tag reflect.StructTag) (out tags) {
 }
 
 // literal returns a default as JSON.
-func literal(text, typ string) json.RawMessage {
+func defaultJSON(text, typ string) json.RawMessage {
 	if typ == "string" {
 		return Quote(text)
 	}
@@ -165,7 +165,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 		typ, _ = head.Type.(string)
 		return withAbout(raw, p.About), typ, ""
 	}
-	o := object{buf: make([]byte, 0, 96+len(p.About))}
+	o := objectBuilder{buf: make([]byte, 0, 96+len(p.About))}
 	if t == reflect.TypeFor[json.RawMessage]() {
 		o.about(p.About)
 		return o.bytes(), "", ""
@@ -174,18 +174,18 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 	case reflect.String:
 		typ = "string"
 		o.addText("type", typ)
-		o.bounds(tags, "minLength", "maxLength")
+		o.addBounds(tags, "minLength", "maxLength")
 	case reflect.Bool:
 		typ = "boolean"
 		o.addText("type", typ)
 	case reflect.Int, reflect.Int64, reflect.Int32:
 		typ = "integer"
 		o.addText("type", typ)
-		o.bounds(tags, "minimum", "maximum")
+		o.addBounds(tags, "minimum", "maximum")
 	case reflect.Float64:
 		typ = "number"
 		o.addText("type", typ)
-		o.bounds(tags, "minimum", "maximum")
+		o.addBounds(tags, "minimum", "maximum")
 	case reflect.Slice:
 		typ = "array"
 		o.addText("type", typ)
@@ -193,7 +193,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 		raw, it, _ := fieldSchema(t.Elem(), noTags, &inner)
 		items = it
 		o.addRaw("items", raw)
-		o.bounds(tags, "minItems", "maxItems")
+		o.addBounds(tags, "minItems", "maxItems")
 		if p.UniqueItems {
 			o.addRaw("uniqueItems", json.RawMessage("true"))
 		}
@@ -210,13 +210,13 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 	default:
 		panic("no schema for " + t.String())
 	}
-	p.basic = typ != "object"
+	p.isBasic = typ != "object"
 	if len(p.Enum) > 0 {
 		o.addTexts("enum", p.Enum)
 	}
 	o.about(p.About)
 	if tags.hasValue {
-		o.addRaw("default", literal(tags.value, typ))
+		o.addRaw("default", defaultJSON(tags.value, typ))
 	}
 	return o.bytes(), typ, items
 }
@@ -248,7 +248,7 @@ func structSchema(params ...[]Param) json.RawMessage {
 			}
 		}
 	}
-	o := object{buf: make([]byte, 0, size)}
+	o := objectBuilder{buf: make([]byte, 0, size)}
 	o.addText("type", "object")
 	o.key("properties")
 	o.buf = append(o.buf, '{')
@@ -271,16 +271,16 @@ func structSchema(params ...[]Param) json.RawMessage {
 }
 
 // object builds a JSON object whose members keep their order.
-type object struct{ buf []byte }
+type objectBuilder struct{ buf []byte }
 
 // addText adds a string member.
-func (o *object) addText(key, value string) {
+func (o *objectBuilder) addText(key, value string) {
 	o.key(key)
 	o.buf = appendQuoted(o.buf, value)
 }
 
 // addTexts adds a member that is a list of strings.
-func (o *object) addTexts(key string, values []string) {
+func (o *objectBuilder) addTexts(key string, values []string) {
 	o.key(key)
 	o.buf = append(o.buf, '[')
 	for i, v := range values {
@@ -293,25 +293,25 @@ func (o *object) addTexts(key string, values []string) {
 }
 
 // addRaw adds a member that is JSON already.
-func (o *object) addRaw(key string, raw json.RawMessage) {
+func (o *objectBuilder) addRaw(key string, raw json.RawMessage) {
 	o.key(key)
 	o.buf = append(o.buf, raw...)
 }
 
 // key writes the name of a member.
-func (o *object) key(key string) {
+func (o *objectBuilder) key(key string) {
 	o.next()
 	o.buf = append(appendQuoted(o.buf, key), ':')
 }
 
 // addAll adds all members of raw, an object that is not empty.
-func (o *object) addAll(raw json.RawMessage) {
+func (o *objectBuilder) addAll(raw json.RawMessage) {
 	o.next()
 	o.buf = append(o.buf, raw[1:len(raw)-1]...)
 }
 
 // next begins the next member.
-func (o *object) next() {
+func (o *objectBuilder) next() {
 	if len(o.buf) == 0 {
 		o.buf = append(o.buf, '{')
 	} else {
@@ -319,13 +319,13 @@ func (o *object) next() {
 	}
 }
 
-func (o *object) about(text string) {
+func (o *objectBuilder) about(text string) {
 	if text != "" {
 		o.addText("description", text)
 	}
 }
 
-func (o *object) bounds(tags *tags, low, high string) {
+func (o *objectBuilder) addBounds(tags *tags, low, high string) {
 	for _, b := range [...][2]string{{low, tags.min}, {high, tags.max}} {
 		if b[1] == "" {
 			continue
@@ -337,7 +337,7 @@ func (o *object) bounds(tags *tags, low, high string) {
 	}
 }
 
-func (o *object) bytes() json.RawMessage {
+func (o *objectBuilder) bytes() json.RawMessage {
 	if len(o.buf) == 0 {
 		return json.RawMessage("{}")
 	}
@@ -349,7 +349,7 @@ func withAbout(schema json.RawMessage, about string) json.RawMessage {
 	if about == "" {
 		return schema
 	}
-	o := object{}
+	o := objectBuilder{}
 	o.addAll(schema)
 	o.about(about)
 	return o.bytes()

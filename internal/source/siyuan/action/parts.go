@@ -75,13 +75,13 @@ func Distinct[T comparable](list []T) []T {
 }
 
 // Removed adds to an error which things had been removed before it.
-func Removed[T any](err error, gone []T) error {
+func Removed[T any](err error, removed []T) error {
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || len(gone) == 0 {
+	if !ok || len(removed) == 0 {
 		return err
 	}
 	out := *e
-	out.Facts = map[string]any{"partial": true, "removed": gone}
+	out.Facts = map[string]any{"partial": true, "removed": removed}
 	maps.Copy(out.Facts, e.Facts)
 	return &out
 }

@@ -66,7 +66,7 @@ func EncodeName(name string) string {
 		switch c := name[i]; {
 		case c == '/':
 			b.WriteString("%2F")
-		case c == '%' && (encoded(name[i:]) != 0):
+		case c == '%' && (encodedSeparator(name[i:]) != 0):
 			b.WriteString("%25")
 		default:
 			b.WriteByte(c)
@@ -82,7 +82,7 @@ func decodeName(part string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(part); i++ {
-		if c := encoded(part[i:]); c != 0 {
+		if c := encodedSeparator(part[i:]); c != 0 {
 			b.WriteByte(c)
 			i += 2
 			continue
@@ -93,7 +93,7 @@ func decodeName(part string) string {
 }
 
 // encoded returns the character that text begins with in encoded form; 0 if it does not.
-func encoded(text string) byte {
+func encodedSeparator(text string) byte {
 	if len(text) < 3 || text[0] != '%' || text[1] != '2' {
 		return 0
 	}
@@ -125,9 +125,9 @@ func badPath(path, message string) *tool.Error {
 
 // ambiguousPath returns the error for a path that several things have; candidates are unique paths of them.
 func ambiguousPath(path, what string, candidates []string) *tool.Error {
-	const most = 20
+	const limit = 20
 	slices.Sort(candidates)
-	shown := candidates[:min(len(candidates), most)]
+	shown := candidates[:min(len(candidates), limit)]
 	return &tool.Error{
 		Op: "resolve", Kind: tool.Ambiguous, Subject: path,
 		Message: fmt.Sprintf("%d %s have the path %q: %s", len(candidates), what, path, strings.Join(shown, ", ")),

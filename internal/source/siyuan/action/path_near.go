@@ -15,7 +15,7 @@ import (
 // for it are made only after a failed call.
 func (r *Request) missing(ctx context.Context, path string) error {
 	e := access.NotFound(access.Path, path)
-	folder, like := r.near(ctx, path)
+	folder, like := r.nearestExisting(ctx, path)
 	if folder != "/" {
 		e.Hint = fmt.Sprintf(`fs(action="ls", path=%q) shows what is there`, folder)
 	}
@@ -27,7 +27,7 @@ func (r *Request) missing(ctx context.Context, path string) error {
 
 // near returns the deepest existing part of a path, and the path of a thing in it whose name is like the next name;
 // empty if there is none.
-func (r *Request) near(ctx context.Context, path string) (folder, like string) {
+func (r *Request) nearestExisting(ctx context.Context, path string) (folder, like string) {
 	visible, err := r.Levels.Visible(ctx)
 	names := splitPath(path)
 	if err != nil || len(names) == 0 {

@@ -49,7 +49,7 @@ func (r *Request) Located(ctx context.Context, t Target) (Target, error) {
 		return t, access.NotFound(t.What, t.Subject)
 	}
 	t.Path = path
-	return r.remember(t), nil
+	return r.cachePlace(t), nil
 }
 
 // HumanPath returns the path that callers use for the human path hpath of a notebook, "/" for the notebook itself:
@@ -76,13 +76,13 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 // NotebookPath returns the human path of a notebook among those that may be read.
 func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 	path := joinPath(n.Name)
-	same := 0
+	sameName := 0
 	for i := range visible {
 		if visible[i].Name == n.Name {
-			same++
+			sameName++
 		}
 	}
-	if same > 1 || virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
+	if sameName > 1 || virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
 		path = "/" + EncodeName(n.Name) + "#" + string(n.ID)
 	}
 	return path

@@ -35,14 +35,14 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 			}
 			for _, row := range rows {
 				if row.Box != "" {
-					out[row.ID] = r.remember(row.target())
+					out[row.ID] = r.cachePlace(row.target())
 				}
 			}
 		}
 		_, missing = r.known(missing)
 	}
 	for _, id := range missing { // a single one, or blocks that are not in the index yet
-		t, err := r.place(ctx, id)
+		t, err := r.lookUpPlace(ctx, id)
 		switch {
 		case err == nil:
 			out[id] = t
@@ -94,7 +94,7 @@ func (r *Request) known(ids []kernel.ID) (found map[kernel.ID]Target, missing []
 	return found, missing
 }
 
-func (r *Request) remember(t Target) Target {
+func (r *Request) cachePlace(t Target) Target {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.places[t.ID] = t
@@ -102,7 +102,7 @@ func (r *Request) remember(t Target) Target {
 }
 
 // place asks the kernel where one block is. A block in a closed or locked notebook is not found.
-func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
+func (r *Request) lookUpPlace(ctx context.Context, id kernel.ID) (Target, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	if err != nil {
 		e, ok := errors.AsType[*tool.Error](err)
@@ -115,7 +115,7 @@ func (r *Request) place(ctx context.Context, id kernel.ID) (Target, error) {
 	if id == p.Root {
 		t.What = access.Document
 	}
-	return r.remember(t), nil
+	return r.cachePlace(t), nil
 }
 
 // blocks resolves ids in order. It fails for the first that does not exist.

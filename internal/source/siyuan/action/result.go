@@ -88,20 +88,20 @@ func (r *Request) finish(ctx context.Context, raw json.RawMessage) json.RawMessa
 			PartialFailure []failure `json:"partialFailure,omitempty"`
 		}{Applied: true, Operations: r.refreshes}
 		for _, f := range r.refreshes {
-			if err := r.reload(ctx, f); err != nil {
+			if err := r.sendRefresh(ctx, f); err != nil {
 				report.PartialFailure = append(report.PartialFailure, failure{f, err.Error()})
 			}
 		}
 		if len(report.PartialFailure) > 0 || r.Meta.Verbose {
-			raw = with(raw, "uiRefresh", report)
+			raw = withMember(raw, "uiRefresh", report)
 		}
 	}
 	if r.filtered > 0 {
 		const reason = "permission_filtered"
-		raw = with(raw, "partial", true)
-		raw = with(raw, "filteredOutCount", r.filtered)
-		raw = with(raw, "reason", reason)
-		raw = with(raw, "permissionSummary", map[string]any{
+		raw = withMember(raw, "partial", true)
+		raw = withMember(raw, "filteredOutCount", r.filtered)
+		raw = withMember(raw, "reason", reason)
+		raw = withMember(raw, "permissionSummary", map[string]any{
 			"filteredOutCount": r.filtered, "reason": reason,
 			"suggestion": "some of what was found is in notebooks that may not be read",
 		})
@@ -109,7 +109,7 @@ func (r *Request) finish(ctx context.Context, raw json.RawMessage) json.RawMessa
 	return raw
 }
 
-func (r *Request) reload(ctx context.Context, f refresh) error {
+func (r *Request) sendRefresh(ctx context.Context, f refresh) error {
 	switch f.Type {
 	case "reloadProtyle":
 		return r.Kernel.ReloadDocument(ctx, f.ID)
@@ -124,7 +124,7 @@ func (r *Request) reload(ctx context.Context, f refresh) error {
 }
 
 // with sets a member of an object. A new one is appended without searching the others.
-func with(raw json.RawMessage, name string, value any) json.RawMessage {
+func withMember(raw json.RawMessage, name string, value any) json.RawMessage {
 	member, err := Encode(value)
 	if err != nil {
 		panic("action: a result does not take " + name + ": " + err.Error())

@@ -11,7 +11,7 @@ import (
 func (a *Action) Returned() []Field { return a.returned() }
 
 func returnedBy(spec *Spec) []Field {
-	d := description{seen: map[reflect.Type]bool{}}
+	d := resultDescription{seen: map[reflect.Type]bool{}}
 	if spec.Result != nil {
 		d.value(reflect.TypeOf(spec.Result), "")
 	}
@@ -19,13 +19,13 @@ func returnedBy(spec *Spec) []Field {
 }
 
 // description collects the members of a result's types.
-type description struct {
+type resultDescription struct {
 	fields []Field
 	seen   map[reflect.Type]bool
 }
 
 // value adds the members of a value of type t in JSON, each before its own members.
-func (d *description) value(t reflect.Type, prefix string) {
+func (d *resultDescription) value(t reflect.Type, prefix string) {
 	switch t.Kind() {
 	case reflect.Pointer:
 		d.value(t.Elem(), prefix)
@@ -40,7 +40,7 @@ func (d *description) value(t reflect.Type, prefix string) {
 	}
 }
 
-func (d *description) member(f reflect.StructField, prefix string, again bool) {
+func (d *resultDescription) member(f reflect.StructField, prefix string, again bool) {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
 	case f.Anonymous && name == "":

@@ -49,12 +49,12 @@ func (a *Action) Short() string {
 		switch p := &a.params[i]; {
 		case p.Required:
 			required++
-		case a.lists(p):
+		case a.inToolList(p):
 			optional++
 		}
 	}
 	all := required == 0 || optional <= mostOptional
-	return a.signature(func(p *Param) bool { return p.Required || all && a.lists(p) })
+	return a.signature(func(p *Param) bool { return p.Required || all && a.inToolList(p) })
 }
 
 func (a *Action) signature(shows func(*Param) bool) string {

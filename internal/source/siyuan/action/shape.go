@@ -58,7 +58,7 @@ func shapeOf(schema gjson.Result) *shape {
 }
 
 // fit converts a value to this shape if it is obvious how. A value that fits keeps its bytes.
-func (s *shape) fit(v gjson.Result) json.RawMessage {
+func (s *shape) coerce(v gjson.Result) json.RawMessage {
 	if s == nil {
 		return json.RawMessage(v.Raw)
 	}
@@ -69,40 +69,40 @@ func (s *shape) fit(v gjson.Result) json.RawMessage {
 	case "array":
 		return s.list(v)
 	case "object":
-		return s.object(v)
+		return s.objectBuilder(v)
 	}
-	return fitType(v, s.typ)
+	return coerceType(v, s.typ)
 }
 
 // form converts a value to the alternative whose form it has.
 func (s *shape) form(v gjson.Result) json.RawMessage {
-	if inner, ok := written(v); ok && (inner.IsObject() || inner.IsArray()) {
+	if inner, ok := embeddedJSON(v); ok && (inner.IsObject() || inner.IsArray()) {
 		v = inner
 	}
 	for _, f := range s.forms {
 		if f.typ == "object" && v.IsObject() || f.typ == "array" && v.IsArray() {
-			return f.fit(v)
+			return f.coerce(v)
 		}
 	}
 	return json.RawMessage(v.Raw)
 }
 
 func (s *shape) list(v gjson.Result) json.RawMessage {
-	if inner, ok := written(v); ok && inner.IsArray() {
+	if inner, ok := embeddedJSON(v); ok && inner.IsArray() {
 		v = inner
 	}
 	switch {
 	case v.Type == gjson.Null:
 		return json.RawMessage(v.Raw)
 	case !v.IsArray():
-		return json.RawMessage("[" + string(s.items.fit(v)) + "]")
+		return json.RawMessage("[" + string(s.items.coerce(v)) + "]")
 	}
 	out, changed := []byte{'['}, false
 	v.ForEach(func(_, item gjson.Result) bool {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		fitted := s.items.fit(item)
+		fitted := s.items.coerce(item)
 		changed = changed || string(fitted) != item.Raw
 		out = append(out, fitted...)
 		return true
@@ -113,8 +113,8 @@ func (s *shape) list(v gjson.Result) json.RawMessage {
 	return append(out, ']')
 }
 
-func (s *shape) object(v gjson.Result) json.RawMessage {
-	if inner, ok := written(v); ok && inner.IsObject() {
+func (s *shape) objectBuilder(v gjson.Result) json.RawMessage {
+	if inner, ok := embeddedJSON(v); ok && inner.IsObject() {
 		v = inner
 	}
 	if !v.IsObject() {
@@ -125,7 +125,7 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 		seen[k.String()] = true
 		return true
 	})
-	o, changed := object{}, false
+	o, changed := objectBuilder{}, false
 	v.ForEach(func(k, member gjson.Result) bool {
 		name := k.String()
 		if to := s.meant(name); to != "" && !seen[to] {
@@ -139,7 +139,7 @@ func (s *shape) object(v gjson.Result) json.RawMessage {
 			changed = true // dropped, as if it were missing
 			return true
 		}
-		fitted := of.fit(member)
+		fitted := of.coerce(member)
 		changed = changed || string(fitted) != member.Raw
 		o.addRaw(name, fitted)
 		return true
@@ -158,7 +158,7 @@ func (s *shape) meant(name string) string {
 	}
 	found := ""
 	for member := range s.members {
-		if letters(member) != letters(name) {
+		if foldName(member) != foldName(name) {
 			continue
 		}
 		if found != "" {
@@ -170,7 +170,7 @@ func (s *shape) meant(name string) string {
 }
 
 // written returns the JSON that a string contains.
-func written(v gjson.Result) (inner gjson.Result, ok bool) {
+func embeddedJSON(v gjson.Result) (inner gjson.Result, ok bool) {
 	if v.Type != gjson.String || !gjson.Valid(v.String()) {
 		return gjson.Result{}, false
 	}
@@ -184,5 +184,5 @@ func (p *Param) Fit(raw json.RawMessage) json.RawMessage {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return fit(gjson.ParseBytes(raw), p)
+	return coerce(gjson.ParseBytes(raw), p)
 }

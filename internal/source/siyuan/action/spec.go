@@ -109,12 +109,12 @@ type Action struct {
 // contradicts itself, which is a programming error. The generic part is only the call of run: each A gets its own
 // compiled code, and there are a hundred of them.
 func New[A any](spec Spec, run func(ctx context.Context, r *Request, a A) (any, error)) *Action {
-	return made(spec, reflect.TypeFor[A](), func(ctx context.Context, r *Request, args any) (any, error) {
+	return newAction(spec, reflect.TypeFor[A](), func(ctx context.Context, r *Request, args any) (any, error) {
 		return run(ctx, r, *args.(*A))
 	})
 }
 
-func made(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
+func newAction(spec Spec, args reflect.Type, run func(ctx context.Context, r *Request, args any) (any, error)) *Action {
 	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
 	a.returned = sync.OnceValue(func() []Field { return returnedBy(&a.Spec) })
 	a.verbose = sync.OnceValue(func() *Members { return verboseOf(a.Result) })

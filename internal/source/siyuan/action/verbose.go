@@ -92,7 +92,7 @@ func (m *Members) addFields(t reflect.Type, seen map[reflect.Type]*Members) {
 
 // pruned returns m without branches that leave nothing out, so that a walk along it can stop early.
 func (m *Members) pruned(done map[*Members]bool) *Members {
-	if m == nil || !m.leads(map[*Members]bool{}) {
+	if m == nil || !m.leavesAnythingOut(map[*Members]bool{}) {
 		return nil
 	}
 	if !done[m] {
@@ -108,16 +108,16 @@ func (m *Members) pruned(done map[*Members]bool) *Members {
 }
 
 // leads reports whether m or anything below it is left out.
-func (m *Members) leads(seen map[*Members]bool) bool {
+func (m *Members) leavesAnythingOut(seen map[*Members]bool) bool {
 	if m == nil || seen[m] {
 		return false
 	}
 	seen[m] = true
-	if m.out || m.items.leads(seen) {
+	if m.out || m.items.leavesAnythingOut(seen) {
 		return true
 	}
 	for _, below := range m.byName {
-		if below.leads(seen) {
+		if below.leavesAnythingOut(seen) {
 			return true
 		}
 	}

@@ -90,10 +90,10 @@ func (k *Kit) Asked(path string) []gjson.Result {
 // thing id, which occurs in args, gives the same "not found" error as [Nowhere]. Nothing is written in either case.
 func (k *Kit) Guarded(t testing.TB, a *action.Action, need access.Level, notebook, id kernel.ID, args string) {
 	t.Helper()
-	old, had := k.Levels[notebook]
+	old, existed := k.Levels[notebook]
 	defer func() {
 		delete(k.Levels, notebook)
-		if had {
+		if existed {
 			k.Levels[notebook] = old
 		}
 	}()
