@@ -27,7 +27,7 @@ func New(source *siyuan.Source, writes *safety.Coordinator, verify func(context.
 }
 
 // managed returns the source after verifying the workspace: nothing may be changed in a different one.
-func (n *Notes) managed(ctx context.Context) (*siyuan.Source, error) {
+func (n *Notes) verifiedSource(ctx context.Context) (*siyuan.Source, error) {
 	if n.verify != nil {
 		if err := n.verify(ctx, n.source.Kernel()); err != nil {
 			return nil, err

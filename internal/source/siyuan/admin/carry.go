@@ -120,7 +120,7 @@ func (c *Carry) compareLevels(ctx context.Context, from *siyuan.Source) error {
 	}
 	for _, n := range notebooks {
 		level := ours.Of(n.ID)
-		switch same := counterpart(all, n); {
+		switch same := sameNotebook(all, n); {
 		case same == nil:
 			c.Missing = append(c.Missing, n.Name)
 		case !theirs.Listed(same.ID):
@@ -133,7 +133,7 @@ func (c *Carry) compareLevels(ctx context.Context, from *siyuan.Source) error {
 }
 
 // counterpart returns the notebook with the same id, else the only one with the same name; nil if there is none.
-func counterpart(all []kernel.Notebook, n kernel.Notebook) *kernel.Notebook {
+func sameNotebook(all []kernel.Notebook, n kernel.Notebook) *kernel.Notebook {
 	var named []*kernel.Notebook
 	for i := range all {
 		if all[i].ID == n.ID {

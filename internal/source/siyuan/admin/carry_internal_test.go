@@ -13,7 +13,7 @@ func TestCounterpart(t *testing.T) {
 		id, name string
 		want     kernel.ID
 	}{{"1", "x", "1"}, {"9", "a", "1"}, {"3", "b", "3"}, {"9", "b", ""}, {"4", "a", "4"}, {"9", "x", ""}} {
-		got := counterpart(all, kernel.Notebook{ID: kernel.ID(tt.id), Name: tt.name})
+		got := sameNotebook(all, kernel.Notebook{ID: kernel.ID(tt.id), Name: tt.name})
 		if (got == nil) != (tt.want == "") || got != nil && got.ID != tt.want {
 			t.Errorf("%+v: %+v", tt, got)
 		}

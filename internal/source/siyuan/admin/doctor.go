@@ -167,7 +167,7 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 		detail.WriteString("; " + w)
 	}
 	x.ok("configuration", "", detail.String(), "")
-	if !x.reach(ctx, choice) {
+	if !x.checkIdentity(ctx, choice) {
 		return
 	}
 	x.kernel = kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), ReadTimeout: tryTime, Waits: []time.Duration{}})
@@ -184,15 +184,15 @@ func (x *examination) offer(level access.Level) *siyuan.Source {
 
 // all runs the checks of a kernel that answers.
 func (x *examination) all(ctx context.Context) {
-	x.endpoints(ctx)
+	x.checkEndpoints(ctx)
 	x.clock(ctx)
 	x.levels(ctx)
-	x.switches(ctx)
-	x.latency(ctx)
+	x.checkSwitches(ctx)
+	x.checkLatency(ctx)
 }
 
 // reach asks the kernel who it is.
-func (x *examination) reach(ctx context.Context, choice connection.Choice) bool {
+func (x *examination) checkIdentity(ctx context.Context, choice connection.Choice) bool {
 	facts, err := TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case err != nil && facts.Version == "":

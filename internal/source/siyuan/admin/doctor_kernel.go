@@ -15,7 +15,7 @@ import (
 
 // checkEndpoints makes one harmless request of each family that the tools need: the kernel's abilities are tested, not
 // guessed from its version.
-func (x *examination) endpoints(ctx context.Context) {
+func (x *examination) checkEndpoints(ctx context.Context) {
 	families := []struct {
 		name string
 		ask  func() error
@@ -101,12 +101,12 @@ func (x *examination) levels(ctx context.Context) {
 	if count[access.Write]+count[access.Delete] == 0 && len(all) > 0 {
 		issue, hint = "nothing_writable", "collie siyuan permission set NOTEBOOK rw lets tools write in one"
 	}
-	files := x.there(ctx, access.LevelFiles())
+	files := x.existingFiles(ctx, access.LevelFiles())
 	x.ok("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
 }
 
 // there returns the names of the files that exist in the workspace.
-func (x *examination) there(ctx context.Context, files []string) string {
+func (x *examination) existingFiles(ctx context.Context, files []string) string {
 	have := slices.DeleteFunc(files, func(f string) bool {
 		raw, err := x.kernel.ReadFile(ctx, f)
 		return err != nil || len(raw) == 0
@@ -118,7 +118,7 @@ func (x *examination) there(ctx context.Context, files []string) string {
 }
 
 // switches checks the tool config and what clients get to see by it.
-func (x *examination) switches(ctx context.Context) {
+func (x *examination) checkSwitches(ctx context.Context) {
 	cfg := x.source.Switches().Current(ctx)
 	if cfg.Problem != nil {
 		x.failed("tool config", "tool_configuration_unreadable", cfg.Problem)
@@ -144,7 +144,7 @@ func (x *examination) switches(ctx context.Context) {
 }
 
 // latency measures how long a simple request takes.
-func (x *examination) latency(ctx context.Context) {
+func (x *examination) checkLatency(ctx context.Context) {
 	const calls = 5
 	took := make([]time.Duration, calls)
 	for i := range took {
@@ -169,7 +169,7 @@ func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
 	if !v.Exists {
 		x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path+", which the first use makes", "")
 		x.skipped = "the vault is not made yet"
-		x.switches(ctx)
+		x.checkSwitches(ctx)
 		return
 	}
 	x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path, "")

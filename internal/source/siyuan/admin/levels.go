@@ -29,7 +29,7 @@ func LevelNames() []string { return []string{"none", "r", "rw", "rwd"} }
 // Levels returns the levels of all notebooks, hidden ones included, so it is only for the person whose notes they
 // are.
 func (n *Notes) Levels(ctx context.Context) ([]NotebookLevel, error) {
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (n *Notes) SetLevel(ctx context.Context, notebook, level string) (before No
 	if before, err = n.Level(ctx, notebook); err != nil {
 		return before, err
 	}
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return before, err
 	}

@@ -38,7 +38,7 @@ type SwitchedAction struct {
 // Switches reads the tool config anew and returns it, with the switches of each tool in order. It fails if the config
 // cannot be read.
 func (n *Notes) Switches(ctx context.Context) (*ToolConfig, []SwitchedTool, error) {
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,31 +87,31 @@ func flagName(f [2]string) string { return strings.TrimPrefix(f[0]+"."+f[1], "."
 // Switch turns a tool, an action ("fs.rm") or a boolean setting on or off, and returns the config then in effect. A
 // tool whose actions are all off gets its default actions. Turning on an action turns on its tool.
 func (n *Notes) Switch(ctx context.Context, name string, on bool) (*ToolConfig, error) {
-	edit, err := switching(name, on)
+	edit, err := switchEdit(name, on)
 	if err != nil {
 		return nil, err
 	}
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return source.Switches().Edit(ctx, edit)
 }
 
-func switching(name string, on bool) (func(raw map[string]any) error, error) {
+func switchEdit(name string, on bool) (func(raw map[string]any) error, error) {
 	for _, f := range flags {
 		if name == flagName(f) {
 			return func(raw map[string]any) error { setMember(raw, f[0], f[1], on); return nil }, nil
 		}
 	}
-	toolName, actionName, one := strings.Cut(name, ".")
+	toolName, actionName, isAction := strings.Cut(name, ".")
 	tools := siyuan.Tools()
 	i := slices.IndexFunc(tools, func(t action.Tool) bool { return t.Name == toolName })
 	if i < 0 {
 		return nil, unknownSwitch(name)
 	}
 	t := &tools[i]
-	if one {
+	if isAction {
 		actionName = strings.ReplaceAll(actionName, "-", "_")
 		if !slices.ContainsFunc(t.Actions, func(a *action.Action) bool { return a.Name == actionName }) {
 			return nil, unknownSwitch(name)
@@ -119,7 +119,7 @@ func switching(name string, on bool) (func(raw map[string]any) error, error) {
 	}
 	return func(raw map[string]any) error {
 		none := !anyOn(raw, t.Name)
-		if one {
+		if isAction {
 			setMember(raw, t.Name, "actions."+actionName, on)
 			if on && none {
 				setMember(raw, t.Name, "enabled", true)
@@ -176,7 +176,7 @@ func setMember(raw map[string]any, in, name string, value any) {
 
 // Migrate converts a tool config of an older format, after a backup.
 func (n *Notes) Migrate(ctx context.Context) (ConfigMigration, error) {
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return ConfigMigration{}, err
 	}

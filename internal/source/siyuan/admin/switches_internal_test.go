@@ -27,7 +27,7 @@ func TestSwitching(t *testing.T) {
 		{"writeSafety.strictMode", true, map[string]any{"writeSafety.strictMode": true}},
 		{"debug.slimResponses", false, map[string]any{"debug.slimResponses": false}},
 	} {
-		edit, err := switching(tt.name, tt.on)
+		edit, err := switchEdit(tt.name, tt.on)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -47,7 +47,7 @@ func TestSwitching(t *testing.T) {
 		}
 	}
 	for name, near := range map[string]string{"tga": "tag", "tag.remve": "tag.remove", "readOnlyTool": "readOnlyTools", "": "", "tag.": ""} {
-		if _, err := switching(name, true); tool.KindOf(err) != tool.NotFound || near != "" && !strings.Contains(err.(*tool.Error).Hint, near) { //nolint:errorlint // it is made here
+		if _, err := switchEdit(name, true); tool.KindOf(err) != tool.NotFound || near != "" && !strings.Contains(err.(*tool.Error).Hint, near) { //nolint:errorlint // it is made here
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -69,7 +69,7 @@ func paths(v map[string]any, prefix string) map[string]any {
 // Switching on a tool whose actions are all off turns on its default actions and no others.
 func TestSwitchingAToolOn(t *testing.T) {
 	t.Parallel()
-	edit, err := switching("notebook", true)
+	edit, err := switchEdit("notebook", true)
 	if err != nil {
 		t.Fatal(err)
 	}

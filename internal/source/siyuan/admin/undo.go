@@ -29,7 +29,7 @@ func (n *Notes) Write(id string) (*Write, error) {
 
 // ChangedSince returns the ids of targets that somebody has changed since a write.
 func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil || len(w.Before) == 0 {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 // Restore restores what a write changed. The levels of the notebooks must allow it like any write. A write with an
 // Inverse is undone by that call instead, followed by [Notes.Undone].
 func (n *Notes) Restore(ctx context.Context, w *Write) error {
-	source, err := n.managed(ctx)
+	source, err := n.verifiedSource(ctx)
 	if err != nil {
 		return err
 	}
