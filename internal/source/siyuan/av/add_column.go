@@ -33,17 +33,17 @@ type addColumnResult struct {
 	KeyType string    `json:"keyType" about:"what its cells hold"`
 }
 
-func addColumn(p patience) *action.Action {
+func addColumn(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "add_column", Purpose: "Add a column",
 		Guide:     "What a relation, rollup or template column is to show has to be set up in SiYuan.",
 		Class:     action.Creates,
-		Needs:     []action.Need{on(access.Write, "avID")},
+		Needs:     []action.Need{needsDatabase(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "name": "keyName", "type": "keyType"}, Positional: []string{"avID", "keyName", "keyType"},
 		Result:  addColumnResult{},
 		Example: `{"avID":"20240801120000-avmain1","keyName":"Price","keyType":"number"}`,
-		Adapt:   selections,
+		Adapt:   adaptKeyType,
 	}, func(ctx context.Context, r *action.Request, a addColumnArgs) (any, error) {
 		if strings.TrimSpace(a.KeyName) == "" {
 			return nil, r.Invalid("keyName", "is blank")
@@ -80,7 +80,7 @@ func addColumn(p patience) *action.Action {
 			c := db.Column(id)
 			return c != nil && c.Column.Type == a.KeyType
 		}) {
-			return nil, pending("add column to", a.AVID, "the kernel took the column, and it is not there",
+			return nil, notYetStored("add column to", a.AVID, "the kernel took the column, and it is not there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": id})
 		}
 		return addColumnResult{Success: true, AVID: a.AVID, KeyID: id, KeyName: a.KeyName, KeyType: a.KeyType}, nil
@@ -108,7 +108,7 @@ func previousColumn(r *action.Request, db *kernel.Database, given *kernel.ID) (k
 }
 
 // selections takes the word for several options that set_cells has.
-func selections(args json.RawMessage) json.RawMessage {
+func adaptKeyType(args json.RawMessage) json.RawMessage {
 	for _, name := range []string{"keyType", "type"} {
 		if gjson.GetBytes(args, name).Str == "multi_select" {
 			return action.SetArg(args, name, `"mSelect"`)
@@ -131,12 +131,12 @@ type removeColumnResult struct {
 	KeyName string    `json:"keyName" about:"what it was called"`
 }
 
-func removeColumn(p patience) *action.Action {
+func removeColumn(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "remove_column", Purpose: "Remove a column with all its cells", Dangerous: true,
 		Class: action.State,
 		Needs: []action.Need{
-			on(access.Write, "avID"), action.On(access.Read, "column keyID", "keyID", removedColumn),
+			needsDatabase(access.Write, "avID"), action.On(access.Read, "column keyID", "keyID", removedColumn),
 			action.On(access.Write, "the related database", "removeRelationDest", relationDest),
 		},
 		Endpoints: []string{
@@ -172,7 +172,7 @@ func removeColumn(p patience) *action.Action {
 			r.RefreshDatabase(c.Column.Relation.Database)
 		}
 		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Column(a.KeyID) == nil }) {
-			return nil, pending("remove column of", a.AVID, "the kernel took the removal, and the column is still there",
+			return nil, notYetStored("remove column of", a.AVID, "the kernel took the removal, and the column is still there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": a.KeyID})
 		}
 		return removeColumnResult{Success: true, AVID: a.AVID, KeyID: a.KeyID, KeyName: c.Column.Name}, nil
@@ -197,7 +197,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	case c.Column.Type == siyuanapi.ColumnBlock:
 		return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
 	}
-	return []action.Target{part(r, "column", id, c.Column.Name)}, nil
+	return []action.Target{partTarget(r, "column", id, c.Column.Name)}, nil
 }
 
 // relationDest returns the database that loses a column together with the one that is removed.
@@ -213,7 +213,7 @@ func relationDest(ctx context.Context, r *action.Request) ([]action.Target, erro
 	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
 		return nil, nil
 	}
-	t, err := decisive(ctx, r, c.Column.Relation.Database)
+	t, err := owningTarget(ctx, r, c.Column.Relation.Database)
 	if tool.KindOf(err) == tool.NotFound { // which would name it
 		err = &tool.Error{
 			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",

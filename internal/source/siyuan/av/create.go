@@ -13,7 +13,7 @@ import (
 )
 
 // create makes a database, and a block that shows it unless there is one.
-func create(ctx context.Context, r *action.Request, p patience, a *renderArgs, out *renderResult) error {
+func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs, out *renderResult) error {
 	if r.Config.ReadOnly || r.Config.Unreadable { // the action reads, but not with this argument
 		return &tool.Error{
 			Op: "create", Kind: tool.Disabled, Code: "action_disabled", Subject: string(a.ID),
@@ -37,15 +37,15 @@ func create(ctx context.Context, r *action.Request, p patience, a *renderArgs, o
 	}
 	r.RefreshDocument(at.Root)
 	out.Materialized, out.BlockID, a.BlockID = true, through, through
-	if !p.mirrored(ctx, r.Kernel, a.ID, through) {
+	if !p.pollMirror(ctx, r.Kernel, a.ID, through) {
 		out.Warning = "the kernel does not list the new block yet; the database may show a moment later"
 	}
 	return nil
 }
 
 // mirrored waits until the kernel knows that a block shows a database.
-func (p patience) mirrored(ctx context.Context, k *kernel.Client, id, block kernel.ID) bool {
-	return p.until(ctx, func() (bool, error) {
+func (p retryWaits) pollMirror(ctx context.Context, k *kernel.Client, id, block kernel.ID) bool {
+	return p.pollUntil(ctx, func() (bool, error) {
 		ids, err := k.DatabaseBlocks(ctx, id)
 		return slices.Contains(ids, block), err
 	})
@@ -71,7 +71,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 		if err != nil {
 			return err
 		}
-		into = strings.Contains(head(around), `data-type="NodeListItem"`)
+		into = strings.Contains(firstTag(around), `data-type="NodeListItem"`)
 	}
 	if into {
 		_, err = r.Kernel.Append(ctx, at.ID, "dom", dom)
@@ -82,7 +82,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 		return err
 	}
 	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the answer says nothing of it
-		return pending("insert database block", id, "the kernel took the block, and it is not there",
+		return notYetStored("insert database block", id, "the kernel took the block, and it is not there",
 			fmt.Sprintf(`block(action="get_children", id=%q) shows what is there`, at.Root), map[string]any{"blockID": block})
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // Hasty is the tool with little patience.
-func Hasty() action.Tool { return tools(patience{time.Millisecond, 2 * time.Millisecond}) }
+func Hasty() action.Tool { return tools(retryWaits{time.Millisecond, 2 * time.Millisecond}) }
 
 // Table is what render makes of an answer of the kernel: how many columns and groups, the cells
 // of each row as text, and how many rows there are in all.
@@ -35,7 +35,7 @@ func Hide(raw []byte, id string) (json.RawMessage, error) {
 
 // ReadDate reads a date as callers write it.
 func ReadDate(raw []byte) (time.Time, error) {
-	var m moment
+	var m dateInput
 	if err := m.UnmarshalJSON(raw); err != nil || m.wrong != "" {
 		return m.at, errors.Join(err, errors.New(m.wrong))
 	}

@@ -36,13 +36,13 @@ type primaryResult struct {
 
 // maxPageSize is a page size that no database reaches. The kernel reports neither the number of rows nor which of them
 // are hidden, so this package cuts the pages itself.
-const everything = math.MaxInt32
+const maxPageSize = math.MaxInt32
 
 func primaryKeyValues() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_primary_key_values", Purpose: "List the rows of a database with their ids",
 		Class:     action.Reads,
-		Needs:     []action.Need{on(access.Read, "avID")},
+		Needs:     []action.Need{needsDatabase(access.Read, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewPrimaryKeyValues"},
 		Aliases:   map[string]string{"id": "avID", "query": "keyword"}, Positional: []string{"avID", "keyword"},
 		Result:  primaryResult{},
@@ -87,7 +87,7 @@ func primaryValues(ctx context.Context, r *action.Request, id kernel.ID, keyword
 	if restricted {
 		keyword = ""
 	}
-	return r.Kernel.PrimaryValues(ctx, id, keyword, 1, everything)
+	return r.Kernel.PrimaryValues(ctx, id, keyword, 1, maxPageSize)
 }
 
 // readableRows leaves out the rows bound to hidden blocks, and those that do not match the keyword. It counts the
@@ -101,7 +101,7 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	if err != nil {
 		return nil, err
 	}
-	veil, err := content.NewVeilOf(ctx, r, boundTo(primary))
+	veil, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
 	if err != nil {
 		return nil, err
 	}

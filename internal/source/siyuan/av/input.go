@@ -26,8 +26,8 @@ type input struct {
 	Text             *string      `json:"text" about:"text"`
 	Number           *float64     `json:"number" about:"number"`
 	NumberFormat     string       `json:"numberFormat" about:"number: such as CNY or percent"`
-	Date             *moment      `json:"date" about:"date: ISO text or epoch ms"`
-	EndDate          *moment      `json:"endDate" about:"date: the end of a range"`
+	Date             *dateInput   `json:"date" about:"date: ISO text or epoch ms"`
+	EndDate          *dateInput   `json:"endDate" about:"date: the end of a range"`
 	IncludeTime      *bool        `json:"includeTime" about:"date: show the time of day"`
 	Checked          *bool        `json:"checked" about:"checkbox"`
 	Option           *string      `json:"option" about:"select: an option by its name"`
@@ -47,10 +47,10 @@ type assetInput struct {
 
 // valueType is a way to write cells.
 type valueType struct {
-	name   string
-	column string // the type of column that it is for
-	member string // where the value stands
-	wants  string // what that is to be, for an error
+	name     string
+	column   string // the type of column that it is for
+	member   string // where the value stands
+	expected string // what that is to be, for an error
 }
 
 // valueTypes are all there are. A selection of several may also be called what its column is.
@@ -109,7 +109,7 @@ func (in *input) given() []string {
 
 // normalize moves the content of value to the member it belongs to, and checks it. On an error it also returns the name
 // of the member at fault.
-func (in *input) settle(a *action.Action) (member, wrong string) {
+func (in *input) normalize(a *action.Action) (member, wrong string) {
 	typ := typeNamed(in.ValueType)
 	if typ == nil {
 		return "valueType", fmt.Sprintf("is %q, expected one of text, number, date, checkbox, select, multi_select, relation, url, email, phone, mAsset", in.ValueType)
@@ -133,13 +133,13 @@ func (in *input) settle(a *action.Action) (member, wrong string) {
 		return "endDate", "needs a date to begin with"
 	}
 	if got[0] == "value" {
-		return in.take(typ, a.Param(typ.member))
+		return in.visibleHit(typ, a.Param(typ.member))
 	}
 	return in.fits()
 }
 
 // take takes over what stands in value.
-func (in *input) take(typ *valueType, p *action.Param) (member, wrong string) {
+func (in *input) visibleHit(typ *valueType, p *action.Param) (member, wrong string) {
 	value := gjson.ParseBytes(in.Value)
 	if list := value.Array(); typ.member == "option" && value.IsArray() && len(list) == 1 {
 		value = list[0]
@@ -149,7 +149,7 @@ func (in *input) take(typ *valueType, p *action.Param) (member, wrong string) {
 		err = json.Unmarshal(raw, in)
 	}
 	if err != nil {
-		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", content.Clip(string(in.Value), 60), typ.wants, typ.name)
+		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", content.Clip(string(in.Value), 60), typ.expected, typ.name)
 	}
 	if member, wrong = in.fits(); member == typ.member {
 		member = "value"
@@ -190,14 +190,14 @@ func (in *input) fits() (member, wrong string) {
 
 // dateInput is a date as callers write it. One that cannot be read says what is wrong with it, for
 // the error to name the cell.
-type moment struct {
+type dateInput struct {
 	at      time.Time
 	hasTime bool
 	wrong   string
 }
 
 // ArgSchema returns that of an argument: a text or a number.
-func (moment) ArgSchema() string { return `{"type":["string","integer"]}` }
+func (dateInput) ArgSchema() string { return `{"type":["string","integer"]}` }
 
 // dateLayouts are the forms of a date that are read; what has no zone is local time, as in the
 // interface. Parts of a day may also be parted by / or by 年月日.
@@ -220,40 +220,40 @@ var compactLayouts = map[int]string{8: "20060102", 12: "200601021504", 14: "2006
 const dateForms = "expected ISO text such as 2024-08-01 or 2024-08-01T09:30, or epoch milliseconds"
 
 // UnmarshalJSON reads a date. It never fails: see [moment].
-func (m *moment) UnmarshalJSON(raw []byte) error {
+func (m *dateInput) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil || string(raw) == "null" {
 		text = string(raw)
 	}
 	text = strings.TrimSpace(text)
 	if text == "" {
-		*m = moment{wrong: "is empty, " + dateForms + "; clear=true empties the cell"}
+		*m = dateInput{wrong: "is empty, " + dateForms + "; clear=true empties the cell"}
 		return nil
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*m = digits(text, n)
+		*m = parseDigits(text, n)
 		return nil
 	}
 	plain := strings.NewReplacer("/", "-", "年", "-", "月", "-", "日", "").Replace(text)
 	for _, l := range dateLayouts {
 		if at, err := time.ParseInLocation(l.layout, plain, time.Local); err == nil {
-			*m = moment{at: at, hasTime: l.hasTime}
+			*m = dateInput{at: at, hasTime: l.hasTime}
 			return nil
 		}
 	}
-	*m = moment{wrong: "is " + content.Clip(string(raw), 60) + ", which is not a date, " + dateForms}
+	*m = dateInput{wrong: "is " + content.Clip(string(raw), 60) + ", which is not a date, " + dateForms}
 	return nil
 }
 
 // digits returns a date that is written in digits: as SiYuan writes times, or in milliseconds.
-func digits(text string, n int64) moment {
+func parseDigits(text string, n int64) dateInput {
 	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 {
-		return moment{at: at, hasTime: len(text) > len("20060102")}
+		return dateInput{at: at, hasTime: len(text) > len("20060102")}
 	}
 	at := time.UnixMilli(n)
 	if n >= 1e9 && n < 1e10 { // some weeks of 1970, or any time of the last decades in seconds
-		return moment{wrong: "is " + text + ", which looks like seconds and would be " + at.Format(time.DateOnly) + ", " + dateForms}
+		return dateInput{wrong: "is " + text + ", which looks like seconds and would be " + at.Format(time.DateOnly) + ", " + dateForms}
 	}
 	h, m, s := at.Clock()
-	return moment{at: at, hasTime: h+m+s > 0}
+	return dateInput{at: at, hasTime: h+m+s > 0}
 }

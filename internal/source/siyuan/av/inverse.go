@@ -27,7 +27,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	out := []map[string]any{}
 	for _, c := range cells {
 		row, column := kernel.ID(c.Get("rowID").String()), kernel.ID(c.Get("columnID").String())
-		cell := former(db.Value(row, column))
+		cell := cellInput(db.Value(row, column))
 		cell["rowID"], cell["columnID"], cell["valueType"] = row, column, c.Get("valueType").String()
 		out = append(out, cell)
 	}
@@ -39,7 +39,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 }
 
 // former returns a value as set_cells takes it.
-func former(v *kernel.Value) map[string]any {
+func cellInput(v *kernel.Value) map[string]any {
 	empty := map[string]any{"clear": true}
 	if v == nil {
 		return empty

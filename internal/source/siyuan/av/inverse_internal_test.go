@@ -31,7 +31,7 @@ func TestFormer(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.value), &v); err != nil {
 				t.Fatal(err)
 			}
-			got, err := json.Marshal(former(&v))
+			got, err := json.Marshal(cellInput(&v))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ func TestFormer(t *testing.T) {
 			}
 		})
 	}
-	if got := former(nil); got["clear"] != true {
+	if got := cellInput(nil); got["clear"] != true {
 		t.Errorf("a cell that was not there: %v", got)
 	}
 }

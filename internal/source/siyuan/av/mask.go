@@ -69,7 +69,7 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 	if err != nil {
 		return 0, err
 	}
-	veil, err := content.NewVeilOf(ctx, r, boundTo(primary))
+	veil, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
 	if err != nil {
 		return 0, err
 	}
@@ -144,7 +144,7 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 	case c.Type == siyuanapi.ColumnTemplate:
 		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // other things than the row, or it may
 		for i := range rows {
-			if reads || m.touched(rows[i].RowID) {
+			if reads || m.hasHiddenCell(rows[i].RowID) {
 				m.hide(rows[i].RowID, c.ID)
 			}
 		}
@@ -154,7 +154,7 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 			m.ids[c.Rollup.Column] = true // a column of what may not be read
 		}
 		for i := range rows {
-			if other == nil || derived(other, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
+			if other == nil || isDerived(other, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
 				m.hide(rows[i].RowID, c.ID)
 			}
 		}
@@ -170,10 +170,10 @@ func (m *mask) hide(row, column kernel.ID) {
 }
 
 // touched reports whether a row has a cell that shows what is hidden.
-func (m *mask) touched(row kernel.ID) bool { return len(m.cells[row]) > 0 }
+func (m *mask) hasHiddenCell(row kernel.ID) bool { return len(m.cells[row]) > 0 }
 
 // derived reports whether a column shows things of yet another database, or may.
-func derived(db *kernel.Database, column kernel.ID) bool {
+func isDerived(db *kernel.Database, column kernel.ID) bool {
 	c := db.Column(column)
 	return c == nil || c.Column.Type == siyuanapi.ColumnRelation || c.Column.Type == siyuanapi.ColumnRollup || c.Column.Type == siyuanapi.ColumnTemplate
 }

@@ -25,20 +25,20 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 
 // applyToSearch is [mask.apply] for an answer that the kernel has searched. It searched what is hidden as
 // well: a row with a hidden cell stays only if what is left of it holds the query too.
-func (m *mask) searched(raw json.RawMessage, query string) (json.RawMessage, error) {
+func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage, error) {
 	if m == nil || query == "" || len(m.cells) == 0 {
 		return m.apply(raw)
 	}
-	left, err := m.apply(raw)
+	remaining, err := m.apply(raw)
 	if err != nil {
 		return nil, err
 	}
-	got, err := parse(left)
+	got, err := parse(remaining)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range tableOf(&got.View).Rows {
-		if m.touched(row.ID) && !row.holds(query) {
+		if m.hasHiddenCell(row.ID) && !row.contains(query) {
 			m.ids[row.ID] = true
 		}
 	}
@@ -56,7 +56,7 @@ func (m *mask) walk(v any) any {
 		}
 		return kept
 	case map[string]any:
-		m.object(v)
+		m.hideMembers(v)
 		for k := range v {
 			if m.ids[kernel.ID(k)] {
 				delete(v, k)
@@ -83,12 +83,12 @@ func (m *mask) names(item any) bool {
 				return true
 			}
 		}
-		if id, ok := v["blockID"].(string); ok && id != "" && m.stranger(id) {
+		if id, ok := v["blockID"].(string); ok && id != "" && m.isUnknownRow(id) {
 			return true // a value
 		}
 		_, cells := v["cells"].([]any)
 		_, values := v["values"].([]any)
-		if id, ok := v["id"].(string); ok && (cells || values) && m.stranger(id) {
+		if id, ok := v["id"].(string); ok && (cells || values) && m.isUnknownRow(id) {
 			return true // a row or a card
 		}
 	}
@@ -96,10 +96,10 @@ func (m *mask) names(item any) bool {
 }
 
 // stranger reports whether a row was not there when the mask was made.
-func (m *mask) stranger(row string) bool { return m.rows != nil && !m.rows[kernel.ID(row)] }
+func (m *mask) isUnknownRow(row string) bool { return m.rows != nil && !m.rows[kernel.ID(row)] }
 
 // object clears the members of an object that show what is hidden.
-func (m *mask) object(v map[string]any) {
+func (m *mask) hideMembers(v map[string]any) {
 	row, _ := v["blockID"].(string)
 	column, _ := v["keyID"].(string)
 	if m.cells[kernel.ID(row)][kernel.ID(column)] {
@@ -118,7 +118,7 @@ func (m *mask) object(v map[string]any) {
 		if rows, ok := r["blockIDs"].([]any); ok {
 			r["blockIDs"] = slices.DeleteFunc(rows, func(row any) bool {
 				id, ok := row.(string)
-				return ok && m.stranger(id)
+				return ok && m.isUnknownRow(id)
 			})
 		}
 	}
@@ -180,7 +180,7 @@ func (m *mask) group(v map[string]any) {
 			before += len(items)
 			for _, item := range items {
 				id, isID := item.(string)
-				if m.names(item) || isID && m.stranger(id) {
+				if m.names(item) || isID && m.isUnknownRow(id) {
 					continue
 				}
 				after++
@@ -194,10 +194,10 @@ func (m *mask) group(v map[string]any) {
 		options := false
 		switch key["type"] {
 		case siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnTemplate:
-			unnamed(g)
+			clearGroupName(g)
 		case siyuanapi.ColumnBlock:
 			if copied {
-				unnamed(g)
+				clearGroupName(g)
 			}
 		case "select", "mSelect", "checkbox":
 			options = true
@@ -211,7 +211,7 @@ func (m *mask) group(v map[string]any) {
 }
 
 // unnamed takes out of a group what its rows have in common: as it was rendered, and as it is stored.
-func unnamed(g map[string]any) {
+func clearGroupName(g map[string]any) {
 	g["name"] = ""
 	delete(g, "groupValue")
 	delete(g, "groupVal")

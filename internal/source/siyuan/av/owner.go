@@ -26,9 +26,9 @@ const (
 )
 
 // on needs a level on the database that an argument names.
-func on(level access.Level, param string) action.Need {
+func needsDatabase(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		t, err := resolve(ctx, r, kernel.ID(r.Text(param)))
+		t, err := resolveDatabase(ctx, r, kernel.ID(r.Text(param)))
 		if err != nil {
 			return nil, err
 		}
@@ -38,11 +38,11 @@ func on(level access.Level, param string) action.Need {
 
 // resolve finds the database that a call is about, in the notebook that decides. A block that
 // the caller names beside it must show it, and decides nothing.
-func resolve(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
+func resolveDatabase(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	if err := exists(ctx, r, id); err != nil {
-		return action.Target{}, mistaken(ctx, r, id, err)
+		return action.Target{}, blockIDHint(ctx, r, id, err)
 	}
-	t, err := decisive(ctx, r, id)
+	t, err := owningTarget(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
@@ -76,7 +76,7 @@ var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 
 // mistaken is an error of [exists] that names the database where the id is that of a block which
 // shows one, as lists of blocks have it.
-func mistaken(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
+func blockIDHint(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.NotFound || !id.Valid() {
 		return err
@@ -130,13 +130,13 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 }
 
 // head returns the first tag of a block's DOM, which says what it is.
-func head(dom string) string {
+func firstTag(dom string) string {
 	of, _, _ := strings.Cut(dom, ">")
 	return of
 }
 
 // decisive returns the database in the notebook that decides.
-func decisive(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
+func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	t, err := r.Database(ctx, id)
 	if tool.KindOf(err) != tool.NotFound {
 		return t, err
@@ -145,11 +145,11 @@ func decisive(ctx context.Context, r *action.Request, id kernel.ID) (action.Targ
 	if wrong != nil || restricted { // it may be one of a hidden notebook
 		return t, cmp.Or(wrong, err)
 	}
-	return t, orphan(ctx, r, id)
+	return t, ownerMissing(ctx, r, id)
 }
 
 // orphan is the error for a database that no block shows, where every notebook may be read.
-func orphan(ctx context.Context, r *action.Request, id kernel.ID) error {
+func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func orphan(ctx context.Context, r *action.Request, id kernel.ID) error {
 }
 
 // part returns a row or a column of the database of a call as a target, which a person knows by its name.
-func part(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
+func partTarget(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 

@@ -30,11 +30,11 @@ func plain(v *kernel.Value) any {
 			return v.Number.Content
 		}
 	case "date":
-		return date(v.Date)
+		return datePlain(v.Date)
 	case "created":
-		return date(v.Created)
+		return datePlain(v.Created)
 	case "updated":
-		return date(v.Updated)
+		return datePlain(v.Updated)
 	case "checkbox":
 		return v.Checkbox != nil && v.Checkbox.Checked
 	case "select":
@@ -92,7 +92,7 @@ func relation(r *kernel.Relation) any {
 }
 
 // date returns a day, a minute of a day, or two of them, in local time as in the interface.
-func date(d *siyuanapi.Date) any {
+func datePlain(d *siyuanapi.Date) any {
 	if d == nil || !d.NotEmpty {
 		return nil
 	}

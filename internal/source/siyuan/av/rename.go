@@ -26,11 +26,11 @@ type renameResult struct {
 	Name    string    `json:"name" about:"its name"`
 }
 
-func rename(p patience) *action.Action {
+func rename(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "rename", Purpose: "Give a database another name",
 		Class:     action.State,
-		Needs:     []action.Need{on(access.Write, "avID")},
+		Needs:     []action.Need{needsDatabase(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "transactions", "av/getAttributeView"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID", "name"},
 		Result:  renameResult{},
@@ -49,7 +49,7 @@ func rename(p patience) *action.Action {
 		}
 		r.RefreshDatabase(a.AVID)
 		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return sameText(db.Name, a.Name) }) {
-			return nil, pending("rename", a.AVID, "the kernel took the new name, and the database does not have it",
+			return nil, notYetStored("rename", a.AVID, "the kernel took the new name, and the database does not have it",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows whether it is still there`, a.AVID), nil)
 		}
 		return renameResult{Success: true, AVID: a.AVID, BlockID: through, Name: a.Name}, nil
@@ -71,12 +71,12 @@ type duplicateResult struct {
 	Materialized  bool      `json:"materialized" about:"the copy can be read" verbose:"yes"`
 }
 
-func duplicate(p patience) *action.Action {
+func duplicate(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "duplicate", Purpose: "Copy a database and show the copy in a block of its own",
 		Guide: "The copy has the same rows: those that are bound to blocks are bound to the same ones.",
 		Class: action.Creates,
-		Needs: []action.Need{on(access.Write, "avID"), action.OnBlock(access.Write, "previousID")},
+		Needs: []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "previousID")},
 		Endpoints: []string{
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/duplicateAttributeViewBlock",
 			"lute/spinBlockDOM", "transactions", "block/appendBlock", "block/getBlockInfo", "av/getAttributeView",
@@ -94,11 +94,11 @@ func duplicate(p patience) *action.Action {
 			return nil, err
 		}
 		if err := insert(ctx, r, id, through, after); err != nil {
-			return nil, unplaced(err, id)
+			return nil, notShown(err, id)
 		}
 		r.RefreshDocument(after.Root)
 		if !p.stored(ctx, r.Kernel, id, func(*kernel.Database) bool { return true }) {
-			return nil, pending("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
+			return nil, notYetStored("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
 				fmt.Sprintf(`av(action="render", id=%q) shows it when it is there`, id), map[string]any{"copyAvID": id, "blockID": through})
 		}
 		return duplicateResult{Success: true, AVID: id, BlockID: through, SourceAVID: a.AVID, InsertedAfter: after.ID, Materialized: true}, nil
@@ -118,7 +118,7 @@ func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
 }
 
 // unplaced adds to an error that there is a copy now, which no block shows.
-func unplaced(err error, id kernel.ID) error {
+func notShown(err error, id kernel.ID) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return err

@@ -42,7 +42,7 @@ type renderResult struct {
 	Warning      string          `json:"warning,omitempty" about:"what did not show"`
 }
 
-func render(p patience) *action.Action {
+func render(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "render", Purpose: "Show a database as a table, page by page", Common: true,
 		Guide: "Cells stand in the order of table.columns; null is empty. rows[].id is the rowID of set_cells and remove_rows, " +
@@ -94,13 +94,13 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 		missing := tool.KindOf(err) == tool.NotFound && id.Valid() && create
 		switch {
 		case err != nil && !missing:
-			return nil, mistaken(ctx, r, id, err)
+			return nil, blockIDHint(ctx, r, id, err)
 		case missing != creating:
 			return nil, nil
 		case !missing:
-			t, err := resolve(ctx, r, id)
+			t, err := resolveDatabase(ctx, r, id)
 			if err != nil && create { // it is there, so that blockID may be where it was to be put
-				t, err = decisive(ctx, r, id)
+				t, err = owningTarget(ctx, r, id)
 			}
 			return []action.Target{t}, err
 		}
@@ -124,9 +124,9 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	if err != nil {
 		return err
 	}
-	here := m != nil || a.PageSize < 0 // pages are cut here, not by the kernel
-	if here {
-		ask.Page, ask.Size = 1, everything
+	cutHere := m != nil || a.PageSize < 0 // pages are cut here, not by the kernel
+	if cutHere {
+		ask.Page, ask.Size = 1, maxPageSize
 	}
 	raw, err := r.Kernel.RenderDatabase(ctx, ask)
 	if err != nil {
@@ -134,20 +134,20 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	}
 	got, err := parse(raw)
 	if err == nil {
-		err = thereIs(r, a, got)
+		err = checkViewAndGroups(r, a, got)
 	}
 	if err == nil && len(got.View.Groups) > 0 && a.GroupPaging == nil {
-		here = true
+		cutHere = true
 		raw, err = wholeGroups(ctx, r, ask, got, raw)
 	}
-	if err == nil && !here && len(got.View.items()) == 0 && got.View.count() > 0 && a.GroupPaging == nil { // beyond the last page
+	if err == nil && !cutHere && len(got.View.items()) == 0 && got.View.count() > 0 && a.GroupPaging == nil { // beyond the last page
 		ask.Page = (got.View.count() + a.PageSize - 1) / a.PageSize
 		if ask.Page < a.Page {
 			raw, err = r.Kernel.RenderDatabase(ctx, ask)
 		}
 	}
 	if err == nil {
-		raw, err = m.searched(raw, a.Query)
+		raw, err = m.applyToSearch(raw, a.Query)
 	}
 	if err == nil {
 		got, err = parse(raw)
@@ -158,13 +158,13 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	if m != nil && !a.IgnoreRows && a.Query == "" { // with a query the count would tell what is in the rows
 		r.Filtered(m.hidden)
 	}
-	out.fill(r, a, got, raw, here)
+	out.fill(r, a, got, raw, cutHere)
 	return nil
 }
 
 // thereIs checks that the view and the groups named by a call exist. The kernel would show the current view instead
 // of an unknown one, and ignore unknown groups.
-func thereIs(r *action.Request, a *renderArgs, got *rendering) error {
+func checkViewAndGroups(r *action.Request, a *renderArgs, got *rendering) error {
 	if a.ViewID != "" && got.ViewID != a.ViewID {
 		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; without it, render lists them as views", a.ViewID))
 	}
@@ -195,7 +195,7 @@ func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, g
 	paging, missing := map[kernel.ID]kernel.GroupPage{}, false
 	for i := range got.View.Groups {
 		g := &got.View.Groups[i]
-		paging[g.ID] = kernel.GroupPage{Page: 1, Size: everything}
+		paging[g.ID] = kernel.GroupPage{Page: 1, Size: maxPageSize}
 		missing = missing || len(g.items()) < g.count()
 	}
 	if !missing {
@@ -207,7 +207,7 @@ func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, g
 
 // fill takes over what was rendered. cutHere says that the rows are all there are, to cut the page
 // out of.
-func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, raw json.RawMessage, here bool) {
+func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, raw json.RawMessage, cutHere bool) {
 	out.Name, out.ViewID, out.ViewType, out.ViewName, out.Views = got.Name, got.ViewID, got.ViewType, got.View.Name, got.Views
 	if out.Views == nil {
 		out.Views = []viewName{}
@@ -222,7 +222,7 @@ func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, 
 	case a.GroupPaging != nil:
 		out.Page, out.PageSize, out.PageCount = 1, size, 1
 		out.HasNextPage = len(out.Table.Rows) < out.Total
-	case here:
+	case cutHere:
 		if n := len(out.Table.Rows); n < out.Table.RowCount {
 			out.Warning = fmt.Sprintf("the kernel rendered only %d of %d rows; groupPaging asks for the others", n, out.Table.RowCount)
 		}

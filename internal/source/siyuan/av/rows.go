@@ -27,7 +27,7 @@ type addRowsArgs struct {
 }
 
 // added is a row that was made, or that a block had already.
-type added struct {
+type addedRow struct {
 	BlockID        kernel.ID `json:"blockID,omitempty"`
 	PrimaryKeyText string    `json:"primaryKeyText,omitempty"`
 	RowID          kernel.ID `json:"rowID"`
@@ -35,19 +35,19 @@ type added struct {
 }
 
 type addRowsResult struct {
-	Success bool      `json:"success" about:"all of them are there"`
-	AVID    kernel.ID `json:"avID" about:"database id"`
-	Rows    []added   `json:"rows" about:"blockID or primaryKeyText, and the rowID"`
-	Added   int       `json:"added" about:"how many are new"`
+	Success bool       `json:"success" about:"all of them are there"`
+	AVID    kernel.ID  `json:"avID" about:"database id"`
+	Rows    []addedRow `json:"rows" about:"blockID or primaryKeyText, and the rowID"`
+	Added   int        `json:"added" about:"how many are new"`
 }
 
-func addRows(p patience) *action.Action {
+func addRows(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "add_rows", Purpose: "Add rows, bound to blocks or with a text of their own",
 		Guide: "A bound row shows its block's text. rows[].rowID is what set_cells takes; it is not the block's id. " +
 			"A block that is a row already stays the row it is. Binding writes into the block.",
 		Class:     action.Creates,
-		Needs:     []action.Need{on(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
+		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID"},
 		Result:  addRowsResult{},
@@ -60,7 +60,7 @@ func addRows(p patience) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := placing(ctx, r, db, &a); err != nil {
+		if err := checkPlacement(ctx, r, db, &a); err != nil {
 			return nil, err
 		}
 		through, err := block(ctx, r, r.Target("avID"))
@@ -78,8 +78,8 @@ func addRows(p patience) *action.Action {
 			}
 			r.RefreshDatabase(a.AVID)
 		}
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return arrived(db, rows) }) {
-			return nil, pending("add rows to", a.AVID, "the kernel took the rows, and not all of them are there",
+		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return adoptRowIDs(db, rows) }) {
+			return nil, notYetStored("add rows to", a.AVID, "the kernel took the rows, and not all of them are there",
 				fmt.Sprintf(`do not add them again; av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID),
 				map[string]any{"rows": rows})
 		}
@@ -88,7 +88,7 @@ func addRows(p patience) *action.Action {
 }
 
 // placing checks what says where the rows go: the kernel takes anything.
-func placing(ctx context.Context, r *action.Request, db *kernel.Database, a *addRowsArgs) error {
+func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database, a *addRowsArgs) error {
 	for i, text := range a.PrimaryKeyTexts {
 		if strings.TrimSpace(text) == "" {
 			return r.Invalid(fmt.Sprintf("primaryKeyTexts/%d", i), "is empty, a row needs a text")
@@ -132,19 +132,19 @@ func grouped(db *kernel.Database, group kernel.ID) kernel.ID {
 }
 
 // sources returns the rows to be, and what the kernel has to be given to make those that are new.
-func sources(db *kernel.Database, a *addRowsArgs) (rows []added, srcs []map[string]any) {
+func sources(db *kernel.Database, a *addRowsArgs) (rows []addedRow, srcs []map[string]any) {
 	for _, id := range a.BlockIDs {
 		if at := boundRow(db, id); at != "" {
-			rows = append(rows, added{BlockID: id, RowID: at, Existing: true})
+			rows = append(rows, addedRow{BlockID: id, RowID: at, Existing: true})
 			continue
 		}
 		row := kernel.NewID()
-		rows = append(rows, added{BlockID: id, RowID: row})
+		rows = append(rows, addedRow{BlockID: id, RowID: row})
 		srcs = append(srcs, map[string]any{"itemID": row, "id": id, "isDetached": false})
 	}
 	for _, text := range a.PrimaryKeyTexts {
 		row := kernel.NewID()
-		rows = append(rows, added{PrimaryKeyText: text, RowID: row})
+		rows = append(rows, addedRow{PrimaryKeyText: text, RowID: row})
 		srcs = append(srcs, map[string]any{"itemID": row, "id": row, "isDetached": true, "content": text})
 	}
 	return rows, srcs
@@ -162,7 +162,7 @@ func boundRow(db *kernel.Database, block kernel.ID) kernel.ID {
 
 // adoptRowIDs reports whether all rows are there, and puts their ids right where the kernel chose
 // others.
-func arrived(db *kernel.Database, rows []added) bool {
+func adoptRowIDs(db *kernel.Database, rows []addedRow) bool {
 	for i := range rows {
 		if rows[i].BlockID != "" {
 			at := boundRow(db, rows[i].BlockID)
@@ -204,12 +204,12 @@ func readBack(cells int) verification {
 	return verification{Status: "verified", Method: "av/getAttributeView", Cells: cells}
 }
 
-func removeRows(p patience) *action.Action {
+func removeRows(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "remove_rows", Purpose: "Remove rows; blocks that they are bound to stay", Dangerous: true,
 		Guide:     "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
 		Class:     action.Manifest,
-		Needs:     []action.Need{on(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
+		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
 		Result:  removeRowsResult{},
@@ -230,15 +230,15 @@ func removeRows(p patience) *action.Action {
 			return nil, err
 		}
 		r.RefreshDatabase(a.AVID)
-		left := a.SrcIDs
+		remaining := a.SrcIDs
 		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
-			left = slices.DeleteFunc(slices.Clone(a.SrcIDs), func(id kernel.ID) bool {
+			remaining = slices.DeleteFunc(slices.Clone(a.SrcIDs), func(id kernel.ID) bool {
 				return !slices.ContainsFunc(db.Primary(), func(v kernel.Value) bool { return v.RowID == id })
 			})
-			return len(left) == 0
+			return len(remaining) == 0
 		}) {
-			return nil, pending("remove rows of", a.AVID, "the kernel took the removal, and not all rows are gone",
-				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": left})
+			return nil, notYetStored("remove rows of", a.AVID, "the kernel took the removal, and not all rows are gone",
+				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": remaining})
 		}
 		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil
 	})
@@ -264,13 +264,13 @@ func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error
 		if err := checkRow(r, db, m, fmt.Sprintf("srcIDs/%d", i), id); err != nil {
 			return nil, err
 		}
-		out = append(out, part(r, "row", id, called(db, id)))
+		out = append(out, partTarget(r, "row", id, rowText(db, id)))
 	}
 	return out, nil
 }
 
 // called returns the text of a row.
-func called(db *kernel.Database, row kernel.ID) string {
+func rowText(db *kernel.Database, row kernel.ID) string {
 	for _, v := range db.Primary() {
 		if v.RowID == row && v.Block != nil {
 			return v.Block.Content

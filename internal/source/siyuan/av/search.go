@@ -89,7 +89,7 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 	}
 	var blocks []kernel.ID
 	for i := range hits {
-		for _, h := range flat(&hits[i]) {
+		for _, h := range flatten(&hits[i]) {
 			blocks = append(blocks, h.Block)
 		}
 	}
@@ -98,7 +98,7 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 		return err
 	}
 	for i := range hits {
-		if err := out.add(ctx, r, flat(&hits[i]), places); err != nil {
+		if err := out.add(ctx, r, flatten(&hits[i]), places); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func (out *searchResult) without(ctx context.Context, r *action.Request, a *sear
 }
 
 // flat returns a hit with its children, which may be in other blocks.
-func flat(h *kernel.DatabaseHit) []kernel.DatabaseHit {
+func flatten(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 	return append([]kernel.DatabaseHit{*h}, h.Children...)
 }
 
@@ -141,13 +141,13 @@ func (out *searchResult) add(ctx context.Context, r *action.Request, places []ke
 			one.Views = append(one.Views, hitView{h.ViewID, h.View, h.Layout})
 		}
 	}
-	return out.take(ctx, r, one)
+	return out.visibleHit(ctx, r, one)
 }
 
 // visibleHit converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
 // counted: for a chosen keyword the count would reveal its content. If some notebook is hidden, so is a database that
 // no block shows, since it may belong there.
-func (out *searchResult) take(ctx context.Context, r *action.Request, one *hit) error {
+func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, one *hit) error {
 	if out.restricted && one != nil {
 		if ok, err := visible(ctx, r, one.ID); err != nil || !ok {
 			return err
@@ -207,7 +207,7 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 		return err
 	}
 	if len(blocks) == 0 {
-		return out.take(ctx, r, nil)
+		return out.visibleHit(ctx, r, nil)
 	}
 	values, err := readableRows(ctx, r, got.Rows.Values, keyword)
 	if err != nil || len(values) == 0 {
@@ -217,5 +217,5 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 	for i := range values[:min(len(values), maxRows)] {
 		one.Rows = append(one.Rows, primaryRowOf(&values[i]))
 	}
-	return out.take(ctx, r, &one)
+	return out.visibleHit(ctx, r, &one)
 }

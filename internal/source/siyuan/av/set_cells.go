@@ -29,7 +29,7 @@ type setCellsResult struct {
 	Verification verification `json:"verification" about:"how that was found" verbose:"yes"`
 }
 
-func setCells(p patience) *action.Action {
+func setCells(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "set_cells", Purpose: "Write cells of a database",
 		Guide: "One cell stands beside avID, several in cells. valueType must be that of the column; its value stands in: text, " +
@@ -38,13 +38,13 @@ func setCells(p patience) *action.Action {
 			"The primary column takes a text where the row is bound to no block; else edit the block.",
 		Class:     action.Manifest,
 		Inverse:   restoreCells,
-		Needs:     []action.Need{on(access.Write, "avID")},
+		Needs:     []action.Need{needsDatabase(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "items": "cells", "keyID": "columnID"}, Positional: []string{"avID"},
 		Result:  setCellsResult{},
 		Example: `{"avID":"20240801120000-avmain1","rowID":"20240801130000-detach1","columnID":"20240801120001-keytext","valueType":"text","text":"done"}`,
 	}, func(ctx context.Context, r *action.Request, a setCellsArgs) (any, error) {
-		cells, err := inputs(r, &a)
+		cells, err := cellInputs(r, &a)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func setCells(p patience) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		writes, err := planned(ctx, r, db, cells)
+		writes, err := planWrites(ctx, r, db, cells)
 		if err != nil {
 			return nil, err
 		}
@@ -76,10 +76,10 @@ func setCells(p patience) *action.Action {
 		r.RefreshDatabase(a.AVID)
 		var wrong []map[string]any
 		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
-			wrong = differing(db, writes)
+			wrong = differingCells(db, writes)
 			return len(wrong) == 0
 		}) {
-			return nil, pending("write cells of", a.AVID, "the kernel took the cells, and not all of them have their new value",
+			return nil, notYetStored("write cells of", a.AVID, "the kernel took the cells, and not all of them have their new value",
 				fmt.Sprintf(`av(action="render", id=%q) shows what they have`, a.AVID), map[string]any{"cells": wrong})
 		}
 		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: readBack(len(writes))}
@@ -94,22 +94,22 @@ func setCells(p patience) *action.Action {
 type at func(member string) string
 
 // inputs returns the cells to write: those of the list, or the one that stands beside avID.
-func inputs(r *action.Request, a *setCellsArgs) ([]input, error) {
+func cellInputs(r *action.Request, a *setCellsArgs) ([]input, error) {
 	single := a.RowID != "" || a.ColumnID != "" || a.ValueType != "" || len(a.given()) > 0
 	switch {
 	case single && r.Given("cells"):
 		return nil, r.Conflicting("give one cell beside avID, or several in cells, not both", "cells", "rowID")
 	case single:
-		return checked(r, []input{a.input}, func(int) at { return func(member string) string { return member } })
+		return checkInputs(r, []input{a.input}, func(int) at { return func(member string) string { return member } })
 	case len(a.Cells) == 0:
 		return nil, r.Conflicting("give one cell beside avID, or several in cells", "cells")
 	}
-	return checked(r, a.Cells, func(i int) at {
+	return checkInputs(r, a.Cells, func(i int) at {
 		return func(member string) string { return fmt.Sprintf("cells/%d/%s", i, member) }
 	})
 }
 
-func checked(r *action.Request, cells []input, where func(i int) at) ([]input, error) {
+func checkInputs(r *action.Request, cells []input, where func(i int) at) ([]input, error) {
 	for i := range cells {
 		place := where(i)
 		if cells[i].ColumnID == "" {
@@ -118,7 +118,7 @@ func checked(r *action.Request, cells []input, where func(i int) at) ([]input, e
 		if cells[i].ValueType == "" {
 			return nil, r.Invalid(place("valueType"), "is required")
 		}
-		if member, wrong := cells[i].settle(r.Action); wrong != "" {
+		if member, wrong := cells[i].normalize(r.Action); wrong != "" {
 			return nil, r.Invalid(place(member), wrong)
 		}
 	}
@@ -126,7 +126,7 @@ func checked(r *action.Request, cells []input, where func(i int) at) ([]input, e
 }
 
 // planned checks cells against the database, since the kernel would store anything, and returns the writes to send.
-func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
+func planWrites(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
 	m, err := maskOf(ctx, r, db)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func planned(ctx context.Context, r *action.Request, db *kernel.Database, cells 
 		if c == nil {
 			return nil, r.Invalid(place(i, "columnID"), fmt.Sprintf("%q is not a column of this database; get_attribute_view_keys lists them", in.ColumnID))
 		}
-		if member, wrong := misfit(in, db, &c.Column); wrong != "" {
+		if member, wrong := checkColumn(in, db, &c.Column); wrong != "" {
 			return nil, r.Invalid(place(i, member), wrong)
 		}
 		if in.ValueType == "relation" {
@@ -182,9 +182,9 @@ func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.
 }
 
 // misfit says why an input is not for a column, and which member of it.
-func misfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
+func checkColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	if c.Type == siyuanapi.ColumnBlock {
-		return primaryMisfit(in, db, c)
+		return checkPrimaryColumn(in, db, c)
 	}
 	if typeNamed(in.ValueType).column == c.Type {
 		return "", ""
@@ -199,7 +199,7 @@ func misfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong str
 
 // checkPrimaryColumn says why an input is not for the primary column: what a row is called that is
 // bound to a block is the block's text.
-func primaryMisfit(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
+func checkPrimaryColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	v := db.Value(in.RowID, c.ID)
 	switch {
 	case v != nil && v.Block != nil && v.Block.ID != "":
@@ -227,7 +227,7 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 		at, err := r.Database(ctx, other)
 		switch {
 		case tool.KindOf(err) == tool.NotFound, err == nil && r.Levels.Of(at.Notebook) < level:
-			return denied(c, level)
+			return relationDenied(c, level)
 		case err != nil:
 			return err
 		}
@@ -247,7 +247,7 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 }
 
 // differing returns the cells whose stored value is not the one that was written.
-func differing(db *kernel.Database, writes []write) []map[string]any {
+func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	var out []map[string]any
 	for _, w := range writes {
 		v := db.Value(w.row, w.column)
@@ -262,7 +262,7 @@ func differing(db *kernel.Database, writes []write) []map[string]any {
 }
 
 // denied is the error for a relation to a database whose level is too low. It does not name it.
-func denied(c *kernel.Column, need access.Level) error {
+func relationDenied(c *kernel.Column, need access.Level) error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(c.ID),
 		Message: fmt.Sprintf("column %q is related to a database that the levels do not allow to %s", c.Name, need.Verb()),

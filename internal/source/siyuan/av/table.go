@@ -147,7 +147,7 @@ func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
 }
 
 // holds reports whether a text is in a cell of the row.
-func (row *tableRow) holds(text string) bool {
+func (row *tableRow) contains(text string) bool {
 	return slices.ContainsFunc(row.Cells, func(c any) bool {
 		return c != nil && strings.Contains(strings.ToLower(fmt.Sprint(c)), strings.ToLower(text))
 	})

@@ -14,11 +14,11 @@ import (
 // Tool returns the tool with all its actions.
 func Tool() action.Tool {
 	ms := time.Millisecond
-	return tools(patience{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1500 * ms})
+	return tools(retryWaits{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1500 * ms})
 }
 
 // tools returns the tool that waits for what it has written as p says.
-func tools(p patience) action.Tool {
+func tools(p retryWaits) action.Tool {
 	return action.Tool{
 		Name:  "av",
 		About: "Databases: columns, rows, cells, views. search finds them, render shows one with its rowIDs (no block ids).",

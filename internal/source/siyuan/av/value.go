@@ -35,7 +35,7 @@ func value(in *input, c *kernel.Column) write {
 	case "number":
 		w.data, w.is = number(in)
 	case "date":
-		w.data, w.is = dated(in)
+		w.data, w.is = dateValue(in)
 	case "checkbox":
 		want := in.Checked != nil && *in.Checked
 		w.data = map[string]any{"type": "checkbox", "checkbox": map[string]any{"checked": want}}
@@ -45,11 +45,11 @@ func value(in *input, c *kernel.Column) write {
 		if in.Option != nil && *in.Option != "" {
 			names = []string{*in.Option}
 		}
-		w.data, w.is = selection("select", names, c)
+		w.data, w.is = selectionValue("select", names, c)
 	case "multi_select", "mSelect":
-		w.data, w.is = selection("mSelect", in.Options, c)
+		w.data, w.is = selectionValue("mSelect", in.Options, c)
 	case "mAsset":
-		w.data, w.is = assets(in.Assets)
+		w.data, w.is = assetsValue(in.Assets)
 	case "relation":
 		want := in.RelationBlockIDs
 		if want == nil {
@@ -99,7 +99,7 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 
 // dated returns a date. All its members are named: the kernel keeps those that are not, and the end of a former range
 // would stay.
-func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
+func dateValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}
 	data := map[string]any{"type": "date", "date": d}
 	if in.Date == nil {
@@ -123,9 +123,9 @@ func dated(in *input) (map[string]any, func(*kernel.Value) bool) {
 }
 
 // colors is how many colours an option can have; the interface gives new ones the next.
-const colors = 13
+const colorCount = 13
 
-func selection(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {
+func selectionValue(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {
 	chosen, next := []siyuanapi.Option{}, len(c.Options)
 	for _, name := range names {
 		o := siyuanapi.Option{Content: name}
@@ -135,7 +135,7 @@ func selection(typ string, names []string, c *kernel.Column) (map[string]any, fu
 			}
 		}
 		if o.Color == "" {
-			o.Color = strconv.Itoa(next%colors + 1)
+			o.Color = strconv.Itoa(next%colorCount + 1)
 			next++
 		}
 		chosen = append(chosen, o)
@@ -150,7 +150,7 @@ func sameText(stored, written string) bool {
 	return stored == written || strings.Join(strings.Fields(stored), " ") == strings.Join(strings.Fields(written), " ")
 }
 
-func assets(in []assetInput) (map[string]any, func(*kernel.Value) bool) {
+func assetsValue(in []assetInput) (map[string]any, func(*kernel.Value) bool) {
 	want := []siyuanapi.Asset{}
 	for _, a := range in {
 		want = append(want, siyuanapi.Asset{Type: a.Type, Name: a.Name, Content: a.Content})

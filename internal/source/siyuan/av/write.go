@@ -22,11 +22,11 @@ func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...ke
 
 // retryWaits is how long is waited before each further look at what was written. The first look
 // is at once.
-type patience []time.Duration
+type retryWaits []time.Duration
 
 // pollUntil repeats a look until done accepts what it sees, and reports whether it did. A look that fails is repeated
 // too: the write has already happened.
-func (p patience) until(ctx context.Context, look func() (done bool, err error)) bool {
+func (p retryWaits) pollUntil(ctx context.Context, look func() (done bool, err error)) bool {
 	for n := 0; ; n++ {
 		if done, err := look(); done && err == nil {
 			return true
@@ -43,8 +43,8 @@ func (p patience) until(ctx context.Context, look func() (done bool, err error))
 }
 
 // stored looks at a database until done is satisfied by it.
-func (p patience) stored(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
-	return p.until(ctx, func() (bool, error) {
+func (p retryWaits) stored(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
+	return p.pollUntil(ctx, func() (bool, error) {
 		db, err := k.Database(ctx, id)
 		return err == nil && done(db), err
 	})
@@ -52,7 +52,7 @@ func (p patience) stored(ctx context.Context, k *kernel.Client, id kernel.ID, do
 
 // pending returns the error for a write that the kernel took, and that does not show. It may show yet, so that
 // writing it again could do it twice.
-func pending(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
+func notYetStored(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
 	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
 	maps.Copy(all, facts)
 	return &tool.Error{

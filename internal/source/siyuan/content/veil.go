@@ -48,7 +48,7 @@ func NewVeil(ctx context.Context, r *action.Request, texts ...string) (*Veil, er
 }
 
 // NewVeilOf returns what is to be hidden where the texts of blocks are copied, as into the rows of a database.
-func NewVeilOf(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Veil, error) {
+func NewBlockRedactor(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Veil, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
