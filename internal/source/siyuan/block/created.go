@@ -18,17 +18,17 @@ import (
 // an item, created inserts them now. A transaction without any block is an error whose reason is
 // empty_transaction_result.
 func created(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
-	made := make([][]part, len(done))
+	inserted := make([][]insertedPart, len(done))
 	for i, t := range done {
-		made[i] = partsOf(t)
+		inserted[i] = partsOf(t)
 	}
-	there, err := siblings(ctx, r, done, made)
+	there, err := siblings(ctx, r, done, inserted)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]kernel.ID, len(done))
-	for i, parts := range made {
-		have, missing := landed(parts, there)
+	for i, parts := range inserted {
+		have, missing := sortPresent(parts, there)
 		if len(have) == 0 {
 			return nil, nothingCreated(r)
 		}
@@ -44,12 +44,12 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 
 // mostAlone is how many new blocks are asked for by themselves. A kernel takes some milliseconds for each in a long document;
 // to list all of such a document takes hundreds.
-const mostAlone = 8
+const maxSingleLookups = 8
 
 // siblings returns the new blocks that are there, or all blocks in the containers that insertions wrote to.
-func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, made [][]part) (map[kernel.ID]bool, error) {
+func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, inserted [][]insertedPart) (map[kernel.ID]bool, error) {
 	there := map[kernel.ID]bool{}
-	if alone := idsOf(slices.Concat(made...)); len(alone) <= mostAlone {
+	if alone := idsOf(slices.Concat(inserted...)); len(alone) <= maxSingleLookups {
 		nodes, err := r.Kernel.Nodes(ctx, alone)
 		for id := range nodes {
 			there[id] = true
@@ -67,7 +67,7 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 		if named {
 			continue
 		}
-		for _, p := range made[i][:min(2, len(made[i]))] { // into a list, of which the answer names nothing
+		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // into a list, of which the answer names nothing
 			unplaced = append(unplaced, p.id)
 			if len(p.items) > 0 {
 				unplaced = append(unplaced, p.items[0].id)
@@ -94,15 +94,15 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 }
 
 // part is a block that an insertion was to make.
-type part struct {
+type insertedPart struct {
 	id    kernel.ID
 	dom   string
-	items []part    // of a list
-	after kernel.ID // the block that it belongs behind, where it is missing
+	items []insertedPart // of a list
+	after kernel.ID      // the block that it belongs behind, where it is missing
 }
 
 // idsOf returns the ids of parts and of their items.
-func idsOf(parts []part) []kernel.ID {
+func idsOf(parts []insertedPart) []kernel.ID {
 	var ids []kernel.ID
 	for _, p := range parts {
 		ids = append(append(ids, p.id), idsOf(p.items)...)
@@ -110,8 +110,8 @@ func idsOf(parts []part) []kernel.ID {
 	return action.Distinct(ids)
 }
 
-func partsOf(t kernel.Transaction) []part {
-	var out []part
+func partsOf(t kernel.Transaction) []insertedPart {
+	var out []insertedPart
 	for _, op := range t.DoOperations {
 		if op.Action != "insert" {
 			continue
@@ -119,13 +119,13 @@ func partsOf(t kernel.Transaction) []part {
 		dom := kernel.DOMOf(op.Data)
 		blocks := kernel.ParseDOM(dom)
 		if op.ID != "" && (len(blocks) == 0 || blocks[0].ID != op.ID) {
-			out = append(out, part{id: op.ID}) // DOM without an id of its own got one
+			out = append(out, insertedPart{id: op.ID}) // DOM without an id of its own got one
 		}
 		for _, b := range blocks {
-			p := part{id: b.ID, dom: dom[b.Start:b.End]}
+			p := insertedPart{id: b.ID, dom: dom[b.Start:b.End]}
 			for _, inner := range b.Blocks {
 				if b.Type == listNode {
-					p.items = append(p.items, part{id: inner.ID, dom: dom[inner.Start:inner.End]})
+					p.items = append(p.items, insertedPart{id: inner.ID, dom: dom[inner.Start:inner.End]})
 				}
 			}
 			out = append(out, p)
@@ -135,16 +135,16 @@ func partsOf(t kernel.Transaction) []part {
 }
 
 // landed sorts parts into the blocks that are there and those that are missing behind the first.
-func landed(parts []part, there map[kernel.ID]bool) (have []kernel.ID, missing []part) {
+func sortPresent(parts []insertedPart, there map[kernel.ID]bool) (have []kernel.ID, missing []insertedPart) {
 	for _, p := range parts {
 		if there[p.id] {
 			have = append(have, p.id)
 			continue
 		}
-		ownItems := slices.ContainsFunc(p.items, func(item part) bool { return there[item.id] })
+		ownItems := slices.ContainsFunc(p.items, func(item insertedPart) bool { return there[item.id] })
 		if ownItems { // they are in another list
-			inner, gone := landed(p.items, there)
-			have, missing = append(have, inner...), append(missing, gone...)
+			inner, innerMissing := sortPresent(p.items, there)
+			have, missing = append(have, inner...), append(missing, innerMissing...)
 			continue
 		}
 		if p.dom != "" && len(have) > 0 {
@@ -156,7 +156,7 @@ func landed(parts []part, there map[kernel.ID]bool) (have []kernel.ID, missing [
 }
 
 // addMissing puts parts where they belong and returns the blocks with them among have, in order.
-func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missing []part) ([]kernel.ID, error) {
+func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missing []insertedPart) ([]kernel.ID, error) {
 	last := map[kernel.ID]kernel.ID{} // put behind a block
 	for n, p := range missing {
 		after, ok := last[p.after]
@@ -171,7 +171,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 			there, err = r.Kernel.Nodes(ctx, []kernel.ID{p.id})
 		}
 		if _, ok := there[p.id]; !ok {
-			return nil, halfCreated(r, have, missing[n:], err)
+			return nil, partlyCreated(r, have, missing[n:], err)
 		}
 		have = slices.Insert(have, slices.Index(have, after)+1, p.id)
 		last[p.after] = p.id
@@ -180,7 +180,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 }
 
 // halfCreated is the error for content of which a part was written. It carries the rest.
-func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error) error {
+func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
 	var rest strings.Builder
 	for _, p := range missing {
 		rest.WriteString(p.dom)
@@ -193,7 +193,7 @@ func halfCreated(r *action.Request, have []kernel.ID, missing []part, err error)
 		Op: "call", Kind: kind, Subject: r.Action.Tool + "." + r.Action.Name, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
 		Message: fmt.Sprintf("the kernel wrote a part of the content: the last %d blocks of it are not there", len(missing)),
 		Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, missing[0].after),
-		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest.String(), mostDOM)},
+		Facts:   map[string]any{"partial": true, "createdBlockIDs": have, "notWritten": cutDOM(rest.String(), maxDOM)},
 	}
 }
 

@@ -21,12 +21,12 @@ const (
 // levels do not let into a note, and replaces the ids that are not in keep. replaced is the block whose content is
 // replaced, empty for new blocks. prepare returns notes for the caller.
 func prepare(
-	ctx context.Context, r *action.Request, dataType, data string, over kernel.ID, keep map[kernel.ID]bool,
+	ctx context.Context, r *action.Request, dataType, data string, replaced kernel.ID, keep map[kernel.ID]bool,
 ) (out kernel.BlockContent, warnings []string, err error) {
 	if dataType == dataMarkdown {
-		data, warnings, err = content.Normalize(ctx, r, data, over)
+		data, warnings, err = content.Normalize(ctx, r, data, replaced)
 	} else {
-		data, warnings, err = content.Admit(ctx, r, content.Written{Data: data, DOM: true, Over: over})
+		data, warnings, err = content.Admit(ctx, r, content.Written{Data: data, DOM: true, Over: replaced})
 	}
 	if err != nil {
 		return kernel.BlockContent{}, nil, err
@@ -36,8 +36,8 @@ func prepare(
 
 // joinWarnings joins warnings, without duplicates.
 func joinWarnings(warnings []string) string {
-	said := slices.DeleteFunc(action.Distinct(warnings), func(w string) bool { return w == "" })
-	return strings.Join(said, "; ")
+	distinct := slices.DeleteFunc(action.Distinct(warnings), func(w string) bool { return w == "" })
+	return strings.Join(distinct, "; ")
 }
 
 // domTime matches the time of the last change in a block's tag.

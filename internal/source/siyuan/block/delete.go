@@ -43,11 +43,11 @@ func remove() *action.Action {
 		if err := r.Kernel.Flush(ctx); err != nil {
 			return nil, err
 		}
-		left, err := r.Kernel.Nodes(ctx, []kernel.ID{a.ID})
+		remaining, err := r.Kernel.Nodes(ctx, []kernel.ID{a.ID})
 		if err != nil {
 			return nil, err
 		}
-		if _, there := left[a.ID]; there {
+		if _, there := remaining[a.ID]; there {
 			return nil, mismatch(r, a.ID, "the kernel accepted the deletion, and the block is still there")
 		}
 		r.RefreshDocument(t.Root)

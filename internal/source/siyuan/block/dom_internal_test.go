@@ -61,7 +61,7 @@ func TestListItems(t *testing.T) {
 		"- [ ] 任务\n- [x] 二":              2,
 		"-no":                            0,
 	} {
-		if got := listItems(text); got != want {
+		if got := countItems(text); got != want {
 			t.Errorf("%q: %d items, want %d", text, got, want)
 		}
 	}

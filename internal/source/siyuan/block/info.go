@@ -59,7 +59,7 @@ func breadcrumb() *action.Action {
 		if len(crumbs) == 0 {
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		if err := unboundCrumbs(ctx, r, crumbs); err != nil {
+		if err := redactCrumbs(ctx, r, crumbs); err != nil {
 			return nil, err
 		}
 		for i := range crumbs {
@@ -70,7 +70,7 @@ func breadcrumb() *action.Action {
 }
 
 // unboundCrumbs takes out of the names of steps what the kernel has put into their text of blocks that may not be read.
-func unboundCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb) error {
+func redactCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb) error {
 	ids := make([]kernel.ID, 0, len(crumbs))
 	for _, c := range crumbs {
 		if c.Type != "NodeDocument" { // its name is its title
@@ -179,7 +179,7 @@ func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) 
 			docs[i].AttrViews = json.RawMessage("null")
 		}
 		refs = append(refs, docs[i].RefIDs...)
-		if err := content.UnboundAttrs(ctx, r, docs[i].IAL); err != nil {
+		if err := content.RedactAttrs(ctx, r, docs[i].IAL); err != nil {
 			return err
 		}
 	}

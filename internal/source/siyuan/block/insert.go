@@ -135,7 +135,7 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	if err != nil {
 		return nil, err
 	}
-	in, warnings, err := placed(ctx, r, items, len(a.Blocks) > 0)
+	in, warnings, err := prepareInsertions(ctx, r, items, len(a.Blocks) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -182,9 +182,9 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 
 // prepareInsertions makes items ready to be written, each where it is to go, and says what the caller should
 // know.
-func placed(ctx context.Context, r *action.Request, items []insertItem, several bool) (in []kernel.Insertion, warnings []string, err error) {
+func prepareInsertions(ctx context.Context, r *action.Request, items []insertItem, several bool) (in []kernel.Insertion, warnings []string, err error) {
 	type found struct {
-		spot
+		insertionSpot
 		anchorArgs
 	}
 	places := map[anchorArgs]found{}
@@ -194,7 +194,7 @@ func placed(ctx context.Context, r *action.Request, items []insertItem, several 
 		}
 		place, known := places[item.anchorArgs]
 		if !known {
-			if place.spot, place.anchorArgs, err = spotOf(ctx, r, item.anchorArgs); err != nil {
+			if place.insertionSpot, place.anchorArgs, err = spotOf(ctx, r, item.anchorArgs); err != nil {
 				return nil, nil, err
 			}
 			places[item.anchorArgs] = place

@@ -63,16 +63,16 @@ func markerOf(m []string) marker {
 // toItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
 // item. The markers of a list are changed to the kind of the target list. ok is false for a list with other blocks
 // next to it.
-func asItems(text string, m marker) (items string, ok bool) {
+func toItems(text string, m marker) (items string, ok bool) {
 	text = strings.Trim(text, "\r\n")
-	if listItems(text) == 0 {
-		return oneItem(text, m), true
+	if countItems(text) == 0 {
+		return toItem(text, m), true
 	}
 	var out []string
 	width := 0
 	ok = eachLine(text, func(line string, at itemLine) bool {
 		switch {
-		case at.begins:
+		case at.startsItem:
 			head := m.String() + " "
 			width = len(head)
 			if m.box != "" && !taskBox.MatchString(at.text) {
@@ -80,10 +80,10 @@ func asItems(text string, m marker) (items string, ok bool) {
 			}
 			out = append(out, at.indent+head+at.text)
 			m = m.next()
-		case at.beside:
+		case at.outside:
 			return false
 		default:
-			out = append(out, shift(line, at.width, width))
+			out = append(out, reindent(line, at.width, width))
 		}
 		return true
 	})
@@ -93,7 +93,7 @@ func asItems(text string, m marker) (items string, ok bool) {
 var taskBox = lazyregexp.New(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
 
 // oneItem returns text as one item.
-func oneItem(text string, m marker) string {
+func toItem(text string, m marker) string {
 	head := m.String() + " "
 	if head == "- " && strings.HasPrefix(text, "-") {
 		head = "* " // "- ---" would be a line
@@ -112,7 +112,7 @@ func oneItem(text string, m marker) string {
 }
 
 // shift moves a line of an item whose content was from columns behind its margin, to where it is to.
-func shift(line string, from, to int) string {
+func reindent(line string, from, to int) string {
 	rest := strings.TrimLeft(line, " \t")
 	switch {
 	case rest == "":
@@ -127,10 +127,10 @@ func shift(line string, from, to int) string {
 
 // itemLine says what a line of a list is.
 type itemLine struct {
-	begins       bool // an item at the top
+	startsItem   bool // an item at the top
 	indent, text string
 	width        int  // how far from its margin the content of the item is
-	beside       bool // the line belongs to no item
+	outside      bool // the line belongs to no item
 }
 
 var (
@@ -152,10 +152,10 @@ func eachLine(text string, visit func(line string, at itemLine) bool) bool {
 		case fence != "":
 		case m != nil && (margin < 0 || indent <= margin) && !beginsBlock.MatchString(rest):
 			rest = rest[len(m[2]):]
-			at = itemLine{begins: true, indent: m[1], text: rest, width: len(m[2])}
+			at = itemLine{startsItem: true, indent: m[1], text: rest, width: len(m[2])}
 			margin, content = indent, indent+len(m[2])
 		case rest != "" && !strings.HasPrefix(rest, "{:") && indent < content:
-			at.beside = indent <= margin && (blank || beginsBlock.MatchString(rest))
+			at.outside = indent <= margin && (blank || beginsBlock.MatchString(rest))
 		}
 		fence = fenceAfter(fence, rest)
 		blank = rest == ""
@@ -182,13 +182,13 @@ func fenceAfter(open, line string) string {
 
 // countItems counts the items of a list that text begins with, without those in items; 0 if it
 // begins with no list.
-func listItems(text string) (n int) {
+func countItems(text string) (n int) {
 	text = strings.TrimLeft(text, "\r\n")
 	if first, _, _ := strings.Cut(text, "\n"); !listMarker.MatchString(first) || beginsBlock.MatchString(strings.TrimSpace(first)) {
 		return 0
 	}
 	eachLine(text, func(_ string, at itemLine) bool {
-		if at.begins {
+		if at.startsItem {
 			n++
 		}
 		return true
@@ -197,21 +197,21 @@ func listItems(text string) (n int) {
 }
 
 // spot is where content is put: among the items of a list or elsewhere.
-type spot struct {
+type insertionSpot struct {
 	listed bool
 	marker marker // for the first new item
 }
 
 // fits makes data what may stand at a spot. A kernel puts into a list whatever it is given, and an
 // item of a list anywhere, and so makes documents that no editor can show.
-func (s spot) fits(r *action.Request, param, dataType, data string) (string, error) {
+func (s insertionSpot) fits(r *action.Request, param, dataType, data string) (string, error) {
 	switch {
 	case dataType == dataDOM:
-		return data, s.fitsDOM(r, param, data)
+		return data, s.adaptDOM(r, param, data)
 	case !s.listed:
 		return data, nil
 	}
-	out, ok := asItems(data, s.marker)
+	out, ok := toItems(data, s.marker)
 	if !ok {
 		e := r.Invalid(param, "has list items and other blocks side by side, and goes into a list, which holds items only")
 		e.Hint = `indent what belongs to an item, or put the other blocks behind the list: block(action="insert", previousID=…)`
@@ -220,7 +220,7 @@ func (s spot) fits(r *action.Request, param, dataType, data string) (string, err
 	return out, nil
 }
 
-func (s spot) fitsDOM(r *action.Request, param, dom string) error {
+func (s insertionSpot) adaptDOM(r *action.Request, param, dom string) error {
 	for _, b := range kernel.ParseDOM(dom) {
 		switch item := b.Type == itemNode; {
 		case s.listed && !item && b.Type != listNode:
@@ -243,10 +243,10 @@ const (
 )
 
 // spotAt finds out what may stand at a side of a block, and what the block is.
-func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (spot, kernel.Node, error) {
+func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
 	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{id})
 	if err != nil {
-		return spot{}, kernel.Node{}, err
+		return insertionSpot{}, kernel.Node{}, err
 	}
 	node := nodes[id]
 	list := node.ParentType
@@ -254,14 +254,14 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (spot
 		list = node.Type
 	}
 	if list != listNode {
-		return spot{}, node, nil
+		return insertionSpot{}, node, nil
 	}
 	texts, err := r.Kernel.Kramdowns(ctx, []kernel.ID{id}, "md")
 	if err != nil {
-		return spot{}, node, err
+		return insertionSpot{}, node, err
 	}
 	from, to, ok := markersOf(texts[id])
-	s := spot{listed: true, marker: from}
+	s := insertionSpot{listed: true, marker: from}
 	if ok && (at == behind || at == last) {
 		s.marker = to.next()
 	}
@@ -273,7 +273,7 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (spot
 
 // spotOf is [spotAt] for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
 // would insert only a part of it at the start of a list or super block.
-func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (spot, anchorArgs, error) {
+func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot, anchorArgs, error) {
 	switch {
 	case a.NextID != "":
 		s, _, err := spotAt(ctx, r, a.NextID, before)

@@ -31,13 +31,13 @@ func TestAsItems(t *testing.T) {
 		{"attributes are of the list", "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}", bullet, "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}"},
 		{"a line goes on", "- a\nb", bullet, "- a\nb"},
 	} {
-		got, ok := asItems(c.text, c.m)
+		got, ok := toItems(c.text, c.m)
 		if diff := cmp.Diff(c.want, got); diff != "" || !ok {
 			t.Errorf("%s: ok %v (-want +got):\n%s", c.name, ok, diff)
 		}
 	}
 	for _, text := range []string{"- a\n\nb", "- a\n# b", "1. a\n> b", "- a\n- b\n```\nc\n```", "- a\n***"} {
-		if got, ok := asItems(text, bullet); ok {
+		if got, ok := toItems(text, bullet); ok {
 			t.Errorf("%q has a block beside its list, and became %q", text, got)
 		}
 	}
@@ -66,7 +66,7 @@ func TestAsItemsLosesNothing(t *testing.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"", "a", "- b", "  - c", "1. d", "  e", "```", "# f", "> g", "\t- h", "- [ ] i", "---", "   j"})).Draw(t, "lines")
 		text := strings.Join(lines, "\n")
 		m := rapid.SampledFrom([]marker{{number: -1}, {number: 7, close: '.'}, {number: -1, box: "[X]"}}).Draw(t, "marker")
-		got, ok := asItems(text, m)
+		got, ok := toItems(text, m)
 		if !ok {
 			return
 		}
@@ -81,7 +81,7 @@ func TestAsItemsLosesNothing(t *testing.T) {
 		if letters(got) != letters(text) {
 			t.Fatalf("%q became %q", text, got)
 		}
-		if listItems(got) == 0 {
+		if countItems(got) == 0 {
 			t.Fatalf("%q became %q, which is not a list", text, got)
 		}
 	})
@@ -92,7 +92,7 @@ func FuzzAsItems(f *testing.F) {
 	f.Add("text\n```\n", -1)
 	f.Fuzz(func(t *testing.T, text string, number int) {
 		m := marker{number: max(-1, min(number, 999_999_999)), close: '.'}
-		if got, ok := asItems(text, m); ok && strings.Count(got, "\n") > strings.Count(text, "\n") {
+		if got, ok := toItems(text, m); ok && strings.Count(got, "\n") > strings.Count(text, "\n") {
 			t.Errorf("%q became %q, which has more lines", text, got)
 		}
 	})

@@ -127,7 +127,7 @@ func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.
 	slices.Reverse(calls)
 	for n, id := range calls {
 		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
-			return nil, halfMoved(leafHint(r, a.ParentID, err), calls[:n])
+			return nil, partlyMoved(leafHint(r, a.ParentID, err), calls[:n])
 		}
 	}
 	return calls, nil
@@ -198,15 +198,15 @@ func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.I
 	}
 	previous := a.PreviousID
 	for _, id := range ids {
-		here := at[id].ParentID == parent
-		if here && at[id].PreviousID != previous {
-			if here, err = sectionBetween(ctx, r, parent, previous, id); err != nil {
+		moved := at[id].ParentID == parent
+		if moved && at[id].PreviousID != previous {
+			if moved, err = sectionBetween(ctx, r, parent, previous, id); err != nil {
 				return nil, err
 			}
 		}
 		now, there := at[id]
 		switch {
-		case here:
+		case moved:
 		case there && now != before[id]:
 			astray = append(astray, id)
 		default:
@@ -251,7 +251,7 @@ func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id 
 }
 
 // halfMoved adds to the error of a move what was moved before it.
-func halfMoved(err error, done []kernel.ID) error {
+func partlyMoved(err error, done []kernel.ID) error {
 	if len(done) == 0 {
 		return err
 	}

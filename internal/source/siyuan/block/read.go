@@ -151,7 +151,7 @@ func itemErrorOf(err error) *itemError {
 }
 
 // mostDOM bounds the DOM that is returned, in bytes.
-const mostDOM = 64 << 10
+const maxDOM = 64 << 10
 
 type domResult struct {
 	ID         kernel.ID `json:"id" about:"the block"`
@@ -173,19 +173,19 @@ func dom() *action.Action {
 		Result:     domResult{},
 		Example:    `{"id":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
-		whole, err := r.Kernel.DOM(ctx, a.ID)
+		full, err := r.Kernel.DOM(ctx, a.ID)
 		if err != nil {
 			return nil, err
 		}
-		if whole == "" {
+		if full == "" {
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		if whole, err = content.Unbound(ctx, r, whole); err != nil {
+		if full, err = content.Unbound(ctx, r, full); err != nil {
 			return nil, err
 		}
-		out := domResult{ID: a.ID, DOM: cutDOM(whole, mostDOM)}
-		if len(out.DOM) != len(whole) {
-			out.Truncated, out.TotalBytes = true, len(whole)
+		out := domResult{ID: a.ID, DOM: cutDOM(full, maxDOM)}
+		if len(out.DOM) != len(full) {
+			out.Truncated, out.TotalBytes = true, len(full)
 			out.Hint = `block(action="get_children", id="` + string(a.ID) + `") lists its blocks, whose DOM can be read one by one`
 		}
 		return out, nil
@@ -254,7 +254,7 @@ func getAttrs() *action.Action {
 		if len(attrs) == 0 { // each block has at least an id: it went away meanwhile
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		return attrs, content.UnboundAttrs(ctx, r, attrs)
+		return attrs, content.RedactAttrs(ctx, r, attrs)
 	})
 }
 

@@ -44,7 +44,7 @@ func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, err
 	if err := notHidden(r, "id", t); err != nil {
 		return nil, err
 	}
-	blocks, err := editable(ctx, r, t)
+	blocks, err := editableBlocks(ctx, r, t)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, err
 }
 
 // editable returns the blocks that a target stands for: itself, or all at the top of a document.
-func editable(ctx context.Context, r *action.Request, t action.Target) ([]kernel.Block, error) {
+func editableBlocks(ctx context.Context, r *action.Request, t action.Target) ([]kernel.Block, error) {
 	if isDocument(t) {
 		return r.Kernel.ChildBlocks(ctx, t.ID)
 	}

@@ -35,7 +35,7 @@ func setAttrs() *action.Action {
 		Tool: name, Name: "set_attrs",
 		Purpose: "Set or remove attributes of a block or document",
 		Guide:   "The others stay as they are. title renames a document.",
-		Class:   action.State, Inverse: attrsBack,
+		Class:   action.State, Inverse: restoreAttrsInverse,
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Positional: []string{"id"},
@@ -88,7 +88,7 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 }
 
 // attrsBack sets the attributes as they are now, and touches nothing else of the block.
-func attrsBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+func restoreAttrsInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	var a setAttrsArgs
 	if err := json.Unmarshal(r.Args(), &a); err != nil {
 		return nil, r.Invalid("attrs", err.Error())
@@ -179,7 +179,7 @@ func setFoldState() *action.Action {
 		Tool: name, Name: "set_fold_state",
 		Purpose:    "Fold or unfold a block",
 		Class:      action.State,
-		Inverse:    foldBack,
+		Inverse:    foldInverse,
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"block/foldBlock", "block/unfoldBlock", "attr/getBlockAttrs"},
 		Positional: []string{"id", "folded"},
@@ -207,7 +207,7 @@ func setFoldState() *action.Action {
 }
 
 // foldBack folds or unfolds the block as it is now.
-func foldBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+func foldInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").ID
 	attrs, err := r.Kernel.Attrs(ctx, id)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // mostRefs bounds the referring blocks of one call.
-const mostRefs = 10_000
+const maxReferrers = 10_000
 
 type transferArgs struct {
 	FromID kernel.ID   `json:"fromID" about:"block that is referred to now" req:"true"`
@@ -63,7 +63,7 @@ type referrer struct {
 // kernel cannot transfer it.
 func referrers(ctx context.Context, r *action.Request, to kernel.ID) ([]referrer, error) {
 	return kernel.SQL[referrer](ctx, r.Kernel, fmt.Sprintf(
-		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s AND type <> 'query_embed' LIMIT %d", kernel.Quote(string(to)), mostRefs))
+		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s AND type <> 'query_embed' LIMIT %d", kernel.Quote(string(to)), maxReferrers))
 }
 
 func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, error) {
@@ -108,12 +108,12 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 // verifyTransfer finds out whether the references were changed: the kernel answers code 0 also
 // where it changed none. It notes which documents to show again.
 func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult, before []referrer) error {
-	left, err := referrers(ctx, r, out.FromID)
+	remaining, err := referrers(ctx, r, out.FromID)
 	if err != nil {
 		return err
 	}
 	var doubtful []kernel.ID // the index may be behind
-	for _, ref := range left {
+	for _, ref := range remaining {
 		if slices.Contains(out.RefIDs, ref.ID) {
 			doubtful = append(doubtful, ref.ID)
 		}

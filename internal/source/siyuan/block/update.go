@@ -88,7 +88,7 @@ func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error
 		}
 		return overwriteDocument(ctx, r, t, items[0])
 	}
-	w := updating{r: r, items: items, param: func(i int, member string) string { return itemParam(&a, i, member) }}
+	w := updateRun{r: r, items: items, param: func(i int, member string) string { return itemParam(&a, i, member) }}
 	done, err := w.run(ctx)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // updateRun replaces the content of blocks, all of them in one request. The kernel drops the
 // attributes of a block whose content is replaced and all blocks of the content but the first,
 // so: read, update, put back, look.
-type updating struct {
+type updateRun struct {
 	r     *action.Request
 	items []updateItem
 	param func(i int, member string) string
@@ -25,7 +25,7 @@ type updating struct {
 	out           []*updated
 }
 
-func (w *updating) run(ctx context.Context) ([]*updated, error) {
+func (w *updateRun) run(ctx context.Context) ([]*updated, error) {
 	ids := make([]kernel.ID, len(w.items))
 	for i, item := range w.items {
 		ids[i] = item.ID
@@ -38,7 +38,7 @@ func (w *updating) run(ctx context.Context) ([]*updated, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.restore(ctx, ids); err != nil {
+	if err := w.restoreAttrs(ctx, ids); err != nil {
 		return nil, err
 	}
 	for i := range w.out {
@@ -57,7 +57,7 @@ func (w *updating) run(ctx context.Context) ([]*updated, error) {
 }
 
 // read notes what the blocks are and hold, and returns what they are to hold.
-func (w *updating) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
+func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
 	k := w.r.Kernel
 	nodes, err := k.Nodes(ctx, ids)
 	if err != nil {
@@ -100,11 +100,11 @@ func (w *updating) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacem
 }
 
 // fit makes new content what may stand where the block is: of an item of a list, one item.
-func (w *updating) fit(param string, item *updateItem, node *kernel.Node) (string, error) {
-	s := spot{listed: node.ParentType == listNode}
+func (w *updateRun) fit(param string, item *updateItem, node *kernel.Node) (string, error) {
+	s := insertionSpot{listed: node.ParentType == listNode}
 	if s.listed {
 		s.marker, _, _ = markersOf(w.before[item.ID])
-		if item.DataType == dataMarkdown && listItems(item.Data) > 1 {
+		if item.DataType == dataMarkdown && countItems(item.Data) > 1 {
 			e := w.r.Invalid(param, fmt.Sprintf("has several list items, and %s is one", item.ID))
 			e.Hint = fmt.Sprintf(`update it with one, and add the others with block(action="insert", previousID="%s", …)`, item.ID)
 			return "", e
@@ -114,7 +114,7 @@ func (w *updating) fit(param string, item *updateItem, node *kernel.Node) (strin
 }
 
 // write sends the new content and returns what the kernel made of it, as DOM by block.
-func (w *updating) write(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
+func (w *updateRun) write(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
 	done, err := content.Update(ctx, w.r.Kernel, in)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (w *updating) write(ctx context.Context, in []kernel.Replacement) (map[kern
 }
 
 // restore puts back attributes that the update took away. Those that the content sets stay.
-func (w *updating) restore(ctx context.Context, ids []kernel.ID) error {
+func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 	now, err := w.r.Kernel.BatchAttrs(ctx, ids)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func attrsLost(r *action.Request, lost []kernel.Attributes, err error) error {
 
 // insertRest puts all blocks of the content but the first, which the kernel has dropped, behind
 // the block.
-func (w *updating) insertRest(ctx context.Context, u *updated, dom string) error {
+func (w *updateRun) insertRest(ctx context.Context, u *updated, dom string) error {
 	blocks := kernel.ParseDOM(dom)
 	if len(blocks) < 2 {
 		return nil
@@ -218,7 +218,7 @@ func (w *updating) insertRest(ctx context.Context, u *updated, dom string) error
 			Op: "call", Kind: tool.KindOf(err), Subject: name + ".update", Err: err, OutcomeUnknown: tool.KindOf(err) == kernel.OutcomeUnknown,
 			Message: fmt.Sprintf("the first block of the content has replaced %s, the others could not be put behind it", u.ID),
 			Hint:    fmt.Sprintf(`block(action="insert", previousID="%s", dataType="dom", data=…) adds what notWritten holds`, u.ID),
-			Facts:   map[string]any{"partial": true, "notWritten": cutDOM(rest, mostDOM)},
+			Facts:   map[string]any{"partial": true, "notWritten": cutDOM(rest, maxDOM)},
 		}
 	}
 	u.Created = ids[0]

@@ -29,7 +29,7 @@ var (
 
 // UnboundAttrs removes from a block's attributes the databases of which it is a row, if some notebook is hidden,
 // since they do not tell to whom those belong.
-func UnboundAttrs(ctx context.Context, r *action.Request, attrs map[string]string) error {
+func RedactAttrs(ctx context.Context, r *action.Request, attrs map[string]string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if restricted {
 		delete(attrs, boundIDs)
