@@ -46,7 +46,7 @@ func parseOld(raw []byte) (Settings, []Problem) {
 	s := Settings{Enabled: true}
 	var ps problems
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	file, ok := object(&ps, "", raw, "an object with profiles")
+	file, ok := parseObject(&ps, "", raw, "an object with profiles")
 	if !ok {
 		return s, ps
 	}

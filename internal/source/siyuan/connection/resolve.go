@@ -86,7 +86,7 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 func (in *Inputs) saved() (*Connection, error) {
 	name, field := in.Connection, "--connection"
 	if name == "" {
-		name, field = in.Saved.only(), "siyuan.current"
+		name, field = in.Saved.currentOrOnly(), "siyuan.current"
 	}
 	if name == "" {
 		return nil, nil
@@ -101,7 +101,7 @@ func (in *Inputs) saved() (*Connection, error) {
 		return nil, invalid(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
 	}
 	return nil, &tool.Error{
-		Op: "choose connection", Kind: tool.NotFound, Subject: field, Message: noSuch(name, in.Saved.Names()),
+		Op: "choose connection", Kind: tool.NotFound, Subject: field, Message: noSuchConnection(name, in.Saved.Names()),
 		Hint: "collie siyuan connection list shows what there is, connection set makes one",
 	}
 }
@@ -113,27 +113,27 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 		return Choice{}, nil, invalid("--url", err.Error(), "")
 	}
 	c := Choice{Configured: true, From: FromFlags, URL: address}
-	own, same := Choice{}, false
+	own, sameKernel := Choice{}, false
 	if saved != nil && in.Token == "" {
 		// An address that cannot be expanded is a different one; its error does not matter here.
 		if url, err := in.address(*saved); err == nil && sameAddress(url, address) {
 			if own, err = in.fromSaved(ctx, *saved); err != nil {
 				return Choice{}, nil, err
 			}
-			same = true
+			sameKernel = true
 		}
 	}
 	switch {
 	case in.Token != "":
-		if c.Token, err = usable(in.Token); err != nil {
+		if c.Token, err = usableToken(in.Token); err != nil {
 			return Choice{}, nil, invalid("--token", err.Error(), "")
 		}
 		warnings = append(warnings, "other programs on this machine can read a token on the command line; "+
 			"collie siyuan connection set keeps it, and SIYUAN_TOKEN hides it")
-	case same:
+	case sameKernel:
 		c.Token, c.Workspace = own.Token, own.Workspace
 	}
-	if in.Connection != "" && !same {
+	if in.Connection != "" && !sameKernel {
 		warnings = append(warnings, fmt.Sprintf("--url wins over --connection %s: using %s, without anything of that connection", in.Connection, address))
 	}
 	return c, warnings, nil
@@ -145,7 +145,7 @@ func (in *Inputs) fromEnv(saved *Connection) (Choice, []string, error) {
 	if err != nil {
 		return Choice{}, nil, invalid("SIYUAN_API_URL", err.Error(), "")
 	}
-	token, err := usable(in.EnvToken)
+	token, err := usableToken(in.EnvToken)
 	if err != nil {
 		return Choice{}, nil, invalid("SIYUAN_TOKEN", err.Error(), "")
 	}
@@ -199,7 +199,7 @@ func invalid(field, message, hint string) *tool.Error {
 }
 
 // noSuch returns the message for an unknown connection, with the known names and the nearest one.
-func noSuch(name string, names []string) string {
+func noSuchConnection(name string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no connection %q, and no other either", name)
 	}

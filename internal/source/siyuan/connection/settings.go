@@ -43,7 +43,7 @@ type Connection struct {
 // TokenShown describes the token to people: "empty", "configured", or its origin, such as "env:SIYUAN_WORK" or
 // "${secret:work}".
 func (c Connection) TokenShown() string {
-	if s := c.Written.text; !c.literal && indirect(s) {
+	if s := c.Written.text; !c.literal && isReference(s) {
 		if strings.HasPrefix(s, fromCommand) {
 			return fromCommand + "…" // without the command, since people write tokens into commands too
 		}
@@ -62,7 +62,7 @@ func (s *Settings) Names() []string {
 }
 
 // only returns the name of the current connection, else of the only one, else "".
-func (s *Settings) only() string {
+func (s *Settings) currentOrOnly() string {
 	if s.Current != "" || len(s.Connections)+len(s.broken) != 1 {
 		return s.Current
 	}
@@ -96,13 +96,13 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 		return s, nil
 	}
 	var ps problems
-	section, ok := object(&ps, "", raw, "an object with connections")
+	section, ok := parseObject(&ps, "", raw, "an object with connections")
 	if !ok {
 		return s, ps
 	}
 	names := append([]string{"enabled", "current", "connections"}, also...)
-	unknown(&ps, "", section, names)
-	if v, there := section["enabled"]; there && json.Unmarshal(v, &s.Enabled) != nil {
+	warnUnknown(&ps, "", section, names)
+	if v, present := section["enabled"]; present && json.Unmarshal(v, &s.Enabled) != nil {
 		ps.fail("/enabled", "type", "expected true or false, got %s", kind(v))
 	}
 	s.Current, _ = text(&ps, "/current", section["current"], "the name of a connection")
@@ -115,7 +115,7 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 func (s *Settings) checkCurrent(ps *problems, pointer string) {
 	_, known := s.Get(s.Current)
 	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken {
-		ps.fail(pointer, "value", "%s", noSuch(s.Current, s.Names()))
+		ps.fail(pointer, "value", "%s", noSuchConnection(s.Current, s.Names()))
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l lay
 	if raw == nil {
 		return
 	}
-	all, _ := object(ps, pointer, raw, "an object of connections by name")
+	all, _ := parseObject(ps, pointer, raw, "an object of connections by name")
 	s.broken = map[string]Problem{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		before := len(*ps)
@@ -149,7 +149,7 @@ func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l lay
 // connection reads one connection.
 func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (Connection, bool) {
 	c := Connection{Name: name, literal: l.literal}
-	fields, ok := object(ps, at, raw, `an object such as {"`+l.url+`": "`+Proposed+`"}`)
+	fields, ok := parseObject(ps, at, raw, `an object such as {"`+l.url+`": "`+Proposed+`"}`)
 	if !ok {
 		return c, false
 	}
@@ -158,7 +158,7 @@ func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (
 		return c, false
 	}
 	if !l.literal {
-		unknown(ps, at, fields, []string{l.url, l.token, l.workspace})
+		warnUnknown(ps, at, fields, []string{l.url, l.token, l.workspace})
 	}
 	var okURL, okToken, okWorkspace bool
 	c.URL, okURL = l.address(ps, at+"/"+l.url, fields[l.url])
@@ -190,24 +190,24 @@ func (l layout) address(ps *problems, at string, raw json.RawMessage) (string, b
 }
 
 // text reads a string that may be missing.
-func text(ps *problems, pointer string, raw json.RawMessage, what string) (s string, ok bool) {
+func text(ps *problems, pointer string, raw json.RawMessage, expected string) (s string, ok bool) {
 	if raw == nil {
 		return "", true
 	}
 	if err := json.Unmarshal(raw, &s); err != nil || kind(raw) == "null" {
-		ps.fail(pointer, "type", "expected %s as a string, got %s", what, kind(raw))
+		ps.fail(pointer, "type", "expected %s as a string, got %s", expected, kind(raw))
 		return "", false
 	}
 	return strings.TrimSpace(s), true
 }
 
-func object(ps *problems, pointer string, raw json.RawMessage, what string) (map[string]json.RawMessage, bool) {
+func parseObject(ps *problems, pointer string, raw json.RawMessage, expected string) (map[string]json.RawMessage, bool) {
 	var m map[string]json.RawMessage
 	switch err := json.Unmarshal(raw, &m); {
 	case !json.Valid(raw):
 		ps.fail(pointer, "json", "it is not valid JSON")
 	case err != nil || m == nil:
-		ps.fail(pointer, "type", "expected %s, got %s", what, kind(raw))
+		ps.fail(pointer, "type", "expected %s, got %s", expected, kind(raw))
 	default:
 		return m, true
 	}
@@ -215,7 +215,7 @@ func object(ps *problems, pointer string, raw json.RawMessage, what string) (map
 }
 
 // unknown warns about unknown members. Names that start with "x-" are the user's own.
-func unknown(ps *problems, pointer string, fields map[string]json.RawMessage, known []string) {
+func warnUnknown(ps *problems, pointer string, fields map[string]json.RawMessage, known []string) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {
 			continue

@@ -45,7 +45,7 @@ const (
 )
 
 // indirect reports whether a written token is a reference rather than a secret.
-func indirect(s string) bool {
+func isReference(s string) bool {
 	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
 }
 
@@ -64,11 +64,11 @@ func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	return usable(s)
+	return usableToken(s)
 }
 
 // usable checks that a token can be sent in a header.
-func usable(s string) (Token, error) {
+func usableToken(s string) (Token, error) {
 	s = strings.TrimSpace(s)
 	for _, r := range s {
 		if r <= ' ' || r == 0x7f || r > 0xff {
