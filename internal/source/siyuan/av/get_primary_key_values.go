@@ -101,13 +101,13 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	if err != nil {
 		return nil, err
 	}
-	veil, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
+	redactor, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
 	if err != nil {
 		return nil, err
 	}
 	var kept []kernel.Value
 	for _, v := range primary {
-		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && veil.Hides(v.Block.ID) {
+		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && redactor.Hides(v.Block.ID) {
 			if keyword != "" { // it was found in a text that must not show
 				continue
 			}

@@ -69,7 +69,7 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 	if err != nil {
 		return 0, err
 	}
-	veil, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
+	redactor, err := content.NewBlockRedactor(ctx, r, boundTo(primary))
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +81,7 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 			continue
 		}
 		m.rows[v.RowID] = true
-		if b := v.Block; b != nil && b.ID != "" && veil.Hides(b.ID) {
+		if b := v.Block; b != nil && b.ID != "" && redactor.Hides(b.ID) {
 			m.copied[b.ID], m.copied[v.RowID] = true, true
 			m.hide(v.RowID, v.ColumnID)
 		}

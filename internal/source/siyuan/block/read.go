@@ -285,7 +285,7 @@ func getChildren() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := content.UnboundBlocks(ctx, r, all); err != nil {
+		if err := content.RedactBlocks(ctx, r, all); err != nil {
 			return nil, err
 		}
 		for i := range all {

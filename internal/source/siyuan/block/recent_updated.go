@@ -77,7 +77,7 @@ func recentUpdated() *action.Action {
 			}
 		}
 		r.Filtered(len(all) - len(visible))
-		if err := content.UnboundTexts(ctx, r, visible, func(b *kernel.RecentBlock) (string, *string, *string) {
+		if err := content.RedactTexts(ctx, r, visible, func(b *kernel.RecentBlock) (string, *string, *string) {
 			return b.Type, &b.Content, &b.Markdown
 		}); err != nil {
 			return nil, err

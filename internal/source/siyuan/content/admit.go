@@ -40,7 +40,7 @@ type Written struct {
 // disagree on what is code.
 func Admit(ctx context.Context, r *action.Request, w Written) (string, []string, error) {
 	a := admitRun{r: r, Written: w}
-	for _, step := range []func(context.Context) error{a.spelt, a.scripts, a.databases, a.references, a.spans, a.leftovers, a.assets} {
+	for _, step := range []func(context.Context) error{a.decodeReferences, a.refuseScripts, a.refuseDatabases, a.plainReferences, a.spans, a.breakOpenings, a.plainAssets} {
 		if err := step(ctx); err != nil {
 			return "", nil, err
 		}
@@ -58,7 +58,7 @@ type admitRun struct {
 }
 
 // zero is a zero-width character: it keeps the kernel from reading something as more than text.
-const zero = "\u2060"
+const zeroWidth = "\u2060"
 
 // was returns the content that the text replaces, in the editor's form: in Markdown a reference and a text that looks
 // like one are the same. It is requested only if something would be removed.
@@ -106,8 +106,8 @@ func (a *admitRun) inCode() func(at int) bool {
 		return func(int) bool { return false }
 	}
 	var outside [][2]int
-	for from, text := range prose(a.Data) {
-		bare := codeless(text)
+	for from, text := range textParts(a.Data) {
+		bare := blankCode(text)
 		for i := 0; i < len(bare); {
 			if bare[i] == '`' {
 				i++
@@ -138,7 +138,7 @@ func (a *admitRun) inCode() func(at int) bool {
 var scriptEmbed = lazyregexp.New(`(?:\{\{|data-content\s*=\s*["']?)(?:\s|&nbsp;)*(?:/|&#0*47;|&#[xX]0*2[fF];|&sol;){2}\s*!\s*[jJ][sS]`)
 
 // scripts refuses embeds that are scripts.
-func (a *admitRun) scripts(ctx context.Context) error {
+func (a *admitRun) refuseScripts(ctx context.Context) error {
 	if !scriptEmbed.MatchString(a.Data) || a.r.Levels.Everywhere(ctx, access.Delete) == nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (a *admitRun) scripts(ctx context.Context) error {
 var databaseAttr = lazyregexp.New(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
 // databases refuses blocks that show a hidden or missing database.
-func (a *admitRun) databases(ctx context.Context) error {
+func (a *admitRun) refuseDatabases(ctx context.Context) error {
 	if !databaseAttr.MatchString(a.Data) {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (a *admitRun) databases(ctx context.Context) error {
 		case err == nil:
 			return "", false
 		case inCode(m[0]):
-			return a.Data[m[0]:m[3]] + zero + a.Data[m[3]:m[1]], true
+			return a.Data[m[0]:m[3]] + zeroWidth + a.Data[m[3]:m[1]], true
 		}
 		wrong = err
 		return "", false
@@ -192,14 +192,14 @@ func (a *admitRun) databases(ctx context.Context) error {
 var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
 
 // opening matches the beginning of a reference. Breaking it is enough to break the reference.
-var opening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
+var referenceOpening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
 
 // references turns references in Markdown outside code into plain text.
-func (a *admitRun) references(ctx context.Context) error {
-	if a.DOM || !opening.MatchString(a.Data) {
+func (a *admitRun) plainReferences(ctx context.Context) error {
+	if a.DOM || !referenceOpening.MatchString(a.Data) {
 		return nil
 	}
-	if err := a.look(ctx, opening, 2); err != nil {
+	if err := a.look(ctx, referenceOpening, 2); err != nil {
 		return err
 	}
 	inCode := a.inCode()
@@ -215,10 +215,10 @@ func (a *admitRun) references(ctx context.Context) error {
 		}
 		was, err := a.was(ctx)
 		wrong = err
-		switch stood := standing(was, id); {
-		case err != nil, stood == followed, stood == fixed && !dynamic && anchor != "":
+		switch stood := referenceKind(was, id); {
+		case err != nil, stood == dynamicAnchor, stood == staticAnchor && !dynamic && anchor != "":
 			return "", false
-		case stood == fixed && anchor != "":
+		case stood == staticAnchor && anchor != "":
 			return `((` + id + ` "` + strings.ReplaceAll(anchor, `"`, "”") + `"))`, true
 		}
 		a.warn("reference ((%s)): no such block was found, so it is plain text", id)
@@ -232,21 +232,21 @@ func (a *admitRun) references(ctx context.Context) error {
 
 // How a block refers to another block.
 const (
-	absent   = iota
-	fixed    // with an anchor that stays
-	followed // with an anchor that follows the other block's text
+	noReference   = iota
+	staticAnchor  // with an anchor that stays
+	dynamicAnchor // with an anchor that follows the other block's text
 )
 
 // standing returns how a text in the editor's form refers to a block.
-func standing(dom, id string) int {
-	out := absent
+func referenceKind(dom, id string) int {
+	out := noReference
 	for _, tag := range spanTag.FindAllString(dom, -1) {
 		switch attrs := attributesOf(tag); {
 		case attrs["data-id"] != id:
 		case attrs["data-subtype"] == "d":
-			return followed
+			return dynamicAnchor
 		default:
-			out = fixed
+			out = staticAnchor
 		}
 	}
 	return out
@@ -261,7 +261,7 @@ func (a *admitRun) look(ctx context.Context, pattern *lazyregexp.Regexp, group i
 			ids = appendNew(ids, id)
 		}
 	}
-	found, err := readable(ctx, a.r, ids)
+	found, err := readablePlaces(ctx, a.r, ids)
 	if a.open == nil {
 		a.open = map[kernel.ID]bool{}
 	}
@@ -272,14 +272,14 @@ func (a *admitRun) look(ctx context.Context, pattern *lazyregexp.Regexp, group i
 }
 
 // letter matches a character of a reference that is written as a character reference.
-var letter = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
+var encodedChar = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
 
 // spelt decodes such characters where that makes a reference: once stored, the text would be read as one at anybody's
 // next edit.
-func (a *admitRun) spelt(context.Context) error {
+func (a *admitRun) decodeReferences(context.Context) error {
 	if strings.Contains(a.Data, "&") {
-		plain := letter.ReplaceAllStringFunc(a.Data, html.UnescapeString)
-		if len(opening.FindAllString(plain, -1)) > len(opening.FindAllString(a.Data, -1)) {
+		plain := encodedChar.ReplaceAllStringFunc(a.Data, html.UnescapeString)
+		if len(referenceOpening.FindAllString(plain, -1)) > len(referenceOpening.FindAllString(a.Data, -1)) {
 			a.Data = plain
 		}
 	}
@@ -288,11 +288,11 @@ func (a *admitRun) spelt(context.Context) error {
 
 // breakOpenings breaks what still looks like the beginning of a reference: in code, in the text of a DOM, or joined from
 // pieces by earlier removals.
-func (a *admitRun) leftovers(ctx context.Context) error {
-	if !opening.MatchString(a.Data) {
+func (a *admitRun) breakOpenings(ctx context.Context) error {
+	if !referenceOpening.MatchString(a.Data) {
 		return nil
 	}
-	if err := a.look(ctx, opening, 2); err != nil {
+	if err := a.look(ctx, referenceOpening, 2); err != nil {
 		return err
 	}
 	var wrong error
@@ -300,7 +300,7 @@ func (a *admitRun) leftovers(ctx context.Context) error {
 	for _, m := range reference.FindAllStringSubmatchIndex(a.Data, -1) {
 		whole[m[0]] = m[6] >= 0 && m[6] < m[7]
 	}
-	a.replace(opening, func(m []int) (string, bool) {
+	a.replace(referenceOpening, func(m []int) (string, bool) {
 		id, _ := a.group(m, 2)
 		if a.open[kernel.ID(id)] {
 			return "", false
@@ -310,10 +310,10 @@ func (a *admitRun) leftovers(ctx context.Context) error {
 			wrong = err
 			return "", false
 		}
-		if stood := standing(was, id); stood == followed || stood == fixed && whole[m[0]] {
+		if stood := referenceKind(was, id); stood == dynamicAnchor || stood == staticAnchor && whole[m[0]] {
 			return "", false
 		}
-		return a.Data[m[0]:m[3]] + zero + a.Data[m[3]:m[1]], true
+		return a.Data[m[0]:m[3]] + zeroWidth + a.Data[m[3]:m[1]], true
 	})
 	return wrong
 }

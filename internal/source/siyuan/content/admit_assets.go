@@ -53,7 +53,7 @@ func assetPath(address string) (path string, ok bool) {
 }
 
 // assets turns links to assets that may not be seen into plain text.
-func (a *admitRun) assets(ctx context.Context) error {
+func (a *admitRun) plainAssets(ctx context.Context) error {
 	restricted, err := a.r.Levels.Restricted(ctx)
 	if err != nil || !restricted || !strings.Contains(html.UnescapeString(a.Data), "ssets") {
 		return err
@@ -79,33 +79,33 @@ func (a *admitRun) assets(ctx context.Context) error {
 			a.warn("%s: no such asset was found, so it is plain text", path)
 		}
 	}
-	gone := func(target string) bool { path, ok := assetPath(target); return ok && shut[path] }
+	isShut := func(target string) bool { path, ok := assetPath(target); return ok && shut[path] }
 	inCode := a.inCode()
 	a.replace(linkTarget, func(m []int) (string, bool) {
 		target, _ := a.group(m, 3)
-		if !gone(linkTitle.ReplaceAllString(target, "")) {
+		if !isShut(linkTitle.ReplaceAllString(target, "")) {
 			return "", false
 		}
 		if inCode(m[0]) || a.DOM {
-			return a.Data[m[0]:m[5]] + zero + a.Data[m[5]:m[1]], true
+			return a.Data[m[0]:m[5]] + zeroWidth + a.Data[m[5]:m[1]], true
 		}
 		return a.Data[m[0]:m[3]] + `\` + a.Data[m[3]:m[1]], true
 	})
 	inCode = a.inCode()
 	a.replace(sourceAttr, func(m []int) (string, bool) {
 		value, _ := a.group(m, 2)
-		if !gone(strings.Trim(value, `"'`)) {
+		if !isShut(strings.Trim(value, `"'`)) {
 			return "", false
 		}
 		name, _ := a.group(m, 1)
 		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // not inside a tag
-			return strings.TrimRight(name, "= \t\n") + zero + "=" + value, true
+			return strings.TrimRight(name, "= \t\n") + zeroWidth + "=" + value, true
 		}
 		return name + `"#"`, true // kernels drop an empty one altogether
 	})
 	a.replace(styleURL, func(m []int) (string, bool) {
 		path, _ := a.group(m, 3)
-		if !gone(path) {
+		if !isShut(path) {
 			return "", false
 		}
 		return a.Data[m[0]:m[6]], true

@@ -41,30 +41,30 @@ func (a *admitRun) spans(ctx context.Context) error {
 	var wrong error
 	hidden := func(id string) int { // noReference means that it must be removed
 		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
-			return followed
+			return dynamicAnchor
 		}
 		was, err := a.was(ctx)
 		if err != nil {
 			wrong = err
 		}
-		return standing(was, id)
+		return referenceKind(was, id)
 	}
 	a.replace(spanTag, func(m []int) (string, bool) {
 		tag := a.Data[m[0]:m[1]]
 		attrs := attributesOf(tag)
 		stood := hidden(attrs["data-id"])
-		if stood == followed || stood == fixed && attrs["data-subtype"] != "d" {
+		if stood == dynamicAnchor || stood == staticAnchor && attrs["data-subtype"] != "d" {
 			return "", false
 		}
-		if stood == absent {
+		if stood == noReference {
 			a.warn("reference to %s: no such block was found, so it is plain text", attrs["data-id"])
 		}
-		return plainTag(tag, stood == absent), true
+		return plainTag(tag, stood == noReference), true
 	})
 	a.replace(refAttr, func(m []int) (string, bool) {
 		value, _ := a.group(m, 2)
 		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
-		if hidden(id) != absent {
+		if hidden(id) != noReference {
 			return "", false
 		}
 		a.warn("reference to %s: no such block was found, so it is plain text", id)

@@ -7,17 +7,17 @@ import (
 )
 
 var (
-	heading   = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
-	rule      = lazyregexp.New(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
-	bullet    = lazyregexp.New(`^[-*+](?:[ \t]|$)`)
-	ordered   = lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)
-	htmlStart = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
+	heading       = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
+	thematicBreak = lazyregexp.New(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
+	bulletItem    = lazyregexp.New(`^[-*+](?:[ \t]|$)`)
+	ordered       = lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)
+	htmlStart     = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
 )
 
 // topLevel cuts kramdown into its top-level blocks, as far as needed to see whether one block has become several: the
 // kernel uses only the first block of an update.
 func topLevel(kramdown string) []string {
-	c := cutter{lines: strings.Split(kramdown, "\n")}
+	c := blockScanner{lines: strings.Split(kramdown, "\n")}
 	var out []string
 	for c.at < len(c.lines) {
 		if strings.TrimSpace(c.lines[c.at]) == "" {
@@ -35,36 +35,36 @@ func topLevel(kramdown string) []string {
 }
 
 // cutter walks over lines.
-type cutter struct {
+type blockScanner struct {
 	lines []string
 	at    int
 }
 
 // block skips one block. It always advances.
-func (c *cutter) block() {
+func (c *blockScanner) block() {
 	first := strings.TrimLeft(c.lines[c.at], " \t")
-	switch f := opens(first); {
+	switch f := fenceOpened(first); {
 	case f.open() && run(first, f.mark) >= f.count:
-		c.until(f.closes)
+		c.skipUntil(f.closes)
 	case strings.HasPrefix(first, "{{{"):
-		c.super()
-	case heading.MatchString(first), rule.MatchString(strings.TrimRight(first, " \t")):
+		c.skipSuperBlock()
+	case heading.MatchString(first), thematicBreak.MatchString(strings.TrimRight(first, " \t")):
 		c.at++
 	case first[0] == '>':
-		c.while(func(text string) bool { return text != "" && (text[0] == '>' || !interrupts(text)) })
-	case bullet.MatchString(first):
-		c.list(bullet)
+		c.skipWhile(func(text string) bool { return text != "" && (text[0] == '>' || !startsOtherBlock(text)) })
+	case bulletItem.MatchString(first):
+		c.list(bulletItem)
 	case ordered.MatchString(first):
 		c.list(ordered)
 	case htmlStart.MatchString(first), strings.HasPrefix(first, "|"):
-		c.while(func(text string) bool { return text != "" && !attributeLine(text) })
+		c.skipWhile(func(text string) bool { return text != "" && !attributeLine(text) })
 	default:
-		c.while(func(text string) bool { return text != "" && !interrupts(text) })
+		c.skipWhile(func(text string) bool { return text != "" && !startsOtherBlock(text) })
 	}
 }
 
 // until skips the first line and those up to the one for which ends is true.
-func (c *cutter) until(ends func(string) bool) {
+func (c *blockScanner) skipUntil(ends func(string) bool) {
 	for c.at++; c.at < len(c.lines); c.at++ {
 		if ends(c.lines[c.at]) {
 			c.at++
@@ -74,12 +74,12 @@ func (c *cutter) until(ends func(string) bool) {
 }
 
 // while skips the first line and those for which goesOn is true.
-func (c *cutter) while(goesOn func(string) bool) {
+func (c *blockScanner) skipWhile(goesOn func(string) bool) {
 	for c.at++; c.at < len(c.lines) && goesOn(strings.TrimSpace(c.lines[c.at])); c.at++ {
 	}
 }
 
-func (c *cutter) super() {
+func (c *blockScanner) skipSuperBlock() {
 	depth := 0
 	for ; c.at < len(c.lines); c.at++ {
 		switch text := strings.TrimSpace(c.lines[c.at]); {
@@ -95,9 +95,9 @@ func (c *cutter) super() {
 }
 
 // list skips items of one kind with what is indented below them, and continuation lines of their paragraphs.
-func (c *cutter) list(marker *lazyregexp.Regexp) {
+func (c *blockScanner) list(marker *lazyregexp.Regexp) {
 	blank := false
-	in := opens(c.lines[c.at])
+	in := fenceOpened(c.lines[c.at])
 	for c.at++; c.at < len(c.lines); c.at++ {
 		text := c.lines[c.at]
 		trimmed := strings.TrimSpace(text)
@@ -111,23 +111,23 @@ func (c *cutter) list(marker *lazyregexp.Regexp) {
 		case trimmed == "":
 			blank = true
 			continue
-		case indented, marker.MatchString(text) && !rule.MatchString(trimmed):
+		case indented, marker.MatchString(text) && !thematicBreak.MatchString(trimmed):
 		case attributeLine(text) && !blank:
 			return
-		case blank || interrupts(trimmed):
+		case blank || startsOtherBlock(trimmed):
 			return
 		}
 		blank = false
-		in = opens(text)
+		in = fenceOpened(text)
 	}
 }
 
 // interrupts reports whether a line ends a paragraph and begins another block.
-func interrupts(text string) bool {
+func startsOtherBlock(text string) bool {
 	switch {
-	case attributeLine(text), heading.MatchString(text), rule.MatchString(text), opens(text).open():
+	case attributeLine(text), heading.MatchString(text), thematicBreak.MatchString(text), fenceOpened(text).open():
 		return true
-	case bullet.MatchString(text) && len(text) > 1, strings.HasPrefix(text, "1. "):
+	case bulletItem.MatchString(text) && len(text) > 1, strings.HasPrefix(text, "1. "):
 		return true
 	}
 	return text != "" && text[0] == '>' || strings.HasPrefix(text, "{{")

@@ -10,19 +10,19 @@ import (
 // eaten matches what the kernel interprets even in inline code: it removes the id of a reference and some tags, and
 // turns a mail address into a link. A zero-width character after the group prevents that. Nothing prevents it for
 // <scheme:address>.
-var eaten = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
+var interpretedInCode = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
 	`(<)(?i:(?:b|del|em|i|kbd|mark|s|strike|strong|sub|sup|u)>|br\s*/?>|(?:img|span)\s|[^\s<>@:\x{200b}]+@[^\s<>]+>)`)
 
 // Guarded protects inline code where the kernel would drop a part of it, by an invisible zero-width character.
 func Guarded(markdown string) string {
-	if !strings.Contains(markdown, "`") || !eaten.MatchString(markdown) {
+	if !strings.Contains(markdown, "`") || !interpretedInCode.MatchString(markdown) {
 		return markdown
 	}
 	var b strings.Builder
 	at := 0
-	for start, text := range prose(markdown) {
-		bare := codeless(text)
-		for _, m := range eaten.FindAllStringSubmatchIndex(text, -1) {
+	for start, text := range textParts(markdown) {
+		bare := blankCode(text)
+		for _, m := range interpretedInCode.FindAllStringSubmatchIndex(text, -1) {
 			if bare[m[0]] == '`' {
 				to := start + max(m[3], m[5]) // end of whichever group matched
 				b.WriteString(markdown[at:to] + "\u200b")
@@ -40,8 +40,8 @@ func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 		return nil
 	}
 	var out [][]int
-	for at, text := range prose(markdown) {
-		for _, m := range pattern.FindAllStringSubmatchIndex(codeless(text), -1) {
+	for at, text := range textParts(markdown) {
+		for _, m := range pattern.FindAllStringSubmatchIndex(blankCode(text), -1) {
 			for i := range m {
 				if m[i] >= 0 {
 					m[i] += at
@@ -55,7 +55,7 @@ func outsideCode(markdown string, pattern *lazyregexp.Regexp) [][]int {
 
 // textParts yields the parts of a text that are not in code blocks or formula blocks, with their offsets. The lines of a
 // paragraph come together, since inline code may span several.
-func prose(markdown string) iter.Seq2[int, string] {
+func textParts(markdown string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		var in fence
 		var par paragraph
@@ -67,7 +67,7 @@ func prose(markdown string) iter.Seq2[int, string] {
 				in = fence{}
 			case in.open():
 			default:
-				if in = opens(bare); par.goesOn(bare) && !in.open() {
+				if in = fenceOpened(bare); par.goesOn(bare) && !in.open() {
 					par.to = at + len(bare)
 					break
 				}
@@ -92,34 +92,34 @@ type paragraph struct {
 }
 
 func newParagraph(at int, text string) paragraph {
-	depth, rest := quoted(text)
+	depth, rest := quoteDepth(text)
 	return paragraph{from: at, to: at + len(text), depth: depth, closed: rest == "" || rest[0] == '|' || attributeLine(rest) ||
-		heading.MatchString(rest) || rule.MatchString(rest) || opens(text).open()}
+		heading.MatchString(rest) || thematicBreak.MatchString(rest) || fenceOpened(text).open()}
 }
 
 // goesOn reports whether a line continues a paragraph.
 func (p paragraph) goesOn(text string) bool {
-	depth, rest := quoted(text)
+	depth, rest := quoteDepth(text)
 	switch {
 	case p.to == 0, p.closed, rest == "", rest[0] == '|', depth > p.depth:
 		return false
 	}
-	return !interrupts(rest) && !ordered.MatchString(rest)
+	return !startsOtherBlock(rest) && !ordered.MatchString(rest)
 }
 
 // quoted returns the depth of quotes of a line and the rest of the line.
-func quoted(text string) (depth int, rest string) {
+func quoteDepth(text string) (depth int, rest string) {
 	rest = strings.TrimLeft(text, " \t>")
 	return strings.Count(text[:len(text)-len(rest)], ">"), strings.TrimRight(rest, " \t\r")
 }
 
 // codeless returns a text with its inline code replaced by blanks of the same length.
-func codeless(text string) string {
+func blankCode(text string) string {
 	if !strings.Contains(text, "`") {
 		return text
 	}
 	out := []byte(text)
-	var ticks unclosed
+	var ticks unclosedRuns
 	for i := 0; i < len(text); {
 		switch text[i] {
 		case '\\':

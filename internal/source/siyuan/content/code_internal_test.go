@@ -50,12 +50,12 @@ func FuzzGuarded(f *testing.F) {
 		if again := Guarded(got); again != got {
 			t.Fatalf("%q becomes %q and then %q", markdown, got, again)
 		}
-		for _, m := range outsideCode(got, eaten) {
+		for _, m := range outsideCode(got, interpretedInCode) {
 			if !strings.Contains(markdown, got[m[0]:m[1]]) {
 				t.Fatalf("%q becomes %q, changed outside code", markdown, got)
 			}
 		}
-		if a, b := len(outsideCode(markdown, eaten)), len(outsideCode(got, eaten)); a != b {
+		if a, b := len(outsideCode(markdown, interpretedInCode)), len(outsideCode(got, interpretedInCode)); a != b {
 			t.Fatalf("%q: %d references and tags outside code become %d", markdown, a, b)
 		}
 	})

@@ -33,11 +33,11 @@ func (e *Edits) UnmarshalJSON(raw []byte) error {
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '[' {
 		return json.Unmarshal(raw, (*[]Edit)(e))
 	}
-	var one Edit
-	if err := json.Unmarshal(raw, &one); err != nil {
+	var single Edit
+	if err := json.Unmarshal(raw, &single); err != nil {
 		return fmt.Errorf("edit: want {old, new, replace_all} or a list of them: %w", err)
 	}
-	*e = Edits{one}
+	*e = Edits{single}
 	return nil
 }
 

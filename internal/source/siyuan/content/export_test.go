@@ -1,7 +1,7 @@
 package content
 
 // Hidden returns a veil over every block.
-func Hidden() *Veil { return &Veil{} }
+func Hidden() *Redactor { return &Redactor{} }
 
 var (
 	Tokens = tokens

@@ -32,7 +32,7 @@ var (
 func hidden(kramdown string) []span {
 	var out []span
 	var in fence
-	above := gap{listed: true}
+	above := lineGap{listed: true}
 	for at := 0; at <= len(kramdown); {
 		end := len(kramdown)
 		if i := strings.IndexByte(kramdown[at:], '\n'); i >= 0 {
@@ -42,29 +42,29 @@ func hidden(kramdown string) []span {
 		switch {
 		case in.closes(text):
 			in = fence{}
-			out = append(out, widthless(text, at)...)
+			out = append(out, zeroWidthSpans(text, at)...)
 		case in.open():
-			out = append(out, widthless(text, at)...)
+			out = append(out, zeroWidthSpans(text, at)...)
 		case attributeLine(text):
 			out = append(out, above.list(text, at)...)
-			above = gap{listed: true}
+			above = lineGap{listed: true}
 		case strings.Trim(text, " \t\r>") == "":
 			above.blank = append(above.blank, at)
 			above.quotes = append(above.quotes, strings.Count(text, ">"))
 		default:
-			above = gap{}
+			above = lineGap{}
 			out = append(out, inlineLists(text, at)...)
-			in = opens(text)
+			in = fenceOpened(text)
 		}
 		at = end + 1
 	}
-	out = append(out, trailing(kramdown, out)...)
+	out = append(out, trailingSpans(kramdown, out)...)
 	sorting.By(out, func(a, b span) int { return a.from - b.from })
 	return out
 }
 
 // gap is the space between a line and the last non-blank line above it.
-type gap struct {
+type lineGap struct {
 	listed bool  // the line above is an attribute list, or there is none
 	blank  []int // offsets of the blank lines in between
 	quotes []int // depth of quotes of each of them
@@ -72,7 +72,7 @@ type gap struct {
 
 // list returns the spans of an attribute list that follows a gap. The end of a quote or an embedded page has a line
 // of its own before the list; an empty paragraph is just a list.
-func (g gap) list(text string, at int) []span {
+func (g lineGap) list(text string, at int) []span {
 	var out []span
 	depth := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t>"))], ">")
 	n := len(g.blank)
@@ -86,7 +86,7 @@ func (g gap) list(text string, at int) []span {
 			end = g.blank[i+1] - 1
 		}
 		if start := g.blank[i] - 1; start >= 0 {
-			out = append(out, span{start, end, tail})
+			out = append(out, span{start, end, endOfContainer})
 		}
 	}
 	switch {
@@ -100,11 +100,11 @@ func (g gap) list(text string, at int) []span {
 }
 
 // trailing returns the spans of the lines after the last non-blank one.
-func trailing(kramdown string, before []span) []span {
+func trailingSpans(kramdown string, before []span) []span {
 	var out []span
 	end := len(kramdown)
 	for {
-		if n := len(before); n > 0 && before[n-1].to == end && (before[n-1].kind == line || before[n-1].kind == tail) {
+		if n := len(before); n > 0 && before[n-1].to == end && (before[n-1].kind == line || before[n-1].kind == endOfContainer) {
 			end, before = before[n-1].from, before[:n-1]
 			continue
 		}
@@ -112,7 +112,7 @@ func trailing(kramdown string, before []span) []span {
 		if i < 0 || len(before) > 0 && before[len(before)-1].to > i || strings.Trim(kramdown[i:end], " \t\n>") != "" {
 			return out
 		}
-		out = append(out, span{i, end, tail})
+		out = append(out, span{i, end, endOfContainer})
 		end = i
 	}
 }
@@ -126,7 +126,7 @@ type fence struct {
 func (f fence) open() bool { return f.mark != 0 }
 
 // opens returns the fence that a line opens, if any.
-func opens(text string) fence {
+func fenceOpened(text string) fence {
 	rest := inner(text)
 	for _, mark := range [...]byte{'`', '~', '$'} {
 		n := run(rest, mark)
@@ -187,7 +187,7 @@ func attributeLine(text string) bool {
 // inlineLists returns attribute lists behind text, and zero-width characters.
 func inlineLists(text string, at int) []span {
 	var out []span
-	var ticks unclosed
+	var ticks unclosedRuns
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\\' && i+1 < len(text) && text[i+1] < utf8.RuneSelf:
@@ -195,7 +195,7 @@ func inlineLists(text string, at int) []span {
 		case c == '`':
 			n := run(text[i:], '`')
 			end := ticks.closing(text[i+n:], n)
-			out = append(out, widthless(text[i:i+n+end], at+i)...)
+			out = append(out, zeroWidthSpans(text[i:i+n+end], at+i)...)
 			i += n + end
 		case c == '{':
 			list := attrList.FindString(text[i:])
@@ -203,7 +203,7 @@ func inlineLists(text string, at int) []span {
 				i++
 				continue
 			}
-			out = append(out, span{at + i, at + i + len(list), inline})
+			out = append(out, span{at + i, at + i + len(list), inlineList})
 			i += len(list)
 		default:
 			r, size := utf8.DecodeRuneInString(text[i:])
@@ -218,10 +218,10 @@ func inlineLists(text string, at int) []span {
 
 // unclosed has the lengths of backquote runs that have no match in the rest of a line, so that a line full of them is
 // not searched for each.
-type unclosed map[int]bool
+type unclosedRuns map[int]bool
 
 // closing returns the end of inline code that was opened with n backquotes; 0 if it is not closed.
-func (u *unclosed) closing(text string, n int) int {
+func (u *unclosedRuns) closing(text string, n int) int {
 	if (*u)[n] {
 		return 0
 	}
@@ -236,14 +236,14 @@ func (u *unclosed) closing(text string, n int) int {
 		}
 	}
 	if *u == nil {
-		*u = unclosed{}
+		*u = unclosedRuns{}
 	}
 	(*u)[n] = true
 	return 0
 }
 
 // widthless returns the spans of zero-width characters.
-func widthless(text string, at int) []span {
+func zeroWidthSpans(text string, at int) []span {
 	if !strings.ContainsAny(text, ZeroWidth) {
 		return nil
 	}

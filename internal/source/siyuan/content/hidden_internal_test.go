@@ -94,11 +94,11 @@ func TestStateHashIgnoresTimesAndOrderOfAttributes(t *testing.T) {
 // checkView fails unless the text of a view corresponds to its raw text.
 func checkView(t interface{ Fatalf(string, ...any) }, raw string) {
 	v := viewOf(raw, nil)
-	if v.text != Visible(raw) || len(v.off) != len(v.text)+1 {
-		t.Fatalf("the view of %q is %q with %d offsets", raw, v.text, len(v.off))
+	if v.text != Visible(raw) || len(v.offsets) != len(v.text)+1 {
+		t.Fatalf("the view of %q is %q with %d offsets", raw, v.text, len(v.offsets))
 	}
 	for i := range len(v.text) {
-		if raw[v.off[i]] != v.text[i] || i > 0 && v.off[i] <= v.off[i-1] {
+		if raw[v.offsets[i]] != v.text[i] || i > 0 && v.offsets[i] <= v.offsets[i-1] {
 			t.Fatalf("byte %d of the view of %q is not where it says", i, raw)
 		}
 	}

@@ -23,10 +23,10 @@ var (
 type kind uint8
 
 const (
-	width  kind = iota // a zero-width character
-	inline             // an attribute list behind text on the same line
-	line               // a line that is an attribute list, with the line break before it
-	tail               // the rest of the end of a quote or an embedded page
+	width          kind = iota // a zero-width character
+	inlineList                 // an attribute list behind text on the same line
+	line                       // a line that is an attribute list, with the line break before it
+	endOfContainer             // the rest of the end of a quote or an embedded page
 )
 
 // span is a part of kramdown that readers do not see.
@@ -48,7 +48,7 @@ func attrsOf(list string) map[string]string {
 func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	out := map[kernel.ID]map[string]string{}
 	for _, s := range hidden(kramdown) {
-		if s.kind != inline && s.kind != line {
+		if s.kind != inlineList && s.kind != line {
 			continue
 		}
 		attrs := attrsOf(kramdown[s.from:s.to])
@@ -71,7 +71,7 @@ func canonical(kramdown string) string {
 	for _, s := range hidden(kramdown) {
 		b.WriteString(kramdown[at:s.from])
 		at = s.to
-		if s.kind != inline && s.kind != line {
+		if s.kind != inlineList && s.kind != line {
 			continue
 		}
 		var kept []string
@@ -163,10 +163,10 @@ func Undated(markdown string) string {
 var (
 	// listAndRest matches an attribute list with everything after it up to a blank line. The kernel may continue a list
 	// over line ends, so where it ends is not decided here.
-	lists  = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
-	list   = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
-	listID = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
-	idLike = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
+	listAndRest = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
+	list        = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
+	listID      = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
+	idLike      = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
 )
 
 // RenewIDs gives the blocks of a Markdown text new ids, except ids in keep. The kernel takes ids from a text: copied
@@ -175,15 +175,15 @@ var (
 //
 // A value that is not a valid id, at which the kernel fails, is replaced too. In code it is text and stays.
 func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
-	if !lists.MatchString(markdown) {
+	if !listAndRest.MatchString(markdown) {
 		return markdown
 	}
-	markdown = lists.ReplaceAllStringFunc(markdown, func(text string) string { return renew(text, keep, idLike.MatchString) })
+	markdown = listAndRest.ReplaceAllStringFunc(markdown, func(text string) string { return renewIDs(text, keep, idLike.MatchString) })
 	var b strings.Builder
 	at := 0
 	for _, m := range outsideCode(markdown, list) {
 		b.WriteString(markdown[at:m[0]])
-		b.WriteString(renew(markdown[m[0]:m[1]], keep, func(value string) bool { return !kernel.ID(value).Valid() }))
+		b.WriteString(renewIDs(markdown[m[0]:m[1]], keep, func(value string) bool { return !kernel.ID(value).Valid() }))
 		at = m[1]
 	}
 	return b.String() + markdown[at:]
@@ -191,7 +191,7 @@ func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 
 // hasID reports whether the kernel may find a block id in a text.
 func hasID(markdown string) bool {
-	for _, m := range outsideCode(markdown, lists) {
+	for _, m := range outsideCode(markdown, listAndRest) {
 		if listID.MatchString(markdown[m[0]:m[1]]) {
 			return true
 		}
@@ -201,7 +201,7 @@ func hasID(markdown string) bool {
 
 // renewIDs replaces the ids in an attribute list for which old is true. The kernel accepts both kinds of quotes, and
 // none.
-func renew(list string, keep map[kernel.ID]bool, old func(value string) bool) string {
+func renewIDs(list string, keep map[kernel.ID]bool, old func(value string) bool) string {
 	return listID.ReplaceAllStringFunc(list, func(attr string) string {
 		part := listID.FindStringSubmatch(attr)
 		value := strings.Trim(part[2], `"'`)

@@ -18,7 +18,7 @@ func notText(blockType string) bool {
 }
 
 // container reports whether blocks of a type have child blocks that getChildBlocks of the document does not list.
-func container(blockType string) bool {
+func isContainer(blockType string) bool {
 	switch blockType {
 	case "l", "i", "b", "s", "callout":
 		return true
@@ -33,7 +33,7 @@ type ComplexBlock struct {
 }
 
 // recommended returns the actions for blocks that the text tools do not change.
-func recommended(blocks []ComplexBlock) []string {
+func recommendedActions(blocks []ComplexBlock) []string {
 	out := []string{`block(action="update")`}
 	for _, b := range blocks {
 		if b.Type == "av" {
@@ -45,7 +45,7 @@ func recommended(blocks []ComplexBlock) []string {
 
 var (
 	databaseID = lazyregexp.New(`data-av-id="(\d{14}-[0-9a-z]{7})"`)
-	nested     = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
+	nestedType = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
 )
 
 // complexInside returns the type of the first block in a container's kramdown that is not text, "" if all are.
@@ -58,7 +58,7 @@ func complexInside(kramdown string) string {
 			}
 			continue
 		}
-		found := nested.FindStringSubmatch(inner(text))
+		found := nestedType.FindStringSubmatch(inner(text))
 		switch {
 		case found == nil:
 		case strings.Contains(text, `data-type="NodeAttributeView"`):
@@ -72,7 +72,7 @@ func complexInside(kramdown string) string {
 		default:
 			return "html"
 		}
-		in = opens(text)
+		in = fenceOpened(text)
 	}
 	return ""
 }

@@ -22,12 +22,12 @@ var (
 // siyuan:// links are allowed, with a warning that they make no backlink.
 //
 // over is the block or document whose content the text replaces; empty for new ones.
-func Normalize(ctx context.Context, r *action.Request, markdown string, over kernel.ID) (string, []string, error) {
+func Normalize(ctx context.Context, r *action.Request, markdown string, replaced kernel.ID) (string, []string, error) {
 	normal, warnings, err := normalize(ctx, r, markdown)
 	if err != nil {
 		return "", nil, err
 	}
-	admitted, more, err := Admit(ctx, r, Written{Data: normal, Over: over})
+	admitted, more, err := Admit(ctx, r, Written{Data: normal, Over: replaced})
 	return Guarded(admitted), append(more, warnings...), err
 }
 
@@ -38,11 +38,11 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	for _, m := range places {
 		id := kernel.ID(markdown[m[2]:m[3]])
 		named = appendNew(named, id)
-		if !anchored(m) {
+		if !hasAnchor(m) {
 			bare = appendNew(bare, id)
 		}
 	}
-	found, err := readable(ctx, r, named)
+	found, err := readablePlaces(ctx, r, named)
 	if err != nil {
 		return "", nil, err
 	}
@@ -80,7 +80,7 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 }
 
 // anchored reports whether a reference has a non-empty anchor.
-func anchored(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
+func hasAnchor(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
 
 func appendNew[T comparable](list []T, s T) []T {
 	if slices.Contains(list, s) {
@@ -90,7 +90,7 @@ func appendNew[T comparable](list []T, s T) []T {
 }
 
 // readable returns the places of the blocks that the caller may read. Others are treated as missing.
-func readable(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
+func readablePlaces(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -164,9 +164,9 @@ func anchorOf(kramdown string) string {
 func anchorText(text string) string {
 	text = reference.ReplaceAllString(Clean(text), "$2$3")
 	text = strings.NewReplacer("'", "’", "**", "", "`", "", "==", "", "((", "", "))", "", "\n", " ").Replace(text)
-	const most = 64
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
+	const limit = 64
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit]) + "…"
 	}
 	return strings.TrimSpace(text)
 }

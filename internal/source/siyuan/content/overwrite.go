@@ -18,7 +18,7 @@ import (
 // It writes the new blocks and reads them back before it removes the old ones. If that fails it removes the new ones
 // again. If any of the old text may be lost, the error has it as "recovery", up to 64 KiB.
 func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
-	top, err := overwritable(ctx, r, doc)
+	top, err := overwritableBlocks(ctx, r, doc)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdo
 	if err != nil {
 		return err
 	}
-	o := overwrite{r: r, doc: doc, old: blockIDs(top), body: Visible(body)}
+	o := overwriteRun{r: r, doc: doc, old: blockIDs(top), body: Visible(body)}
 	if strings.TrimSpace(markdown) != "" {
 		if err := o.append(ctx, markdown); err != nil {
 			return err
@@ -36,15 +36,15 @@ func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdo
 }
 
 // overwrite is one run of Overwrite.
-type overwrite struct {
-	r          *action.Request
-	doc        action.Target
-	old, fresh []kernel.ID // top-level blocks
-	body       string      // the old text
+type overwriteRun struct {
+	r              *action.Request
+	doc            action.Target
+	old, newBlocks []kernel.ID // top-level blocks
+	body           string      // the old text
 }
 
 // append writes the new blocks after the old ones and finds their ids.
-func (o *overwrite) append(ctx context.Context, markdown string) error {
+func (o *overwriteRun) append(ctx context.Context, markdown string) error {
 	done, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
 	if err != nil && tool.KindOf(err) != kernel.OutcomeUnknown {
 		return err
@@ -62,16 +62,16 @@ func (o *overwrite) append(ctx context.Context, markdown string) error {
 	var added []kernel.ID
 	for _, b := range now {
 		if mine[b.ID] {
-			o.fresh = append(o.fresh, b.ID)
+			o.newBlocks = append(o.newBlocks, b.ID)
 		} else if !slices.Contains(o.old, b.ID) {
 			added = append(added, b.ID)
 		}
 	}
-	if len(o.fresh) == 0 { // otherwise somebody else added them
-		o.fresh = added
+	if len(o.newBlocks) == 0 { // otherwise somebody else added them
+		o.newBlocks = added
 	}
 	switch {
-	case len(o.fresh) > 0 && err == nil:
+	case len(o.newBlocks) > 0 && err == nil:
 		return nil
 	case err != nil: // it may be incomplete
 		return o.undo(ctx, err)
@@ -97,7 +97,7 @@ func firstOf(errs ...error) error {
 const oneByOne = 32
 
 // remove removes the old blocks.
-func (o *overwrite) remove(ctx context.Context) error {
+func (o *overwriteRun) remove(ctx context.Context) error {
 	if len(o.old) > oneByOne {
 		return o.removeAll(ctx)
 	}
@@ -113,13 +113,13 @@ func (o *overwrite) remove(ctx context.Context) error {
 		case look == nil && !slices.Contains(left, id) && ctx.Err() == nil:
 			continue // it was removed despite the error
 		}
-		return o.half(err, i)
+		return o.partlyDone(err, i)
 	}
 	return o.verify(ctx)
 }
 
 // removeAll removes the old blocks in one transaction, all or none.
-func (o *overwrite) removeAll(ctx context.Context) error {
+func (o *overwriteRun) removeAll(ctx context.Context) error {
 	steps := make([]kernel.Operation, len(o.old))
 	for i, id := range o.old {
 		steps[i] = kernel.Operation{"action": "delete", "id": id}
@@ -135,11 +135,11 @@ func (o *overwrite) removeAll(ctx context.Context) error {
 	case look == nil && len(left) == 0:
 		return nil
 	}
-	return o.half(err, len(o.old)-len(left))
+	return o.partlyDone(err, len(o.old)-len(left))
 }
 
 // left returns the old blocks that still exist.
-func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
+func (o *overwriteRun) left(ctx context.Context) ([]kernel.ID, error) {
 	if err := o.r.Kernel.Flush(ctx); err != nil { // the kernel answers a deletion before it writes
 		return nil, err
 	}
@@ -157,36 +157,36 @@ func (o *overwrite) left(ctx context.Context) ([]kernel.ID, error) {
 }
 
 // verify waits until the old blocks are gone, some tens of milliseconds at most.
-func (o *overwrite) verify(ctx context.Context) error {
+func (o *overwriteRun) verify(ctx context.Context) error {
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		left, err := o.left(ctx)
 		if err != nil {
-			return o.half(err, len(o.old))
+			return o.partlyDone(err, len(o.old))
 		}
 		if len(left) == 0 {
 			return nil
 		}
 		if wait > 800*time.Millisecond {
-			return o.half(&tool.Error{
+			return o.partlyDone(&tool.Error{
 				Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
 				Message: fmt.Sprintf("%d old blocks are still there", len(left)),
 			}, len(o.old)-len(left))
 		}
 		select {
 		case <-ctx.Done():
-			return o.half(context.Cause(ctx), len(o.old))
+			return o.partlyDone(context.Cause(ctx), len(o.old))
 		case <-time.After(wait):
 		}
 	}
 }
 
 // undo removes the new blocks, while all old ones still exist, and returns err.
-func (o *overwrite) undo(ctx context.Context, err error) error {
+func (o *overwriteRun) undo(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	for _, id := range o.fresh {
+	for _, id := range o.newBlocks {
 		if undo := o.r.Kernel.Delete(ctx, id); undo != nil {
-			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.fresh})
+			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.newBlocks})
 		}
 	}
 	_ = o.r.Kernel.Flush(ctx) // on failure the deletion is still written soon
@@ -194,15 +194,15 @@ func (o *overwrite) undo(ctx context.Context, err error) error {
 }
 
 // half returns the error for a state in which some old blocks are gone and others may remain.
-func (o *overwrite) half(err error, removed int) error {
-	facts := map[string]any{"newBlocks": o.fresh, "removedBlocks": removed}
+func (o *overwriteRun) partlyDone(err error, removed int) error {
+	facts := map[string]any{"newBlocks": o.newBlocks, "removedBlocks": removed}
 	if len(o.body) < 64<<10 {
 		facts["recovery"] = o.body
 	}
 	return o.report(err, "the new text is there, and a part of the old one may be before it", facts)
 }
 
-func (o *overwrite) report(err error, state string, facts map[string]any) error {
+func (o *overwriteRun) report(err error, state string, facts map[string]any) error {
 	facts["path"], facts["id"] = o.doc.Subject, o.doc.ID
 	kind := tool.KindOf(err)
 	return &tool.Error{

@@ -9,35 +9,35 @@ import (
 )
 
 // piece is a block being edited: its text without its own attribute list, which stays whatever happens to the text.
-type piece struct {
-	block   kernel.Block
-	before  string // original kramdown
-	own     string // its attribute list, "" if it has none on a line of its own
-	body    string // kramdown without own
-	first   string // original body
-	view    *view  // of body
-	skipped string // block type because of which it is not edited; "" if it is
-	updated bool   // it was written
-	veil    *Veil  // what its reader must not see
+type editedBlock struct {
+	block    kernel.Block
+	before   string    // original kramdown
+	own      string    // its attribute list, "" if it has none on a line of its own
+	body     string    // kramdown without own
+	first    string    // original body
+	view     *view     // of body
+	skipped  string    // block type because of which it is not edited; "" if it is
+	updated  bool      // it was written
+	redactor *Redactor // what its reader must not see
 }
 
-func newPiece(b kernel.Block, kramdown string, veil *Veil) *piece {
-	p := &piece{block: b, before: kramdown, body: kramdown, veil: veil}
-	if own, ok := ownList(kramdown, b.ID); ok {
+func newEditedBlock(b kernel.Block, kramdown string, redactor *Redactor) *editedBlock {
+	p := &editedBlock{block: b, before: kramdown, body: kramdown, redactor: redactor}
+	if own, ok := attrListSpan(kramdown, b.ID); ok {
 		p.own, p.body = strings.TrimSpace(kramdown[own.from:own.to]), kramdown[:own.from]
 	}
 	switch {
 	case notText(b.Type):
 		p.skipped = b.Type
-	case container(b.Type):
+	case isContainer(b.Type):
 		p.skipped = complexInside(kramdown)
 	}
-	p.first, p.view = p.body, viewOf(p.body, p.veil)
+	p.first, p.view = p.body, viewOf(p.body, p.redactor)
 	return p
 }
 
 // ownList returns the span of a block's own attribute list, the last line of its kramdown.
-func ownList(kramdown string, id kernel.ID) (own span, ok bool) {
+func attrListSpan(kramdown string, id kernel.ID) (own span, ok bool) {
 	for _, s := range slices.Backward(hidden(kramdown)) {
 		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
 			return s, true
@@ -46,12 +46,12 @@ func ownList(kramdown string, id kernel.ID) (own span, ok bool) {
 	return span{}, false
 }
 
-func (p *piece) text() string { return p.view.text }
+func (p *editedBlock) text() string { return p.view.text }
 
 // kramdown returns the current state of the block.
-func (p *piece) kramdown() string { return withOwn(p.body, p.own) }
+func (p *editedBlock) kramdown() string { return withAttrList(p.body, p.own) }
 
-func withOwn(body, own string) string {
+func withAttrList(body, own string) string {
 	switch {
 	case own == "":
 		return body
@@ -71,11 +71,11 @@ const (
 
 // replace replaces text[i:j], which is not empty. If there are attribute lists in between, it works line by line, so
 // that each inner block keeps its own.
-func (p *piece) replace(i, j int, with string) why {
+func (p *editedBlock) replace(i, j int, with string) why {
 	v := p.view
 	from, to := v.start(i), v.end(j)
 	want := v.text[:i] + with + v.text[j:]
-	if !v.lists(from, to) && (!strings.Contains(with, "\n") || !v.listed()) {
+	if !v.listAndRest(from, to) && (!strings.Contains(with, "\n") || !v.listed()) {
 		p.set(p.body[:from] + with + p.body[to:])
 		return p.check(want)
 	}
@@ -91,15 +91,15 @@ func (p *piece) replace(i, j int, with string) why {
 }
 
 // set replaces the body.
-func (p *piece) set(body string) { p.body, p.view = body, viewOf(body, p.veil) }
+func (p *editedBlock) set(body string) { p.body, p.view = body, viewOf(body, p.redactor) }
 
 // check verifies that readers now see want, and that no attribute list was added or removed, also by several edits
 // together.
-func (p *piece) check(want string) why {
-	if hasID(p.view.text) && !hasID(viewOf(p.first, p.veil).text) {
+func (p *editedBlock) check(want string) why {
+	if hasID(p.view.text) && !hasID(viewOf(p.first, p.redactor).text) {
 		return touchesAttributes
 	}
-	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(p.veil.Text(want)), " \t\n>") {
+	if strings.TrimRight(p.view.text, " \t\n>") != strings.TrimRight(Clean(p.redactor.Text(want)), " \t\n>") {
 		return touchesAttributes
 	}
 	return ""
@@ -112,7 +112,7 @@ type change struct {
 }
 
 // lines replaces whole lines, which begin at text[a], by others.
-func (p *piece) lines(a int, old, with []string) why {
+func (p *editedBlock) lines(a int, old, with []string) why {
 	for len(old) > 0 && len(with) > 0 && old[0] == with[0] {
 		a += len(old[0]) + 1
 		old, with = old[1:], with[1:]
@@ -131,7 +131,7 @@ func (p *piece) lines(a int, old, with []string) why {
 		old, with = old[1:], with[1:]
 	}
 	for ; len(old) > 0; old = old[1:] {
-		c, reason := p.removal(a, old[0])
+		c, reason := p.removeLine(a, old[0])
 		if reason != "" {
 			return reason
 		}
@@ -139,7 +139,7 @@ func (p *piece) lines(a int, old, with []string) why {
 		a += len(old[0]) + 1
 	}
 	if len(with) > 0 {
-		changes = append(changes, p.insertion(a, with))
+		changes = append(changes, p.insertLines(a, with))
 	}
 	body := p.body
 	end := len(body)
@@ -155,7 +155,7 @@ func (p *piece) lines(a int, old, with []string) why {
 }
 
 // line changes only what differs within a line.
-func (p *piece) line(a int, old, with string) (change, why) {
+func (p *editedBlock) line(a int, old, with string) (change, why) {
 	i, j, k := 0, len(old), len(with)
 	for i < j && i < k && old[i] == with[i] {
 		i++
@@ -178,14 +178,14 @@ func (p *piece) line(a int, old, with string) (change, why) {
 	if j > i {
 		to = v.end(a + j)
 	}
-	if v.lists(from, to) {
+	if v.listAndRest(from, to) {
 		return change{}, touchesAttributes
 	}
 	return change{from, to, with[i:k]}, ""
 }
 
 // removal removes a line with its attribute lists: those of an inner block that has no attribute but its id.
-func (p *piece) removal(a int, text string) (change, why) {
+func (p *editedBlock) removeLine(a int, text string) (change, why) {
 	v := p.view
 	from, to := v.lineStart(a), v.lineEnd(a+len(text))
 	depth, marked := depthOf(text)
@@ -215,7 +215,7 @@ func (p *piece) removal(a int, text string) (change, why) {
 }
 
 // insertion inserts lines before the line that begins at text[a], after the line above and its attribute lists.
-func (p *piece) insertion(a int, with []string) change {
+func (p *editedBlock) insertLines(a int, with []string) change {
 	if a == 0 {
 		return change{0, 0, strings.Join(with, "\n") + "\n"}
 	}
@@ -245,7 +245,7 @@ func (p *piece) insertion(a int, with []string) change {
 // depthOf returns how deep a line is nested in quotes and lists, and whether it begins a list item.
 func depthOf(text string) (depth int, marked bool) {
 	rest := strings.TrimLeft(text, " \t>")
-	return len(text) - len(rest), bullet.MatchString(rest) || ordered.MatchString(rest)
+	return len(text) - len(rest), bulletItem.MatchString(rest) || ordered.MatchString(rest)
 }
 
 // listDepth returns depthOf for a span that is an attribute list.

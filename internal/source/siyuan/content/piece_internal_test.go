@@ -58,7 +58,7 @@ func TestReplaceKeepsAttributesWhereTheyBelong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
+			p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
 			i := strings.Index(p.text(), c.old)
 			if i < 0 {
 				t.Fatalf("%q is not in %q", c.old, p.text())
@@ -86,7 +86,7 @@ func TestReplaceRefusesToTouchAttributes(t *testing.T) {
 		"styled word and more": {"p", "a **red**{: style=\"x\"} b\n@a", "**red** b", "c", touchesAttributes},
 		"item with a name":     {"l", "- @bone\n  @c\n- {: id=\"20240101000000-ddddddd\" name=\"n\"}two\n  @e\n@a", "\n- two", "", losesAttributes},
 	} {
-		p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
+		p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
 		i := strings.Index(p.text(), c.old)
 		if got := p.replace(i, i+len(c.old), c.with); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -104,7 +104,7 @@ func TestNewPieceKnowsComplexBlocksInside(t *testing.T) {
 		"html":        "- @b<div>x</div>\n  @c\n@a",
 		"":            "- @b```html\n  <div>x</div>\n  {{{row\n  ```\n  @c\n- @dtext <div> {{x}}\n  @e\n@a",
 	} {
-		if p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, listsOf(kramdown), nil); p.skipped != want {
+		if p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, listsOf(kramdown), nil); p.skipped != want {
 			t.Errorf("%q: got %q, want %q", kramdown, p.skipped, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestNewPieceKnowsComplexBlocksInside(t *testing.T) {
 // checkReplace: an edit either is refused, or readers see exactly its result and every block still shown keeps its
 // attributes.
 func checkReplace(t interface{ Fatalf(string, ...any) }, kramdown string, i, j int, with string) {
-	p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, kramdown, nil)
+	p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, kramdown, nil)
 	text := p.text()
 	if text == "" {
 		return
@@ -156,7 +156,7 @@ func FuzzReplace(f *testing.F) {
 	f.Add("> a\n> {: a=\"b\"}\n>\n{: id=\"20240101000000-aaaaaaa\"}", uint16(0), uint16(3), "")
 	f.Add("`a\u200b`{: s=\"t\"}\n\nb", uint16(1), uint16(2), "\n")
 	f.Fuzz(func(t *testing.T, kramdown string, i, j uint16, with string) {
-		p := newPiece(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, kramdown, nil)
+		p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, kramdown, nil)
 		text := p.text()
 		if text == "" {
 			return

@@ -29,7 +29,7 @@ const maxScan = 10_000
 const maxNamed = 50
 
 // pool bounds the parallel requests of one call.
-const pool = 8
+const maxParallel = 8
 
 // protectedBlock is a block whose removal would lose more than its text.
 type protectedBlock struct {
@@ -43,20 +43,20 @@ type protectedBlock struct {
 // else. It returns an error if any block at any depth is not text ([notText]), has a name, alias, memo, bookmark, style
 // or custom attribute, or is referred to from elsewhere; if there are more than 10,000 blocks; and if it cannot find
 // out. It writes nothing.
-func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
-	s := scan{r: r, doc: doc}
+func overwritableBlocks(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
+	s := protectionScan{r: r, doc: doc}
 	top, err := s.blocks(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.complex) > 0 {
 		return nil, s.refuse(ComplexBlocks, "", "the document holds blocks that are not plain text and would be lost", map[string]any{
-			"complexBlocks": s.complex, "recommendedTools": recommended(s.complex),
+			"complexBlocks": s.complex, "recommendedTools": recommendedActions(s.complex),
 		}, `change single texts with fs(action="replace"), or single blocks with block(action="update")`)
 	}
 	protected, err := s.protected(ctx)
 	if err != nil {
-		return nil, s.unknown(err)
+		return nil, s.lossUnknown(err)
 	}
 	if n := len(protected); n > 0 {
 		return nil, s.refuse(StructuredAssets, "",
@@ -70,7 +70,7 @@ func overwritable(ctx context.Context, r *action.Request, doc action.Target) ([]
 }
 
 // scan checks all blocks of a document.
-type scan struct {
+type protectionScan struct {
 	r   *action.Request
 	doc action.Target
 
@@ -80,19 +80,19 @@ type scan struct {
 }
 
 // blocks lists all current blocks of the document and returns the top-level ones.
-func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
+func (s *protectionScan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	top, err := s.r.Kernel.ChildBlocks(ctx, s.doc.ID)
 	if err != nil {
-		return nil, s.unknown(err)
+		return nil, s.lossUnknown(err)
 	}
-	level := s.note(top)
+	level := s.addBlocks(top)
 	asked := false
 	for len(level) > 0 && len(s.ids) <= maxScan {
 		if !asked && len(level) > few {
 			asked = true
-			known, err := s.indexed(ctx)
+			known, err := s.listFromIndex(ctx)
 			if err != nil {
-				return nil, s.unknown(err)
+				return nil, s.lossUnknown(err)
 			}
 			if known {
 				break
@@ -100,14 +100,14 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 		}
 		var next []kernel.ID
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(pool)
+		group.SetLimit(maxParallel)
 		for _, id := range level {
 			group.Go(func() error {
 				children, err := s.r.Kernel.ChildBlocks(ctx, id)
 				if err != nil {
 					return err
 				}
-				more := s.note(children)
+				more := s.addBlocks(children)
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				next = append(next, more...)
@@ -115,7 +115,7 @@ func (s *scan) blocks(ctx context.Context) ([]kernel.Block, error) {
 			})
 		}
 		if err := group.Wait(); err != nil {
-			return nil, s.unknown(err)
+			return nil, s.lossUnknown(err)
 		}
 		level = next
 	}
@@ -133,7 +133,7 @@ const few = 8
 
 // indexed lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in the
 // document now; if not, they must be listed one by one.
-func (s *scan) indexed(ctx context.Context) (bool, error) {
+func (s *protectionScan) listFromIndex(ctx context.Context) (bool, error) {
 	if err := s.r.Kernel.FlushNow(ctx); err != nil { // FlushNow, since others write too
 		return false, err
 	}
@@ -162,12 +162,12 @@ func (s *scan) indexed(ctx context.Context) (bool, error) {
 		}
 	}
 	s.ids, s.complex = nil, nil
-	s.note(rows)
+	s.addBlocks(rows)
 	return true, nil
 }
 
 // note records blocks and returns those that have children.
-func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
+func (s *protectionScan) addBlocks(blocks []kernel.Block) (containers []kernel.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range blocks {
@@ -175,7 +175,7 @@ func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 		switch {
 		case notText(b.Type):
 			s.complex = append(s.complex, ComplexBlock{b.ID, b.Type})
-		case container(b.Type):
+		case isContainer(b.Type):
 			containers = append(containers, b.ID)
 		}
 	}
@@ -183,7 +183,7 @@ func (s *scan) note(blocks []kernel.Block) (containers []kernel.ID) {
 }
 
 // protected finds references, and attributes both as they are now and in the index.
-func (s *scan) protected(ctx context.Context) ([]protectedBlock, error) {
+func (s *protectionScan) protected(ctx context.Context) ([]protectedBlock, error) {
 	kinds := map[kernel.ID][]string{}
 	add := func(id kernel.ID, kind string) {
 		if kind != "" && !slices.Contains(kinds[id], kind) {
@@ -257,7 +257,7 @@ func assetKind(name string) string {
 }
 
 // refuse returns an error of a kind. A kind that only overwriting uses is its own code.
-func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[string]any, hint string) error {
+func (s *protectionScan) refuse(kind tool.ErrorKind, code, message string, facts map[string]any, hint string) error {
 	facts["path"], facts["id"] = s.doc.Subject, s.doc.ID
 	if code == "" {
 		code = kind.Type()
@@ -266,7 +266,7 @@ func (s *scan) refuse(kind tool.ErrorKind, code, message string, facts map[strin
 }
 
 // unknown returns the error if it cannot be found out what an overwrite would lose.
-func (s *scan) unknown(err error) error {
+func (s *protectionScan) lossUnknown(err error) error {
 	return &tool.Error{
 		Op: "overwrite", Kind: tool.KindOf(err), Code: "overwrite_scan_failed", Subject: s.doc.Subject, Err: err,
 		Message: "nothing was written: what the overwrite would lose cannot be found out",

@@ -113,9 +113,9 @@ func joined(ids []kernel.ID) string {
 	for _, id := range ids {
 		texts = append(texts, string(id))
 	}
-	const most = 20
-	if len(texts) > most {
-		texts = append(texts[:most], fmt.Sprintf("and %d more", len(ids)-most))
+	const limit = 20
+	if len(texts) > limit {
+		texts = append(texts[:limit], fmt.Sprintf("and %d more", len(ids)-limit))
 	}
 	return strings.Join(texts, ", ")
 }

@@ -71,13 +71,13 @@ func replace(
 	for _, edit := range edits {
 		read = append(read, edit.New)
 	}
-	veil, err := NewVeil(ctx, r, read...)
+	redactor, err := NewRedactor(ctx, r, read...)
 	if err != nil {
 		return Replaced{}, err
 	}
 	for _, b := range blocks {
 		if kramdown, ok := known[b.ID]; ok {
-			e.pieces = append(e.pieces, newPiece(b, kramdown, veil))
+			e.pieces = append(e.pieces, newEditedBlock(b, kramdown, redactor))
 		}
 	}
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
@@ -103,7 +103,7 @@ func replace(
 	}
 	if len(out.SkippedBlocks) > 0 {
 		out.Warning = "blocks that are not plain text were not searched"
-		out.RecommendedTools = recommended(out.SkippedBlocks)
+		out.RecommendedTools = recommendedActions(out.SkippedBlocks)
 	}
 	out.ChangedBlocks, err = e.write(ctx, r)
 	for _, w := range e.warnings {
@@ -118,15 +118,15 @@ func replace(
 type editor struct {
 	subject string
 	doc     kernel.ID // the document to which all of them belong; empty for a selection of blocks
-	pieces  []*piece
+	pieces  []*editedBlock
 
 	warnings []string
 }
 
 // match is an occurrence within one piece.
 type match struct {
-	piece    *piece
-	from, to int
+	editedBlock *editedBlock
+	from, to    int
 }
 
 // edit makes one edit in the pieces and returns how often.
@@ -147,7 +147,7 @@ func (e *editor) edit(index int, edit Edit) (int, error) {
 			fmt.Sprintf("the old text occurs %d times", len(found)), "make old longer, so that it is unique, or give replace_all=true")
 	}
 	for _, m := range slices.Backward(found) {
-		if why := m.piece.replace(m.from, m.to, edit.New); why != "" {
+		if why := m.editedBlock.replace(m.from, m.to, edit.New); why != "" {
 			return 0, e.refuse(index, tool.Conflicting, "attributes", string(why),
 				`edit the lines one by one, or use block(action="update")`)
 		}
@@ -191,7 +191,7 @@ func (e *editor) find(index int, old string) ([]match, error) {
 		case p.skipped != "":
 			return nil, e.refuse(index, tool.Conflicting, "complex_block",
 				fmt.Sprintf("the old text is in block %s, which is not plain text but of type %s", p.block.ID, p.skipped),
-				strings.Join(recommended([]ComplexBlock{{p.block.ID, p.skipped}}), " or ")+" handles such blocks")
+				strings.Join(recommendedActions([]ComplexBlock{{p.block.ID, p.skipped}}), " or ")+" handles such blocks")
 		}
 		out = append(out, match{p, from - starts[n], at - starts[n]})
 	}
@@ -213,7 +213,7 @@ func (e *editor) refuse(index int, kind tool.ErrorKind, code, message, hint stri
 // write writes the changed pieces and verifies the result.
 func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	written := []kernel.ID{}
-	var changed []*piece
+	var changed []*editedBlock
 	var updates []kernel.Replacement
 	rests := map[kernel.ID]string{}
 	for _, p := range e.pieces {
@@ -225,7 +225,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
-		data, err := e.admit(ctx, r, p, Undated(withOwn(first, p.own)))
+		data, err := e.admit(ctx, r, p, Undated(withAttrList(first, p.own)))
 		if err != nil {
 			return written, err
 		}
@@ -277,7 +277,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 
 // admit applies [Admit] to the new content of a piece: an edit may join two texts into something that neither of them
 // is.
-func (e *editor) admit(ctx context.Context, r *action.Request, p *piece, text string) (string, error) {
+func (e *editor) admit(ctx context.Context, r *action.Request, p *editedBlock, text string) (string, error) {
 	text, warnings, err := Admit(ctx, r, Written{Data: text, Over: p.block.ID})
 	for _, w := range warnings {
 		e.warnings = appendNew(e.warnings, w)
@@ -298,7 +298,7 @@ func Update(ctx context.Context, k *kernel.Client, in []kernel.Replacement) ([]k
 
 // verify reads back what was written and restores lost attributes. A block that the kernel says it has written may be
 // unchanged, since the kernel stores many texts in the same form.
-func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece, named map[kernel.ID]bool) error {
+func (e *editor) verify(ctx context.Context, r *action.Request, changed []*editedBlock, named map[kernel.ID]bool) error {
 	now, err := e.read(ctx, r, changed)
 	if err != nil {
 		return err
@@ -315,7 +315,7 @@ func (e *editor) verify(ctx context.Context, r *action.Request, changed []*piece
 }
 
 // read reads blocks again.
-func (e *editor) read(ctx context.Context, r *action.Request, changed []*piece) (map[kernel.ID]string, error) {
+func (e *editor) read(ctx context.Context, r *action.Request, changed []*editedBlock) (map[kernel.ID]string, error) {
 	some := make([]kernel.Block, len(changed))
 	for i, p := range changed {
 		some[i] = p.block

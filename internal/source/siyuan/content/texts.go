@@ -10,13 +10,13 @@ import (
 
 // singly is up to how many blocks in a document the texts of some are requested by id. The kernel walks the document
 // for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
-const singly = 100
+const maxSingleTexts = 100
 
 // kramdownOf returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to
 // read the whole document, the result includes the document's kramdown. Blocks that are gone are left out. Only
 // blocks with an index in [from, to) are needed.
 func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
-	if len(all) > singly {
+	if len(all) > maxSingleTexts {
 		whole, err := k.Kramdown(ctx, doc)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 	out := make(map[kernel.ID]string, len(blocks)+1)
 	at := 0
 	for i, b := range blocks {
-		end := ownLine(whole[at:], b.ID)
+		end := attrListEnd(whole[at:], b.ID)
 		if end < 0 {
 			return nil, false
 		}
@@ -60,7 +60,7 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 			at += end
 			continue
 		}
-		if _, ok := ownList(out[b.ID], b.ID); !ok { // it is part of code that contains the block's list
+		if _, ok := attrListSpan(out[b.ID], b.ID); !ok { // it is part of code that contains the block's list
 			return nil, false
 		}
 		at += end
@@ -70,7 +70,7 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 }
 
 // ownLine returns the end of the line that is a block's attribute list, -1 if there is none.
-func ownLine(text string, id kernel.ID) int {
+func attrListEnd(text string, id kernel.ID) int {
 	mark := ` id="` + string(id) + `"`
 	for from := 0; ; {
 		i := strings.Index(text[from:], mark)

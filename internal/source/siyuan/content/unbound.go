@@ -46,11 +46,11 @@ func Unbound(ctx context.Context, r *action.Request, text string) (string, error
 	if err != nil || !restricted {
 		return text, err
 	}
-	veil, err := NewVeil(ctx, r, text)
+	redactor, err := NewRedactor(ctx, r, text)
 	if err != nil {
 		return "", err
 	}
-	return unbound(veil.Text(text)), nil
+	return unbound(redactor.Text(text)), nil
 }
 
 func unbound(text string) string {
@@ -66,13 +66,13 @@ func unbound(text string) string {
 
 // UnboundBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
 // embedded queries and the texts of database rows, which may come from any notebook.
-func UnboundBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block) error {
-	return UnboundTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })
+func RedactBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block) error {
+	return RedactTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })
 }
 
 // UnboundTexts is [UnboundBlocks] for any items with the type, text and Markdown of a block. Types are as in the
 // index or in search results.
-func UnboundTexts[T any](ctx context.Context, r *action.Request, list []T, of func(*T) (blockType string, text, markdown *string)) error {
+func RedactTexts[T any](ctx context.Context, r *action.Request, list []T, of func(*T) (blockType string, text, markdown *string)) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return err
@@ -82,19 +82,19 @@ func UnboundTexts[T any](ctx context.Context, r *action.Request, list []T, of fu
 		_, _, markdown := of(&list[i])
 		texts[i] = *markdown
 	}
-	veil, err := NewVeil(ctx, r, texts...)
+	redactor, err := NewRedactor(ctx, r, texts...)
 	if err != nil {
 		return err
 	}
 	for i := range list {
 		blockType, text, markdown := of(&list[i])
-		*text, *markdown = veil.Both(blockType, *text, *markdown)
+		*text, *markdown = redactor.Both(blockType, *text, *markdown)
 	}
 	return nil
 }
 
 // Both returns the text of a block and its Markdown as readers may see them.
-func (v *Veil) Both(blockType, text, markdown string) (string, string) {
+func (v *Redactor) Both(blockType, text, markdown string) (string, string) {
 	switch {
 	case v == nil:
 	case databaseOrQuery(blockType):
@@ -119,11 +119,11 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	if err != nil {
 		return nil, err
 	}
-	veil, err := NewVeil(ctx, r, slices.Collect(maps.Values(texts))...)
+	redactor, err := NewRedactor(ctx, r, slices.Collect(maps.Values(texts))...)
 	out := map[kernel.ID]string{}
 	for id, text := range texts {
-		if veil.Covers(text) || collectsInside(text) {
-			out[id] = plainText(veil.Text(text))
+		if redactor.Covers(text) || collectsInside(text) {
+			out[id] = plainText(redactor.Text(text))
 		}
 	}
 	return out, err
@@ -140,12 +140,12 @@ func Copied(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	veil, err := NewVeil(ctx, r, slices.Collect(maps.Values(texts))...)
+	redactor, err := NewRedactor(ctx, r, slices.Collect(maps.Values(texts))...)
 	if err != nil {
 		return false, err
 	}
 	for _, text := range texts {
-		if veil.Covers(text) {
+		if redactor.Covers(text) {
 			return true, nil
 		}
 	}

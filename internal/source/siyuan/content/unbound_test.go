@@ -28,7 +28,7 @@ func TestUnbound(t *testing.T) {
 			t.Errorf("at %s: %q, %v", level, got, err)
 		}
 		blocks := []kernel.Block{{Type: "av", Content: "SECRET"}, {Type: "p", Content: "plain"}}
-		if err := content.UnboundBlocks(t.Context(), r, blocks); err != nil {
+		if err := content.RedactBlocks(t.Context(), r, blocks); err != nil {
 			t.Fatal(err)
 		}
 		if (blocks[0].Content == "") != (level == access.None) || blocks[1].Content != "plain" {

@@ -19,7 +19,7 @@ import (
 // alike.
 //
 // A nil Veil hides nothing. A Veil is immutable and safe for concurrent use.
-type Veil struct {
+type Redactor struct {
 	hides map[kernel.ID]bool
 	known map[kernel.ID]bool // ids that were looked up
 }
@@ -39,7 +39,7 @@ const deepest = 8
 // NewVeil returns what is to be hidden in texts: Markdown, kramdown or the editor's form. It makes no request if no
 // notebook is hidden or no text has such a reference; otherwise one for each step from blocks to those that they
 // refer to.
-func NewVeil(ctx context.Context, r *action.Request, texts ...string) (*Veil, error) {
+func NewRedactor(ctx context.Context, r *action.Request, texts ...string) (*Redactor, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
@@ -48,7 +48,7 @@ func NewVeil(ctx context.Context, r *action.Request, texts ...string) (*Veil, er
 }
 
 // NewVeilOf returns what is to be hidden where the texts of blocks are copied, as into the rows of a database.
-func NewBlockRedactor(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Veil, error) {
+func NewBlockRedactor(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Redactor, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
@@ -56,8 +56,8 @@ func NewBlockRedactor(ctx context.Context, r *action.Request, blocks []kernel.ID
 	return newVeil(ctx, r, slices.DeleteFunc(slices.Clone(blocks), func(id kernel.ID) bool { return !id.Valid() }))
 }
 
-func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Veil, err error) {
-	v := &Veil{hides: map[kernel.ID]bool{}, known: map[kernel.ID]bool{}}
+func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Redactor, err error) {
+	v := &Redactor{hides: map[kernel.ID]bool{}, known: map[kernel.ID]bool{}}
 	refs := map[kernel.ID][]kernel.ID{} // of blocks that may be read
 	for range deepest {
 		if next, err = v.look(ctx, r, next, refs); err != nil || len(next) == 0 {
@@ -79,7 +79,7 @@ func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Veil,
 }
 
 // look looks up blocks, and returns those that they refer to and that are not known yet.
-func (v *Veil) look(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
+func (v *Redactor) look(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
 	type row struct {
 		ID       kernel.ID `json:"id"`
 		Notebook kernel.ID `json:"box"`
@@ -163,7 +163,7 @@ func spanTarget(tag string) (id string, follows bool) {
 }
 
 // Text returns a text without the hidden anchors. The references stay, without an anchor.
-func (v *Veil) Text(text string) string {
+func (v *Redactor) Text(text string) string {
 	if v == nil {
 		return text
 	}
@@ -188,7 +188,7 @@ func (v *Veil) Text(text string) string {
 }
 
 // Covers reports whether a text has an anchor that is to be hidden.
-func (v *Veil) Covers(text string) bool {
+func (v *Redactor) Covers(text string) bool {
 	if v != nil {
 		for id := range targets(text) {
 			if v.hidden(id) {
@@ -200,15 +200,15 @@ func (v *Veil) Covers(text string) bool {
 }
 
 // Hides reports whether copies of a block's text must be hidden.
-func (v *Veil) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)) }
+func (v *Redactor) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)) }
 
 // hidden reports whether the text of a block is hidden; it is for a block that was not looked up.
-func (v *Veil) hidden(id string) bool {
+func (v *Redactor) hidden(id string) bool {
 	return v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)]
 }
 
 // anchors returns the spans of the hidden anchors in kramdown.
-func (v *Veil) anchors(kramdown string) []span {
+func (v *Redactor) anchors(kramdown string) []span {
 	if v == nil || !strings.Contains(kramdown, "((") {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (v *Veil) anchors(kramdown string) []span {
 // collects reports whether the kernel puts content from elsewhere into the text of a block: results of an embedded
 // query, or rows of a database.
 func collects(blockType, markdown string) bool {
-	return databaseOrQuery(blockType) || (container(blockType) || containers[blockType]) && collectsInside(markdown)
+	return databaseOrQuery(blockType) || (isContainer(blockType) || containers[blockType]) && collectsInside(markdown)
 }
 
 // databaseOrQuery reports whether blocks of a type show content from elsewhere.

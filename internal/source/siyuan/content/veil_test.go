@@ -71,22 +71,22 @@ func TestVeil(t *testing.T) {
 		{`<span data-type="strong">strong</span> <span data-type="a" data-href="x">((link 'y'))</span>`, `<span data-type="strong">strong</span> <span data-type="a" data-href="x">((link 'y'))</span>`},
 		{"nothing", "nothing"},
 	} {
-		veil, err := content.NewVeil(t.Context(), k.request(t), c.text)
+		redactor, err := content.NewRedactor(t.Context(), k.request(t), c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := veil.Text(c.text); got != c.want {
+		if got := redactor.Text(c.text); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
 		}
-		if veil.Covers(c.text) != (c.text != c.want) {
-			t.Errorf("%s: covered: %v", c.text, veil.Covers(c.text))
+		if redactor.Covers(c.text) != (c.text != c.want) {
+			t.Errorf("%s: covered: %v", c.text, redactor.Covers(c.text))
 		}
 	}
 	k.Levels[k.hidden] = access.Read
 	k.ResetCalls()
-	veil, err := content.NewVeil(t.Context(), k.request(t), "(("+secret+" 'HUSH'))")
-	if veil != nil || err != nil {
-		t.Errorf("with nothing hidden: %v, %v", veil, err)
+	redactor, err := content.NewRedactor(t.Context(), k.request(t), "(("+secret+" 'HUSH'))")
+	if redactor != nil || err != nil {
+		t.Errorf("with nothing hidden: %v, %v", redactor, err)
 	}
 	if calls := k.Calls(); len(calls) > 1 { // the list of notebooks, for the levels
 		t.Errorf("with nothing hidden: %v", calls)
@@ -173,21 +173,21 @@ func FuzzVeil(f *testing.F) {
 	for _, seed := range []string{"", "x", "((", "'))", "`", "\n", `<span data-type="block-ref">`, "</span>", "((20240101000000-aaaaaaa \"", "{: id=\"x\"}", "\u200b", "((20240101000000-aaaaaaa 'y"} {
 		f.Add(seed, seed)
 	}
-	veil := content.Hidden()
+	redactor := content.Hidden()
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const anchor, span = "((20240101000000-aaaaaaa 'HUSHED'))", `<span data-type="block-ref" data-subtype="d" data-id="20240101000000-aaaaaaa">HUSHED</span>`
 		if strings.Contains(before+after, "HUSHED") {
 			return
 		}
 		for _, text := range []string{before + anchor + after, before + "\n" + anchor + "\n" + after, before + "\n" + span + after} {
-			got := veil.Text(text)
+			got := redactor.Text(text)
 			if len(got) > len(text) {
 				t.Fatalf("%q became %q", text, got)
 			}
 			_ = content.Plain(text)
 			_ = content.Linked(text)
 		}
-		if got := veil.Text(anchor + "\n" + after); strings.Contains(got, "HUSHED") {
+		if got := redactor.Text(anchor + "\n" + after); strings.Contains(got, "HUSHED") {
 			t.Errorf("%q is shown", got)
 		}
 	})

@@ -9,21 +9,21 @@ import (
 
 // view is kramdown with the text that readers see of it.
 type view struct {
-	raw   string
-	spans []span
-	text  string
-	off   []int // offset in raw of each byte of text, and of the end
+	raw     string
+	spans   []span
+	text    string
+	offsets []int // offset in raw of each byte of text, and of the end
 }
 
 // viewOf returns the view of raw, also without the anchors that a veil hides.
-func viewOf(raw string, veil *Veil) *view {
-	v := &view{raw: raw, spans: without(hidden(raw), veil.anchors(raw))}
+func viewOf(raw string, redactor *Redactor) *view {
+	v := &view{raw: raw, spans: mergeAnchors(hidden(raw), redactor.anchors(raw))}
 	var b strings.Builder
-	v.off = make([]int, 0, len(raw)+1)
+	v.offsets = make([]int, 0, len(raw)+1)
 	at := 0
 	show := func(to int) {
 		for ; at < to; at++ {
-			v.off = append(v.off, at)
+			v.offsets = append(v.offsets, at)
 		}
 	}
 	for _, s := range v.spans {
@@ -34,12 +34,12 @@ func viewOf(raw string, veil *Veil) *view {
 	b.WriteString(raw[at:])
 	show(len(raw))
 	v.text = b.String()
-	v.off = append(v.off, len(raw))
+	v.offsets = append(v.offsets, len(raw))
 	return v
 }
 
 // without merges anchors into spans, except those inside a span.
-func without(spans, anchors []span) []span {
+func mergeAnchors(spans, anchors []span) []span {
 	if len(anchors) == 0 {
 		return spans
 	}
@@ -52,9 +52,9 @@ func without(spans, anchors []span) []span {
 }
 
 // lists reports whether there is an attribute list in raw[from:to].
-func (v *view) lists(from, to int) bool {
+func (v *view) listAndRest(from, to int) bool {
 	for _, s := range v.spans {
-		if s.from < to && s.to > from && (s.kind == inline || s.kind == line) {
+		if s.from < to && s.to > from && (s.kind == inlineList || s.kind == line) {
 			return true
 		}
 	}
@@ -72,14 +72,14 @@ func (v *view) listed() bool {
 }
 
 // start returns where text[i:] begins in raw.
-func (v *view) start(i int) int { return v.off[i] }
+func (v *view) start(i int) int { return v.offsets[i] }
 
 // end returns where text[:i] ends in raw.
 func (v *view) end(i int) int {
 	if i == 0 {
-		return v.off[0]
+		return v.offsets[0]
 	}
-	return v.off[i-1] + 1
+	return v.offsets[i-1] + 1
 }
 
 // lineEnd returns where the line that text[i] ends, including attribute lists of its text, ends in raw.
@@ -89,7 +89,7 @@ func (v *view) lineEnd(i int) int {
 		at = v.lineStart(i)
 	}
 	for _, s := range v.spans {
-		if s.from == at && (s.kind == inline || s.kind == width) {
+		if s.from == at && (s.kind == inlineList || s.kind == width) {
 			at = s.to
 		}
 	}
@@ -101,5 +101,5 @@ func (v *view) lineStart(i int) int {
 	if i == 0 {
 		return 0
 	}
-	return v.off[i-1] + 1
+	return v.offsets[i-1] + 1
 }

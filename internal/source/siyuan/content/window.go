@@ -91,7 +91,7 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 	if err != nil {
 		return Window{}, err
 	}
-	if err := UnboundBlocks(ctx, r, blocks); err != nil {
+	if err := RedactBlocks(ctx, r, blocks); err != nil {
 		return Window{}, err
 	}
 	start := min(opts.BlockStart, len(blocks))
@@ -108,7 +108,7 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 			if known, err = texts(ctx, r.Kernel, doc, blocks, some, start, end); err != nil {
 				return Window{}, err
 			}
-			if read.veil, err = NewVeil(ctx, r, slices.Collect(maps.Values(known))...); err != nil {
+			if read.redactor, err = NewRedactor(ctx, r, slices.Collect(maps.Values(known))...); err != nil {
 				return Window{}, err
 			}
 		}
@@ -134,13 +134,13 @@ func blockIDs(blocks []kernel.Block) []kernel.ID {
 
 // reader fills a window.
 type reader struct {
-	opts   WindowOptions
-	window *Window
-	parts  []string
-	units  int // quarters of tokens
-	full   bool
-	types  []string // of complex blocks
-	veil   *Veil    // nil if no notebook is hidden
+	opts          WindowOptions
+	window        *Window
+	parts         []string
+	quarterTokens int // quarters of tokens
+	full          bool
+	types         []string  // of complex blocks
+	redactor      *Redactor // nil if no notebook is hidden
 }
 
 // blocks adds blocks as long as they fit.
@@ -150,26 +150,26 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 		if !ok {
 			kramdown = b.Markdown // deleted in between
 		}
-		text := Visible(d.veil.Text(kramdown))
+		text := Visible(d.redactor.Text(kramdown))
 		cost := 4*tokens(text) + 2
-		if len(d.parts) > 0 && (d.units+cost+3)/4 > d.opts.TokenBudget {
+		if len(d.parts) > 0 && (d.quarterTokens+cost+3)/4 > d.opts.TokenBudget {
 			d.full = true
 			return
 		}
-		d.units += cost
+		d.quarterTokens += cost
 		d.parts = append(d.parts, text)
-		d.note(at+i, b, kramdown)
+		d.addBlocks(at+i, b, kramdown)
 	}
 }
 
 // note records what a caller should know of a block besides its text.
-func (d *reader) note(index int, b kernel.Block, kramdown string) {
+func (d *reader) addBlocks(index int, b kernel.Block, kramdown string) {
 	w := d.window
 	if d.opts.IncludeBlockIDs {
 		w.BlockRefs = append(w.BlockRefs, Ref{index, b.ID, b.Type})
 	}
 	kind := b.Type
-	if container(kind) && !notText(kind) {
+	if isContainer(kind) && !notText(kind) {
 		kind = complexInside(kramdown)
 	}
 	if notText(kind) && !slices.Contains(d.types, kind) {
@@ -263,8 +263,8 @@ func TextWindow(text string, opts WindowOptions) Window {
 // ReplaceText makes edits in a text that is not a document, with the rules of [Replace], and returns the new text.
 func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
-	p := newPiece(kernel.Block{Type: "text"}, text, nil)
-	e := editor{subject: subject, pieces: []*piece{p}}
+	p := newEditedBlock(kernel.Block{Type: "text"}, text, nil)
+	e := editor{subject: subject, pieces: []*editedBlock{p}}
 	for i, edit := range edits {
 		n, err := e.edit(i, edit)
 		if err != nil {
@@ -294,10 +294,10 @@ func Clean(text string) string {
 }
 
 // Clip returns at most the first most characters of a text, with "…" if some are cut.
-func Clip(text string, most int) string {
+func Clip(text string, limit int) string {
 	n := 0
 	for i := range text {
-		if n == most {
+		if n == limit {
 			return text[:i] + "…"
 		}
 		n++

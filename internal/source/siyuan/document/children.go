@@ -44,7 +44,7 @@ func getChildBlocks() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := content.UnboundBlocks(ctx, r, blocks); err != nil {
+		if err := content.RedactBlocks(ctx, r, blocks); err != nil {
 			return nil, err
 		}
 		page := action.Paged(blocks, a.Page, a.PageSize)

@@ -124,8 +124,8 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 // ownWords refuses a heading that shows the text of a hidden block: once in a title, that text could no longer be
 // told from the heading's own.
 func ownWords(ctx context.Context, r *action.Request, t action.Target, dom string) error {
-	veil, err := content.NewVeil(ctx, r, dom)
-	if err != nil || !veil.Covers(dom) {
+	redactor, err := content.NewRedactor(ctx, r, dom)
+	if err != nil || !redactor.Covers(dom) {
 		return err
 	}
 	return &tool.Error{

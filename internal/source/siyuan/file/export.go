@@ -29,7 +29,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	if err != nil {
 		return kernel.Markdown{}, err
 	}
-	var veil *content.Veil
+	var redactor *content.Redactor
 	var kramdown string
 	if restricted {
 		if err := noCollections(ctx, r, t); err != nil {
@@ -38,7 +38,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 		if kramdown, err = r.Kernel.Kramdown(ctx, t.Root); err != nil {
 			return kernel.Markdown{}, err
 		}
-		if veil, err = content.NewVeil(ctx, r, kramdown); err != nil {
+		if redactor, err = content.NewRedactor(ctx, r, kramdown); err != nil {
 			return kernel.Markdown{}, err
 		}
 	}
@@ -46,8 +46,8 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	if err != nil {
 		return kernel.Markdown{}, err
 	}
-	if veil.Covers(kramdown) {
-		md.Content = withFront(md.Content, veil.Text(kramdown))
+	if redactor.Covers(kramdown) {
+		md.Content = withFront(md.Content, redactor.Text(kramdown))
 	}
 	if md.HPath == "" && md.Content == "" { // how the kernel says that there is no such document
 		return kernel.Markdown{}, &tool.Error{

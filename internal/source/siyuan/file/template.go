@@ -178,11 +178,11 @@ func render() *action.Action {
 			return nil, templateErrors(err)
 		}
 		// The kernel fills in the anchors of references that the template leaves to it.
-		veil, err := content.NewVeil(ctx, r, dom)
+		redactor, err := content.NewRedactor(ctx, r, dom)
 		if err != nil {
 			return nil, err
 		}
-		return renderResult{a.Engine, veil.Text(dom), t.Path}, nil
+		return renderResult{a.Engine, redactor.Text(dom), t.Path}, nil
 	})
 }
 

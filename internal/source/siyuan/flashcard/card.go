@@ -42,7 +42,7 @@ func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kerne
 		if err != nil {
 			return nil, err
 		}
-		if err := content.UnboundTexts(ctx, r, rows, func(b *block) (string, *string, *string) { return b.Type, new(string), &b.Markdown }); err != nil {
+		if err := content.RedactTexts(ctx, r, rows, func(b *block) (string, *string, *string) { return b.Type, new(string), &b.Markdown }); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
@@ -85,7 +85,7 @@ func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, erro
 		}
 		children = append(first, children[1:]...)
 	}
-	if err := content.UnboundBlocks(ctx, r, children); err != nil {
+	if err := content.RedactBlocks(ctx, r, children); err != nil {
 		return sides{}, err
 	}
 	var parts []string

@@ -123,7 +123,7 @@ func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UnboundTexts(ctx, r, blocks, func(b *kernel.CardBlock) (string, *string, *string) {
+	if err := content.RedactTexts(ctx, r, blocks, func(b *kernel.CardBlock) (string, *string, *string) {
 		return b.Type, &b.Content, &b.Markdown
 	}); err != nil {
 		return nil, err

@@ -267,11 +267,11 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 			if err != nil {
 				return err
 			}
-			veil, err := content.NewVeil(groupCtx, s.r, kramdown)
+			redactor, err := content.NewRedactor(groupCtx, s.r, kramdown)
 			if err != nil {
 				return err
 			}
-			hits[i] = s.lines(path, content.Visible(veil.Text(kramdown)))
+			hits[i] = s.lines(path, content.Visible(redactor.Text(kramdown)))
 			for j := range hits[i] {
 				hits[i][j].document = d
 			}

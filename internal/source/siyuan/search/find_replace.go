@@ -258,12 +258,12 @@ func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	if err != nil {
 		return err
 	}
-	veil, err := content.NewVeil(ctx, r, slices.Collect(maps.Values(all))...)
+	redactor, err := content.NewRedactor(ctx, r, slices.Collect(maps.Values(all))...)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if veil.Covers(all[id]) {
+		if redactor.Covers(all[id]) {
 			return &tool.Error{
 				Op: "replace in", Kind: tool.Denied, Subject: string(id),
 				Message: "the block refers to one that cannot be read and shows its text, in which nothing can be replaced",

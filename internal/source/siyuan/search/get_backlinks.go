@@ -223,12 +223,12 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 	for i, f := range found {
 		doms[i] = f.DOM
 	}
-	veil, err := content.NewVeil(ctx, b.r, doms...)
+	redactor, err := content.NewRedactor(ctx, b.r, doms...)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range found {
-		f.DOM = veil.Text(f.DOM)
+		f.DOM = redactor.Text(f.DOM)
 		blocks := kernel.ParseDOM(f.DOM)
 		if len(blocks) == 0 {
 			continue
@@ -248,13 +248,13 @@ func unboundReferences(ctx context.Context, r *action.Request, rows []kernel.Ref
 	for i := range rows {
 		texts[i] = rows[i].Markdown + " " + rows[i].Reference
 	}
-	veil, err := content.NewVeil(ctx, r, texts...)
+	redactor, err := content.NewRedactor(ctx, r, texts...)
 	for i := range rows {
 		row := &rows[i]
-		if veil.Covers(row.Reference) {
+		if redactor.Covers(row.Reference) {
 			row.Anchor = ""
 		}
-		row.Content, row.Markdown = veil.Both(row.Type, row.Content, row.Markdown)
+		row.Content, row.Markdown = redactor.Both(row.Type, row.Content, row.Markdown)
 	}
 	return err
 }

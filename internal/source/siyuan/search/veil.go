@@ -34,28 +34,28 @@ func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found
 			texts = append(texts, found[i].Children[j].Markdown)
 		}
 	}
-	veil, err := content.NewVeil(ctx, r, texts...)
+	redactor, err := content.NewRedactor(ctx, r, texts...)
 	if err != nil {
 		return nil, err
 	}
 	kept := found[:0]
 	for _, f := range found {
 		if grouped := len(f.Children) > 0; grouped {
-			if f.Children = c.hits(veil, f.Children); len(f.Children) > 0 {
+			if f.Children = c.hits(redactor, f.Children); len(f.Children) > 0 {
 				kept = append(kept, f)
 			}
 			continue
 		}
-		kept = append(kept, c.hits(veil, []kernel.Found{f})...)
+		kept = append(kept, c.hits(redactor, []kernel.Found{f})...)
 	}
 	return kept, nil
 }
 
-func (c *cleaning) hits(veil *content.Veil, found []kernel.Found) []kernel.Found {
+func (c *cleaning) hits(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
 	var kept []kernel.Found
 	for _, f := range found {
-		covered := veil.Covers(f.Markdown)
-		text, markdown := veil.Both(f.Type, f.Content, f.Markdown)
+		covered := redactor.Covers(f.Markdown)
+		text, markdown := redactor.Both(f.Type, f.Content, f.Markdown)
 		if text == f.Content && !covered {
 			kept = append(kept, f)
 			continue

@@ -71,13 +71,13 @@ func ownTags(ctx context.Context, r *action.Request, list []use) error {
 	for i := range list {
 		texts[i] = list[i].Markdown
 	}
-	veil, err := content.NewVeil(ctx, r, texts...)
+	redactor, err := content.NewRedactor(ctx, r, texts...)
 	for i := range list {
 		u := &list[i]
-		if !veil.Covers(u.Markdown) {
+		if !redactor.Covers(u.Markdown) {
 			continue
 		}
-		shown := veil.Text(u.Markdown)
+		shown := redactor.Text(u.Markdown)
 		labels := slices.DeleteFunc(u.labels(), func(label string) bool { return !strings.Contains(shown, "#"+label+"#") })
 		u.Tag = ""
 		for _, label := range labels {
