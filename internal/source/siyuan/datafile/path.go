@@ -22,10 +22,10 @@ const (
 const Forbidden = `/\:*?"<>|`
 
 // devices are names that Windows, where a kernel may run, takes for devices whatever the ending.
-var devices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
+var windowsDevices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
 
 // Device reports whether a name is that of a device somewhere.
-func Device(name string) bool { return devices.MatchString(name) }
+func Device(name string) bool { return windowsDevices.MatchString(name) }
 
 // checkName says what is wrong with one name in a path, "" if nothing is.
 func checkName(name string) string {
@@ -116,10 +116,10 @@ func Check(path string) (names []string, wrong string) {
 
 // encoded are percent-encoded characters that no program encodes in a path of the workspace: a control, a percent sign,
 // a dot, a slash, a backslash.
-var encoded = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
+var encodedChars = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
 
 // Encoded reports whether a path has an encoded character that no path has.
-func Encoded(path string) bool { return encoded.MatchString(path) }
+func Encoded(path string) bool { return encodedChars.MatchString(path) }
 
 // BadPath returns the error for a path that may not be used.
 func BadPath(path, wrong, hint string) *tool.Error {

@@ -22,9 +22,9 @@ var Rendered = []string{"dailyNoteSavePath", "docCreateSavePath", "refCreateSave
 // Rendering returns nil if the kernel may render a text: if the text is pure, as package puretemplate defines it, or
 // if every notebook may be read, since the kernel's templates can read them all. Otherwise it returns an error of
 // kind Denied that says what the text contains. what is the name of the text for people.
-func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, what, text string) error {
+func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, subject, text string) error {
 	if found := puretemplate.Judge(kind, text); found != nil {
-		return everywhere(ctx, r, what, found)
+		return needsEveryNotebook(ctx, r, subject, found)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 	t, err := FindTemplate(ctx, r, rel)
 	if tool.KindOf(err) == tool.NotFound {
 		// Not in the list, but a file system may find it by another name.
-		return everywhere(ctx, r, "dailyNoteTemplatePath",
+		return needsEveryNotebook(ctx, r, "dailyNoteTemplatePath",
 			[]puretemplate.Finding{{Name: path, Why: "is not a template that SiYuan lists, so nobody can tell what it does"}})
 	}
 	if err != nil {
@@ -100,7 +100,7 @@ func dailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error
 }
 
 // everywhere is nil if every notebook may be read, else an error that says why they must.
-func everywhere(ctx context.Context, r *action.Request, what string, found []puretemplate.Finding) error {
+func needsEveryNotebook(ctx context.Context, r *action.Request, subject string, found []puretemplate.Finding) error {
 	err := r.Levels.Everywhere(ctx, access.Read)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.Denied {
@@ -110,7 +110,7 @@ func everywhere(ctx context.Context, r *action.Request, what string, found []pur
 	for i, f := range found {
 		why[i] = f.String()
 	}
-	e.Message = fmt.Sprintf("%s could read every notebook: %s; so every notebook must allow to read", what, strings.Join(why, ", "))
+	e.Message = fmt.Sprintf("%s could read every notebook: %s; so every notebook must allow to read", subject, strings.Join(why, ", "))
 	e.Hint = `use plain text and functions of texts, numbers and dates, such as {{now | date "2006-01-02"}}; ` + e.Hint
 	return e
 }
