@@ -43,7 +43,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 		case f == nil && m.Method == methodRoots:
 			return c.rootsOutside(ctx, m.Params, several)
 		case several:
-			return nil, c.server.ambiguous()
+			return nil, c.server.ambiguousOwner()
 		}
 		result, err := c.askHere(ctx, f, m)
 		again := errors.Is(err, errMoved) || errors.Is(err, inflight.ErrOver) // it turned out to belong to another call
@@ -54,7 +54,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 }
 
 // ambiguous returns the error for a question that could belong to several clients.
-func (s *Server) ambiguous() *mcp.Error {
+func (s *Server) ambiguousOwner() *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal,
 		Message: fmt.Sprintf("several clients have calls in flight at the server %q, and its transport does not say whose question this is; "+

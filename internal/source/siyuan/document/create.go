@@ -26,7 +26,7 @@ type createArgs struct {
 // created is a new document.
 type created struct {
 	Success bool `json:"success" about:"true"`
-	place
+	resultPlace
 	Title              string   `json:"title" about:"title"`
 	ParentPath         string   `json:"parentPath,omitempty" about:"the parent as it was given" verbose:"yes"`
 	ResolvedParentPath string   `json:"resolvedParentPath,omitempty" about:"human path of the parent" verbose:"yes"`
@@ -41,7 +41,7 @@ func create() *action.Action {
 			"refused unless allowDuplicate is true. A first line \"# Title\" that repeats the title is left out. " +
 			"SiYuan allows 7 levels of documents.",
 		Class:      action.Creates,
-		Needs:      []action.Need{inOpen(access.Write, "notebook")},
+		Needs:      []action.Need{needsOpenNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
 		Result:     created{},
@@ -63,19 +63,19 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		at, err := to.settle(ctx, r, id)
+		at, err := to.locateCreated(ctx, r, id)
 		if err != nil {
 			return nil, err
 		}
 		r.RefreshDocument(id)
 		r.RefreshTree()
-		out := created{Success: true, place: at, Title: lastTitle(at.HPath), ParentPath: a.ParentPath, Warnings: warnings}
+		out := created{Success: true, resultPlace: at, Title: lastTitle(at.HPath), ParentPath: a.ParentPath, Warnings: warnings}
 		if a.ParentPath != "" {
 			out.ResolvedParentPath = to.parentHPath()
 		}
 		if code == "" {
 			out.IconHint = iconHint
-		} else if warning := giveIcon(ctx, r, id, code); warning != "" {
+		} else if warning := setNewIcon(ctx, r, id, code); warning != "" {
 			out.Warnings = append(out.Warnings, warning)
 		}
 		return out, nil
@@ -100,24 +100,24 @@ func (d *destination) make(ctx context.Context, r *action.Request, markdown stri
 
 // locateCreated finds the new document, and moves it where it was wanted if the kernel took another
 // parent of the same human path.
-func (d *destination) settle(ctx context.Context, r *action.Request, id kernel.ID) (place, error) {
+func (d *destination) locateCreated(ctx context.Context, r *action.Request, id kernel.ID) (resultPlace, error) {
 	p, err := now(ctx, r, id)
-	if err == nil && p != nil && d.parent != nil && p.Path != folder(d.parent.Path)+"/"+string(id)+".sy" {
+	if err == nil && p != nil && d.parent != nil && p.Path != childrenPath(d.parent.Path)+"/"+string(id)+".sy" {
 		if err = r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, d.parent.ID); err == nil {
 			p, err = now(ctx, r, id)
 		}
 	}
 	switch {
 	case err != nil:
-		return place{}, err
+		return resultPlace{}, err
 	case p == nil || p.Notebook != d.notebook:
-		return place{}, mismatch(id, "the kernel accepted the document, and it is not there")
+		return resultPlace{}, mismatch(id, "the kernel accepted the document, and it is not there")
 	}
 	hpath, err := r.Kernel.HPathByID(ctx, id)
 	if err == nil && d.hpath != "" && strings.Count(hpath, "/") != strings.Count(d.hpath, "/") {
 		err = mismatch(id, "the document was made, and it is at "+hpath)
 	}
-	return place{id, p.Notebook, p.Path, hpath}, err
+	return resultPlace{id, p.Notebook, p.Path, hpath}, err
 }
 
 type createDailyNoteArgs struct {
@@ -127,7 +127,7 @@ type createDailyNoteArgs struct {
 
 type createDailyNoteResult struct {
 	Success bool `json:"success" about:"true"`
-	place
+	resultPlace
 	IconHint string `json:"iconHint" about:"how to give it an icon" verbose:"yes"`
 }
 
@@ -136,7 +136,7 @@ func createDailyNote() *action.Action {
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
 		Guide:      `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
 		Class:      action.Creates,
-		Needs:      []action.Need{inOpen(access.Write, "notebook"), datafile.DailyNote("notebook")},
+		Needs:      []action.Need{needsOpenNotebook(access.Write, "notebook"), datafile.DailyNote("notebook")},
 		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
 		Result:     createDailyNoteResult{},
@@ -147,7 +147,7 @@ func createDailyNote() *action.Action {
 			return nil, err
 		}
 		to := destination{notebook: a.Notebook}
-		at, err := to.settle(ctx, r, id)
+		at, err := to.locateCreated(ctx, r, id)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ type duplicateArgs struct {
 type duplicateResult struct {
 	Success  bool      `json:"success" about:"true"`
 	SourceID kernel.ID `json:"sourceID" about:"the document that was copied"`
-	place
+	resultPlace
 }
 
 func duplicate() *action.Action {
@@ -184,7 +184,7 @@ func duplicate() *action.Action {
 			return nil, err
 		}
 		to := destination{notebook: t.Notebook}
-		at, err := to.settle(ctx, r, d.ID)
+		at, err := to.locateCreated(ctx, r, d.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +198,7 @@ const iconHint = `an icon is an emoji or its code points in hex: document(action
 
 // setNewIcon sets the icon of a new document. That it did not work is a warning: the document is
 // there.
-func giveIcon(ctx context.Context, r *action.Request, id kernel.ID, code string) (warning string) {
+func setNewIcon(ctx context.Context, r *action.Request, id kernel.ID, code string) (warning string) {
 	if err := r.Kernel.SetAttrs(ctx, id, map[string]string{"icon": code}); err != nil {
 		return fmt.Sprintf("the icon was not set: %v", err)
 	}

@@ -38,7 +38,7 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 	if err := d.levels(ctx, r); err != nil {
 		return nil, err
 	}
-	return d, d.free(ctx, r, a.AllowDuplicate)
+	return d, d.checkFree(ctx, r, a.AllowDuplicate)
 }
 
 // at goes to a human path.
@@ -121,13 +121,13 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 		e.Hint = "create the parent first, or give path, which makes missing parents"
 		return action.Target{}, e
 	case len(ids) > 1:
-		return action.Target{}, ambiguous(hpath, ids)
+		return action.Target{}, ambiguousOwner(hpath, ids)
 	}
 	return r.Place(ctx, access.Document, string(ids[0]))
 }
 
 // ambiguous is the error for a human path of several documents.
-func ambiguous(hpath string, ids []kernel.ID) error {
+func ambiguousOwner(hpath string, ids []kernel.ID) error {
 	return &tool.Error{
 		Op: "find", Kind: tool.Ambiguous, Subject: hpath,
 		Message: fmt.Sprintf("%d documents have the path %s", len(ids), hpath),
@@ -171,7 +171,7 @@ func tooDeep(err error, level int) error {
 }
 
 // free refuses a human path that is taken: the kernel would make a second document.
-func (d *destination) free(ctx context.Context, r *action.Request, duplicate bool) error {
+func (d *destination) checkFree(ctx context.Context, r *action.Request, duplicate bool) error {
 	if duplicate {
 		return nil
 	}

@@ -40,7 +40,7 @@ func docToHeading() *action.Action {
 		},
 	}, func(ctx context.Context, r *action.Request, a docToHeadingArgs) (any, error) {
 		src, to := r.Target("srcID"), r.Target("targetID")
-		if err := mergeable(ctx, r, src, to); err != nil {
+		if err := checkMergeable(ctx, r, src, to); err != nil {
 			return nil, err
 		}
 		from, err := r.Kernel.DocumentToHeading(ctx, src.ID, to.ID, a.After)
@@ -63,7 +63,7 @@ func docToHeading() *action.Action {
 
 // checkMergeable refuses what would lose data: a document as the target, whose file the kernel
 // destroys, one inside itself, and one with documents below it.
-func mergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
+func checkMergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
 	switch {
 	case to.ID == to.Root:
 		e := r.Invalid("targetID", fmt.Sprintf("%s is a document: it must be a block inside one", to.ID))

@@ -28,7 +28,7 @@ type header struct {
 }
 
 // loaded says how much of a document was read as HTML.
-type loaded struct {
+type loadStatus struct {
 	BlockCount int64 `json:"blockCount" about:"blocks of the document, of html"`
 	EOF        bool  `json:"eof" about:"whether all of them are there, of html"`
 }
@@ -45,7 +45,7 @@ func getDoc() *action.Action {
 		Result: struct {
 			header
 			content.Window
-			loaded
+			loadStatus
 		}{},
 		Example: `{"id":"20240101120000-abcdefg","tokenBudget":4000}`,
 	}, func(ctx context.Context, r *action.Request, a getDocArgs) (any, error) {
@@ -84,6 +84,6 @@ func asHTML(ctx context.Context, r *action.Request, head header, size int) (any,
 	return struct {
 		header
 		Content string `json:"content"`
-		loaded
-	}{head, text, loaded{got.Get("blockCount").Int(), got.Get("eof").Bool()}}, err
+		loadStatus
+	}{head, text, loadStatus{got.Get("blockCount").Int(), got.Get("eof").Bool()}}, err
 }

@@ -51,8 +51,8 @@ func getOutline() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		tree, count := headings(gjson.ParseBytes(raw))
-		if err := unboundTitles(ctx, r, tree); err != nil {
+		tree, count := parseHeadings(gjson.ParseBytes(raw))
+		if err := redactTitles(ctx, r, tree); err != nil {
 			return nil, err
 		}
 		return getOutlineResult{t.Root, t.Notebook, a.Preview, count, tree}, nil
@@ -61,7 +61,7 @@ func getOutline() *action.Action {
 
 // headings reads a list of the kernel's outline. The first level has its text in "name" and its children in "blocks",
 // the other levels in "content" and "children".
-func headings(list gjson.Result) (out []heading, count int) {
+func parseHeadings(list gjson.Result) (out []heading, count int) {
 	out = []heading{}
 	if !list.IsArray() { // null: there are none
 		return out, 0
@@ -74,7 +74,7 @@ func headings(list gjson.Result) (out []heading, count int) {
 		}
 		h := heading{ID: kernel.ID(v.Get("id").String()), Title: plainText(text.String())}
 		h.Level, _ = strconv.Atoi(strings.TrimPrefix(v.Get("subType").String(), "h")) // 0 for what is not known
-		children, n := headings(below)
+		children, n := parseHeadings(below)
 		if n > 0 {
 			h.Children = children
 		}
@@ -91,7 +91,7 @@ func plainText(text string) string {
 }
 
 // unboundTitles takes out of headings what the kernel has put into their text of blocks that may not be read.
-func unboundTitles(ctx context.Context, r *action.Request, tree []heading) error {
+func redactTitles(ctx context.Context, r *action.Request, tree []heading) error {
 	var all []*heading
 	var walk func([]heading)
 	walk = func(list []heading) {

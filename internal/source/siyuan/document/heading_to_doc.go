@@ -22,7 +22,7 @@ type headingToDocArgs struct {
 
 type headingToDocResult struct {
 	Success bool `json:"success" about:"true"`
-	place
+	resultPlace
 	SourceID kernel.ID `json:"sourceID" about:"the document that the heading was in"`
 }
 
@@ -35,7 +35,7 @@ func headingToDoc() *action.Action {
 		Dangerous: true, Class: action.Structure,
 		Needs: []action.Need{
 			action.Leaving("blocks", from, to), from, to,
-			action.On(access.Write, "the document before it", "previousPath", predecessor),
+			action.On(access.Write, "the document before it", "previousPath", predecessorTarget),
 		},
 		Endpoints: []string{"filetree/heading2Doc", "filetree/renameDocByID", "block/getBlockDOM", "filetree/getHPathByID", "block/getBlockInfo", "query/sql"},
 		Result:    headingToDocResult{},
@@ -49,11 +49,11 @@ func headingToDoc() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := ownWords(ctx, r, h, dom); err != nil {
+		if err := refuseCopiedText(ctx, r, h, dom); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
-			return nil, tooDeep(err, strings.Count(folder(to.Path), "/")+1)
+			return nil, tooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
 		}
 		p, err := now(ctx, r, h.ID)
 		switch {
@@ -62,7 +62,7 @@ func headingToDoc() *action.Action {
 		case p == nil || p.Root != h.ID || p.Notebook != to.Notebook:
 			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is not a document")
 		}
-		if title := unescaped(p.Title, dom); title != p.Title {
+		if title := expectedTitle(p.Title, dom); title != p.Title {
 			if err := r.Kernel.RenameDocument(ctx, h.ID, title); err != nil {
 				return nil, err
 			}
@@ -73,7 +73,7 @@ func headingToDoc() *action.Action {
 		}
 		r.RefreshDocument(h.Root)
 		r.RefreshTree()
-		return headingToDocResult{true, place{h.ID, p.Notebook, p.Path, hpath}, h.Root}, nil
+		return headingToDocResult{true, resultPlace{h.ID, p.Notebook, p.Path, hpath}, h.Root}, nil
 	})
 }
 
@@ -88,7 +88,7 @@ func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) 
 }
 
 // predecessor returns the document that the new one is put after, which must have the same parent.
-func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func predecessorTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	path := r.Strings("previousPath")
 	if len(path) == 0 {
 		return nil, nil
@@ -101,7 +101,7 @@ func predecessor(ctx context.Context, r *action.Request) ([]action.Target, error
 	if err != nil {
 		return nil, err
 	}
-	if t.Path != folder(to[0].Path)+"/"+string(t.Root)+".sy" {
+	if t.Path != childrenPath(to[0].Path)+"/"+string(t.Root)+".sy" {
 		return nil, r.Conflicting(fmt.Sprintf("%s is not right below targetPath", t.Path), "previousPath", "targetPath")
 	}
 	return []action.Target{t}, nil
@@ -123,7 +123,7 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 
 // ownWords refuses a heading that shows the text of a hidden block: once in a title, that text could no longer be
 // told from the heading's own.
-func ownWords(ctx context.Context, r *action.Request, t action.Target, dom string) error {
+func refuseCopiedText(ctx context.Context, r *action.Request, t action.Target, dom string) error {
 	redactor, err := content.NewRedactor(ctx, r, dom)
 	if err != nil || !redactor.Covers(dom) {
 		return err
@@ -138,7 +138,7 @@ func ownWords(ctx context.Context, r *action.Request, t action.Target, dom strin
 // expectedTitle returns the title that a document should have got from its heading. The kernel writes it with the
 // entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A heading that has such
 // entities in its own text keeps what the kernel made of it.
-func unescaped(title, dom string) string {
+func expectedTitle(title, dom string) string {
 	title = strings.ReplaceAll(title, "\u200b", "")
 	if text := html.UnescapeString(dom); html.UnescapeString(text) != text {
 		return title

@@ -49,7 +49,7 @@ func listTree() *action.Action {
 		Tool: "document", Name: "list_tree", Purpose: "Show the tree of documents of a notebook or below a document",
 		Guide:      "Below maxDepth the documents are only counted: list that path for them.",
 		Class:      action.Reads,
-		Needs:      []action.Need{action.On(access.Read, "the notebook", "notebook", rooted)},
+		Needs:      []action.Need{action.On(access.Read, "the notebook", "notebook", treeRoot)},
 		Endpoints:  []string{"filetree/listDocsByPath", "block/getBlockInfo"},
 		Positional: []string{"notebook", "path"},
 		Result:     listTreeResult{},
@@ -73,7 +73,7 @@ func listTree() *action.Action {
 }
 
 // rooted returns what the tree is below.
-func rooted(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func treeRoot(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("notebook"), r.Strings("path")
 	if len(notebook) == 0 || len(path) == 0 {
 		return nil, r.Invalid("path", `must not be empty: "/" is the whole notebook`)
@@ -93,13 +93,13 @@ type walk struct {
 }
 
 // parallel is how many requests run at once.
-const parallel = 8
+const maxParallel = 8
 
 // descend lists what is below some documents, down to a depth that counts them in.
 func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
 	for ; depth > 1 && len(level) > 0; depth-- {
 		var g errgroup.Group
-		g.SetLimit(parallel)
+		g.SetLimit(maxParallel)
 		for _, n := range level {
 			if n.ChildCount == 0 {
 				continue
@@ -107,7 +107,7 @@ func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
 			g.Go(func() error {
 				children, err := w.below(ctx, n.Path)
 				if err != nil {
-					w.fail(n.Path, err)
+					w.addFailure(n.Path, err)
 					return ctx.Err()
 				}
 				n.Children, n.ChildCount = children, 0
@@ -131,7 +131,7 @@ func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
 	return nil
 }
 
-func (w *walk) fail(path string, err error) {
+func (w *walk) addFailure(path string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = append(w.failed, failure{path, err.Error()})

@@ -50,7 +50,7 @@ func lookup() *action.Action {
 			"documents: ids has all of them then, and id is the first.",
 		Common:     true,
 		Class:      action.Reads,
-		Needs:      []action.Need{action.On(access.Read, "the document", "id", looked)},
+		Needs:      []action.Need{action.On(access.Read, "the document", "id", lookupTargets)},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks", "query/sql", "sqlite/flushTransaction"},
 		Aliases:    map[string]string{"hPath": "hpath"},
 		Positional: []string{"id"},
@@ -70,12 +70,12 @@ func lookup() *action.Action {
 			}
 		}
 		if slices.Contains(a.Include, "hpath") {
-			if out.HumanPath, err = human(ctx, r, t); err != nil {
+			if out.HumanPath, err = humanPathOf(ctx, r, t); err != nil {
 				return nil, err
 			}
 		}
 		if slices.Contains(a.Include, "docInfo") {
-			if out.DocInfo, err = info(ctx, r, documentID(t)); err != nil {
+			if out.DocInfo, err = visibleInfo(ctx, r, documentID(t)); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +84,7 @@ func lookup() *action.Action {
 }
 
 // human returns the human path of a target.
-func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath, error) {
+func humanPathOf(ctx context.Context, r *action.Request, t action.Target) (*humanPath, error) {
 	name, err := notebookName(ctx, r, t.Notebook)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func human(ctx context.Context, r *action.Request, t action.Target) (*humanPath,
 
 // visibleInfo returns what the kernel knows about a document, without references from hidden notebooks, and without
 // databases if there may be hidden notebooks.
-func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
+func visibleInfo(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
 	raw, err := r.Kernel.DocumentInfo(ctx, id)
 	if err != nil {
 		return nil, err
@@ -117,16 +117,16 @@ func info(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	kept := slices.DeleteFunc(slices.Clone(refs.RefIDs), func(id kernel.ID) bool {
+	inScope := slices.DeleteFunc(slices.Clone(refs.RefIDs), func(id kernel.ID) bool {
 		return !r.Readable(places[id].Notebook)
 	})
-	if len(kept) == len(refs.RefIDs) {
+	if len(inScope) == len(refs.RefIDs) {
 		return raw, nil
 	}
-	if raw, err = sjson.SetBytes(raw, "refIDs", kept); err != nil {
+	if raw, err = sjson.SetBytes(raw, "refIDs", inScope); err != nil {
 		return nil, err
 	}
-	return sjson.SetBytes(raw, "refCount", len(kept))
+	return sjson.SetBytes(raw, "refCount", len(inScope))
 }
 
 // documentID returns the id of the document a target is in; a notebook has a page of the same id.
@@ -138,11 +138,11 @@ func documentID(t action.Target) kernel.ID {
 }
 
 // looked returns the documents that a lookup is about; the first is the one that is returned.
-func looked(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func lookupTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
 	switch {
 	case len(id) == 1 && len(notebook)+len(path)+len(hpath) == 0:
-		if n, err := listed(ctx, r, id[0]); err == nil && n.Closed { // its page may be seen for a moment longer
+		if n, err := listedNotebook(ctx, r, id[0]); err == nil && n.Closed { // its page may be seen for a moment longer
 			_, err = openNotebook(ctx, r, id[0])
 			return nil, err
 		}

@@ -30,7 +30,7 @@ type moveResult struct {
 }
 
 func move() *action.Action {
-	from, to := action.On(access.Write, "each document that moves", "fromIDs", movers), action.On(access.Write, "where they go", "toID", goal)
+	from, to := action.On(access.Write, "each document that moves", "fromIDs", movedTargets), action.On(access.Write, "where they go", "toID", newParentTarget)
 	return action.New(action.Spec{
 		Tool: "document", Name: "move", Purpose: "Move documents below another document or notebook",
 		Guide: "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along, also where they are named too. " +
@@ -48,7 +48,7 @@ func move() *action.Action {
 		from, to := r.Targets("fromIDs"), r.Target("toID")
 		ids := make([]kernel.ID, 0, len(from))
 		for _, t := range from {
-			if inside(to, t) {
+			if isWithin(to, t) {
 				return nil, r.Conflicting(fmt.Sprintf("document %s cannot be moved into itself or below itself", t.Root), "fromIDs", "toID")
 			}
 			ids = append(ids, t.Root)
@@ -58,7 +58,7 @@ func move() *action.Action {
 			moved = append(moved, t.Root)
 		}
 		if err := r.Kernel.MoveDocuments(ctx, moved, to.ID); err != nil {
-			return nil, tooDeep(err, strings.Count(folder(to.Path), "/")+1)
+			return nil, tooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
 		}
 		paths := make([]string, 0, len(ids))
 		for i, id := range ids {
@@ -67,7 +67,7 @@ func move() *action.Action {
 				return nil, err
 			}
 			top := slices.Contains(moved, id)
-			if p == nil || p.Notebook != to.Notebook || top && p.Path != folder(to.Path)+"/"+string(id)+".sy" {
+			if p == nil || p.Notebook != to.Notebook || top && p.Path != childrenPath(to.Path)+"/"+string(id)+".sy" {
 				return nil, mismatch(id, "the kernel accepted the move, and the document is not there")
 			}
 			paths = append(paths, p.Path)
@@ -86,20 +86,20 @@ func move() *action.Action {
 }
 
 // movers returns the documents that move.
-func movers(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("fromIDs"), r.Strings("fromPaths")
 	switch byID := r.Given("toID"); {
 	case len(ids) > 0 && len(paths) == 0 && byID && !r.Given("toNotebook") && !r.Given("toPath"):
-		return each(ctx, r, "fromIDs", ids, whole)
+		return resolveEach(ctx, r, "fromIDs", ids, wholeDocument)
 	case len(ids) == 0 && len(paths) > 0 && !byID && r.Given("toNotebook") && r.Given("toPath"):
-		return each(ctx, r, "fromPaths", paths, ownedWhole)
+		return resolveEach(ctx, r, "fromPaths", paths, ownedWhole)
 	}
 	return nil, r.Conflicting("give either fromIDs and toID, or fromPaths, toNotebook and toPath",
 		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
 }
 
 // goal returns what they are moved below. [movers] has seen that it is named.
-func goal(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func newParentTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var t action.Target
 	var err error
 	if id := r.Strings("toID"); len(id) == 1 {
@@ -128,7 +128,7 @@ func reorder() *action.Action {
 		Guide: "orderedIDs must have every document right below the parent. A kernel before 3.8.1 has no order for a " +
 			"single document: then all of the notebook is shown in its custom order (sortModeScope).",
 		Class:     action.Structure,
-		Needs:     []action.Need{action.On(access.Write, "the parent", "parentID", ordered)},
+		Needs:     []action.Need{action.On(access.Write, "the parent", "parentID", reorderTarget)},
 		Endpoints: []string{"notebook/getNotebookConf", "filetree/listDocsByPath", "filetree/changeSort", "filetree/setDocSortMode", "notebook/setNotebookConf", "attr/getBlockAttrs"},
 		Result:    reorderResult{},
 		Example:   `{"parentID":"20240101120000-abcdefg","orderedIDs":["20240102120000-hijklmn","20240103120000-opqrstu"]}`,
@@ -143,7 +143,7 @@ func reorder() *action.Action {
 }
 
 // ordered returns the parent whose documents are put in order.
-func ordered(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func reorderTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id := r.Strings("parentID")
 	if len(id) == 0 {
 		return nil, r.Invalid("parentID", "must not be empty")

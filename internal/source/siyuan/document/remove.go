@@ -35,7 +35,7 @@ func remove() *action.Action {
 		Off:       true,
 		Dangerous: true,
 		Class:     action.State, Saves: action.SavesTrees,
-		Needs:      []action.Need{action.On(access.Delete, "each document", "id", condemned)},
+		Needs:      []action.Need{action.On(access.Delete, "each document", "id", removeTargets)},
 		Endpoints:  []string{"filetree/removeDocByID", "block/getBlockInfo", "query/sql"},
 		Result:     removed{},
 		Positional: []string{"id"},
@@ -78,21 +78,21 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 }
 
 // condemned returns the documents that are to be removed.
-func condemned(ctx context.Context, r *action.Request) ([]action.Target, error) {
+func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("ids"), r.Strings("paths")
 	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
 	case single && len(ids)+len(paths) == 0:
 		return one(access.Delete).Targets(ctx, r)
 	case !single && len(ids) > 0 && len(paths) == 0:
-		return each(ctx, r, "ids", ids, whole)
+		return resolveEach(ctx, r, "ids", ids, wholeDocument)
 	case !single && len(ids) == 0 && len(paths) > 0:
-		return each(ctx, r, "paths", paths, ownedWhole)
+		return resolveEach(ctx, r, "paths", paths, ownedWhole)
 	}
 	return nil, r.Conflicting("give one of id, notebook and path, ids, paths", "id", "notebook", "path", "ids", "paths")
 }
 
 // each resolves names one by one, after all of them were asked for at once.
-func each(
+func resolveEach(
 	ctx context.Context, r *action.Request, param string, names []string,
 	resolve func(ctx context.Context, r *action.Request, param, name string) (action.Target, error),
 ) ([]action.Target, error) {
@@ -116,11 +116,11 @@ func each(
 
 // ownedWhole is [byOnlyPath] for [resolveEach].
 func ownedWhole(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
-	t, err := owned(ctx, r, path)
+	t, err := byOnlyPath(ctx, r, path)
 	if err != nil {
 		return t, err
 	}
-	if t, err = whole(ctx, r, param, string(t.Root)); err == nil {
+	if t, err = wholeDocument(ctx, r, param, string(t.Root)); err == nil {
 		t.Subject = path
 	}
 	return t, err
@@ -129,11 +129,11 @@ func ownedWhole(ctx context.Context, r *action.Request, param, path string) (act
 // topmost returns targets without those that lie below another one: they go with it.
 func topmost(targets []action.Target) []action.Target {
 	return slices.DeleteFunc(slices.Clone(targets), func(t action.Target) bool {
-		return slices.ContainsFunc(targets, func(up action.Target) bool { return up.Root != t.Root && inside(t, up) })
+		return slices.ContainsFunc(targets, func(up action.Target) bool { return up.Root != t.Root && isWithin(t, up) })
 	})
 }
 
 // inside reports whether a target is another one, or lies below it.
-func inside(t, up action.Target) bool {
-	return t.Notebook == up.Notebook && (t.Path == up.Path || strings.HasPrefix(t.Path, folder(up.Path)+"/"))
+func isWithin(t, up action.Target) bool {
+	return t.Notebook == up.Notebook && (t.Path == up.Path || strings.HasPrefix(t.Path, childrenPath(up.Path)+"/"))
 }

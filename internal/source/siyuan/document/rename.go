@@ -25,7 +25,7 @@ type renameArgs struct {
 
 type renameResult struct {
 	Success bool `json:"success" about:"true"`
-	place
+	resultPlace
 	Title string `json:"title" about:"its title now"`
 }
 
@@ -34,7 +34,7 @@ func rename() *action.Action {
 		Tool: "document", Name: "rename", Purpose: "Give a document another title",
 		Guide:      `Give id, or notebook and path. A title has no "/" in it. Documents below keep their place.`,
 		Class:      action.State,
-		Inverse:    renameBack,
+		Inverse:    renameInverse,
 		Needs:      []action.Need{one(access.Write)},
 		Endpoints:  []string{"filetree/renameDocByID", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id", "title"},
@@ -63,12 +63,12 @@ func rename() *action.Action {
 		}
 		r.RefreshDocument(t.Root)
 		r.RefreshTree()
-		return renameResult{true, place{t.Root, t.Notebook, t.Path, hpath}, lastTitle(hpath)}, nil
+		return renameResult{true, resultPlace{t.Root, t.Notebook, t.Path, hpath}, lastTitle(hpath)}, nil
 	})
 }
 
 // place is where a document is, in a result.
-type place struct {
+type resultPlace struct {
 	ID       kernel.ID `json:"id" about:"document id"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id"`
 	Path     string    `json:"path" about:"storage path"`
@@ -113,7 +113,7 @@ func seen(title string) string {
 }
 
 // renameBack gives the document the title that it has now.
-func renameBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+func renameInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	written := r.Written()
 	if len(written) == 0 {
 		return nil, nil
@@ -136,24 +136,24 @@ type setAttrArgs struct {
 
 // appearance is what a document shows besides its text.
 type appearance struct {
-	Icon  clearable `json:"icon" about:"emoji, or its code points; null or \"\" takes it away"`
-	Cover clearable `json:"cover" about:"http(s) URL or /assets/… of an image; null or \"\" takes it away"`
+	Icon  nullableText `json:"icon" about:"emoji, or its code points; null or \"\" takes it away"`
+	Cover nullableText `json:"cover" about:"http(s) URL or /assets/… of an image; null or \"\" takes it away"`
 }
 
 // clearable is a text that may be null, which is told from not being there.
-type clearable struct {
+type nullableText struct {
 	given bool
 	text  string
 }
 
 // UnmarshalJSON reads a text or null.
-func (c *clearable) UnmarshalJSON(raw []byte) error {
+func (c *nullableText) UnmarshalJSON(raw []byte) error {
 	c.given = true
 	return json.Unmarshal(raw, &c.text) // null leaves it empty
 }
 
 // ArgSchema returns the schema of the type.
-func (clearable) ArgSchema() string { return `{"type":["string","null"]}` }
+func (nullableText) ArgSchema() string { return `{"type":["string","null"]}` }
 
 // coverAttr is the attribute that holds the cover, as a style.
 const coverAttr = "title-img"
@@ -169,7 +169,7 @@ func setAttr() *action.Action {
 		Tool: "document", Name: "set_attr", Purpose: "Set the icon or the cover of a document",
 		Guide:     `Other attributes: block(action="set_attrs").`,
 		Class:     action.State,
-		Inverse:   appearanceBack,
+		Inverse:   appearanceInverse,
 		Needs:     []action.Need{document(access.Write, "id")},
 		Endpoints: []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Result:    setAttrResult{},
@@ -211,7 +211,7 @@ func setAttr() *action.Action {
 }
 
 // appearanceBack sets icon and cover as they are now.
-func appearanceBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+func appearanceInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").Root
 	now, err := r.Kernel.Attrs(ctx, id)
 	if err != nil {

@@ -51,7 +51,7 @@ func searchDocs() *action.Action {
 			`Text in documents: search(action="fulltext").`,
 		Common:     true,
 		Class:      action.Reads,
-		Needs:      []action.Need{inOpen(access.Read, "notebook")},
+		Needs:      []action.Need{needsOpenNotebook(access.Read, "notebook")},
 		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "filetree/searchDocs"},
 		Positional: []string{"notebook", "query"},
 		Result:     searchDocsResult{},
@@ -64,15 +64,15 @@ func searchDocs() *action.Action {
 		case len(query) > longestQuery:
 			return nil, r.Invalid("query", "is longer than any title: give a word or two of it")
 		}
-		hits, err := titled(ctx, r, query)
+		hits, err := searchTitles(ctx, r, query)
 		if err != nil {
 			return nil, err
 		}
-		kept := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return !within(&h, a.Path) })
+		inScope := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return !isInScope(&h, a.Path) })
 		out := searchDocsResult{
-			Docs: append([]hit{}, kept...), Total: len(kept), Path: a.Path, PathApplied: a.Path != "", Outside: len(hits) - len(kept),
+			Docs: append([]hit{}, inScope...), Total: len(inScope), Path: a.Path, PathApplied: a.Path != "", Outside: len(hits) - len(inScope),
 		}
-		if len(kept) > shownDocs {
+		if len(inScope) > shownDocs {
 			out.Docs, out.Truncated = out.Docs[:shownDocs], true
 			out.Hint = fmt.Sprintf("the first %d are shown: give more words, or path", shownDocs)
 		}
@@ -83,9 +83,9 @@ func searchDocs() *action.Action {
 // titled returns the documents of the notebook that a query finds, each once, those with just that title first. They
 // are taken from the index: filetree/searchDocs ends after as many hits as a setting says, those of other notebooks
 // among them. It is asked only where a kernel is read-only, and so refuses SQL.
-func titled(ctx context.Context, r *action.Request, query string) ([]hit, error) {
+func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, error) {
 	n := r.Target("notebook")
-	rows, err := kernel.SQL[place](ctx, r.Kernel, statement(n.ID, strings.Fields(query)))
+	rows, err := kernel.SQL[resultPlace](ctx, r.Kernel, titleQuery(n.ID, strings.Fields(query)))
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeReadOnly {
 		var all []kernel.FoundDocument
 		all, err = r.Kernel.SearchDocuments(ctx, query)
@@ -116,7 +116,7 @@ func titled(ctx context.Context, r *action.Request, query string) ([]hit, error)
 
 // titleQuery asks for the documents of a notebook that have all words, and at least one of them
 // in their own title, name or alias. A word with a slash is part of a path.
-func statement(notebook kernel.ID, words []string) string {
+func titleQuery(notebook kernel.ID, words []string) string {
 	const own = "(content || char(10) || name || char(10) || alias)"
 	const all = "(hpath || char(10) || name || char(10) || alias)"
 	var every, some []string
@@ -133,11 +133,11 @@ func statement(notebook kernel.ID, words []string) string {
 }
 
 // ofNotebook returns the places in one notebook of what the kernel found in all of them.
-func ofNotebook(all []kernel.FoundDocument, n action.Target) []place {
-	var out []place
+func ofNotebook(all []kernel.FoundDocument, n action.Target) []resultPlace {
+	var out []resultPlace
 	for _, f := range all {
 		if f.Notebook == n.ID && storagePath.MatchString(f.Path) {
-			out = append(out, place{lastID(f.Path), n.ID, f.Path, strings.TrimPrefix(f.HPath, n.Title)})
+			out = append(out, resultPlace{lastID(f.Path), n.ID, f.Path, strings.TrimPrefix(f.HPath, n.Title)})
 		}
 	}
 	return out
@@ -145,7 +145,7 @@ func ofNotebook(all []kernel.FoundDocument, n action.Target) []place {
 
 // isInScope reports whether a hit is at or below a scope, which is a storage path, the id of a
 // document or of the notebook, a human path, or empty for everywhere.
-func within(h *hit, scope string) bool {
+func isInScope(h *hit, scope string) bool {
 	scope = strings.TrimSpace(scope)
 	id := kernel.ID(scope)
 	if storagePath.MatchString(scope) {

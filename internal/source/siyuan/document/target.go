@@ -22,7 +22,7 @@ func lastID(path string) kernel.ID {
 
 // childrenPath returns the storage path of what is below a document, without a slash at its end; "" for the top of a
 // notebook.
-func folder(path string) string {
+func childrenPath(path string) string {
 	if path == "/" {
 		return ""
 	}
@@ -31,14 +31,14 @@ func folder(path string) string {
 
 // notebookOf returns the notebook with an id. A hidden one is not found.
 func notebookOf(ctx context.Context, r *action.Request, id string) (action.Target, error) {
-	n, err := listed(ctx, r, id)
+	n, err := listedNotebook(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
 	return action.NotebookTarget(n), nil
 }
 
-func listed(ctx context.Context, r *action.Request, id string) (*kernel.Notebook, error) {
+func listedNotebook(ctx context.Context, r *action.Request, id string) (*kernel.Notebook, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func listed(ctx context.Context, r *action.Request, id string) (*kernel.Notebook
 // openNotebook is [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook: the kernel
 // shows none of its documents, so that it would seem empty.
 func openNotebook(ctx context.Context, r *action.Request, id string) (action.Target, error) {
-	n, err := listed(ctx, r, id)
+	n, err := listedNotebook(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
@@ -71,7 +71,7 @@ func openNotebook(ctx context.Context, r *action.Request, id string) (action.Tar
 }
 
 // inOpen needs a level on the notebook whose id an argument has, and that it is open.
-func inOpen(level access.Level, param string) action.Need {
+func needsOpenNotebook(level access.Level, param string) action.Need {
 	need := action.OnNotebook(level, param)
 	need.Targets = func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		ids := r.Strings(param)
@@ -99,7 +99,7 @@ func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string,
 
 // whole returns the document of an id. A block in a document is none, and neither is the page that every notebook has
 // under its own id: what is done to it would be done to the notebook.
-func whole(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
+func wholeDocument(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	t, err := r.Place(ctx, access.Document, id)
 	switch {
 	case err != nil:
@@ -151,7 +151,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 }
 
 // owned is [byPath] for a path without its notebook, which must be in a single one.
-func owned(ctx context.Context, r *action.Request, path string) (action.Target, error) {
+func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
 		return t, err
@@ -180,7 +180,7 @@ func document(level access.Level, param string) action.Need {
 		if len(ids) == 0 {
 			return nil, r.Invalid(param, "must not be empty")
 		}
-		t, err := whole(ctx, r, param, ids[0])
+		t, err := wholeDocument(ctx, r, param, ids[0])
 		return []action.Target{t}, err
 	})
 }
@@ -193,7 +193,7 @@ func one(level access.Level) action.Need {
 		var err error
 		switch id, path := r.Strings("id"), r.Strings("path"); {
 		case len(id) == 1 && len(path) == 0 && !r.Given("notebook"):
-			t, err = whole(ctx, r, "id", id[0])
+			t, err = wholeDocument(ctx, r, "id", id[0])
 		case len(id) == 0 && len(path) == 1 && len(r.Strings("notebook")) == 1:
 			t, err = documentAt(ctx, r, r.Text("notebook"), path[0])
 		default:
@@ -218,7 +218,7 @@ func parent(ctx context.Context, r *action.Request, param, id string) (action.Ta
 	if tool.KindOf(err) != tool.NotFound || err == nil {
 		return n, err
 	}
-	return whole(ctx, r, param, id)
+	return wholeDocument(ctx, r, param, id)
 }
 
 // hpathOf returns the human path of a target as it is now.
@@ -243,7 +243,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 	switch {
 	case err == nil:
 		return &p, nil
-	case refusal(err):
+	case isKernelRefusal(err):
 		return nil, nil //nolint:nilnil // gone is not an error
 	}
 	return nil, err
@@ -251,7 +251,7 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, e
 
 // isKernelRefusal reports whether err is a word of the kernel, which is how it says that an id is
 // unknown: its texts differ.
-func refusal(err error) bool {
+func isKernelRefusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && (e.Kind == tool.NotFound || e.Kind == kernel.API && e.Facts["kernelCode"] == -1)
 }

@@ -26,7 +26,7 @@ func rename() *action.Action {
 		Tool: "notebook", Name: "rename", Purpose: "Rename a notebook",
 		Guide:      `The notebook must be open. SiYuan drops "/" from names; the result has the name it took.`,
 		Class:      action.State,
-		Inverse:    renameBack,
+		Inverse:    renameInverse,
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/renameNotebook", "notebook/lsNotebooks"},
 		Positional: []string{"notebook", "name"},
@@ -64,7 +64,7 @@ func rename() *action.Action {
 }
 
 // renameBack gives the notebook the name that it has now.
-func renameBack(_ context.Context, r *action.Request) (*action.Inverse, error) {
+func renameInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	t := r.Target("notebook")
 	args, err := action.Encode(map[string]any{"notebook": t.ID, "name": t.Title})
 	return &action.Inverse{Tool: "notebook", Action: "rename", Args: args}, err
