@@ -74,7 +74,7 @@ func (a asset) spellings() []string {
 }
 
 // means reports whether an address in a document is that of the asset.
-func (a asset) means(address string) bool {
+func (a asset) isAddress(address string) bool {
 	for _, form := range action.AssetReadings(address) {
 		if slices.Contains([]string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)}, form) {
 			return true

@@ -11,43 +11,43 @@ import (
 )
 
 // use is what is known of who uses an asset.
-type use struct {
-	owners []kernel.ID // the notebooks of the documents that show it, and the one it lies in
-	others []kernel.ID // notebooks with blocks that have its path in their text or attributes
+type assetUse struct {
+	owners   []kernel.ID // the notebooks of the documents that show it, and the one it lies in
+	mentions []kernel.ID // notebooks with blocks that have its path in their text or attributes
 }
 
 // usersOf finds the notebooks of an asset.
-func usersOf(ctx context.Context, r *action.Request, a asset) (use, error) {
-	var u use
+func usersOf(ctx context.Context, r *action.Request, a asset) (assetUse, error) {
+	var u assetUse
 	if a.notebook != "" {
 		u.owners = append(u.owners, a.notebook)
 	}
 	found, err := r.Kernel.AssetUses(ctx, a.spellings())
 	if err != nil {
-		return use{}, err
+		return assetUse{}, err
 	}
 	for _, f := range found {
-		if a.means(f.Path) && !slices.Contains(u.owners, f.Notebook) {
+		if a.isAddress(f.Path) && !slices.Contains(u.owners, f.Notebook) {
 			u.owners = append(u.owners, f.Notebook)
 		}
 	}
 	mentioned, err := r.Kernel.Mentions(ctx, a.spellings())
 	if err != nil {
-		return use{}, err
+		return assetUse{}, err
 	}
 	for _, n := range mentioned {
 		if !slices.Contains(u.owners, n) {
-			u.others = append(u.others, n)
+			u.mentions = append(u.mentions, n)
 		}
 	}
-	gone, err := remnants(ctx, r)
-	u.owners, u.others = slices.DeleteFunc(u.owners, gone), slices.DeleteFunc(u.others, gone)
+	gone, err := removedNotebooks(ctx, r)
+	u.owners, u.mentions = slices.DeleteFunc(u.owners, gone), slices.DeleteFunc(u.mentions, gone)
 	return u, err
 }
 
 // remnants finds notebooks that no longer exist: the index keeps rows of a removed notebook for a while, and nothing
 // belongs to it. A hidden notebook is not a remnant, although it is not listed.
-func remnants(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
+func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
 		return r.Readable(n) && kernel.FindNotebook(all, n) == nil
@@ -86,9 +86,9 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	if err != nil {
 		return nil, err
 	}
-	all := append(slices.Clone(u.owners), u.others...)
+	all := append(slices.Clone(u.owners), u.mentions...)
 	if len(all) == 0 {
-		return nil, unowned(ctx, r, level, e, subject)
+		return nil, unownedTargets(ctx, r, level, e, subject)
 	}
 	if slices.ContainsFunc(all, func(n kernel.ID) bool { return !r.Readable(n) }) || level == access.Read && len(u.owners) == 0 {
 		return nil, access.NotFound(access.Asset, subject)
@@ -102,7 +102,7 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 // unownedTargets decides about an asset that no document is seen to use. What the kernel calls unused
 // is nobody's. Anything else is used where the index does not look, in a database say, so it
 // may be any notebook's; and so it is while a hidden notebook is closed, which no index covers.
-func unowned(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
+func unownedTargets(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	blind, err := hiddenClosed(ctx, r)
 	if err != nil {
 		return err

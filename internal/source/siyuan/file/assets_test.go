@@ -21,14 +21,14 @@ import (
 func TestDeleteAsset(t *testing.T) {
 	w := newWorkspace(t)
 	w.refused("delete_asset", args("path", shown), tool.Conflicting)
-	w.refused("delete_asset", args("path", spaced), tool.Conflicting) // SiYuan calls it unused, since it is written as %20
+	w.refused("delete_asset", args("path", spacedAddress), tool.Conflicting) // SiYuan calls it unused, since it is written as %20
 	w.refused("delete_asset", args("path", "assets/sub"), tool.NotFound)
 	w.run("delete_asset", args("path", loose)).is(args("success", true, "path", loose))
 	if w.exists(loose) || !w.exists(shown) {
 		t.Error("the wrong file is gone")
 	}
-	w.run("delete_asset", args("path", strings.ReplaceAll(spaced, " ", "%20"), "force", true))
-	if w.exists(spaced) {
+	w.run("delete_asset", args("path", strings.ReplaceAll(spacedAddress, " ", "%20"), "force", true))
+	if w.exists(spacedAddress) {
 		t.Error("a name with an escape was not found")
 	}
 	w.refused("delete_asset", args("path", loose), tool.NotFound)
@@ -153,7 +153,7 @@ func TestChangesInDatabases(t *testing.T) {
 // TestRenameAssetKeepsBlocks: what of a block would be read anew as several is kept.
 func TestRenameAssetKeepsBlocks(t *testing.T) {
 	w := newWorkspace(t)
-	escaped := strings.ReplaceAll(spaced, " ", "%20")
+	escaped := strings.ReplaceAll(spacedAddress, " ", "%20")
 	id := kernel.ID(w.Doc(string(w.nb), "/HTML", "first"))
 	html := `<div data-node-id="20240801120000-htmlblk" data-type="NodeHTMLBlock" class="render-node" data-subtype="block"><div class="protyle-icons"></div><div>` +
 		`<protyle-html data-content="&lt;div&gt;\n&lt;img src=&quot;` + escaped + `&quot;&gt;\n\nsecond\n\n&lt;b&gt;third&lt;/b&gt;\n&lt;/div&gt;"></protyle-html></div><div class="protyle-attr"></div></div>`
@@ -162,7 +162,7 @@ func TestRenameAssetKeepsBlocks(t *testing.T) {
 	if _, err := w.Client.Append(t.Context(), id, "dom", strings.ReplaceAll(html+text, "\\n", "\n")); err != nil {
 		t.Fatal(err)
 	}
-	got := w.Must(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "new name"))
+	got := w.Must(t, act(t, "rename_asset"), args("oldPath", spacedAddress, "newName", "new name"))
 	after, err := w.Client.Kramdown(t.Context(), id)
 	if err != nil || got.Get("warning").Exists() || strings.Contains(after, "bbbbbbb") {
 		t.Errorf("%s %v:\n%s", got.Raw, err, after)
@@ -180,11 +180,11 @@ func TestRenameAssetKeepsBlocks(t *testing.T) {
 // TestRenameAssetEverywhere: blocks that write the path with escapes follow as well.
 func TestRenameAssetEverywhere(t *testing.T) {
 	w := newWorkspace(t)
-	escaped := strings.ReplaceAll(spaced, " ", "%20")
+	escaped := strings.ReplaceAll(spacedAddress, " ", "%20")
 	full := "assets/%E7%BA%A2%20plan-20240101120000-bbbbbbb.png"
 	id := kernel.ID(w.Doc(string(w.nb), "/Uses", strings.Join([]string{
 		`<div><img src="` + escaped + `"></div>`, "- ![x](" + escaped + ` "标题") **b** [l](` + full + ")", "| h |\n| --- |\n| ![x](" + escaped + ") |",
-		"![x](<" + spaced + ">)",
+		"![x](<" + spacedAddress + ">)",
 	}, "\n\n")))
 	uses, err := w.Client.Naming(t.Context(), []string{escaped, full})
 	if err != nil || len(uses) < 4 {
@@ -193,7 +193,7 @@ func TestRenameAssetEverywhere(t *testing.T) {
 	plain := w.Client
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: literal{plain, uses}})
 	t.Cleanup(w.Client.Close)
-	got, err := w.Do(t, act(t, "rename_asset"), args("oldPath", spaced, "newName", "新 名字"))
+	got, err := w.Do(t, act(t, "rename_asset"), args("oldPath", spacedAddress, "newName", "新 名字"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,8 +276,8 @@ func TestRemoveUnusedAssets(t *testing.T) {
 		}
 	}
 	w.Levels[w.other] = access.Delete
-	w.run("remove_unused_assets", "{}").is(args("removed", []string{w.own, loose}, "count", 2, "kept", []string{spaced}))
-	if !w.exists(spaced) || w.exists(loose) || w.exists(w.own) {
+	w.run("remove_unused_assets", "{}").is(args("removed", []string{w.own, loose}, "count", 2, "kept", []string{spacedAddress}))
+	if !w.exists(spacedAddress) || w.exists(loose) || w.exists(w.own) {
 		t.Error("the wrong files are gone")
 	}
 }
@@ -296,13 +296,13 @@ func TestRemoveUnusedAssetsKeeps(t *testing.T) {
 	}, "\n\n"))
 	closed := w.Notebook("Closed")
 	w.Doc(closed, "/C", "![x](assets/closed%20c.png)")
-	w.run("remove_unused_assets", "{}").is(args("kept", append([]string{"assets/closed c.png"}, append(kept, spaced)...)))
+	w.run("remove_unused_assets", "{}").is(args("kept", append([]string{"assets/closed c.png"}, append(kept, spacedAddress)...)))
 	if err := w.Client.CloseNotebook(t.Context(), kernel.ID(closed)); err != nil {
 		t.Fatal(err)
 	}
 	w.run("remove_unused_assets", "{}")
 	w.refused("delete_asset", args("path", "assets/closed c.png"), tool.Conflicting)
-	for _, p := range append(kept, "assets/closed c.png", spaced) {
+	for _, p := range append(kept, "assets/closed c.png", spacedAddress) {
 		if !w.exists(p) {
 			t.Errorf("%s is gone, and a document shows it", p)
 		}
@@ -319,8 +319,8 @@ func TestRemoveUnusedAssetsBeyondTheList(t *testing.T) {
 		}
 	}
 	got := w.Must(t, act(t, "remove_unused_assets"), "{}")
-	if got.Get("count").Int() != many+2 || !strings.HasPrefix(got.Get("removed.1").Str, "assets/data/many-") || !w.exists(spaced) {
-		t.Errorf("%d of %d are gone, and %s is there: %v", got.Get("count").Int(), many+2, spaced, w.exists(spaced))
+	if got.Get("count").Int() != many+2 || !strings.HasPrefix(got.Get("removed.1").Str, "assets/data/many-") || !w.exists(spacedAddress) {
+		t.Errorf("%d of %d are gone, and %s is there: %v", got.Get("count").Int(), many+2, spacedAddress, w.exists(spacedAddress))
 	}
 	reads := 0
 	for _, c := range w.Calls() {
@@ -376,7 +376,7 @@ func TestUnusedAssetsOfDatabases(t *testing.T) {
 	w.File("/data/assets/data base.png", []byte("x"))
 	w.File("/data/storage/av/20240801120000-avmain1.json", []byte(`{"id":"20240801120000-avmain1","spec":5,"name":"assets/data%20base.png","keyValues":[],"views":[]}`))
 	w.refused("delete_asset", args("path", "assets/data base.png"), tool.Conflicting)
-	w.run("remove_unused_assets", "{}").is(args("kept", []string{"assets/data base.png", spaced}))
+	w.run("remove_unused_assets", "{}").is(args("kept", []string{"assets/data base.png", spacedAddress}))
 	if !w.exists("assets/data base.png") {
 		t.Error("it is gone")
 	}
@@ -384,7 +384,7 @@ func TestUnusedAssetsOfDatabases(t *testing.T) {
 
 func TestRemoveUnusedAssetsAtOnce(t *testing.T) {
 	w := newWorkspace(t)
-	w.run("delete_asset", args("path", spaced, "force", true))
+	w.run("delete_asset", args("path", spacedAddress, "force", true))
 	w.Must(t, act(t, "remove_unused_assets"), "{}")
 	w.run("remove_unused_assets", "{}").is(args("success", true, "removed", []string{}, "count", 0))
 	if w.exists(loose) {
@@ -394,7 +394,7 @@ func TestRemoveUnusedAssetsAtOnce(t *testing.T) {
 
 func TestGetDocAssets(t *testing.T) {
 	w := newWorkspace(t)
-	escaped := strings.ReplaceAll(spaced, " ", "%20")
+	escaped := strings.ReplaceAll(spacedAddress, " ", "%20")
 	w.run("get_doc_assets", args("id", w.doc)).is(args("id", w.doc, "assets", []string{shown, escaped, shared}, "count", 3, "assetType", "all"))
 	w.run("get_doc_assets", args("id", w.doc, "assetType", "image")).is(args("assets", []string{shown, escaped}, "count", 2))
 	twice := w.Doc(string(w.nb), "/Twice", "![a]("+shown+")\n\n![b]("+shown+")")
@@ -412,8 +412,8 @@ func TestGetDocAssets(t *testing.T) {
 
 func TestGetImageOCRText(t *testing.T) {
 	w := newWorkspace(t)
-	w.recognised(spaced, "识别 text")
-	for _, p := range []string{spaced, strings.ReplaceAll(spaced, " ", "%20")} {
+	w.recognised(spacedAddress, "识别 text")
+	for _, p := range []string{spacedAddress, strings.ReplaceAll(spacedAddress, " ", "%20")} {
 		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", "识别 text"))
 	}
 	w.run("get_image_ocr_text", args("path", shown)).is(args("text", ""))

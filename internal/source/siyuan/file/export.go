@@ -32,7 +32,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	var redactor *content.Redactor
 	var kramdown string
 	if restricted {
-		if err := noCollections(ctx, r, t); err != nil {
+		if err := refuseCollections(ctx, r, t); err != nil {
 			return kernel.Markdown{}, err
 		}
 		if kramdown, err = r.Kernel.Kramdown(ctx, t.Root); err != nil {
@@ -47,7 +47,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 		return kernel.Markdown{}, err
 	}
 	if redactor.Covers(kramdown) {
-		md.Content = withFront(md.Content, redactor.Text(kramdown))
+		md.Content = withFrontMatter(md.Content, redactor.Text(kramdown))
 	}
 	if md.HPath == "" && md.Content == "" { // how the kernel says that there is no such document
 		return kernel.Markdown{}, &tool.Error{
@@ -60,7 +60,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 }
 
 // withFront puts the front matter and the title of an export before a text of notes, with references as links.
-func withFront(exported, kramdown string) string {
+func withFrontMatter(exported, kramdown string) string {
 	const fence = "---\n"
 	front := ""
 	if rest, found := strings.CutPrefix(exported, fence); found {
@@ -75,7 +75,7 @@ func withFront(exported, kramdown string) string {
 }
 
 // noCollections refuses a document with what queries find in all notebooks, or with a database.
-func noCollections(ctx context.Context, r *action.Request, t action.Target) error {
+func refuseCollections(ctx context.Context, r *action.Request, t action.Target) error {
 	rows, err := kernel.SQL[struct{ Type string }](ctx, r.Kernel,
 		"SELECT DISTINCT type FROM blocks WHERE root_id="+kernel.Quote(string(t.Root))+" AND type IN ('query_embed', 'av') ORDER BY type DESC LIMIT 2")
 	if err != nil || len(rows) == 0 {
@@ -127,7 +127,7 @@ type exportResourcesResult struct {
 }
 
 // archive is what the kernel names the archives it makes; nothing else is fetched.
-var archive = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
+var archiveName = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
 
 func exportResources() *action.Action {
 	return action.New(action.Spec{
@@ -153,7 +153,7 @@ func exportResources() *action.Action {
 				return nil, err
 			}
 		}
-		paths, err := packed(ctx, r, a.Paths)
+		paths, err := pathsToPack(ctx, r, a.Paths)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func exportResources() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if !archive.MatchString(made) {
+		if !archiveName.MatchString(made) {
 			return nil, &tool.Error{Op: "export", Kind: kernel.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
 		}
 		res := exportResourcesResult{Path: made}
@@ -179,7 +179,7 @@ func exportResources() *action.Action {
 
 // pathsToPack returns the paths to pack, each once. The kernel packs files by name alone, so of two files with the same
 // name the second would replace the first.
-func packed(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
+func pathsToPack(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
 	names := map[string]string{}
 	for _, text := range given {
 		e, _, err := locateResource(ctx, r, text)

@@ -53,7 +53,7 @@ func TestExportHidesOthers(t *testing.T) {
 // TestExportResources exports only assets, emojis and templates, and a level for each.
 func TestExportResources(t *testing.T) {
 	w := newWorkspace(t)
-	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spaced, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))
+	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spacedAddress, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))
 	if p := got.Get("path").String(); !strings.HasPrefix(p, "temp/export/") || !strings.HasSuffix(p, "-我的 zip.zip") {
 		t.Errorf("exported: %s", got.Raw)
 	}

@@ -95,7 +95,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 	}
 	var order []string
 	named := map[string]asset{}
-	for _, address := range addresses(markdown) {
+	for _, address := range linkedAddresses(markdown) {
 		if !assetAddress(address) {
 			continue
 		}
@@ -129,7 +129,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 			continue
 		}
 		err = x.copy(ctx, r.Kernel, e.Path, a.plain)
-		if wrong := localTrouble(err); wrong != "" {
+		if wrong := localWriteError(err); wrong != "" {
 			skip(address, wrong)
 			continue
 		}
@@ -189,7 +189,7 @@ func localName(title string) string {
 
 // localWriteError says why one asset could not be written where the others can, "" if that is not
 // the case.
-func localTrouble(err error) string {
+func localWriteError(err error) string {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return ""

@@ -35,18 +35,18 @@ func TestExtractDoc(t *testing.T) {
 	w := newWorkspace(t)
 	name := "Doc 文档-" + string(w.doc[len(w.doc)-7:])
 	dir := filepath.Join(w.dir, "siyuan-extracted", name)
-	want := []string{".collie-extract", "Doc 文档.md", shared, shown, spaced}
+	want := []string{".collie-extract", "Doc 文档.md", shared, shown, spacedAddress}
 	slices.Sort(want)
 	for range 2 { // the second time over the first
 		w.run("extract_doc", args("id", w.doc)).is(args("outputRoot", filepath.Dir(dir), "defaultOutputDirUsed", true, "extractedDir", dir,
 			"docMdFile", filepath.Join(dir, "Doc 文档.md"), "extractedAssetCount", 3, "skippedAssetCount", 0,
-			"structure", []string{"Doc 文档.md", shown, spaced, shared}))
+			"structure", []string{"Doc 文档.md", shown, spacedAddress, shared}))
 		if got := tree(t, dir); !slices.Equal(got, want) {
 			t.Errorf("extracted %q, want %q", got, want)
 		}
 	}
-	raw, err := os.ReadFile(filepath.Join(dir, spaced))
-	if err != nil || string(raw) != "content of "+spaced {
+	raw, err := os.ReadFile(filepath.Join(dir, spacedAddress))
+	if err != nil || string(raw) != "content of "+spacedAddress {
 		t.Errorf("asset: %q, %v", raw, err)
 	}
 	missing := w.refused("extract_doc", args("id", actiontest.Nowhere), tool.NotFound)
@@ -57,7 +57,7 @@ func TestExtractDoc(t *testing.T) {
 	}
 	w.run("extract_doc", args("id", w.doc)).is(args("outputRoot", filepath.Dir(dir), "defaultOutputDirUsed", true, "extractedDir", dir,
 		"docMdFile", filepath.Join(dir, "Doc 文档.md"), "extractedAssetCount", 2, "skippedAssetCount", 1,
-		"skippedAssets", []any{map[string]any{"path": shared, "reason": "there is no such file"}}, "structure", []string{"Doc 文档.md", shown, spaced}))
+		"skippedAssets", []any{map[string]any{"path": shared, "reason": "there is no such file"}}, "structure", []string{"Doc 文档.md", shown, spacedAddress}))
 }
 
 // TestExtractDocKeeps: nothing that was not made by an extraction is ever removed
@@ -74,7 +74,7 @@ func TestExtractDocKeeps(t *testing.T) {
 	w.run("extract_doc", args("id", w.doc, "outputDir", "out"))
 
 	w.local(name+"/mine.txt", "mine")
-	w.local(name+"/.collie-extract", "../mine.txt\n../../mine2.txt\n/etc/hostname\n"+shown+"\nDoc 文档.md\n"+spaced+"\n")
+	w.local(name+"/.collie-extract", "../mine.txt\n../../mine2.txt\n/etc/hostname\n"+shown+"\nDoc 文档.md\n"+spacedAddress+"\n")
 	w.local("mine2.txt", "mine")
 	w.run("extract_doc", args("id", w.doc, "outputDir", "out")).is(args("extractedAssetCount", 2, "skippedAssetCount", 1)) // shared is not in the marker
 	for _, p := range []string{"out/mine.txt", "mine2.txt", name + "/mine.txt"} {

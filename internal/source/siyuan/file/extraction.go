@@ -17,7 +17,7 @@ import (
 
 // markerFile is the file that says that a folder was made here; its lines are the files that were
 // put there.
-const marker = ".collie-extract"
+const markerFile = ".collie-extract"
 
 // Bounds of what is written for one document.
 const (
@@ -70,16 +70,16 @@ func (x *extraction) close() { _ = x.root.Close() }
 
 // takeOver removes what an earlier extraction wrote, and marks the folder.
 func (x *extraction) takeOver(shown string) error {
-	old, err := x.marked()
+	old, err := x.readMarker()
 	if errors.Is(err, fs.ErrNotExist) {
-		if clear, err := empty(x.root, "."); err != nil || !clear {
+		if clear, err := isEmpty(x.root, "."); err != nil || !clear {
 			return &tool.Error{
 				Op: "write", Kind: tool.Exists, Subject: shown,
 				Message: "the folder has files in it and was not made by extract_doc",
 				Hint:    "choose another outputDir, or move that folder away",
 			}
 		}
-		return x.mark()
+		return x.writeMarker()
 	}
 	if err != nil {
 		return diskError("write", shown, err)
@@ -89,19 +89,19 @@ func (x *extraction) takeOver(shown string) error {
 			_ = x.root.Remove(filepath.FromSlash(name)) // what cannot go is refused when it is written
 		}
 	}
-	return x.mark()
+	return x.writeMarker()
 }
 
 // marked returns the files that the marker lists.
-func (x *extraction) marked() ([]string, error) {
-	info, err := x.root.Lstat(marker)
+func (x *extraction) readMarker() ([]string, error) {
+	info, err := x.root.Lstat(markerFile)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fs.ErrInvalid
 	}
-	f, err := x.root.Open(marker)
+	f, err := x.root.Open(markerFile)
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +111,10 @@ func (x *extraction) marked() ([]string, error) {
 }
 
 // mark writes down what was written, before it is written.
-func (x *extraction) mark() error {
+func (x *extraction) writeMarker() error {
 	raw := strings.Join(x.files, "\n") + "\n"
-	if err := x.root.WriteFile(marker, []byte(raw), 0o600); err != nil {
-		return diskError("write", marker, err)
+	if err := x.root.WriteFile(markerFile, []byte(raw), 0o600); err != nil {
+		return diskError("write", markerFile, err)
 	}
 	return nil
 }
@@ -136,19 +136,19 @@ func (x *extraction) write(name string, content func(io.Writer) (int64, error)) 
 		}
 	}
 	x.files = append(x.files, name)
-	if err := x.mark(); err != nil {
+	if err := x.writeMarker(); err != nil {
 		return err
 	}
 	if _, err := writeNew(x.root, filepath.FromSlash(name), name, content); err != nil {
 		x.files = x.files[:len(x.files)-1]
-		_ = x.mark() // one name too many does no harm
+		_ = x.writeMarker() // one name too many does no harm
 		return err
 	}
 	return nil
 }
 
 // empty reports whether a folder has nothing in it.
-func empty(root *os.Root, rel string) (bool, error) {
+func isEmpty(root *os.Root, rel string) (bool, error) {
 	f, err := root.Open(rel)
 	if err != nil {
 		return false, err

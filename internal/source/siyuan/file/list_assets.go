@@ -130,7 +130,7 @@ type unused struct {
 }
 
 // escapable is a character that documents may write as another.
-var escapable = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
+var escapableChar = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
 // unusedAssets returns the files that nothing uses. The kernel does not see a use that is written with an escape,
 // such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a closed notebook they cannot be, so there
@@ -156,7 +156,7 @@ func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
 	for _, path := range list {
 		switch {
 		case slices.ContainsFunc(list, func(p string) bool { return strings.HasPrefix(p, path+"/") }): // a folder
-		case named.Has(path), closed && escapable.MatchString(action.AssetTail(path)):
+		case named.Has(path), closed && escapableChar.MatchString(action.AssetTail(path)):
 			out.used = append(out.used, path)
 		default:
 			out.files = append(out.files, path)
@@ -178,7 +178,7 @@ func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Nam
 	for _, text := range texts {
 		n.Read(text.Text)
 	}
-	if !slices.ContainsFunc(list, func(p string) bool { return escapable.MatchString(action.AssetTail(p)) && !n.Has(p) }) {
+	if !slices.ContainsFunc(list, func(p string) bool { return escapableChar.MatchString(action.AssetTail(p)) && !n.Has(p) }) {
 		return n, nil
 	}
 	return n, r.Kernel.DatabaseTexts(ctx, nil, func(_ kernel.ID, text string) { n.Read(text) })

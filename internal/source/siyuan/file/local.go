@@ -54,7 +54,7 @@ func localPath(r *action.Request, text string) (local, error) {
 		path = filepath.Join(files.Roots[0], path)
 	}
 	within := slices.ContainsFunc(files.Roots, func(root string) bool { return below(root, path) != "" })
-	followed := follow(path)
+	followed := evalSymlinks(path)
 	for _, root := range files.Roots {
 		rel := below(root, followed)
 		if rel == "" {
@@ -147,7 +147,7 @@ func below(root, path string) string {
 }
 
 // follow returns a path with its symbolic links followed, as far as it exists.
-func follow(path string) string {
+func evalSymlinks(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
 		real, err := filepath.EvalSymlinks(at)

@@ -16,14 +16,14 @@ var (
 	// sources are attributes of HTML elements that name a file.
 	sources = lazyregexp.New(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
 	// spaced is an address with spaces, which SiYuan writes and Markdown does not allow.
-	spaced = lazyregexp.New(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
+	spacedAddress = lazyregexp.New(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
 	// annotated is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
-	annotated = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
+	annotatedPDF = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
 )
 
 // addresses returns what a Markdown text links to and shows, in order and each once: images and links with or without
 // titles, link definitions, HTML, places in PDFs. It ignores code.
-func addresses(markdown string) []string {
+func linkedAddresses(markdown string) []string {
 	source := []byte(markdown)
 	doc := newParser().Parse(text.NewReader(source))
 	var out []string
@@ -54,12 +54,12 @@ func addresses(markdown string) []string {
 			inHTML(string(n.Segments.Value(source)))
 		case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 			raw := withoutCode(n, source)
-			for _, m := range spaced.FindAllStringSubmatch(raw, -1) {
+			for _, m := range spacedAddress.FindAllStringSubmatch(raw, -1) {
 				if strings.Contains(m[1], " ") {
 					add(m[1])
 				}
 			}
-			for _, m := range annotated.FindAllStringSubmatch(raw, -1) {
+			for _, m := range annotatedPDF.FindAllStringSubmatch(raw, -1) {
 				add(m[1])
 			}
 		}

@@ -27,7 +27,7 @@ func TestAddresses(t *testing.T) {
 		"assets/a.png", "assets/b c.png", "assets/c%20d.pdf#page=3", "assets/e f.png", "assets/g.png", "assets/o.png", "assets/h&i.png",
 		"assets/v.mp4", "assets/j.png", "assets/k.zip", "assets/l.png", "assets/m.png", "assets/n.png", "assets/p.pdf", "assets/q.png", "assets/图 片.png",
 	}
-	got := addresses(markdown)
+	got := linkedAddresses(markdown)
 	got = slices.DeleteFunc(got, func(a string) bool { return !assetAddress(a) })
 	slices.Sort(got)
 	slices.Sort(want)
@@ -106,7 +106,7 @@ func FuzzParseAsset(f *testing.F) {
 		if a.notebook != "" && !a.notebook.Valid() {
 			t.Fatalf("%q is in the notebook %q", text, a.notebook)
 		}
-		if !a.means(a.given) || !a.means(a.plain) {
+		if !a.isAddress(a.given) || !a.isAddress(a.plain) {
 			t.Fatalf("%q does not mean itself", text)
 		}
 		for _, s := range a.spellings() {

@@ -56,7 +56,7 @@ func renameAsset() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := unambiguous(ctx, r, at); err != nil {
+		if err := checkUnambiguous(ctx, r, at); err != nil {
 			return nil, err
 		}
 		renamed, err := r.Kernel.RenameAsset(ctx, action.AssetTail(at), name)
@@ -98,7 +98,7 @@ func newStem(r *action.Request, at, given string) (string, error) {
 // checkUnambiguous refuses an asset in the folder of a notebook or document if the kernel would rename another one. The
 // kernel gets the path from assets/ on, as documents write it, and the common folder or another notebook may have a
 // file with the same path.
-func unambiguous(ctx context.Context, r *action.Request, at string) error {
+func checkUnambiguous(ctx context.Context, r *action.Request, at string) error {
 	if action.AssetTail(at) == at {
 		return nil
 	}
@@ -173,8 +173,8 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 			return nil, err
 		}
 	}
-	left, err := r.Kernel.Naming(ctx, forms)
-	for _, b := range left {
+	remaining, err := r.Kernel.Naming(ctx, forms)
+	for _, b := range remaining {
 		stale = append(stale, b.ID)
 	}
 	return stale, err

@@ -75,7 +75,7 @@ func uploadAsset() *action.Action {
 			return nil, err
 		}
 		defer f.Close()
-		if stop, err := tooMuch(r, info.Size(), a.Large); stop != nil || err != nil {
+		if stop, err := checkSize(r, info.Size(), a.Large); stop != nil || err != nil {
 			return stop, err
 		}
 		name := freshName(filepath.Base(at.rel))
@@ -131,7 +131,7 @@ func uploadDir(text string) (string, error) {
 }
 
 // tooMuch refuses a file above the limit, and asks for one above the threshold.
-func tooMuch(r *action.Request, size int64, confirmed bool) (stop any, err error) {
+func checkSize(r *action.Request, size int64, confirmed bool) (stop any, err error) {
 	limit := r.Workspace.LocalFiles().MaxUpload
 	if limit <= 0 {
 		limit = defaultMaxUpload

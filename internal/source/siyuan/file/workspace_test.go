@@ -19,11 +19,11 @@ import (
 
 // Assets of the world. All but loose are shown by a document.
 const (
-	shown  = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
-	spaced = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20
-	shared = "assets/both-20240101120000-ccccccc.png"   // in the open and in the other notebook
-	secret = "assets/CANARY-20240101120000-ddddddd.png"
-	loose  = "assets/sub/loose-20240101120000-eeeeeee.txt"
+	shown         = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
+	spacedAddress = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20
+	shared        = "assets/both-20240101120000-ccccccc.png"   // in the open and in the other notebook
+	secret        = "assets/CANARY-20240101120000-ddddddd.png"
+	loose         = "assets/sub/loose-20240101120000-eeeeeee.txt"
 )
 
 // workspace is a kernel with two notebooks, assets and templates, and an allowed folder.
@@ -41,14 +41,14 @@ func newWorkspace(t *testing.T) *workspace {
 	t.Parallel()
 	w := &workspace{Kit: actiontest.New(t), t: t}
 	w.nb, w.other = kernel.ID(w.Notebook("Open 打开")), kernel.ID(w.Notebook("Other CANARY"))
-	for _, p := range []string{shown, spaced, shared, secret, loose} {
+	for _, p := range []string{shown, spacedAddress, shared, secret, loose} {
 		w.File("/data/"+p, []byte("content of "+p))
 	}
 	w.own = string(w.other) + "/assets/own-20240101120000-fffffff.png"
 	w.File("/data/"+w.own, []byte("own"))
 	w.File("/data/templates/work/meeting 会议.md", []byte("# .action{.title}\n\n会议 notes"))
 	w.File("/data/emojis/a.png", []byte("emoji"))
-	w.doc = kernel.ID(w.Doc(string(w.nb), "/Doc 文档", "![plan]("+shown+` "title")`+"\n\n![red]("+strings.ReplaceAll(spaced, " ", "%20")+
+	w.doc = kernel.ID(w.Doc(string(w.nb), "/Doc 文档", "![plan]("+shown+` "title")`+"\n\n![red]("+strings.ReplaceAll(spacedAddress, " ", "%20")+
 		")\n\n[both]("+shared+")"))
 	w.their = kernel.ID(w.Doc(string(w.other), "/CANARY", "![c]("+secret+")\n\n![b]("+shared+")"))
 	dir, err := filepath.EvalSymlinks(t.TempDir())
