@@ -12,7 +12,7 @@ import (
 )
 
 // Front and back of a card, and how it is to be reviewed.
-type sides struct {
+type cardSides struct {
 	HPath  string `json:"hPath,omitempty"`
 	Front  string `json:"front" about:"what is asked"`
 	Back   string `json:"back" about:"the answer"`
@@ -35,8 +35,8 @@ type block struct {
 }
 
 // sidesOf reads the blocks of cards and turns them into questions and answers.
-func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]sides, error) {
-	out := map[kernel.ID]sides{}
+func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]cardSides, error) {
+	out := map[kernel.ID]cardSides{}
 	for chunk := range slices.Chunk(ids, 50) {
 		rows, err := kernel.SQL[block](ctx, r.Kernel, "SELECT DISTINCT id, type, markdown, hpath FROM blocks WHERE id IN ("+kernel.QuoteIDs(chunk)+") LIMIT 200")
 		if err != nil {
@@ -61,32 +61,32 @@ func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kerne
 }
 
 // verbatim are the types of blocks whose text has no marks.
-var verbatim = map[string]bool{"c": true, "m": true, "html": true}
+var verbatimTypes = map[string]bool{"c": true, "m": true, "html": true}
 
 // nested are the types whose children are the back.
-var nested = map[string]string{"h": "heading", "s": "super-block", "l": "list", "i": "list"}
+var nestedTypes = map[string]string{"h": "heading", "s": "super-block", "l": "list", "i": "list"}
 
-func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, error) {
-	kind, ok := nested[b.Type]
+func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (cardSides, error) {
+	kind, ok := nestedTypes[b.Type]
 	switch {
-	case verbatim[b.Type]:
-		return bare(content.Clean(b.Markdown)), nil
+	case verbatimTypes[b.Type]:
+		return plainCard(content.Clean(b.Markdown)), nil
 	case !ok:
 		return plainSides(content.Clean(b.Markdown)), nil
 	}
 	children, err := r.Kernel.ChildBlocks(ctx, b.ID)
 	if err != nil {
-		return sides{}, err
+		return cardSides{}, err
 	}
 	if b.Type == "l" && len(children) > 0 { // the first item of a list holds question and answer, and so may the others
 		first, err := r.Kernel.ChildBlocks(ctx, children[0].ID)
 		if err != nil {
-			return sides{}, err
+			return cardSides{}, err
 		}
 		children = append(first, children[1:]...)
 	}
 	if err := content.RedactBlocks(ctx, r, children); err != nil {
-		return sides{}, err
+		return cardSides{}, err
 	}
 	var parts []string
 	for _, c := range children {
@@ -100,7 +100,7 @@ func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (sides, erro
 	if back == "" {
 		return plainSides(front), nil
 	}
-	return sides{Front: front, Back: back, Review: review{kind, front, back, true}}, nil
+	return cardSides{Front: front, Back: back, Review: review{kind, front, back, true}}, nil
 }
 
 func firstLine(s string) string {
@@ -110,13 +110,13 @@ func firstLine(s string) string {
 
 // hiddenMark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
 // there are no marks.
-var mark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
+var hiddenMark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 
 // plainSides returns a card of one paragraph: its marks are what is asked for.
-func plainSides(text string) sides {
+func plainSides(text string) cardSides {
 	var answers []string
 	fill := func(with func(answer string) string) string {
-		return mark.ReplaceAllStringFunc(text, func(found string) string {
+		return hiddenMark.ReplaceAllStringFunc(text, func(found string) string {
 			if found[0] == '`' {
 				return found
 			}
@@ -128,11 +128,13 @@ func plainSides(text string) sides {
 		return "____"
 	})
 	if len(answers) == 0 {
-		return bare(text)
+		return plainCard(text)
 	}
 	back := fill(func(answer string) string { return answer })
-	return sides{Front: front, Back: back, Review: review{"cloze", front, strings.Join(answers, "; "), true}}
+	return cardSides{Front: front, Back: back, Review: review{"cloze", front, strings.Join(answers, "; "), true}}
 }
 
 // bare returns a card with nothing to compare an answer with.
-func bare(text string) sides { return sides{Front: text, Review: review{Kind: "plain", Prompt: text}} }
+func plainCard(text string) cardSides {
+	return cardSides{Front: text, Review: review{Kind: "plain", Prompt: text}}
+}

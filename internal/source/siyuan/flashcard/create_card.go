@@ -68,7 +68,7 @@ func (a *cardArgs) deck(ctx context.Context, r *action.Request) (kernel.Deck, er
 
 // verify reads back whether the blocks belong to the deck, or do not any more.
 func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) error {
-	wrong, err := mismatched(ctx, r, a, want)
+	wrong, err := notAsWanted(ctx, r, a, want)
 	if err != nil || len(wrong) == 0 {
 		return err
 	}
@@ -80,7 +80,7 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 }
 
 // mismatched returns the blocks of which it is not so that they belong to the deck, or do not.
-func mismatched(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
+func notAsWanted(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
 	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
 	var out []kernel.ID
 	for _, id := range a.Blocks {
@@ -111,7 +111,7 @@ func removeCard() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		plain, err := mismatched(ctx, r, &a, true)
+		plain, err := notAsWanted(ctx, r, &a, true)
 		if err != nil {
 			return nil, err
 		}

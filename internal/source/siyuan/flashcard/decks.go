@@ -50,13 +50,13 @@ func getDecks() *action.Action {
 		}
 		out := getDecksResult{}
 		for _, d := range decks {
-			shown := listedDeck{d.ID, d.Name, nil, d.Created, d.Updated}
+			listed := listedDeck{d.ID, d.Name, nil, d.Created, d.Updated}
 			if !restricted {
-				shown.Size = &d.Size
+				listed.Size = &d.Size
 			} else {
-				shown.Updated = "" // it tells of changes to what is hidden
+				listed.Updated = "" // it tells of changes to what is hidden
 			}
-			out.Decks = append(out.Decks, shown)
+			out.Decks = append(out.Decks, listed)
 		}
 		return out, nil
 	})

@@ -63,7 +63,7 @@ func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, 
 	if err != nil {
 		return nil, err
 	}
-	out, err := whole(ctx, r, kernel.BuiltInDeck, list)
+	out, err := allDue(ctx, r, kernel.BuiltInDeck, list)
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel
 	if err != nil {
 		return nil, err
 	}
-	return whole(ctx, r, deck, list)
+	return allDue(ctx, r, deck, list)
 }
 
 // allDue returns all due cards of a deck that may be read. The kernel's list may hold only a random few, so that those
 // of one document may all be missing. The rest is found among all cards of the deck.
-func whole(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
+func allDue(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
 	if len(list.Cards) >= list.Due {
 		return list.Cards, nil
 	}

@@ -26,7 +26,7 @@ type listArgs struct {
 
 type dueCard struct {
 	kernel.DueCard
-	sides
+	cardSides
 }
 
 type dueList struct {
@@ -69,7 +69,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 		return nil, err
 	}
 	due = slices.DeleteFunc(due, func(c kernel.DueCard) bool { return slices.Contains(a.Seen, seenCard{c.CardID}) })
-	if due, err = visible(ctx, r, due, s.within); err != nil {
+	if due, err = visibleCards(ctx, r, due, s.within); err != nil {
 		return nil, err
 	}
 	sorting.By(due, inTurn)
@@ -113,7 +113,7 @@ func inTurn(a, b kernel.DueCard) int {
 }
 
 // visible returns the cards whose blocks are within a scope and may be read.
-func visible(ctx context.Context, r *action.Request, due []kernel.DueCard, within func(action.Target) bool) ([]kernel.DueCard, error) {
+func visibleCards(ctx context.Context, r *action.Request, due []kernel.DueCard, within func(action.Target) bool) ([]kernel.DueCard, error) {
 	places, err := r.Places(ctx, blocksOf(due))
 	if err != nil {
 		return nil, err

@@ -65,12 +65,12 @@ func ratingInWords(args json.RawMessage) json.RawMessage {
 	if rating.Type != gjson.String {
 		return args
 	}
-	others := action.DropArgs(slices.Clone(args), "rating")
+	rest := action.DropArgs(slices.Clone(args), "rating")
 	switch word := strings.ToLower(strings.TrimSpace(rating.Str)); word {
 	case "again", "hard", "good", "easy":
-		return action.SetArg(others, "rating", strconv.Itoa(1+slices.Index([]string{"again", "hard", "good", "easy"}, word)))
+		return action.SetArg(rest, "rating", strconv.Itoa(1+slices.Index([]string{"again", "hard", "good", "easy"}, word)))
 	case "skip":
-		return action.SetArg(others, "skip", "true")
+		return action.SetArg(rest, "skip", "true")
 	}
 	return args
 }
