@@ -42,7 +42,7 @@ func ls() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a lsArgs) (any, error) {
 		targets := r.Targets("path")
 		if len(targets) == 0 {
-			items, err := roots(ctx, r)
+			items, err := rootItems(ctx, r)
 			return lsResult{"/", items}, err
 		}
 		f, err := folderOf(ctx, r, targets[0])
@@ -62,14 +62,14 @@ func ls() *action.Action {
 }
 
 // roots returns the notebooks that may be read, and the virtual files.
-func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
+func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	items := make([]lsItem, len(visible), len(visible)+2)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(pool)
+	group.SetLimit(maxParallel)
 	for i := range visible {
 		n := &visible[i]
 		f := notebookFolder(visible, n)
@@ -93,10 +93,10 @@ func roots(ctx context.Context, r *action.Request) ([]lsItem, error) {
 }
 
 // pool is how many requests of one call run at once.
-const pool = 8
+const maxParallel = 8
 
 // shown returns the path that callers use for a target.
-func shown(ctx context.Context, r *action.Request, t action.Target) string {
+func callerPath(ctx context.Context, r *action.Request, t action.Target) string {
 	path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
 	if err != nil {
 		return t.Subject
@@ -120,7 +120,7 @@ func folderOf(ctx context.Context, r *action.Request, t action.Target) (folder, 
 	if err != nil {
 		return folder{}, err
 	}
-	return folder{t.Notebook, t.Path, shown(ctx, r, t)}, nil
+	return folder{t.Notebook, t.Path, callerPath(ctx, r, t)}, nil
 }
 
 // child is a document in a folder.

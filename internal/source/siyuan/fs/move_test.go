@@ -31,7 +31,7 @@ func TestMv(t *testing.T) {
 		if !got.Get("success").Bool() || got.Get("movedTo").String() != step.moved || got.Get("path").String() != step.from || got.Get("id").String() != string(doc) {
 			t.Errorf("%s to %s: %s", step.from, step.to, got.Raw)
 		}
-		if text := shown(t, kit, step.child); text != "y" {
+		if text := callerPath(t, kit, step.child); text != "y" {
 			t.Errorf("%s holds %q", step.child, text)
 		}
 		kit.Refused(t, act(t, "read"), args("path", step.from), tool.NotFound)
@@ -60,7 +60,7 @@ func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
 	add(doc, "after")
 	add(sub, "after")
 	for path, want := range map[string]string{"/Work/Plan": "x\n\nelsewhere\n\nafter", "/Work/Plan/Sub": "y\n\nelsewhere\n\nafter"} {
-		if text := shown(t, kit, path); text != want {
+		if text := callerPath(t, kit, path); text != want {
 			t.Errorf("%s holds %q", path, text)
 		}
 	}
@@ -98,7 +98,7 @@ func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 	if !got.Get("partial").Bool() || got.Get("success").Bool() || got.Get("movedTo").String() != "/Work/B/A" || got.Get("warning").String() == "" {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := shown(t, kit, "/Work/B/A"); text != "x" {
+	if text := callerPath(t, kit, "/Work/B/A"); text != "x" {
 		t.Errorf("it holds %q", text)
 	}
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))

@@ -39,7 +39,7 @@ func move() *action.Action {
 		Effect: func(r *action.Request) string {
 			return "move this document and all below it to " + r.Target("to").Subject
 		},
-		Inverse: moveBack,
+		Inverse: moveInverse,
 	}, runMove)
 }
 
@@ -63,13 +63,13 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := moveResult{Success: true, Path: shown(ctx, r, from), MovedTo: shown(ctx, r, to), ID: from.ID}
+	out := moveResult{Success: true, Path: callerPath(ctx, r, from), MovedTo: callerPath(ctx, r, to), ID: from.ID}
 	if parent != "" {
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{from.ID}, parent); err != nil {
 			return nil, err
 		}
 		r.RefreshTree()
-		path, err := arrived(ctx, r, from, to, parent)
+		path, err := verifyMoved(ctx, r, from, to, parent)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	if from.Title != to.Title {
 		r.RefreshTree()
 		r.RefreshDocument(from.ID)
-		if err := rename(ctx, r, from, to, &out); err != nil {
+		if err := renameMoved(ctx, r, from, to, &out); err != nil {
 			if parent == "" {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func newParent(ctx context.Context, r *action.Request, from, to action.Target) (
 	case to.ID != "":
 		return "", &tool.Error{
 			Op: "move", Kind: tool.Exists, Subject: to.Subject, Message: "there is a document at the new path",
-			Hint: "choose another title; to put it below that document, add the title: to=" + strings.TrimSuffix(shown(ctx, r, to), "/") + "/" + action.EncodeName(from.Title),
+			Hint: "choose another title; to put it below that document, add the title: to=" + strings.TrimSuffix(callerPath(ctx, r, to), "/") + "/" + action.EncodeName(from.Title),
 		}
 	case to.Root == from.ID, to.Notebook == from.Notebook && strings.HasPrefix(to.HPath, from.HPath+"/") && to.Root != "":
 		below, err := r.Place(ctx, access.Document, string(to.Root))
@@ -133,7 +133,7 @@ func parentOf(t action.Target) kernel.ID {
 
 // verifyMoved makes sure that a document was moved, and returns its storage path: the kernel answers
 // code 0 where it does nothing.
-func arrived(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
+func verifyMoved(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
 	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)
 	if err != nil || notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
 		return path, err
@@ -145,7 +145,7 @@ func arrived(ctx context.Context, r *action.Request, from, to action.Target, par
 }
 
 // rename gives the document its new title, and says where it really is.
-func rename(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
+func renameMoved(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
 	err := r.Kernel.RenameDocument(ctx, from.ID, to.Title)
 	now, look := r.Kernel.HPathByID(context.WithoutCancel(ctx), from.ID)
 	if look != nil {
@@ -159,18 +159,18 @@ func rename(ctx context.Context, r *action.Request, from, to action.Target, out 
 		}
 	}
 	to.HPath = now
-	out.MovedTo = shown(ctx, r, to)
+	out.MovedTo = callerPath(ctx, r, to)
 	return err
 }
 
 // moveBack moves the document from where it will be to where it is.
-func moveBack(_ context.Context, r *action.Request) (*action.Inverse, error) {
+func moveInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	from, to := r.Target("from"), r.Target("to")
-	there := to.Subject
+	dest := to.Subject
 	if to.What == access.Notebook {
-		there = strings.TrimSuffix(there, "/") + "/" + action.EncodeName(from.Title)
+		dest = strings.TrimSuffix(dest, "/") + "/" + action.EncodeName(from.Title)
 	}
-	args, err := action.Encode(map[string]any{"from": there, "to": from.Subject})
+	args, err := action.Encode(map[string]any{"from": dest, "to": from.Subject})
 	return &action.Inverse{Tool: "fs", Action: "mv", Args: args}, err
 }
 
@@ -203,10 +203,10 @@ func remove() *action.Action {
 		targets := r.Targets("path")
 		if len(targets) == 0 {
 			path, _ := virtualFile(r, a.Path)
-			if err := writable(path); err != nil {
+			if err := checkWritable(path); err != nil {
 				return nil, err
 			}
-			return removeResult{Success: true, Path: path}, remember(ctx, r, "")
+			return removeResult{Success: true, Path: path}, saveMemory(ctx, r, "")
 		}
 		t := targets[0]
 		if err := r.Kernel.RemoveDocument(ctx, t.ID); err != nil {
@@ -214,6 +214,6 @@ func remove() *action.Action {
 		}
 		r.RefreshDocument(t.ID)
 		r.RefreshTree()
-		return removeResult{true, shown(ctx, r, t), t.ID}, nil
+		return removeResult{true, callerPath(ctx, r, t), t.ID}, nil
 	})
 }

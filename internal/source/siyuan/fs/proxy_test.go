@@ -94,7 +94,7 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	between(t, kit, accepts("/api/block/appendBlock"))
 	kit.ResetCalls()
 	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch)
-	if text := shown(t, kit, "/Work/Doc"); text != "old" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "old" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -118,7 +118,7 @@ func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 		return body, ""
 	})
 	kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.API)
-	if text := shown(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
 		t.Errorf("the document holds %q", text)
 	}
 }

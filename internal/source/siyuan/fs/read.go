@@ -49,7 +49,7 @@ func read() *action.Action {
 				return nil, err
 			}
 		}
-		return readResult{shown(ctx, r, targets[0]), w}, nil
+		return readResult{callerPath(ctx, r, targets[0]), w}, nil
 	})
 }
 
@@ -77,7 +77,7 @@ func virtualFile(r *action.Request, given string) (path, text string) {
 }
 
 // writable returns an error for the virtual file that is not the agent's to change.
-func writable(path string) error {
+func checkWritable(path string) error {
 	if path == action.AgentsFile {
 		return nil
 	}
@@ -88,7 +88,7 @@ func writable(path string) error {
 }
 
 // remember writes the agent's memory into the tool config.
-func remember(ctx context.Context, r *action.Request, text string) error {
+func saveMemory(ctx context.Context, r *action.Request, text string) error {
 	if len(text) > maxMemory {
 		return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")
 	}

@@ -40,12 +40,12 @@ func reorder() *action.Action {
 		Positional: []string{"path"},
 		Result:     reorderResult{},
 		Example:    `{"path":"/Work notes","orderedPaths":["/Work notes/B","/Work notes/A"]}`,
-		Inverse:    orderBack,
+		Inverse:    orderInverse,
 	}, runReorder)
 }
 
 // orderBack returns the order that is shown now. What it was sorted by is not put back.
-func orderBack(ctx context.Context, r *action.Request) (*action.Inverse, error) {
+func orderInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	f, err := folderOf(ctx, r, r.Target("path"))
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 	if err != nil {
 		return nil, err
 	}
-	ids, err := chosen(r, f, children, a.OrderedPaths)
+	ids, err := orderedIDs(r, f, children, a.OrderedPaths)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 
 // orderedIDs returns the ids of children in the order of the paths given. Each must be there once; a name alone does as
 // well.
-func chosen(r *action.Request, f folder, children []child, ordered []string) ([]kernel.ID, error) {
+func orderedIDs(r *action.Request, f folder, children []child, ordered []string) ([]kernel.ID, error) {
 	byPath := map[string]kernel.ID{}
 	var all []string
 	for _, c := range children {

@@ -48,13 +48,13 @@ func replace() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		return replaceResult{true, shown(ctx, r, t), done}, nil
+		return replaceResult{true, callerPath(ctx, r, t), done}, nil
 	})
 }
 
 func replaceVirtual(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
 	path, text := virtualFile(r, a.Path)
-	if err := writable(path); err != nil {
+	if err := checkWritable(path); err != nil {
 		return nil, err
 	}
 	text, done, err := content.ReplaceText(path, text, a.Edit)
@@ -62,7 +62,7 @@ func replaceVirtual(ctx context.Context, r *action.Request, a replaceArgs) (any,
 		return nil, err
 	}
 	if done.Changed {
-		err = remember(ctx, r, text)
+		err = saveMemory(ctx, r, text)
 	}
 	return replaceResult{true, path, done}, err
 }

@@ -28,7 +28,7 @@ func TestReplace(t *testing.T) {
 	got := kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", []any{
 		edit("第一", "第二", false), edit("word", "term", true), edit("- two", "- TWO\n- three", false), edit("last", "last\n\n## More\n\nend 完", false),
 	}))
-	if text := shown(t, kit, "/Work/Doc"); text != "# Title\n\nfirst 第二 term\n\n- one\n- TWO\n- three\n\n> quote term\n\nlast\n\n## More\n\nend 完" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "# Title\n\nfirst 第二 term\n\n- one\n- TWO\n- three\n\n> quote term\n\nlast\n\n## More\n\nend 完" {
 		t.Errorf("the document holds %q", text)
 	}
 	if !got.Get("changed").Bool() || got.Get("editsApplied").Int() != 4 ||
@@ -58,13 +58,13 @@ func TestReplaceTakesWhatReadShows(t *testing.T) {
 	if _, err := kit.Client.Append(t.Context(), doc, "markdown", "see `very`\u200b useful **red**{: style=\"color: red;\"} end"); err != nil {
 		t.Fatal(err)
 	}
-	text := shown(t, kit, "/Work/Doc")
+	text := callerPath(t, kit, "/Work/Doc")
 	line := text[strings.LastIndex(text, "\n")+1:]
 	if strings.ContainsAny(line, "\u200b{") {
 		t.Fatalf("read shows %q", line)
 	}
 	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("`very` useful", "good", false)))
-	if got := shown(t, kit, "/Work/Doc"); !strings.Contains(got, "see good **red**") {
+	if got := callerPath(t, kit, "/Work/Doc"); !strings.Contains(got, "see good **red**") {
 		t.Errorf("the document holds %q", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestReplaceKeepsCode(t *testing.T) {
 	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "one "+code))
 	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)))
 	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("two", "three\n\nfour `<i>`", false)))
-	if got := shown(t, kit, "/Work/Doc"); got != "three\n\nfour `<i>` "+code {
+	if got := callerPath(t, kit, "/Work/Doc"); got != "three\n\nfour `<i>` "+code {
 		t.Errorf("the document holds %q", got)
 	}
 }
@@ -144,11 +144,11 @@ func TestReplaceAliases(t *testing.T) {
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one one")
 	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "old", "one", "new", "two", "replaceAll", "true"))
-	if text := shown(t, kit, "/Work/Doc"); text != "two two" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "two two" {
 		t.Errorf("the document holds %q", text)
 	}
 	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", `[{"old":"two two","new":"3"}]`))
-	if text := shown(t, kit, "/Work/Doc"); text != "3" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "3" {
 		t.Errorf("the document holds %q", text)
 	}
 	for _, left := range []string{

@@ -83,16 +83,16 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 	case err != nil:
 		return nil, err
 	case len(targets) > 0:
-		out.Path = shown(ctx, r, targets[0])
+		out.Path = callerPath(ctx, r, targets[0])
 		err = s.documents(ctx, &targets[0])
 	case normal == "/":
 		if err = s.documents(ctx, nil); err == nil {
-			s.virtual(action.AgentsFile)
-			s.virtual(action.UserRulesFile)
+			s.searchVirtual(action.AgentsFile)
+			s.searchVirtual(action.UserRulesFile)
 		}
 	default:
 		out.Path = normal
-		s.virtual(normal)
+		s.searchVirtual(normal)
 	}
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 		return err
 	}
 	rows, err := kernel.SQL[document](ctx, s.r.Kernel,
-		"SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND "+where+s.plausible(where, restricted)+" ORDER BY box, hpath, id LIMIT 100000")
+		"SELECT DISTINCT id, box, hpath FROM blocks WHERE type = 'd' AND "+where+s.candidateCondition(where, restricted)+" ORDER BY box, hpath, id LIMIT 100000")
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 //
 // Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded
 // queries found, and anchors of references. The number of documents that are looked at must not depend on these.
-func (s *searcher) plausible(where string, restricted bool) string {
+func (s *searcher) candidateCondition(where string, restricted bool) string {
 	if s.args.Regex {
 		return ""
 	}
@@ -254,7 +254,7 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 	hits := make([][]hit, len(documents))
 	var last atomic.Pointer[error]
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(pool)
+	group.SetLimit(maxParallel)
 	for i, d := range documents {
 		group.Go(func() error {
 			kramdown, err := s.r.Kernel.Kramdown(groupCtx, d.ID)
@@ -316,7 +316,7 @@ func (s *searcher) tellApart(ctx context.Context, hits []hit) error {
 }
 
 // virtual searches a virtual file.
-func (s *searcher) virtual(path string) {
+func (s *searcher) searchVirtual(path string) {
 	_, text := virtualFile(s.r, path)
 	s.hits = append(s.hits, s.lines(path, text)...)
 }

@@ -77,7 +77,7 @@ func TestSearchFindsWhatReadShows(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "# A\n\ntext\n\n- one\n- two target\n\n> q\n\ntarget")
-	lines := strings.Split(shown(t, kit, "/Work/Doc"), "\n")
+	lines := strings.Split(callerPath(t, kit, "/Work/Doc"), "\n")
 	hits := kit.Must(t, act(t, "search"), args("path", "/Work/Doc", "query", "target")).Get("data").Array()
 	if len(hits) != 2 {
 		t.Fatalf("%d hits, want 2", len(hits))
@@ -166,7 +166,7 @@ func TestSearchFindsAllThatIsShown(t *testing.T) {
 		"- one\n  - two_three\n    para\n- [x] done\n\n1. ```js\n   a_b = [\"1 < 2\"];\n   ```\n\n> quote\n> > inner\n\n"+
 		"```go\nfunc f() { return '?' }\n\n\ttab\n```\n\n$$\n\\frac{a}{b} & c\n$$\n\n| a | b_c |\n|:--|--:|\n| 1 \\| x | **2** |\n\n---\n\n"+
 		"{{{row\nleft\n\nright\n}}}\n\nfamily 👨‍👩‍👧 😀 中文，标点。\n\nΣίσυφος straße İI K")
-	lines := strings.Split(shown(t, kit, "/Work/Doc"), "\n")
+	lines := strings.Split(callerPath(t, kit, "/Work/Doc"), "\n")
 	for i, line := range lines {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -197,7 +197,7 @@ func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
 	want := []string{"/Work/100%252F", "/Work/Twice#" + string(second)}
 	paths := texts(got, "data.#.path")
 	for i, path := range paths {
-		if text := shown(t, kit, path); !strings.Contains(text, "second") {
+		if text := callerPath(t, kit, path); !strings.Contains(text, "second") {
 			t.Errorf("%s holds %q", path, text)
 		}
 		if path != want[i] {

@@ -44,7 +44,7 @@ func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
 	path := inside.Get("items.0.path").String()
 	kit.Must(t, act(t, "replace"), args("path", path, "edit", edit("draft", "final", false)))
 	found := kit.Must(t, act(t, "search"), args("query", "final")).Get("data.0.path").String()
-	if text := shown(t, kit, found); text != "final" || found != path {
+	if text := callerPath(t, kit, found); text != "final" || found != path {
 		t.Errorf("%s holds %q", found, text)
 	}
 }

@@ -56,11 +56,11 @@ func tree() *action.Action {
 		Result:     treeResult{},
 		Example:    `{"path":"/Work notes","maxDepth":2}`,
 	}, func(ctx context.Context, r *action.Request, a treeArgs) (any, error) {
-		t := grower{r: r, result: treeResult{Path: "/", MaxDepth: a.MaxDepth, Errors: []treeError{}, Tree: []*node{}}}
-		if err := t.plant(ctx); err != nil {
+		t := treeBuilder{r: r, result: treeResult{Path: "/", MaxDepth: a.MaxDepth, Errors: []treeError{}, Tree: []*node{}}}
+		if err := t.addRoots(ctx); err != nil {
 			return nil, err
 		}
-		if err := t.grow(ctx); err != nil {
+		if err := t.addLevels(ctx); err != nil {
 			return nil, err
 		}
 		return t.result, nil
@@ -68,7 +68,7 @@ func tree() *action.Action {
 }
 
 // grower builds a tree level by level.
-type grower struct {
+type treeBuilder struct {
 	r      *action.Request
 	level  []*node // the nodes whose children are listed next
 	nodes  int
@@ -78,7 +78,7 @@ type grower struct {
 }
 
 // plant puts the first level into the tree.
-func (t *grower) plant(ctx context.Context) error {
+func (t *treeBuilder) addRoots(ctx context.Context) error {
 	t.failed = map[*node]bool{}
 	targets := t.r.Targets("path")
 	if len(targets) > 0 {
@@ -115,7 +115,7 @@ func (t *grower) plant(ctx context.Context) error {
 }
 
 // nodesOf makes nodes of documents and notes those that have children.
-func (t *grower) nodesOf(parent *node, f folder, children []child) []*node {
+func (t *treeBuilder) nodesOf(parent *node, f folder, children []child) []*node {
 	out := make([]*node, len(children))
 	for i, c := range children {
 		n := &node{Name: c.Name, Path: c.human, Children: []*node{}, folder: folder{f.notebook, c.Path, c.human}}
@@ -133,13 +133,13 @@ func (t *grower) nodesOf(parent *node, f folder, children []child) []*node {
 }
 
 // grow lists level after level.
-func (t *grower) grow(ctx context.Context) error {
+func (t *treeBuilder) addLevels(ctx context.Context) error {
 	for depth := 0; depth < t.result.MaxDepth && len(t.level) > 0 && t.nodes < maxNodes; depth++ {
 		level := t.level
 		t.level = nil
 		lists := make([][]child, len(level))
 		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(pool)
+		group.SetLimit(maxParallel)
 		for i, n := range level {
 			group.Go(func() error {
 				children, err := list(groupCtx, t.r, n.folder)
@@ -177,7 +177,7 @@ func (t *grower) grow(ctx context.Context) error {
 	return nil
 }
 
-func (t *grower) fail(n *node, message string) {
+func (t *treeBuilder) fail(n *node, message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[n] = true

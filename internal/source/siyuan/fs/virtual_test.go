@@ -17,7 +17,7 @@ func TestAgentsFileIsTheMemory(t *testing.T) {
 	if got := kit.Must(t, act(t, "write"), args("path", "/AGENTS.md", "markdown", "# Rules 规则\n\nfirst")); !got.Get("created").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := shown(t, kit, "AGENTS.md"); text != "# Rules 规则\n\nfirst" || kit.Config.Memory != text {
+	if text := callerPath(t, kit, "AGENTS.md"); text != "# Rules 规则\n\nfirst" || kit.Config.Memory != text {
 		t.Errorf("the memory is %q, the config has %q", text, kit.Config.Memory)
 	}
 	kit.Refused(t, act(t, "write"), args("path", "/AGENTS.md", "markdown", "x"), tool.Exists)
@@ -45,7 +45,7 @@ func TestUserRulesAreForReadingOnly(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	kit.Config.UserRules = "be kind"
-	if text := shown(t, kit, "/USER_RULES.md"); text != "be kind" {
+	if text := callerPath(t, kit, "/USER_RULES.md"); text != "be kind" {
 		t.Errorf("got %q", text)
 	}
 	kit.Refused(t, act(t, "write"), args("path", "/USER_RULES.md", "markdown", "x", "overwrite", true), tool.Denied)

@@ -73,7 +73,7 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	out.ID, out.Path = t.ID, shown(ctx, r, t)
+	out.ID, out.Path = t.ID, callerPath(ctx, r, t)
 	r.RefreshDocument(out.ID)
 	r.RefreshTree()
 	return out, nil
@@ -105,18 +105,18 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	if t.Root != "" && !strings.HasSuffix(path, "/"+string(t.Root)+"/"+string(id)+".sy") {
 		// Another document has the parent's path, too, and the kernel took that one.
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, t.Root); err != nil {
-			return t, half(t, err)
+			return t, createdElsewhere(t, err)
 		}
 	}
-	if t, err = titled(ctx, r, t); err != nil {
-		return t, half(t, err)
+	if t, err = fixTitle(ctx, r, t); err != nil {
+		return t, createdElsewhere(t, err)
 	}
 	return t, nil
 }
 
 // createdElsewhere is the error where a document is there and may not be at its path: to write it again would
 // make another one.
-func half(t action.Target, err error) error {
+func createdElsewhere(t action.Target, err error) error {
 	kind := tool.KindOf(err)
 	return &tool.Error{
 		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
@@ -127,7 +127,7 @@ func half(t action.Target, err error) error {
 
 // fixTitle gives a new document the title that its path ends in if it has another: the kernel takes
 // ".sy" for the end of a file's name.
-func titled(ctx context.Context, r *action.Request, t action.Target) (action.Target, error) {
+func fixTitle(ctx context.Context, r *action.Request, t action.Target) (action.Target, error) {
 	now, err := r.Kernel.HPathByID(ctx, t.ID)
 	if err == nil && strings.HasSuffix(t.Title, ".sy") && !strings.HasSuffix(now, ".sy") {
 		if err = r.Kernel.RenameDocument(ctx, t.ID, t.Title); err == nil {
@@ -140,7 +140,7 @@ func titled(ctx context.Context, r *action.Request, t action.Target) (action.Tar
 
 func writeVirtual(ctx context.Context, r *action.Request, a writeArgs) (any, error) {
 	path, text := virtualFile(r, a.Path)
-	if err := writable(path); err != nil {
+	if err := checkWritable(path); err != nil {
 		return nil, err
 	}
 	if text != "" && !a.Overwrite {
@@ -149,7 +149,7 @@ func writeVirtual(ctx context.Context, r *action.Request, a writeArgs) (any, err
 			Hint: `read it first; fs(action="replace") changes a part of it, fs(action="write", path=…, markdown=…, overwrite=true) replaces all of it`,
 		}
 	}
-	if err := remember(ctx, r, a.Markdown); err != nil {
+	if err := saveMemory(ctx, r, a.Markdown); err != nil {
 		return nil, err
 	}
 	return writeResult{Success: true, Path: path, Overwritten: text != "", Created: text == ""}, nil

@@ -28,7 +28,7 @@ func failure(t testing.TB, err error) *tool.Error {
 }
 
 // shown is what read shows.
-func shown(t testing.TB, kit *actiontest.Kit, path string) string {
+func callerPath(t testing.TB, kit *actiontest.Kit, path string) string {
 	t.Helper()
 	return kit.Must(t, act(t, "read"), args("path", path)).Get("content").String()
 }
@@ -42,7 +42,7 @@ func TestWriteCreates(t *testing.T) {
 	if !got.Get("success").Bool() || !got.Get("created").Bool() || got.Get("path").String() != "/Work/Plan/New 新" {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := shown(t, kit, "/Work/Plan/New 新"); text != "body 正文" {
+	if text := callerPath(t, kit, "/Work/Plan/New 新"); text != "body 正文" {
 		t.Errorf("the document holds %q, want the body without its title", text)
 	}
 	sent := kit.Writes()[2].Get("id").String()
@@ -65,7 +65,7 @@ func TestWriteSaysWhereTheDocumentIs(t *testing.T) {
 	} {
 		got := kit.Must(t, act(t, "write"), args("path", path, "markdown", "of "+path))
 		at := got.Get("path").String()
-		if text := shown(t, kit, at); at != want || text != "of "+path {
+		if text := callerPath(t, kit, at); at != want || text != "of "+path {
 			t.Errorf("%s: said to be at %s, want %s; that holds %q", path, at, want, text)
 		}
 	}
@@ -85,11 +85,11 @@ func TestWriteRefusesWhatExists(t *testing.T) {
 		t.Errorf("hint %q, writes %v", e.Hint, kit.Writes())
 	}
 	got := kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
-	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || shown(t, kit, "/Work/Plan") != "new 新\n\n- a" {
-		t.Errorf("got %s, text %q", got.Raw, shown(t, kit, "/Work/Plan"))
+	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || callerPath(t, kit, "/Work/Plan") != "new 新\n\n- a" {
+		t.Errorf("got %s, text %q", got.Raw, callerPath(t, kit, "/Work/Plan"))
 	}
 	kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "", "overwrite", true))
-	if text := shown(t, kit, "/Work/Plan"); text != "" {
+	if text := callerPath(t, kit, "/Work/Plan"); text != "" {
 		t.Errorf("an empty text leaves %q", text)
 	}
 }
@@ -131,7 +131,7 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	got := kit.Must(t, act(t, "write"), args("path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
 	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d %s `((%s))` [^1]",
 		para, target, para, secret, para)
-	if text := shown(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ") {
+	if text := callerPath(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ") {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	want += "\n\ne 20990101000000-zzzzzzz"
@@ -149,7 +149,7 @@ func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Ki
 	kit := actiontest.New(t)
 	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", markdown)
 	prepare(kit, doc)
-	before := shown(t, kit, "/Work/Doc")
+	before := callerPath(t, kit, "/Work/Doc")
 	kit.ResetCalls()
 	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if err == nil {
@@ -158,7 +158,7 @@ func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Ki
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("a refused overwrite wrote: %v", writes)
 	}
-	if after := shown(t, kit, "/Work/Doc"); after != before {
+	if after := callerPath(t, kit, "/Work/Doc"); after != before {
 		t.Errorf("the document is %q, was %q", after, before)
 	}
 	return failure(t, err)
@@ -273,7 +273,7 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
-	if text := shown(t, kit, "/Work/Doc"); text != "new" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "new" {
 		t.Errorf("it holds %q", text)
 	}
 }
@@ -330,7 +330,7 @@ func TestOverwriteTakesReferencesWithinTheDocumentAlong(t *testing.T) {
 	}
 	document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("the document itself ((%s 'Doc'))", doc))
 	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
-	if text := shown(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -382,7 +382,7 @@ func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
 			if err := kit.Client.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+			if text := callerPath(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
 				t.Errorf("%s: the document holds %q", mode, text)
 			}
 		})
@@ -401,7 +401,7 @@ func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
 	if err := kit.Client.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := shown(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+	if text := callerPath(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -416,7 +416,7 @@ func TestR_1_2_HalfDeletedKeepsTheOldTextInTheError(t *testing.T) {
 	if got := failure(t, err).Facts["recovery"]; got != "old one\n\nold two" {
 		t.Errorf("recovery %q in %v", got, err)
 	}
-	if text := shown(t, kit, "/Work/Doc"); !strings.Contains(text, "new") {
+	if text := callerPath(t, kit, "/Work/Doc"); !strings.Contains(text, "new") {
 		t.Errorf("the new text is gone: %q", text)
 	}
 }
@@ -437,7 +437,7 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 			if err := kit.Client.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if text := shown(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
+			if text := callerPath(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
 				t.Errorf("%s: the document holds %.60q", mode, text)
 			}
 			if n := len(kit.Writes()); n > 3 {
@@ -460,7 +460,7 @@ func TestWriteOfWhatWasReadAsKramdown(t *testing.T) {
 	kit.ResetCalls()
 	kit.Must(t, act(t, "write"), args("path", "/Work/Copy", "markdown", text))
 	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", text, "overwrite", true))
-	if got := shown(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\n- two") && !strings.HasPrefix(got, "one\n\n* two") {
+	if got := callerPath(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\n- two") && !strings.HasPrefix(got, "one\n\n* two") {
 		t.Errorf("it holds %q", got)
 	}
 	for _, c := range kit.Writes() {
