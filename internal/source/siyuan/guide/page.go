@@ -26,7 +26,7 @@ func Page(a *action.Action) string {
 	}
 	fmt.Fprintf(&b, "\n`%s`\n\n", a.Signature())
 	arguments(&b, a)
-	fmt.Fprintf(&b, "- Needs: %s\n", needs(a))
+	fmt.Fprintf(&b, "- Needs: %s\n", describeNeeds(a))
 	fmt.Fprintf(&b, "- Kind: %s\n", kind(a))
 	if len(a.Endpoints) > 0 {
 		fmt.Fprintf(&b, "- Endpoints: %s\n", strings.Join(a.Endpoints, ", "))
@@ -59,14 +59,14 @@ func arguments(b *strings.Builder, a *action.Action) {
 		if len(p.Enum) > 0 {
 			about += ": " + strings.Join(p.Enum, ", ")
 		}
-		var other []string
+		var aliases []string
 		for alias, to := range a.Aliases {
 			if to == p.Name {
-				other = append(other, alias)
+				aliases = append(aliases, alias)
 			}
 		}
-		if len(other) > 0 {
-			about += " (also " + strings.Join(sorted(other), ", ") + ")"
+		if len(aliases) > 0 {
+			about += " (also " + strings.Join(sorted(aliases), ", ") + ")"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", p.Name, typeName(&p), required, strings.Trim(string(p.Default), `"`), escape(about))
 	}
@@ -84,7 +84,7 @@ func typeName(p *action.Param) string {
 }
 
 // needs says which levels an action needs on what.
-func needs(a *action.Action) string {
+func describeNeeds(a *action.Action) string {
 	if len(a.Needs) == 0 {
 		return "no level: " + a.Unguarded
 	}
@@ -191,7 +191,7 @@ func CommandLine(a *action.Action) string {
 		if !v.Exists() {
 			break
 		}
-		words = append(words, word(v.String()))
+		words = append(words, shellWord(v.String()))
 	}
 	positional := len(words) - 3
 	root.ForEach(func(k, v gjson.Result) bool {
@@ -207,17 +207,17 @@ func CommandLine(a *action.Action) string {
 			words = append(words, "--no-"+kebab(name))
 		case v.IsArray() && flatStrings(v):
 			for _, item := range v.Array() {
-				words = append(words, flag, word(strings.ReplaceAll(item.String(), ",", `\,`)))
+				words = append(words, flag, shellWord(strings.ReplaceAll(item.String(), ",", `\,`)))
 			}
 		case v.IsObject() && flatTexts(a, name, v):
 			v.ForEach(func(k, m gjson.Result) bool {
-				words = append(words, "--"+kebab(k.String()), word(m.String()))
+				words = append(words, "--"+kebab(k.String()), shellWord(m.String()))
 				return true
 			})
 		case v.IsArray() || v.IsObject():
-			words = append(words, flag+"-json", word(compact(v.Raw)))
+			words = append(words, flag+"-json", shellWord(compactJSON(v.Raw)))
 		default:
-			words = append(words, flag, word(v.String()))
+			words = append(words, flag, shellWord(v.String()))
 		}
 		return true
 	})
@@ -252,7 +252,7 @@ func flatStrings(v gjson.Result) bool {
 	return len(v.Array()) > 0
 }
 
-func compact(raw string) string {
+func compactJSON(raw string) string {
 	var v any
 	if err := json.Unmarshal([]byte(raw), &v); err != nil {
 		return raw
@@ -265,7 +265,7 @@ func compact(raw string) string {
 }
 
 // word returns s as one word of a shell.
-func word(s string) string {
+func shellWord(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)
 	})
