@@ -32,7 +32,7 @@ const MaxUnusedAssets = 512
 // searches for the encoded name (assets.jsonl 49, 50).
 func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	const endpoint = "/api/asset/getUnusedAssets"
-	raw, err := ask[json.RawMessage](ctx, c, endpoint, readIndex, nil)
+	raw, err := callFor[json.RawMessage](ctx, c, endpoint, readIndex, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	}
 	var old struct{ UnusedAssets []string } // kernels before 3.7
 	if err := json.Unmarshal(raw, &old); err != nil {
-		return nil, unexpected(endpoint, read, err)
+		return nil, unexpectedData(endpoint, read, err)
 	}
 	return append([]string{}, old.UnusedAssets...), nil
 }
@@ -61,14 +61,14 @@ func (c *Client) RemoveUnusedAsset(ctx context.Context, path string) error {
 // the file in the common folder, else one in the folder of any notebook or document. [Client.RenameAsset] renames the
 // same file.
 func (c *Client) AssetFile(ctx context.Context, address string) (string, error) {
-	out, err := ask[string](ctx, c, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address})
+	out, err := callFor[string](ctx, c, "/api/asset/resolveAssetPath", readData, map[string]any{"path": address})
 	return strings.ReplaceAll(out, `\`, "/"), err
 }
 
 // RenameAsset renames an asset in its folder and in every document that uses it. The new name gets the old extension
 // and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
 func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
-	return ask[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
+	return callFor[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
 }
 
 // DocumentAssets returns the assets of a document as its Markdown names them, or only its images.
@@ -77,12 +77,12 @@ func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]stri
 	if images {
 		endpoint = "/api/asset/getDocImageAssets"
 	}
-	return ask[[]string](ctx, c, endpoint, read, map[string]any{"id": id})
+	return callFor[[]string](ctx, c, endpoint, read, map[string]any{"id": id})
 }
 
 // ImageText returns the text that was recognized in an image; empty if there is none.
 func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
-	return ask[string](ctx, c, "/api/asset/getImageOCRText", readData.of("text"), map[string]any{"path": path})
+	return callFor[string](ctx, c, "/api/asset/getImageOCRText", readData.of("text"), map[string]any{"path": path})
 }
 
 // AssetUse is a place where a document names an asset.
@@ -120,7 +120,7 @@ func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 }
 
 // leaf is the SQL condition for blocks with text of their own.
-const leaf = "type NOT IN ('d','l','i','b','s','callout')"
+const leafCondition = "type NOT IN ('d','l','i','b','s','callout')"
 
 // NamingBlock is a block that contains a text. InText is 0 if only its attributes do.
 type NamingBlock struct {
@@ -136,7 +136,7 @@ func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, err
 		text = append(text, "instr(markdown, "+Quote(t)+") > 0")
 		attrs = append(attrs, "instr(ial, "+Quote(t)+") > 0")
 	}
-	inText := "(" + leaf + " AND (" + strings.Join(text, " OR ") + "))"
+	inText := "(" + leafCondition + " AND (" + strings.Join(text, " OR ") + "))"
 	return SQL[NamingBlock](ctx, c, "SELECT DISTINCT id, root_id, "+inText+" AS in_text FROM blocks WHERE "+
 		inText+" OR "+strings.Join(attrs, " OR ")+" LIMIT 10000")
 }
@@ -180,7 +180,7 @@ func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText,
 	}
 	var out []AssetText
 	for _, from := range []string{
-		"markdown AS text FROM blocks WHERE " + leaf + " AND instr(markdown, 'assets/') > 0",
+		"markdown AS text FROM blocks WHERE " + leafCondition + " AND instr(markdown, 'assets/') > 0",
 		"ial AS text FROM blocks WHERE instr(ial, 'assets/') > 0",
 	} {
 		rows, err := SQL[AssetText](ctx, c, "SELECT DISTINCT box, "+from+outside+" LIMIT 1000000")

@@ -142,13 +142,13 @@ func (d *Database) Value(row, column ID) *Value {
 // once it was rendered for the first time.
 func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	const endpoint = "/api/av/getAttributeView"
-	raw, err := ask[json.RawMessage](ctx, c, endpoint, readData.of("av"), map[string]any{"id": id})
+	raw, err := callFor[json.RawMessage](ctx, c, endpoint, readData.of("av"), map[string]any{"id": id})
 	if err != nil {
 		return nil, err
 	}
 	var d *Database
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, unexpected(endpoint, read, err)
+		return nil, unexpectedData(endpoint, read, err)
 	}
 	if d == nil || d.ID != id {
 		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.NotFound, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}
@@ -189,12 +189,12 @@ func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessa
 	if r.GroupPaging != nil {
 		body["groupPaging"] = r.GroupPaging
 	}
-	return ask[json.RawMessage](ctx, c, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body)
+	return callFor[json.RawMessage](ctx, c, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body)
 }
 
 // DatabaseColumns returns the columns of a database in the kernel's form.
 func (c *Client) DatabaseColumns(ctx context.Context, id ID) ([]json.RawMessage, error) {
-	return ask[[]json.RawMessage](ctx, c, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id})
+	return callFor[[]json.RawMessage](ctx, c, "/api/av/getAttributeViewKeysByAvID", readData, map[string]any{"avID": id})
 }
 
 // FilterSort returns filters and sorts of the view that a database block shows. An empty group stands for no filter.
@@ -206,7 +206,7 @@ func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts j
 
 // DatabaseBlocks returns the blocks that show a database ("mirrors").
 func (c *Client) DatabaseBlocks(ctx context.Context, id ID) ([]ID, error) {
-	return ask[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.of("refDefs.#.refID"), map[string]any{"avID": id})
+	return callFor[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.of("refDefs.#.refID"), map[string]any{"avID": id})
 }
 
 // DatabaseHit is a search result: a database in one of its blocks, with its views as children.
@@ -227,7 +227,7 @@ func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes [
 	if len(excludes) > 0 {
 		body["excludes"] = excludes
 	}
-	return ask[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.of("results"), body)
+	return callFor[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.of("results"), body)
 }
 
 // PrimaryValues has the values of a primary column, the database's name and the blocks that show it.
@@ -242,7 +242,7 @@ type PrimaryValues struct {
 
 // PrimaryValues returns the rows of a database whose primary value contains a keyword, the last changed first.
 func (c *Client) PrimaryValues(ctx context.Context, id ID, keyword string, page, size int) (PrimaryValues, error) {
-	return ask[PrimaryValues](ctx, c, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
+	return callFor[PrimaryValues](ctx, c, "/api/av/getAttributeViewPrimaryKeyValues", readData, map[string]any{
 		"id": id, "keyword": keyword, "page": page, "pageSize": size,
 	})
 }
@@ -259,7 +259,7 @@ func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block 
 
 // SpinDOM converts hand-written DOM to the form that the editor saves.
 func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
-	return ask[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
+	return callFor[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
 }
 
 // DatabaseTexts calls yield for all texts in databases that contain "assets/", including databases in closed

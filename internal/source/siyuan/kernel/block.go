@@ -18,13 +18,13 @@ type Block struct {
 // ChildBlocks lists the children of a document or a container; for a heading, the blocks of its section. An id that
 // does not exist has none.
 func (c *Client) ChildBlocks(ctx context.Context, id ID) ([]Block, error) {
-	return ask[[]Block](ctx, c, "/api/block/getChildBlocks", readData, map[string]any{"id": id})
+	return callFor[[]Block](ctx, c, "/api/block/getChildBlocks", readData, map[string]any{"id": id})
 }
 
 // Kramdown returns a block with its attributes; for a document, with all its blocks. An id that does not exist gives
 // "".
 func (c *Client) Kramdown(ctx context.Context, id ID) (string, error) {
-	return ask[string](ctx, c, "/api/block/getBlockKramdown", readData.of("kramdown"), map[string]any{"id": id})
+	return callFor[string](ctx, c, "/api/block/getBlockKramdown", readData.of("kramdown"), map[string]any{"id": id})
 }
 
 // Kramdowns returns many blocks at once; missing ones are left out. mode is "md" or "textmark".
@@ -39,7 +39,7 @@ func (c *Client) Kramdowns(ctx context.Context, ids []ID, mode string) (map[ID]s
 
 // DOM returns the editor's form of a block; "" if it does not exist.
 func (c *Client) DOM(ctx context.Context, id ID) (string, error) {
-	return ask[string](ctx, c, "/api/block/getBlockDOM", readData.of("dom"), map[string]any{"id": id})
+	return callFor[string](ctx, c, "/api/block/getBlockDOM", readData.of("dom"), map[string]any{"id": id})
 }
 
 // DOMs returns the editor's form of many blocks; missing ones are left out or "".
@@ -54,7 +54,7 @@ func (c *Client) DOMs(ctx context.Context, ids []ID) (map[ID]string, error) {
 
 // Attrs returns the attributes of a block, without the delay of an index; none if it does not exist.
 func (c *Client) Attrs(ctx context.Context, id ID) (map[string]string, error) {
-	return ask[map[string]string](ctx, c, "/api/attr/getBlockAttrs", readData, map[string]any{"id": id})
+	return callFor[map[string]string](ctx, c, "/api/attr/getBlockAttrs", readData, map[string]any{"id": id})
 }
 
 // BatchAttrs returns the attributes of many blocks; missing ones are left out.
@@ -62,7 +62,7 @@ func (c *Client) BatchAttrs(ctx context.Context, ids []ID) (map[ID]map[string]st
 	if len(ids) == 0 {
 		return map[ID]map[string]string{}, nil
 	}
-	return ask[map[ID]map[string]string](ctx, c, "/api/attr/batchGetBlockAttrs", readData, map[string]any{"ids": ids})
+	return callFor[map[ID]map[string]string](ctx, c, "/api/attr/batchGetBlockAttrs", readData, map[string]any{"ids": ids})
 }
 
 // SetAttrs merges attributes into those of a block; "" removes one (attr/setBlockAttrs).
@@ -100,7 +100,7 @@ func Created(done []Transaction) []ID {
 // Transact runs operations as one transaction. The kernel echoes them whether they succeed or not, so the caller must
 // read back the effect. now is the time in milliseconds.
 func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/transactions", writeData, map[string]any{
+	return callFor[[]Transaction](ctx, c, "/api/transactions", writeData, map[string]any{
 		"transactions": []any{map[string]any{"doOperations": ops, "undoOperations": []any{}}},
 		"reqId":        now, "app": "", "session": "",
 	})
@@ -108,13 +108,13 @@ func (c *Client) Transact(ctx context.Context, now int64, ops ...Operation) ([]T
 
 // Append adds content as the last child of a document or container. dataType is "markdown" or "dom".
 func (c *Client) Append(ctx context.Context, parent ID, dataType, data string) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/appendBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
+	return callFor[[]Transaction](ctx, c, "/api/block/appendBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
 // Update replaces the content of a block by the first block of data. All other attributes are lost unless data
 // contains them.
 func (c *Client) Update(ctx context.Context, id ID, dataType, data string) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/updateBlock", writeData, map[string]any{"dataType": dataType, "data": data, "id": id})
+	return callFor[[]Transaction](ctx, c, "/api/block/updateBlock", writeData, map[string]any{"dataType": dataType, "data": data, "id": id})
 }
 
 // Delete removes a block. The kernel answers before it writes, so flush before reading.
@@ -159,7 +159,7 @@ func (c *Client) Breadcrumb(ctx context.Context, id ID, excludeTypes []string) (
 	if len(excludeTypes) > 0 {
 		body["excludeTypes"] = excludeTypes
 	}
-	out, err := ask[[]Crumb](ctx, c, "/api/block/getBlockBreadcrumb", readData, body)
+	out, err := callFor[[]Crumb](ctx, c, "/api/block/getBlockBreadcrumb", readData, body)
 	for i := range out { // the names are HTML
 		out[i].Name = html.UnescapeString(out[i].Name)
 	}
@@ -181,7 +181,7 @@ type DocInfo struct {
 
 // DocsInfo describes documents in order, with references and databases only if asked. It fails if one does not exist.
 func (c *Client) DocsInfo(ctx context.Context, ids []ID, references, databases bool) ([]DocInfo, error) {
-	return ask[[]DocInfo](ctx, c, "/api/block/getDocsInfo", readData, map[string]any{"ids": ids, "refCount": references, "av": databases})
+	return callFor[[]DocInfo](ctx, c, "/api/block/getDocsInfo", readData, map[string]any{"ids": ids, "refCount": references, "av": databases})
 }
 
 // Stat counts the content of blocks.
@@ -196,7 +196,7 @@ type Stat struct {
 
 // WordCount counts the content of all blocks together.
 func (c *Client) WordCount(ctx context.Context, ids []ID) (Stat, error) {
-	return ask[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.of("stat"), map[string]any{"ids": ids})
+	return callFor[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.of("stat"), map[string]any{"ids": ids})
 }
 
 // RecentBlock is a block as getRecentUpdatedBlocks lists it.
@@ -217,7 +217,7 @@ type RecentBlock struct {
 // RecentBlocks returns the most recently written paragraphs, newest first. The kernel limits their number, and may
 // return one twice.
 func (c *Client) RecentBlocks(ctx context.Context) ([]RecentBlock, error) {
-	out, err := ask[[]RecentBlock](ctx, c, "/api/block/getRecentUpdatedBlocks", readIndex, nil)
+	out, err := callFor[[]RecentBlock](ctx, c, "/api/block/getRecentUpdatedBlocks", readIndex, nil)
 	for i := range out { // both are HTML
 		out[i].Content, out[i].HPath = html.UnescapeString(out[i].Content), html.UnescapeString(out[i].HPath)
 	}
@@ -259,22 +259,22 @@ type Attributes struct {
 // Insert adds content at an anchor. If the anchor does not exist, the kernel writes nothing and answers code 0 with
 // an empty id.
 func (c *Client) Insert(ctx context.Context, in Insertion) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/insertBlock", writeData, in)
+	return callFor[[]Transaction](ctx, c, "/api/block/insertBlock", writeData, in)
 }
 
 // BatchInsert is [Client.Insert] for several insertions, in order, each in its own transaction.
 func (c *Client) BatchInsert(ctx context.Context, in []Insertion) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/batchInsertBlock", writeData, map[string]any{"blocks": in})
+	return callFor[[]Transaction](ctx, c, "/api/block/batchInsertBlock", writeData, map[string]any{"blocks": in})
 }
 
 // Prepend adds content as the first child of a document or container.
 func (c *Client) Prepend(ctx context.Context, parent ID, dataType, data string) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/prependBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
+	return callFor[[]Transaction](ctx, c, "/api/block/prependBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
 // BatchUpdate is [Client.Update] for several blocks. It fails as a whole if one does not exist.
 func (c *Client) BatchUpdate(ctx context.Context, in []Replacement) ([]Transaction, error) {
-	return ask[[]Transaction](ctx, c, "/api/block/batchUpdateBlock", writeData, map[string]any{"blocks": in})
+	return callFor[[]Transaction](ctx, c, "/api/block/batchUpdateBlock", writeData, map[string]any{"blocks": in})
 }
 
 // BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: blocks before a missing one are written.
@@ -316,5 +316,5 @@ func (c *Client) AddToDailyNote(ctx context.Context, notebook ID, dataType, data
 	if atEnd {
 		endpoint = "/api/block/appendDailyNoteBlock"
 	}
-	return ask[[]Transaction](ctx, c, endpoint, writeData, map[string]any{"notebook": notebook, "dataType": dataType, "data": data})
+	return callFor[[]Transaction](ctx, c, endpoint, writeData, map[string]any{"notebook": notebook, "dataType": dataType, "data": data})
 }

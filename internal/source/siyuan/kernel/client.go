@@ -45,9 +45,9 @@ type Client struct {
 	dirty atomic.Bool
 	// settledAt is when the kernel is done with the work that it does after answering a write, in milliseconds since
 	// 1970. Until then one flush may not be enough.
-	settled atomic.Int64
+	settledAt atomic.Int64
 	// flushing is held during a flush, so that others who need it wait for it too.
-	flushing chan struct{}
+	flushLock chan struct{}
 }
 
 // New returns a client of the kernel at base, such as "http://127.0.0.1:6806"; trailing slashes are dropped.
@@ -61,7 +61,7 @@ func New(base string, opts Options) *Client {
 	if opts.Waits == nil {
 		opts.Waits = []time.Duration{300 * time.Millisecond, 600 * time.Millisecond, 900 * time.Millisecond}
 	}
-	c := &Client{base: strings.TrimRight(base, "/"), opts: opts, log: opts.Logger, flushing: make(chan struct{}, 1)}
+	c := &Client{base: strings.TrimRight(base, "/"), opts: opts, log: opts.Logger, flushLock: make(chan struct{}, 1)}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -106,7 +106,7 @@ func (k kind) of(member string) kind {
 }
 
 // settling is how long a write may continue after its answer.
-const settling = 3 * time.Second
+const settleTime = 3 * time.Second
 
 // The kinds of requests.
 var (
@@ -120,7 +120,7 @@ var (
 )
 
 // ask is [Client.call] that returns the decoded answer.
-func ask[Out any](ctx context.Context, c *Client, endpoint string, k kind, body any) (Out, error) {
+func callFor[Out any](ctx context.Context, c *Client, endpoint string, k kind, body any) (Out, error) {
 	var out Out
 	err := c.call(ctx, endpoint, k, body, &out)
 	return out, err
@@ -149,12 +149,12 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 		defer c.dirty.Store(true)
 	}
 	if k.late {
-		defer func() { c.settled.Store(time.Now().Add(settling).UnixMilli()) }()
+		defer func() { c.settledAt.Store(time.Now().Add(settleTime).UnixMilli()) }()
 	}
 	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
-		if told := tool.TraceOf(ctx); told != nil {
+		if trace := tool.TraceOf(ctx); trace != nil {
 			begun := time.Now()
-			defer func() { told(tool.TraceKernel, endpoint+" "+outcome(err), time.Since(begun)) }()
+			defer func() { trace(tool.TraceKernel, endpoint+" "+traceOutcome(err), time.Since(begun)) }()
 		}
 		resp, err := c.send(ctx, http.MethodPost, endpoint, contentType, body)
 		if err != nil {
@@ -167,7 +167,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 	}
 	if k.member != "" {
 		if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' && data[0] != 'n' {
-			return unexpected(endpoint, k, fmt.Errorf("%.60q is not an object", data))
+			return unexpectedData(endpoint, k, fmt.Errorf("%.60q is not an object", data))
 		}
 		if data = member(data, k.member); len(data) == 0 {
 			return nil
@@ -178,13 +178,13 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return unexpected(endpoint, k, err)
+		return unexpectedData(endpoint, k, err)
 	}
 	return nil
 }
 
 // outcome returns the result of a request for a trace: the kernel's code, or why there is none.
-func outcome(err error) string {
+func traceOutcome(err error) string {
 	switch e, ok := errors.AsType[*codeError](err); {
 	case ok:
 		return fmt.Sprintf("code %d %s", e.code, e.msg)
@@ -254,7 +254,7 @@ func (c *Client) attempts(
 	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
 	if ctx.Err() != nil { // nothing was sent, so even a write has a known outcome
-		return nil, c.failure(ctx, endpoint, read, ctx.Err())
+		return nil, c.callerError(ctx, endpoint, read, ctx.Err())
 	}
 	limit := c.opts.ReadTimeout
 	if k.write {
@@ -272,16 +272,16 @@ func (c *Client) attempts(
 			return data, nil
 		}
 		if ctx.Err() != nil {
-			return nil, c.failure(ctx, endpoint, k, err)
+			return nil, c.callerError(ctx, endpoint, k, err)
 		}
 		// A kernel that hangs is asked only once more, or the caller would wait four times ten seconds.
-		if k.write || k.once || n >= len(c.opts.Waits) || late > 1 || !transient(err) {
-			return nil, c.failure(ctx, endpoint, k, err)
+		if k.write || k.once || n >= len(c.opts.Waits) || late > 1 || !isTransient(err) {
+			return nil, c.callerError(ctx, endpoint, k, err)
 		}
 		c.log.Debug("kernel asked again", "endpoint", endpoint, "attempt", n+2, "error", err)
 		select {
 		case <-ctx.Done():
-			return nil, c.failure(ctx, endpoint, k, ctx.Err())
+			return nil, c.callerError(ctx, endpoint, k, ctx.Err())
 		case <-time.After(c.opts.Waits[n]):
 		}
 	}
@@ -293,12 +293,12 @@ func (c *Client) attempts(
 // nothing.
 func (c *Client) Flush(ctx context.Context) error {
 	select {
-	case c.flushing <- struct{}{}:
-		defer func() { <-c.flushing }()
+	case c.flushLock <- struct{}{}:
+		defer func() { <-c.flushLock }()
 	case <-ctx.Done():
-		return c.failure(ctx, "/api/sqlite/flushTransaction", read, ctx.Err())
+		return c.callerError(ctx, "/api/sqlite/flushTransaction", read, ctx.Err())
 	}
-	if !c.dirty.Swap(false) && time.Now().UnixMilli() >= c.settled.Load() {
+	if !c.dirty.Swap(false) && time.Now().UnixMilli() >= c.settledAt.Load() {
 		return nil
 	}
 	err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil)

@@ -65,20 +65,20 @@ func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - 
 // envelope returns the data of an answer.
 func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
 	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
-		return nil, missing(endpoint)
+		return nil, endpointMissing(endpoint)
 	}
 	if a.status == http.StatusNotFound && !json.Valid(a.body) {
 		if text := string(bytes.TrimSpace(a.body)); text != "" && text != "404 page not found" {
-			return nil, foreign(endpoint, a)
+			return nil, notAKernel(endpoint, a)
 		}
-		return nil, missing(endpoint)
+		return nil, endpointMissing(endpoint)
 	}
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
 		return nil, wrongStatus(endpoint, a)
 	}
 	code, msg, data, ok := open(a.body)
 	if !ok {
-		return nil, foreign(endpoint, a)
+		return nil, notAKernel(endpoint, a)
 	}
 	if code != 0 || a.status == http.StatusAccepted {
 		return nil, &codeError{code, html.UnescapeString(msg)} // the message is HTML
@@ -120,14 +120,14 @@ func wrongStatus(endpoint string, a answer) error {
 	switch { // a kernel refuses or redirects a POST to its API only for its lock screen
 	case a.status == http.StatusMethodNotAllowed, a.status == http.StatusNotImplemented,
 		a.status >= 300 && a.status < 400 && !strings.Contains(a.header.Get("Location"), "check-auth"):
-		return foreign(endpoint, a)
+		return notAKernel(endpoint, a)
 	}
 	return &statusError{a.status, a.body}
 }
 
 // missing returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty 200
 // with gzip.
-func missing(endpoint string) error {
+func endpointMissing(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
 		Message: "this kernel has no such endpoint, or could not make sense of the request",
@@ -136,7 +136,7 @@ func missing(endpoint string) error {
 }
 
 // foreign returns the error for an answer that no kernel gives.
-func foreign(endpoint string, a answer) error {
+func notAKernel(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
 		Message: fmt.Sprintf("what answers there is no SiYuan kernel: HTTP %d, %.60q", a.status, bytes.TrimSpace(a.body)),
@@ -149,7 +149,7 @@ func internal(endpoint string, err error) error {
 }
 
 // unexpected returns the error for data of an unknown shape.
-func unexpected(endpoint string, k kind, err error) error {
+func unexpectedData(endpoint string, k kind, err error) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: API, Subject: endpoint, OutcomeUnknown: k.write,
 		Message: "the answer has another shape than expected", Err: err,
@@ -158,7 +158,7 @@ func unexpected(endpoint string, k kind, err error) error {
 }
 
 // transient reports whether repeating a read may help.
-func transient(err error) bool {
+func isTransient(err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status == http.StatusTooManyRequests || e.status >= 500
 	}
@@ -172,7 +172,7 @@ func transient(err error) bool {
 }
 
 // failure returns the error for the caller.
-func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error) error {
+func (c *Client) callerError(ctx context.Context, endpoint string, k kind, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e
 	}
@@ -181,9 +181,9 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 	}
 	e, isStatus := errors.AsType[*statusError](err)
 	if isStatus && e.status < 500 {
-		return c.refused(endpoint, e)
+		return c.statusRefused(endpoint, e)
 	}
-	if k.write && !unsent(err) {
+	if k.write && !wasNotSent(err) {
 		return &tool.Error{
 			Op: "ask SiYuan", Kind: OutcomeUnknown, Subject: endpoint, OutcomeUnknown: true,
 			Message: "the write may have taken effect: the kernel gave no proper answer", Err: err,
@@ -203,13 +203,13 @@ func (c *Client) failure(ctx context.Context, endpoint string, k kind, err error
 }
 
 // unsent reports whether a request was not sent because there was no connection.
-func unsent(err error) bool {
+func wasNotSent(err error) bool {
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && e.Op == "dial"
 }
 
 // refused returns the error for a 4xx status.
-func (c *Client) refused(endpoint string, e *statusError) error {
+func (c *Client) statusRefused(endpoint string, e *statusError) error {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		out := &tool.Error{
@@ -236,7 +236,7 @@ func (c *Client) unreachable(endpoint string, err error) error {
 		Message: "no SiYuan kernel answers at " + c.base,
 		Hint:    "start SiYuan, or see collie siyuan doctor",
 	}
-	if strings.HasPrefix(c.base, "https:") && !unsent(err) && secured(err) {
+	if strings.HasPrefix(c.base, "https:") && !wasNotSent(err) && isTLSError(err) {
 		out.Code, out.Message = codeNotSecure, "no secure connection to "+c.base+" comes about"
 		out.Hint = "write http:// for a SiYuan on this machine; the certificate of another one has to be trusted here"
 	}
@@ -248,7 +248,7 @@ func (c *Client) unreachable(endpoint string, err error) error {
 }
 
 // secured reports whether an error is about TLS: an untrusted certificate, or a server without TLS.
-func secured(err error) bool {
+func isTLSError(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}

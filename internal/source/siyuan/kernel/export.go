@@ -11,12 +11,12 @@ type Markdown struct {
 // ExportMarkdown returns the document of a block as standard Markdown, by the user's export settings. Those may make
 // the kernel copy the targets of references and the results of embedded queries, from any notebook. With withAttrs set,
 // references become links instead; queries are still run.
-func (c *Client) ExportMarkdown(ctx context.Context, id ID, own bool) (Markdown, error) {
+func (c *Client) ExportMarkdown(ctx context.Context, id ID, withAttrs bool) (Markdown, error) {
 	body := map[string]any{"id": id}
-	if own {
+	if withAttrs {
 		body["refMode"], body["embedMode"], body["yfm"], body["addTitle"] = 2, 0, true, true
 	}
-	return ask[Markdown](ctx, c, "/api/export/exportMdContent", readData, body)
+	return callFor[Markdown](ctx, c, "/api/export/exportMdContent", readData, body)
 }
 
 // ExportResources packs files and folders of the workspace, such as "/data/assets/a.png", and returns the path of the
@@ -27,7 +27,7 @@ func (c *Client) ExportResources(ctx context.Context, paths []string, name strin
 	if name != "" {
 		body["name"] = name
 	}
-	return ask[string](ctx, c, "/api/export/exportResources", writeData.of("path"), body)
+	return callFor[string](ctx, c, "/api/export/exportResources", writeData.of("path"), body)
 }
 
 // Template is a template of the workspace.
@@ -39,17 +39,17 @@ type Template struct {
 
 // Templates finds templates by words of their paths; "" finds all.
 func (c *Client) Templates(ctx context.Context, words string) ([]Template, error) {
-	return ask[[]Template](ctx, c, "/api/search/searchTemplate", readData.of("templates"), map[string]any{"k": words})
+	return callFor[[]Template](ctx, c, "/api/search/searchTemplate", readData.of("templates"), map[string]any{"k": words})
 }
 
 // RenderTemplate renders a template for a document as blocks in the editor's form. path is a [Template.Path]; preview
 // leaves out what only an insertion needs.
 func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview bool) (content string, err error) {
-	return ask[string](ctx, c, "/api/template/render", readData.of("content"), map[string]any{"id": id, "path": path, "preview": preview})
+	return callFor[string](ctx, c, "/api/template/render", readData.of("content"), map[string]any{"id": id, "path": path, "preview": preview})
 }
 
 // RenderSprig renders a text with actions in {{ }}, which may read the whole workspace. Like [Client.RenderTemplate]
 // it is never repeated, since a loop in a template keeps the kernel busy.
 func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
-	return ask[string](ctx, c, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template})
+	return callFor[string](ctx, c, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template})
 }

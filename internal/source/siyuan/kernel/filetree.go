@@ -42,16 +42,16 @@ func (c *Client) SortedDocuments(ctx context.Context, notebook ID, path string, 
 }
 
 func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document, error) {
-	return ask[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.of("files"), body)
+	return callFor[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.of("files"), body)
 }
 
 // CreateDocument creates a document with the given id at a human path of a notebook. Missing parents are created too.
 // If the path exists, it then has two documents. An id in use is an error.
 func (c *Client) CreateDocument(ctx context.Context, notebook ID, hpath, markdown string, id ID) (ID, error) {
-	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], joiner) {
+	if strings.Contains(hpath[:max(0, strings.LastIndex(hpath, "/"))], zeroWidthJoiner) {
 		return c.createBelow(ctx, notebook, hpath, markdown, id)
 	}
-	return ask[ID](ctx, c, "/api/filetree/createDocWithMd", writeData, map[string]any{
+	return callFor[ID](ctx, c, "/api/filetree/createDocWithMd", writeData, map[string]any{
 		"notebook": notebook, "path": hpath, "markdown": markdown, "id": id,
 	})
 }
@@ -92,7 +92,7 @@ type Duplicate struct {
 
 // DuplicateDocument copies a document, without its child documents, next to itself.
 func (c *Client) DuplicateDocument(ctx context.Context, id ID) (Duplicate, error) {
-	return ask[Duplicate](ctx, c, "/api/filetree/duplicateDoc", writeData, map[string]any{"id": id})
+	return callFor[Duplicate](ctx, c, "/api/filetree/duplicateDoc", writeData, map[string]any{"id": id})
 }
 
 // HeadingToDocument turns a heading and its section into a document with the heading's id, below the document at a
@@ -115,7 +115,7 @@ type MergedFrom struct {
 // DocumentToHeading turns a document into a heading before or after a block of another document; the document is
 // removed. target must never be a document: the kernel would destroy its file.
 func (c *Client) DocumentToHeading(ctx context.Context, document, target ID, after bool) (MergedFrom, error) {
-	return ask[MergedFrom](ctx, c, "/api/filetree/doc2Heading", writeData, map[string]any{
+	return callFor[MergedFrom](ctx, c, "/api/filetree/doc2Heading", writeData, map[string]any{
 		"srcID": document, "targetID": target, "after": after,
 	})
 }
@@ -152,25 +152,25 @@ type FoundDocument struct {
 // SearchDocuments finds documents in all open notebooks by words of their human paths. It reads the index, which is
 // flushed first if this client has written. Hits may repeat.
 func (c *Client) SearchDocuments(ctx context.Context, words string) ([]FoundDocument, error) {
-	return ask[[]FoundDocument](ctx, c, "/api/filetree/searchDocs", readIndexData, map[string]any{"k": words})
+	return callFor[[]FoundDocument](ctx, c, "/api/filetree/searchDocs", readIndexData, map[string]any{"k": words})
 }
 
 // DocumentHTML returns a document as the editor shows it: {content, blockCount, eof, …}. size bounds the blocks that
 // are loaded.
 func (c *Client) DocumentHTML(ctx context.Context, id ID, size int) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/filetree/getDoc", readData, map[string]any{"id": id, "mode": 0, "size": size})
+	return callFor[json.RawMessage](ctx, c, "/api/filetree/getDoc", readData, map[string]any{"id": id, "mode": 0, "size": size})
 }
 
 // DocumentInfo returns what the kernel knows about a block's document: {rootID, name, refCount, subFileCount, ial,
 // …}.
 func (c *Client) DocumentInfo(ctx context.Context, id ID) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/block/getDocInfo", readData, map[string]any{"id": id})
+	return callFor[json.RawMessage](ctx, c, "/api/block/getDocInfo", readData, map[string]any{"id": id})
 }
 
 // Outline returns the headings of a document as a tree; null if there are none. With preview it includes the
 // document's title. Names are HTML.
 func (c *Client) Outline(ctx context.Context, id ID, preview bool) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/outline/getDocOutline", read, map[string]any{"id": id, "preview": preview})
+	return callFor[json.RawMessage](ctx, c, "/api/outline/getDocOutline", read, map[string]any{"id": id, "preview": preview})
 }
 
 // DailyNote returns today's note of a notebook, and creates it if need be. app names a window that is not to be
@@ -180,13 +180,13 @@ func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, er
 	if app != "" {
 		body["app"] = app
 	}
-	return ask[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
+	return callFor[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
 }
 
 // joiner (U+200D) joins several characters to one emoji. The kernel keeps it in titles but drops it from the human
 // paths in requests, so it finds neither a document with it in the path, nor such a parent of a new document, which
 // it then creates a second time.
-const joiner = "\u200d"
+const zeroWidthJoiner = "\u200d"
 
 // indexedIDs returns the documents that have a human path by the index. The index may have one that is gone, so each
 // is verified.

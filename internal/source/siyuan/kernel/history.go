@@ -27,19 +27,19 @@ func historyOf(doc ID) map[string]any {
 // HistoryTimes returns when copies of a document were made, in seconds as text, newest first. A copy can be found
 // about two seconds after it was made.
 func (c *Client) HistoryTimes(ctx context.Context, doc ID) ([]string, error) {
-	return ask[[]string](ctx, c, "/api/history/searchHistory", readData.of("histories"), historyOf(doc))
+	return callFor[[]string](ctx, c, "/api/history/searchHistory", readData.of("histories"), historyOf(doc))
 }
 
 // HistoryItems lists the copies of a document made at one of the [Client.HistoryTimes].
 func (c *Client) HistoryItems(ctx context.Context, doc ID, created string) ([]HistoryItem, error) {
 	body := historyOf(doc)
 	body["created"] = created
-	return ask[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.of("items"), body)
+	return callFor[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.of("items"), body)
 }
 
 // HistoryContent reads a copy; a missing one is empty.
 func (c *Client) HistoryContent(ctx context.Context, path string) (HistoryContent, error) {
-	return ask[HistoryContent](ctx, c, "/api/history/getDocHistoryContent", readData, map[string]any{"historyPath": path, "k": "", "highlight": false})
+	return callFor[HistoryContent](ctx, c, "/api/history/getDocHistoryContent", readData, map[string]any{"historyPath": path, "k": "", "highlight": false})
 }
 
 // KeepHistory makes a copy of the current state of a document.
@@ -88,12 +88,12 @@ type SnapshotContent struct {
 
 // Snapshots returns a page of snapshots, newest first; page counts from 1.
 func (c *Client) Snapshots(ctx context.Context, page int) ([]Snapshot, error) {
-	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.of("snapshots"), map[string]any{"page": page})
+	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.of("snapshots"), map[string]any{"page": page})
 }
 
 // TaggedSnapshots lists the snapshots with a tag, one entry for each tag.
 func (c *Client) TaggedSnapshots(ctx context.Context) ([]Snapshot, error) {
-	return ask[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.of("snapshots"), nil)
+	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.of("snapshots"), nil)
 }
 
 // CreateSnapshot makes a snapshot; memo must not be empty. If nothing has changed since the last one, it makes none.
@@ -108,12 +108,12 @@ func (c *Client) TagSnapshot(ctx context.Context, id, tag string) error {
 
 // DiffSnapshots compares two snapshots.
 func (c *Client) DiffSnapshots(ctx context.Context, left, right string) (SnapshotDiff, error) {
-	return ask[SnapshotDiff](ctx, c, "/api/repo/diffRepoSnapshots", readData, map[string]any{"left": left, "right": right})
+	return callFor[SnapshotDiff](ctx, c, "/api/repo/diffRepoSnapshots", readData, map[string]any{"left": left, "right": right})
 }
 
 // SnapshotContent reads a document of a snapshot by the id of its file.
 func (c *Client) SnapshotContent(ctx context.Context, file string) (SnapshotContent, error) {
-	return ask[SnapshotContent](ctx, c, "/api/repo/openRepoSnapshotFile", readData, map[string]any{"id": file})
+	return callFor[SnapshotContent](ctx, c, "/api/repo/openRepoSnapshotFile", readData, map[string]any{"id": file})
 }
 
 // RollbackSnapshotFile restores a file of a snapshot to its place.

@@ -37,13 +37,13 @@ func (n *Notebook) Locked() bool { return n.Encrypted && !n.Unlocked }
 // Notebooks lists all notebooks, closed ones included. (With flashcard:true the kernel lists only
 // those that have cards.)
 func (c *Client) Notebooks(ctx context.Context) ([]Notebook, error) {
-	return ask[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.of("notebooks"), nil)
+	return callFor[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.of("notebooks"), nil)
 }
 
 // CreateNotebook creates a notebook. Names may repeat. The kernel drops "/" from a name and replaces an empty one by
 // "Untitled".
 func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, error) {
-	return ask[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.of("notebook"), map[string]any{"name": name})
+	return callFor[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.of("notebook"), map[string]any{"name": name})
 }
 
 // OpenNotebook opens a notebook; the kernel indexes it in the background.
@@ -81,18 +81,18 @@ func (c *Client) onNotebook(ctx context.Context, endpoint string, id ID, more ma
 
 // NotebookConf returns the configuration of a notebook in the kernel's form: {box, conf, name}.
 func (c *Client) NotebookConf(ctx context.Context, id ID) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id})
+	return callFor[json.RawMessage](ctx, c, "/api/notebook/getNotebookConf", readData, map[string]any{"notebook": id})
 }
 
 // NotebookSortMode returns the order of documents in a notebook's configuration.
 func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) {
-	return ask[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.of("conf.sortMode"), map[string]any{"notebook": id})
+	return callFor[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.of("conf.sortMode"), map[string]any{"notebook": id})
 }
 
 // SetNotebookConf changes the members of a notebook's configuration that are in conf, and returns all of it. The
 // notebook must exist: for an unknown id the kernel creates a ghost notebook.
 func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf})
+	return callFor[json.RawMessage](ctx, c, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf})
 }
 
 // FlushNow is [Client.Flush] even if this client has not written: others may have, before a notebook is closed or

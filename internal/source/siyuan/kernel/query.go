@@ -14,9 +14,9 @@ import (
 // needs an outer LIMIT, or the kernel cuts at 64 rows. Rows may repeat: select distinct, or drop rows with the same
 // id. The index is flushed first if this client has written.
 func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
-	rows, err := ask[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement, "mode": "readonly"})
+	rows, err := callFor[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement, "mode": "readonly"})
 	if unknownMode(err) {
-		return ask[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement})
+		return callFor[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement})
 	}
 	return rows, err
 }

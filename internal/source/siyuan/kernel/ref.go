@@ -44,7 +44,7 @@ func (c *Client) MentionsIn(ctx context.Context, id, ref ID) (blocks []BacklinkB
 
 func (c *Client) backlinksIn(ctx context.Context, endpoint string, id, ref ID) ([]BacklinkBlock, bool, error) {
 	type found struct{ Backlinks, Backmentions []BacklinkBlock }
-	out, err := ask[*found](ctx, c, endpoint, readIndex, map[string]any{"defID": id, "refTreeID": ref, "keyword": ""})
+	out, err := callFor[*found](ctx, c, endpoint, readIndex, map[string]any{"defID": id, "refTreeID": ref, "keyword": ""})
 	if err != nil || out == nil {
 		return nil, false, err
 	}
@@ -114,7 +114,7 @@ func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Note
 		HPath    string `json:"hpath"`
 	}
 	rows, err := SQL[document](ctx, c, fmt.Sprintf("SELECT root_id, box, hpath FROM blocks WHERE box IN (%s) AND root_id <> %s AND %s AND (%s) "+
-		"GROUP BY root_id, box, hpath ORDER BY max(updated) DESC LIMIT %d", notebookIDs(in), Quote(string(root)), leaf, strings.Join(has, " OR "), limit))
+		"GROUP BY root_id, box, hpath ORDER BY max(updated) DESC LIMIT %d", notebookIDs(in), Quote(string(root)), leafCondition, strings.Join(has, " OR "), limit))
 	var out []BacklinkDocument
 	for _, d := range rows {
 		out = append(out, BacklinkDocument{ID: d.ID, Notebook: d.Notebook, HPath: d.HPath})

@@ -53,7 +53,7 @@ type CardBlock struct {
 
 // Decks lists the decks except the built-in one, which the kernel never lists.
 func (c *Client) Decks(ctx context.Context) ([]Deck, error) {
-	return ask[[]Deck](ctx, c, "/api/riff/getRiffDecks", read, nil)
+	return callFor[[]Deck](ctx, c, "/api/riff/getRiffDecks", read, nil)
 }
 
 // DueList is what is due. The kernel names only as many cards as the user's settings allow in one round, by default
@@ -63,25 +63,25 @@ type DueList struct {
 	Due   int       `json:"unreviewedCount"` // including those that are not named
 }
 
-func (c *Client) due(ctx context.Context, endpoint string, body map[string]any) (DueList, error) {
-	return ask[DueList](ctx, c, endpoint, readIndexData, body)
+func (c *Client) dueCards(ctx context.Context, endpoint string, body map[string]any) (DueList, error) {
+	return callFor[DueList](ctx, c, endpoint, readIndexData, body)
 }
 
 // DueInDeck lists what is due in a deck; an empty id means the built-in deck, not all decks.
 func (c *Client) DueInDeck(ctx context.Context, deck ID) (DueList, error) {
-	return c.due(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck})
+	return c.dueCards(ctx, "/api/riff/getRiffDueCards", map[string]any{"deckID": deck})
 }
 
 // DueInNotebook lists what is due of the built-in deck in a notebook. For a closed notebook the kernel lists what is
 // due anywhere.
 func (c *Client) DueInNotebook(ctx context.Context, notebook ID) (DueList, error) {
-	return c.due(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook})
+	return c.dueCards(ctx, "/api/riff/getNotebookRiffDueCards", map[string]any{"notebook": notebook})
 }
 
 // DueInTree lists what is due of the built-in deck in a document and those below it. For an unknown root the kernel
 // lists the cards of all documents, so check that it exists.
 func (c *Client) DueInTree(ctx context.Context, root ID) (DueList, error) {
-	return c.due(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root})
+	return c.dueCards(ctx, "/api/riff/getTreeRiffDueCards", map[string]any{"rootID": root})
 }
 
 // CardPage is a page of the cards of a deck.
@@ -93,7 +93,7 @@ type CardPage struct {
 
 // Cards returns a page of the cards of a deck; an empty id means all decks.
 func (c *Client) Cards(ctx context.Context, deck ID, page, size int) (CardPage, error) {
-	return ask[CardPage](ctx, c, "/api/riff/getRiffCards", readIndexData, map[string]any{"id": deck, "page": page, "pageSize": size})
+	return callFor[CardPage](ctx, c, "/api/riff/getRiffCards", readIndexData, map[string]any{"id": deck, "page": page, "pageSize": size})
 }
 
 // ReviewCard rates a card from 1 to 4. The kernel does not check the rating: any other makes it forget the card's
@@ -109,7 +109,7 @@ func (c *Client) SkipCard(ctx context.Context, deck, card ID) error {
 
 // AddCards turns blocks into cards.
 func (c *Client) AddCards(ctx context.Context, deck ID, blocks []ID) (Deck, error) {
-	return ask[Deck](ctx, c, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks})
+	return callFor[Deck](ctx, c, "/api/riff/addRiffCards", writeData, map[string]any{"deckID": deck, "blockIDs": blocks})
 }
 
 // RemoveCards turns cards into plain blocks again, in every deck if deck is empty.

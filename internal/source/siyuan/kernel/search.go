@@ -54,7 +54,7 @@ type FullText struct {
 
 // FullText searches blocks. A query that the kernel cannot parse has no hits and is not an error.
 func (c *Client) FullText(ctx context.Context, q FullText) (FoundPage, error) {
-	return ask[FoundPage](ctx, c, "/api/search/fullTextSearchBlock", readIndexData, q)
+	return callFor[FoundPage](ctx, c, "/api/search/fullTextSearchBlock", readIndexData, q)
 }
 
 // RefSearch is a search for blocks to refer to from the block ID in the document Root. All fields are sent, or the
@@ -71,12 +71,12 @@ type RefSearch struct {
 
 // SearchRefs finds blocks to refer to. Their HPath begins with the name of the notebook.
 func (c *Client) SearchRefs(ctx context.Context, q RefSearch) ([]Found, error) {
-	return ask[[]Found](ctx, c, "/api/search/searchRefBlock", readIndexData.of("blocks"), q)
+	return callFor[[]Found](ctx, c, "/api/search/searchRefBlock", readIndexData.of("blocks"), q)
 }
 
 // InvalidRefs lists the blocks that refer to missing ones; page counts from 1.
 func (c *Client) InvalidRefs(ctx context.Context, page, size int) (FoundPage, error) {
-	return ask[FoundPage](ctx, c, "/api/search/listInvalidBlockRefs", readIndexData, map[string]any{"page": page, "pageSize": size})
+	return callFor[FoundPage](ctx, c, "/api/search/listInvalidBlockRefs", readIndexData, map[string]any{"page": page, "pageSize": size})
 }
 
 // Replacing is a replacement in blocks. If no entry of Types is true, nothing changes.
@@ -109,7 +109,7 @@ func (c *Client) SearchAssets(ctx context.Context, keyword string, exts []string
 	if len(exts) > 0 {
 		body["exts"] = exts
 	}
-	return ask[[]AssetHit](ctx, c, "/api/search/searchAsset", read, body)
+	return callFor[[]AssetHit](ctx, c, "/api/search/searchAsset", read, body)
 }
 
 // AssetContent is the matching part of an asset's text. Content is HTML with <mark>.
@@ -138,10 +138,10 @@ func (c *Client) SearchAssetContents(ctx context.Context, query string, types ma
 	if types != nil {
 		body["types"] = types
 	}
-	return ask[AssetContentPage](ctx, c, "/api/search/fullTextSearchAssetContent", readData, body)
+	return callFor[AssetContentPage](ctx, c, "/api/search/fullTextSearchAssetContent", readData, body)
 }
 
 // AssetContent returns one entry of the index with the words of query marked; nil if there is none.
 func (c *Client) AssetContent(ctx context.Context, id, query string, method int) (*AssetContent, error) {
-	return ask[*AssetContent](ctx, c, "/api/search/getAssetContent", readData.of("assetContent"), map[string]any{"id": id, "query": query, "queryMethod": method})
+	return callFor[*AssetContent](ctx, c, "/api/search/getAssetContent", readData.of("assetContent"), map[string]any{"id": id, "query": query, "queryMethod": method})
 }

@@ -8,7 +8,7 @@ import (
 
 // Version returns the kernel's version, such as "3.7.3". It needs no token.
 func (c *Client) Version(ctx context.Context) (string, error) {
-	return ask[string](ctx, c, "/api/system/version", readData, nil)
+	return callFor[string](ctx, c, "/api/system/version", readData, nil)
 }
 
 // WorkspaceInfo is where the workspace is, and the kernel's version.
@@ -19,12 +19,12 @@ type WorkspaceInfo struct {
 
 // WorkspaceInfo returns where the workspace is on the kernel's machine, and the kernel's version.
 func (c *Client) WorkspaceInfo(ctx context.Context) (WorkspaceInfo, error) {
-	return ask[WorkspaceInfo](ctx, c, "/api/system/getWorkspaceInfo", readData, nil)
+	return callFor[WorkspaceInfo](ctx, c, "/api/system/getWorkspaceInfo", readData, nil)
 }
 
 // CurrentTime returns the kernel's clock in milliseconds since 1970. It needs no token.
 func (c *Client) CurrentTime(ctx context.Context) (int64, error) {
-	return ask[int64](ctx, c, "/api/system/currentTime", readData, nil)
+	return callFor[int64](ctx, c, "/api/system/currentTime", readData, nil)
 }
 
 // Proxy is the network proxy that the kernel uses; all empty without one.
@@ -36,7 +36,7 @@ type Proxy struct {
 
 // Network returns the kernel's proxy.
 func (c *Client) Network(ctx context.Context) (Proxy, error) {
-	return ask[Proxy](ctx, c, "/api/system/getNetwork", readData.of("proxy"), nil)
+	return callFor[Proxy](ctx, c, "/api/system/getNetwork", readData.of("proxy"), nil)
 }
 
 // Notify shows a message in SiYuan for timeout milliseconds, as an error if failed is set, and returns its id.
@@ -45,13 +45,13 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 	if failed {
 		endpoint = "/api/notification/pushErrMsg"
 	}
-	return ask[string](ctx, c, endpoint, kind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
+	return callFor[string](ctx, c, endpoint, kind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
 }
 
 // Booted reports whether a kernel has finished starting: before that, its answers may lack things that exist. A
 // kernel without the endpoint counts as started.
 func (c *Client) Booted(ctx context.Context) (bool, error) {
-	progress, err := ask[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
+	progress, err := callFor[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
 	if tool.KindOf(err) == NotInKernel {
 		return true, nil
 	}

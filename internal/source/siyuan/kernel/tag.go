@@ -16,12 +16,12 @@ type Tag struct {
 // Tags returns the tree of all tags. The kernel stores sort in the user's settings, so pass the current
 // [Client.TagSort] unless the user asked for another order.
 func (c *Client) Tags(ctx context.Context, sort int, all bool) ([]Tag, error) {
-	return ask[[]Tag](ctx, c, "/api/tag/getTag", readIndex, map[string]any{"sort": sort, "ignoreMaxListHint": all, "app": "collie"})
+	return callFor[[]Tag](ctx, c, "/api/tag/getTag", readIndex, map[string]any{"sort": sort, "ignoreMaxListHint": all, "app": "collie"})
 }
 
 // TagSort returns the order of tags in the user's settings.
 func (c *Client) TagSort(ctx context.Context) (int, error) {
-	return ask[int](ctx, c, "/api/system/getConf", readData.of("conf.tag.sort"), nil)
+	return callFor[int](ctx, c, "/api/system/getConf", readData.of("conf.tag.sort"), nil)
 }
 
 // RenameTag renames a tag and those below it, in every notebook.
@@ -31,5 +31,5 @@ func (c *Client) RenameTag(ctx context.Context, old, label string) error {
 
 // Conf returns the whole configuration of the kernel, including secrets.
 func (c *Client) Conf(ctx context.Context) (json.RawMessage, error) {
-	return ask[json.RawMessage](ctx, c, "/api/system/getConf", readData.of("conf"), nil)
+	return callFor[json.RawMessage](ctx, c, "/api/system/getConf", readData.of("conf"), nil)
 }

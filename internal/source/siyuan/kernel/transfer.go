@@ -40,7 +40,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	before := head.Len()
 	_ = form.Close()
 	raw := head.Bytes()
-	content := &counted{from: io.LimitReader(file.content, file.size), size: file.size}
+	content := &countingReader{from: io.LimitReader(file.content, file.size), size: file.size}
 	body := io.MultiReader(bytes.NewReader(raw[:before]), content, bytes.NewReader(raw[before:]))
 
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
@@ -50,28 +50,28 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 		n, cause := content.state()
 		switch {
 		case cause != nil:
-			return broken(endpoint, n, file.size, cause)
+			return uploadInterrupted(endpoint, n, file.size, cause)
 		case n < file.size: // the kernel waits for the whole form, so it has stored nothing
-			return c.failure(ctx, endpoint, read, err)
+			return c.callerError(ctx, endpoint, read, err)
 		}
-		return c.failure(ctx, endpoint, writeData, err)
+		return c.callerError(ctx, endpoint, writeData, err)
 	}
 	a, err := readAnswer(resp)
 	if err != nil {
-		return c.failure(ctx, endpoint, writeData, err)
+		return c.callerError(ctx, endpoint, writeData, err)
 	}
 	data, err := envelope(endpoint, writeData, a)
 	if err != nil {
-		return c.failure(ctx, endpoint, writeData, err)
+		return c.callerError(ctx, endpoint, writeData, err)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return unexpected(endpoint, writeData, err)
+		return unexpectedData(endpoint, writeData, err)
 	}
 	return nil
 }
 
 // broken returns the error for a file that ended early or could not be read.
-func broken(endpoint string, n, size int64, cause error) error {
+func uploadInterrupted(endpoint string, n, size int64, cause error) error {
 	return &tool.Error{
 		Op: "upload", Kind: tool.StateChanged, Subject: endpoint, Err: cause,
 		Message: fmt.Sprintf("the file could be read for %d of its %d bytes, so nothing was stored", n, size),
@@ -81,7 +81,7 @@ func broken(endpoint string, n, size int64, cause error) error {
 
 // counted counts how much of a file was read, and records the error that ended the reading. The transport may still
 // be reading after a request has failed.
-type counted struct {
+type countingReader struct {
 	from io.Reader
 	size int64
 
@@ -90,7 +90,7 @@ type counted struct {
 	err error
 }
 
-func (r *counted) Read(p []byte) (int, error) {
+func (r *countingReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +105,7 @@ func (r *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (r *counted) state() (n int64, err error) {
+func (r *countingReader) state() (n int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n, r.err
@@ -123,7 +123,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 	defer cancel()
 	resp, err := c.open(ctx, http.MethodPost, endpoint, "application/json", bytes.NewReader(body), int64(len(body)))
 	if err != nil {
-		return 0, c.failure(ctx, endpoint, read, err)
+		return 0, c.callerError(ctx, endpoint, read, err)
 	}
 	if resp.StatusCode != http.StatusOK { // 202 never is content
 		a, err := readAnswer(resp)
@@ -135,13 +135,13 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 		default:
 			err = &statusError{a.status, a.body}
 		}
-		return 0, c.failure(ctx, endpoint, read, err)
+		return 0, c.callerError(ctx, endpoint, read, err)
 	}
 	defer resp.Body.Close()
 	n, err := io.Copy(w, io.LimitReader(resp.Body, limit+1))
 	switch {
 	case err != nil:
-		return n, c.failure(ctx, endpoint, read, err)
+		return n, c.callerError(ctx, endpoint, read, err)
 	case n > limit:
 		return n, &tool.Error{
 			Op: "read file", Kind: tool.TooLarge, Subject: path, Message: fmt.Sprintf("the file is larger than %d bytes", limit),

@@ -66,15 +66,15 @@ var looseKeys = map[string]bool{
 func (c *comparer) compare(path, key string, want, got any) {
 	switch want := want.(type) {
 	case map[string]any:
-		object, same := got.(map[string]any)
-		if !same {
+		object, sameType := got.(map[string]any)
+		if !sameType {
 			c.shape(path, "an object was recorded, this is %s %s", kindOf(got), short(got))
 			return
 		}
 		c.object(path, want, object)
 	case []any:
-		list, same := got.([]any)
-		if !same {
+		list, sameType := got.([]any)
+		if !sameType {
 			c.shape(path, "a list was recorded, this is %s %s", kindOf(got), short(got))
 			return
 		}
@@ -296,10 +296,10 @@ func kindOf(v any) string {
 
 // short returns a value cut to fit a line.
 func short(v any) string {
-	const most = 240
+	const limit = 240
 	data, _ := json.Marshal(v)
-	if runes := []rune(string(data)); len(runes) > most {
-		return string(runes[:most]) + "…"
+	if runes := []rune(string(data)); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return string(data)
 }

@@ -149,11 +149,11 @@ func (c Contract) compare(t *testing.T, replay *Replay, row Row, scores map[stri
 
 // Describe describes a row and the first of its differences for a log.
 func Describe(row Row, diffs []Difference) string {
-	const most = 6
+	const limit = 6
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s#%d %s [%s] %s", row.Scenario, row.Seq, row.Endpoint(), row.Step, short(row.ReqBody))
 	for i, d := range diffs {
-		if i == most {
+		if i == limit {
 			fmt.Fprintf(&out, "\n    and %d more", len(diffs)-i)
 			break
 		}

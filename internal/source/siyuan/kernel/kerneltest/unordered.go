@@ -44,22 +44,22 @@ func (c *comparer) arranged(list []any) []any {
 		entries[i] = keyed{entry, c.masked(c.mapped(arrangeKey(entry))), string(exact)}
 	}
 	slices.SortStableFunc(entries, func(a, b keyed) int { return strings.Compare(a.key, b.key) })
-	var kept []any
+	var items []any
 	seen := map[string]bool{}
 	for i, e := range entries {
 		if seen[e.exact] {
 			continue
 		}
 		seen[e.exact] = true
-		kept = append(kept, e.entry)
+		items = append(items, e.entry)
 		if i > 0 && entries[i-1].key == e.key && entries[i-1].exact != e.exact {
 			c.frozen = true
 		}
 	}
-	if kept == nil {
-		kept = []any{}
+	if items == nil {
+		items = []any{}
 	}
-	return kept
+	return items
 }
 
 func arrangeKey(entry any) string {
