@@ -15,7 +15,7 @@ const (
 )
 
 // happened is the last thing that happened, as the workspace's one event.
-type happened struct {
+type lastEvent struct {
 	Seq        int64  `json:"seq"`
 	TS         int64  `json:"ts"`
 	Tool       string `json:"tool"`
@@ -30,7 +30,7 @@ type happened struct {
 }
 
 // action names what happened as the file of the coins does.
-func (h *happened) action() string { return h.Tool + "/" + h.Action }
+func (h *lastEvent) action() string { return h.Tool + "/" + h.Action }
 
 // theirs returns the coins in the workspace, which are added to ours once: the plugin has counted them, and our file
 // takes the place of its own. Until they are known nothing is written there.
@@ -41,7 +41,7 @@ func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
 	if !p.opts.Sync || p.opts.Kernel == nil || joined {
 		return coins{}, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	raw, err := p.opts.Kernel.ReadFile(ctx, statsPath)
 	if err != nil && tool.KindOf(err) != tool.NotFound {
@@ -52,7 +52,7 @@ func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
 }
 
 // publish writes the workspace's files. The mascot is never worth an error.
-func (p *Purse) publish(ctx context.Context, s *coins, h happened) {
+func (p *Purse) publish(ctx context.Context, s *coins, h lastEvent) {
 	if !p.opts.Sync || p.opts.Kernel == nil {
 		return
 	}

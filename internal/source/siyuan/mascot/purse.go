@@ -38,9 +38,9 @@ type Purse struct {
 	sub  *event.Subscription[tool.CallDone]
 
 	mu     sync.Mutex
-	earned int64     // not in the file yet
-	last   *happened // not in the files yet
-	joined bool      // the workspace's coins are in the file
+	earned int64      // not in the file yet
+	last   *lastEvent // not in the files yet
+	joined bool       // the workspace's coins are in the file
 
 	wake  chan struct{} // something is to be written
 	ended chan struct{} // no more events come
@@ -50,8 +50,8 @@ type Purse struct {
 // flushTimeout bounds one round of writing. readTimeout is the part of it that a kernel may take to answer; without an
 // answer, our own file is written anyway.
 const (
-	settleTime = 5 * time.Second
-	askTime    = 2 * time.Second
+	flushTimeout = 5 * time.Second
+	readTimeout  = 2 * time.Second
 )
 
 // OpenPurse keeps the coins in dir, and earns with the calls that bus tells of.
@@ -73,7 +73,7 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
 	p.sub = bus.SubscribeTo(1024, counts)
 	go p.listen()
-	go p.keep()
+	go p.writeLoop()
 	return p, nil
 }
 
@@ -81,9 +81,9 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 func (p *Purse) Close() error {
 	p.sub.Close()
 	<-p.done
-	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	return p.settle(ctx)
+	return p.flush(ctx)
 }
 
 // listen earns with each event; it does nothing else, so that none is lost.
@@ -91,12 +91,12 @@ func (p *Purse) listen() {
 	defer close(p.ended)
 	for done := range p.sub.C() {
 		p.earn(done)
-		p.nudge()
+		p.requestWrite()
 	}
 }
 
 // nudge has the files written soon.
-func (p *Purse) nudge() {
+func (p *Purse) requestWrite() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -104,7 +104,7 @@ func (p *Purse) nudge() {
 }
 
 // keep writes now and then, until no more events come.
-func (p *Purse) keep() {
+func (p *Purse) writeLoop() {
 	defer close(p.done)
 	for {
 		select {
@@ -117,8 +117,8 @@ func (p *Purse) keep() {
 			return
 		case <-time.After(p.opts.Every):
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), settleTime)
-		if err := p.settle(ctx); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+		if err := p.flush(ctx); err != nil {
 			p.log.Warn("coins of the mascot not written", "error", err)
 		}
 		cancel()
@@ -136,7 +136,7 @@ func (p *Purse) earn(d *tool.CallDone) {
 	c := d.Call
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := &happened{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "error"}
+	h := &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "error"}
 	if d.Outcome == tool.OK {
 		h.Status = "success"
 		p.earned++
@@ -152,7 +152,7 @@ func (p *Purse) Balance(ctx context.Context) (balance, earned int64, err error) 
 
 // Spend takes cost from the balance.
 func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, earned int64, err error) {
-	h := &happened{TS: time.Now().UnixMilli(), Tool: "mascot", Action: "buy", Status: "success", ItemID: name}
+	h := &lastEvent{TS: time.Now().UnixMilli(), Tool: "mascot", Action: "buy", Status: "success", ItemID: name}
 	for _, it := range items() {
 		if it.ID == name {
 			h.ItemLabel, h.ItemType, h.ItemEmoji = it.Label, it.Type, it.Emoji
@@ -175,12 +175,12 @@ func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, ea
 	p.mu.Lock()
 	p.last = h
 	p.mu.Unlock()
-	p.nudge()
+	p.requestWrite()
 	return s.Balance, s.Earned, nil
 }
 
 // settle puts what was earned into the file, and both files into the workspace.
-func (p *Purse) settle(ctx context.Context) error {
+func (p *Purse) flush(ctx context.Context) error {
 	p.mu.Lock()
 	last := p.last
 	p.mu.Unlock()
@@ -258,7 +258,7 @@ type coins struct {
 }
 
 // most bounds numbers that are counted, so that sums stay exact in JSON.
-const most = 1 << 52
+const maxCount = 1 << 52
 
 // readCoins returns a file of coins; what is broken begins anew. A file without a balance counts each call, and no
 // number is below 0.
@@ -282,11 +282,11 @@ func count(v gjson.Result) int64 {
 	if v.Type != gjson.Number || math.IsNaN(v.Num) {
 		return 0
 	}
-	return int64(min(max(v.Num, 0), most))
+	return int64(min(max(v.Num, 0), maxCount))
 }
 
 func (s *coins) add(balance, earned int64) {
-	s.Balance, s.Earned = min(s.Balance+balance, most), min(s.Earned+earned, most)
+	s.Balance, s.Earned = min(s.Balance+balance, maxCount), min(s.Earned+earned, maxCount)
 }
 
 func (s *coins) encode() ([]byte, error) { return json.Marshal(s) }
