@@ -53,7 +53,7 @@ func getConf() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		return shown(r, raw, "conf."), nil
+		return withoutSecrets(r, raw, "conf."), nil
 	})
 }
 
@@ -111,12 +111,12 @@ func setConf() *action.Action {
 		if len(changes) == 0 && open == nil {
 			return nil, r.Invalid("conf", "has no setting to change")
 		}
-		conf, err := apply(ctx, r, a.Notebook, changes)
+		conf, err := applySettings(ctx, r, a.Notebook, changes)
 		if err != nil {
 			return nil, err
 		}
 		if open != nil && gjson.GetBytes(conf, "closed").Bool() != *open {
-			indexing, err := turn(ctx, r, a.Notebook, !*open)
+			indexing, err := setOpen(ctx, r, a.Notebook, !*open)
 			if err != nil {
 				return nil, err
 			}
@@ -130,7 +130,7 @@ func setConf() *action.Action {
 			}
 		}
 		r.RefreshTree()
-		return shown(r, conf, ""), nil
+		return withoutSecrets(r, conf, ""), nil
 	})
 }
 
@@ -156,7 +156,7 @@ func (s *settings) changes(r *action.Request) (map[string]any, error) {
 
 // applySettings writes settings and returns all of them, after a look that the kernel knows each: what
 // it does not know it would drop without a word.
-func apply(ctx context.Context, r *action.Request, id kernel.ID, changes map[string]any) (json.RawMessage, error) {
+func applySettings(ctx context.Context, r *action.Request, id kernel.ID, changes map[string]any) (json.RawMessage, error) {
 	raw, err := r.Kernel.NotebookConf(ctx, id)
 	if err != nil {
 		return nil, err

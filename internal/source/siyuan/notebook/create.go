@@ -50,7 +50,7 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		out := created{listed: listing(&n)}
+		out := created{listed: listedOf(&n)}
 		setLevel(ctx, r, &out)
 		r.RefreshTree()
 		if code == "" {

@@ -25,7 +25,7 @@ type listed struct {
 	FlashcardCount    int       `json:"flashcardCount" about:"cards" verbose:"yes"`
 }
 
-func listing(n *kernel.Notebook) listed {
+func listedOf(n *kernel.Notebook) listed {
 	return listed{
 		ID: n.ID, Name: n.Name, Icon: n.Icon, Sort: n.Sort, SortMode: n.SortMode, Closed: n.Closed,
 		NewFlashcardCount: n.NewFlashcardCount, DueFlashcardCount: n.DueFlashcardCount, FlashcardCount: n.FlashcardCount,
@@ -49,7 +49,7 @@ func list() *action.Action {
 		}
 		out := make([]listed, 0, len(visible))
 		for i := range visible {
-			out = append(out, listing(&visible[i]))
+			out = append(out, listedOf(&visible[i]))
 		}
 		return out, nil
 	})
@@ -84,7 +84,7 @@ func getChildDocs() *action.Action {
 		if was.Closed {
 			return nil, notReady(a.Notebook, 0, nil)
 		}
-		docs, err := patiently(ctx, r, a.Notebook)
+		docs, err := documentsRetried(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ const (
 
 // documentsRetried lists the documents at the top of a notebook, again after a moment where the kernel
 // says that it is not ready.
-func patiently(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
+func documentsRetried(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
 	for n := 0; ; n++ {
 		docs, err := r.Kernel.Documents(ctx, id, "/")
 		e, ok := errors.AsType[*tool.Error](err)

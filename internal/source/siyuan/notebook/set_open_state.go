@@ -42,7 +42,7 @@ func setOpenState() *action.Action {
 		}
 		changed, indexing := was.Closed == a.Opened, false
 		if changed {
-			if indexing, err = turn(ctx, r, a.Notebook, a.Opened); err != nil {
+			if indexing, err = setOpen(ctx, r, a.Notebook, a.Opened); err != nil {
 				return nil, err
 			}
 			r.RefreshTree()
@@ -53,10 +53,10 @@ func setOpenState() *action.Action {
 
 // setOpen opens or closes a notebook, makes sure that it is, and waits for the kernel's index.
 // indexing says that this is not done yet.
-func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) (indexing bool, err error) {
+func setOpen(ctx context.Context, r *action.Request, id kernel.ID, open bool) (indexing bool, err error) {
 	done := func(n *kernel.Notebook) bool { return n != nil && n.Closed != open }
 	if open {
-		if err := settle(ctx, r, id, r.Kernel.OpenNotebook(ctx, id), done); err != nil {
+		if err := resolveOutcome(ctx, r, id, r.Kernel.OpenNotebook(ctx, id), done); err != nil {
 			return false, err
 		}
 		ids, err := topDocuments(ctx, r, id)
@@ -69,7 +69,7 @@ func turn(ctx context.Context, r *action.Request, id kernel.ID, open bool) (inde
 	if err != nil {
 		return false, err // nothing was closed
 	}
-	if err := settle(ctx, r, id, r.Kernel.CloseNotebook(ctx, id), done); err != nil {
+	if err := resolveOutcome(ctx, r, id, r.Kernel.CloseNotebook(ctx, id), done); err != nil {
 		return false, err
 	}
 	return !indexed(ctx, r, ids, false), nil
@@ -104,7 +104,7 @@ func remove() *action.Action {
 			return nil, err
 		}
 		err := r.Kernel.RemoveNotebook(ctx, a.Notebook)
-		if err = settle(ctx, r, a.Notebook, err, func(n *kernel.Notebook) bool { return n == nil }); err != nil {
+		if err = resolveOutcome(ctx, r, a.Notebook, err, func(n *kernel.Notebook) bool { return n == nil }); err != nil {
 			return nil, err
 		}
 		r.RefreshTree()
@@ -113,33 +113,33 @@ func remove() *action.Action {
 }
 
 const (
-	patience = 10 * time.Second       // for a kernel that starts again, or makes an index
-	interval = 100 * time.Millisecond // between two looks at it
+	waitLimit    = 10 * time.Second       // for a kernel that starts again, or makes an index
+	pollInterval = 100 * time.Millisecond // between two looks at it
 )
 
 // resolveOutcome decides the outcome of a write that closes, opens or removes a notebook and was answered with err. It
 // returns nil if done is true for the notebook as it is now; done gets nil if the notebook is gone. The write may
 // crash the kernel, which is then restarted, so a lost response does not say whether it happened.
-func settle(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
+func resolveOutcome(ctx context.Context, r *action.Request, id kernel.ID, err error, done func(*kernel.Notebook) bool) error {
 	lost := tool.KindOf(err) == kernel.OutcomeUnknown
 	if err != nil && !lost {
 		return err
 	}
-	n, lookErr := afterwards(ctx, r, id)
+	n, lookErr := awaitNotebook(ctx, r, id)
 	switch {
 	case lookErr != nil:
-		return unknownEnd(id, lookErr)
+		return unknownOutcome(id, lookErr)
 	case done(n):
 		return nil
 	case lost:
-		return unknownEnd(id, err)
+		return unknownOutcome(id, err)
 	}
 	return mismatch(id, "the kernel accepted the request, and the notebook is as it was")
 }
 
 // afterwards returns a notebook as the kernel lists it, which is waited for while the kernel starts.
-func afterwards(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func awaitNotebook(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	for {
 		booted, err := r.Kernel.Booted(ctx)
@@ -149,18 +149,18 @@ func afterwards(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.N
 		if err == nil {
 			err = &tool.Error{Op: "ask SiYuan", Kind: tool.Unavailable, Message: "the kernel is still starting"}
 		}
-		if !wait(ctx) {
+		if !waitInterval(ctx) {
 			return nil, err
 		}
 	}
 }
 
 // wait waits a moment and reports whether there is time for another look.
-func wait(ctx context.Context) bool {
+func waitInterval(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(interval):
+	case <-time.After(pollInterval):
 		return true
 	}
 }
@@ -183,7 +183,7 @@ func indexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bool) b
 	if in {
 		want = len(ids)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	for {
 		there, err := r.Kernel.Nodes(ctx, ids)
@@ -192,7 +192,7 @@ func indexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bool) b
 			return false
 		case len(there) == want:
 			return r.Kernel.FlushNow(ctx) == nil // SQL is later still
-		case !wait(ctx):
+		case !waitInterval(ctx):
 			return false
 		}
 	}

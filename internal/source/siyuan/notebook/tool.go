@@ -64,7 +64,7 @@ func mismatch(id kernel.ID, message string) error {
 
 // unknownOutcome is err after a notebook was opened, closed or removed, where nobody can say what
 // became of the write.
-func unknownEnd(id kernel.ID, err error) error {
+func unknownOutcome(id kernel.ID, err error) error {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, kernel.OutcomeUnknown:
 		return &tool.Error{
@@ -94,7 +94,7 @@ func name(r *action.Request, param, text string) (string, error) {
 
 // shown returns the configuration of the notebook at a path, without the secrets that unlock an encrypted notebook
 // and without the ids of hidden notebooks.
-func shown(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
+func withoutSecrets(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
 	drop := []string{at + "boxCrypt"}
 	for _, name := range [...]string{"refCreateSaveBox", "docCreateSaveBox"} {
 		if id := gjson.GetBytes(raw, at+name).String(); id != "" && !r.Readable(kernel.ID(id)) {
