@@ -74,7 +74,7 @@ func Open(opts Options) *Coordinator {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.ledger = ledger{dir: opts.Dir, keep: opts.Keep, seal: newSeal(opts.Key)}
+	c.ledger = ledger{dir: opts.Dir, retention: opts.Keep, seal: newSeal(opts.Key)}
 	c.locks.dir = opts.Dir
 	return c
 }
@@ -96,25 +96,25 @@ func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessag
 	if !r.Action.Class.Writes() || mode == Off && r.Meta == (action.Meta{Verbose: r.Meta.Verbose}) {
 		return r.Run(ctx)
 	}
-	w := &writing{Coordinator: c, r: r, mode: mode}
+	w := &guardedWrite{Coordinator: c, r: r, mode: mode}
 	return w.do(ctx)
 }
 
 // writing is one guarded write.
-type writing struct {
+type guardedWrite struct {
 	*Coordinator
-	r     *action.Request
-	mode  Mode
-	entry Entry
-	hash  string          // of the targets as they are before the write; empty where nobody needs it
-	trees []action.Target // documents below the targets
+	r           *action.Request
+	mode        Mode
+	entry       Entry
+	hash        string          // of the targets as they are before the write; empty where nobody needs it
+	descendants []action.Target // documents below the targets
 }
 
-func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
+func (w *guardedWrite) do(ctx context.Context) (json.RawMessage, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
-	if done, err := w.repeated(); done != nil || err != nil {
+	if done, err := w.replay(); done != nil || err != nil {
 		return done, err
 	}
 	unlock, waited, err := w.locks.lock(ctx, w.r)
@@ -122,7 +122,7 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 		return nil, &tool.Error{Op: "write", Kind: writeSafety, Code: "write_coordinator_unavailable", Err: err}
 	}
 	defer unlock()
-	if done, err := w.repeated(); done != nil || err != nil { // it may have run while we waited
+	if done, err := w.replay(); done != nil || err != nil { // it may have run while we waited
 		return done, err
 	}
 	if waited {
@@ -130,13 +130,13 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if err := w.look(ctx); err != nil {
+	if err := w.readTargets(ctx); err != nil {
 		return nil, err
 	}
 	if w.r.Meta.ValidateOnly {
 		return w.preview(), nil
 	}
-	if err := w.guard(); err != nil {
+	if err := w.checkExpectedHashes(); err != nil {
 		return nil, err
 	}
 	if err := w.note(Executing); err != nil {
@@ -147,7 +147,7 @@ func (w *writing) do(ctx context.Context) (json.RawMessage, error) {
 }
 
 // finish notes how the write ended and adds its id to the result.
-func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (json.RawMessage, error) {
+func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err error) (json.RawMessage, error) {
 	if err != nil {
 		state := Failed
 		e, ok := asError(err)
@@ -167,14 +167,14 @@ func (w *writing) finish(ctx context.Context, raw json.RawMessage, err error) (j
 	if w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "" {
 		w.entry.NoUndo = "there was nothing before: it only added something, which can be removed"
 	}
-	w.entry.Result = kept(raw)
+	w.entry.Result = replayResult(raw)
 	_ = w.note(Committed) // the write has happened
-	return w.report(ctx, raw)
+	return w.addReceipt(ctx, raw)
 }
 
 // saveState writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
 // must not keep anybody from their notes.
-func (w *writing) note(state State) error {
+func (w *guardedWrite) note(state State) error {
 	w.entry.State, w.entry.Updated = state, time.Now().UTC()
 	err := w.ledger.put(&w.entry)
 	switch {
@@ -188,11 +188,11 @@ func (w *writing) note(state State) error {
 }
 
 // mostKept bounds the result that is kept for a repetition, in bytes.
-const mostKept = 16 << 10
+const maxReplayResult = 16 << 10
 
 // kept returns what a repetition of the request gets as its result.
-func kept(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= mostKept {
+func replayResult(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= maxReplayResult {
 		return raw
 	}
 	return json.RawMessage(fmt.Sprintf(`{"success":true,"note":%q}`, "the result was too long to keep"))

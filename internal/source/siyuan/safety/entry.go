@@ -77,16 +77,16 @@ type Before struct {
 }
 
 // alone reports whether nothing stands beside the block.
-func (b *Before) alone() bool { return b.Previous == "" && b.Next == "" }
+func (b *Before) isOnlyChild() bool { return b.Previous == "" && b.Next == "" }
 
 // mostEntries bounds how many writes are kept.
-const mostEntries = 2048
+const maxEntries = 2048
 
 // ledger keeps entries, one file each.
 type ledger struct {
-	dir  string
-	keep time.Duration
-	seal cipher.AEAD // nil leaves records readable
+	dir       string
+	retention time.Duration
+	seal      cipher.AEAD // nil leaves records readable
 
 	mu   sync.Mutex
 	puts int
@@ -111,7 +111,7 @@ func (l *ledger) put(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteNoSync(l.path(e.ID), l.sealed(e.ID, raw), 0o600)
+	return atomicfile.WriteNoSync(l.path(e.ID), l.encrypt(e.ID, raw), 0o600)
 }
 
 // get returns an entry, nil if there is none.
@@ -123,14 +123,14 @@ func (l *ledger) get(id string) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if raw, err = l.unsealed(id, raw); err != nil {
+	if raw, err = l.decrypt(id, raw); err != nil {
 		return nil, err
 	}
 	var e Entry
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, fmt.Errorf("record of write %s: %w", id, err)
 	}
-	if time.Since(e.Created) > l.keep {
+	if time.Since(e.Created) > l.retention {
 		return nil, nil
 	}
 	return &e, nil
@@ -184,7 +184,7 @@ func (l *ledger) prune() {
 	}
 	sorting.By(all, func(a, b aged) int { return b.at.Compare(a.at) })
 	for i, f := range all {
-		if i >= mostEntries || time.Since(f.at) > l.keep {
+		if i >= maxEntries || time.Since(f.at) > l.retention {
 			_ = os.Remove(filepath.Join(l.dir, "writes", f.name)) // the next time will do
 		}
 	}

@@ -14,22 +14,22 @@ import (
 )
 
 // buckets is how many locks there are; documents share them by their ids.
-const buckets = 64
+const lockCount = 64
 
 // locks make writes to one document wait for each other, within this process and between those
 // that share the folder.
 type locks struct {
-	dir  string
-	here [buckets]chan struct{}
-	once sync.Once
+	dir   string
+	local [lockCount]chan struct{}
+	once  sync.Once
 }
 
 // lock waits until nobody else writes to the documents of r's targets, or to the workspace where
 // it has none. waited says that somebody else may have written meanwhile.
 func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), waited bool, err error) {
 	l.once.Do(func() {
-		for i := range l.here {
-			l.here[i] = make(chan struct{}, 1)
+		for i := range l.local {
+			l.local[i] = make(chan struct{}, 1)
 		}
 	})
 	var held []func()
@@ -38,19 +38,19 @@ func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), wai
 			f()
 		}
 	}
-	for _, n := range bucketsOf(r) { // in rising order, so that two writes never wait for each other
+	for _, n := range lockIndexes(r) { // in rising order, so that two writes never wait for each other
 		select {
-		case l.here[n] <- struct{}{}:
+		case l.local[n] <- struct{}{}:
 		default:
 			waited = true
 			select {
-			case l.here[n] <- struct{}{}:
+			case l.local[n] <- struct{}{}:
 			case <-ctx.Done():
 				release()
 				return nil, waited, context.Cause(ctx)
 			}
 		}
-		held = append(held, func() { <-l.here[n] })
+		held = append(held, func() { <-l.local[n] })
 		path := filepath.Join(l.dir, "locks", fmt.Sprintf("%02d.lock", n))
 		unlock, free, err := atomicfile.TryLock(path)
 		if err == nil && !free {
@@ -66,7 +66,7 @@ func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), wai
 	return release, waited, nil
 }
 
-func bucketsOf(r *action.Request) []int {
+func lockIndexes(r *action.Request) []int {
 	var keys []kernel.ID
 	for _, t := range r.Written() {
 		switch {
@@ -85,7 +85,7 @@ func bucketsOf(r *action.Request) []int {
 	for _, k := range keys {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(k)) // never fails
-		if n := int(h.Sum32() % buckets); !slices.Contains(out, n) {
+		if n := int(h.Sum32() % lockCount); !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}

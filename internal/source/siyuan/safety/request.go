@@ -25,7 +25,7 @@ const (
 )
 
 // begin makes the entry of a write: its id, and a hash of what was asked.
-func (w *writing) begin() error {
+func (w *guardedWrite) begin() error {
 	id := w.r.Meta.RequestID
 	switch {
 	case id == "" && w.mode == Strict && !w.r.Meta.ValidateOnly:
@@ -76,7 +76,7 @@ func newID() string {
 	return id.String()
 }
 
-func (w *writing) checkID(id string) error {
+func (w *guardedWrite) checkID(id string) error {
 	parsed, err := uuid.Parse(id)
 	if err != nil || parsed.Version() != 7 {
 		return w.refuse("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected a UUIDv7", id))
@@ -88,7 +88,7 @@ func (w *writing) checkID(id string) error {
 	return nil
 }
 
-func (w *writing) refuse(code, field, message string) error {
+func (w *guardedWrite) refuse(code, field, message string) error {
 	return &tool.Error{
 		Op: "write", Kind: writeSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
 		Hint:   "siyuan://help/write-safety tells how a guarded write goes",
@@ -112,7 +112,7 @@ func argsHash(args json.RawMessage) string {
 }
 
 // repeated answers a request whose id has been used: with the result of then, or with why not.
-func (w *writing) repeated() (json.RawMessage, error) {
+func (w *guardedWrite) replay() (json.RawMessage, error) {
 	if w.r.Meta.RequestID == "" || w.r.Meta.ValidateOnly {
 		return nil, nil
 	}

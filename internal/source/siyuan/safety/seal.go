@@ -42,7 +42,7 @@ func newSeal(key string) cipher.AEAD {
 }
 
 // sealed returns the text of a record as it is written.
-func (l *ledger) sealed(id string, raw []byte) []byte {
+func (l *ledger) encrypt(id string, raw []byte) []byte {
 	if l.seal == nil {
 		return raw
 	}
@@ -54,7 +54,7 @@ func (l *ledger) sealed(id string, raw []byte) []byte {
 }
 
 // unsealed returns the reverse. The error is errSealed.
-func (l *ledger) unsealed(id string, text []byte) ([]byte, error) {
+func (l *ledger) decrypt(id string, text []byte) ([]byte, error) {
 	body, marked := bytes.CutPrefix(text, []byte(sealMark))
 	if !marked {
 		return text, nil

@@ -24,13 +24,13 @@ const shortestHash = 8
 const hashPrefix = "sha256:v1:"
 
 // guarded reports whether the state of the targets counts for an action of this class.
-func guarded(c action.Class) bool {
+func hasState(c action.Class) bool {
 	return c == action.State || c == action.Structure || c == action.Manifest
 }
 
 // readTargets reads the targets as they are: what undo needs, and the hash that a caller may want the
 // write held against.
-func (w *writing) look(ctx context.Context) error {
+func (w *guardedWrite) readTargets(ctx context.Context) error {
 	a := w.r.Action
 	var blocks []kernel.ID
 	for _, t := range w.r.Written() {
@@ -43,7 +43,7 @@ func (w *writing) look(ctx context.Context) error {
 	}
 	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
 	saves := w.mode != Off && a.Saves != "" && !w.r.Meta.ValidateOnly
-	if !guarded(a.Class) || !wants && !saves && a.Inverse == nil {
+	if !hasState(a.Class) || !wants && !saves && a.Inverse == nil {
 		return nil
 	}
 	var saved []content.Saved
@@ -55,7 +55,7 @@ func (w *writing) look(ctx context.Context) error {
 	}
 	if wants && len(blocks) == 0 {
 		var err error
-		if w.hash, err = w.manifest(ctx); err != nil {
+		if w.hash, err = w.manifestHash(ctx); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (w *writing) look(ctx context.Context) error {
 
 // manifestHash returns a hash of what the targets are, for those that have no text of their own. A database has all that
 // it holds.
-func (w *writing) manifest(ctx context.Context) (string, error) {
+func (w *guardedWrite) manifestHash(ctx context.Context) (string, error) {
 	type target struct {
 		What  access.What
 		ID    kernel.ID
@@ -114,9 +114,9 @@ func hashOf(raw []byte) string {
 }
 
 // guard holds the write against the hashes that its caller gave.
-func (w *writing) guard() error {
+func (w *guardedWrite) checkExpectedHashes() error {
 	m := w.r.Meta
-	if w.mode == Strict && guarded(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
+	if w.mode == Strict && hasState(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
 		return w.refuse("precondition_required", "expectedHash", "strict writing needs expectedHash: call once with validateOnly:true, which gives it")
 	}
 	for field, given := range map[string]string{"ifMatch": m.IfMatch, "expectedHash": m.Expected} {
@@ -142,7 +142,7 @@ func (w *writing) guard() error {
 }
 
 // preview returns the answer to validateOnly: everything has been checked, nothing was written.
-func (w *writing) preview() json.RawMessage {
+func (w *guardedWrite) preview() json.RawMessage {
 	out := struct {
 		ValidateOnly bool   `json:"validateOnly"`
 		Attempted    bool   `json:"writeAttempted"`
@@ -162,7 +162,7 @@ func (w *writing) preview() json.RawMessage {
 }
 
 // report adds to a result what its caller needs to know of the write.
-func (w *writing) report(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
+func (w *guardedWrite) addReceipt(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw, nil
 	}
@@ -197,7 +197,7 @@ func (w *writing) report(ctx context.Context, raw json.RawMessage) (json.RawMess
 }
 
 // save keeps what the targets were and where, if that is not too much.
-func (w *writing) save(ctx context.Context, saved []content.Saved) error {
+func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
 	size := 0
 	for _, s := range saved {
 		size += len(s.Kramdown)
@@ -234,8 +234,8 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 				b.HPath = hpath
 			}
 		}
-		if w.r.Action.Saves == action.SavesRemoved && b.alone() {
-			if b.Holder, err = w.holder(ctx, &b); err != nil {
+		if w.r.Action.Saves == action.SavesRemoved && b.isOnlyChild() {
+			if b.Holder, err = w.soleContainer(ctx, &b); err != nil {
 				w.entry.Before, w.entry.NoUndo = nil, "what holds it could not be read"
 				return nil //nolint:nilerr // as above
 			}
@@ -246,9 +246,9 @@ func (w *writing) save(ctx context.Context, saved []content.Saved) error {
 }
 
 // holder returns the outermost container that holds nothing but a block, nil if there is none but the document.
-func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
+func (w *guardedWrite) soleContainer(ctx context.Context, b *Before) (*Before, error) {
 	var out *Before
-	for at := b; at.alone() && at.Parent != "" && at.Parent != b.Root; {
+	for at := b; at.isOnlyChild() && at.Parent != "" && at.Parent != b.Root; {
 		around, err := w.r.Kernel.Nodes(ctx, []kernel.ID{at.Parent})
 		if err != nil {
 			return nil, err
@@ -270,8 +270,8 @@ func (w *writing) holder(ctx context.Context, b *Before) (*Before, error) {
 }
 
 // placeOf returns where something that was saved is.
-func (w *writing) placeOf(id kernel.ID) (action.Target, bool) {
-	for _, t := range append(w.r.Written(), w.trees...) {
+func (w *guardedWrite) placeOf(id kernel.ID) (action.Target, bool) {
+	for _, t := range append(w.r.Written(), w.descendants...) {
 		if t.ID == id {
 			return t, true
 		}
@@ -280,7 +280,7 @@ func (w *writing) placeOf(id kernel.ID) (action.Target, bool) {
 }
 
 // below reads the documents below the targets, parents first.
-func (w *writing) below(ctx context.Context) ([]content.Saved, error) {
+func (w *guardedWrite) below(ctx context.Context) ([]content.Saved, error) {
 	var ids []kernel.ID
 	for _, t := range w.r.Written() {
 		if t.ID != t.Root {
@@ -308,7 +308,7 @@ func (w *writing) below(ctx context.Context) ([]content.Saved, error) {
 				continue
 			}
 			ids = append(ids, row.ID)
-			w.trees = append(w.trees, action.Target{
+			w.descendants = append(w.descendants, action.Target{
 				What: access.Document, ID: row.ID, Root: row.ID, Notebook: t.Notebook, Path: row.Path, HPath: row.HPath,
 			})
 		}

@@ -70,7 +70,7 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 	if !e.CanUndo() || len(e.Before) == 0 {
 		return notUndoable(e)
 	}
-	var made []*Before
+	var recreated []*Before
 	for i := range e.Before {
 		b := &e.Before[i]
 		gone, err := restore(ctx, k, b)
@@ -78,15 +78,15 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 			return fmt.Errorf("restore %s: %w", b.ID, err)
 		}
 		if gone && b.Document {
-			made = append(made, b)
+			recreated = append(recreated, b)
 		}
 	}
-	for _, b := range made {
+	for _, b := range recreated {
 		if err := finishDocument(ctx, k, b); err != nil {
 			return fmt.Errorf("restore %s: %w", b.ID, err)
 		}
 	}
-	if err := listed(ctx, k, made); err != nil {
+	if err := verifyListed(ctx, k, recreated); err != nil {
 		return err
 	}
 	return c.Undone(e)
@@ -145,7 +145,7 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 			return err
 		}
 		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: content.Guarded(b.Kramdown)}, Anchor: at})
-		if err == nil && b.alone() && id == b.Root {
+		if err == nil && b.isOnlyChild() && id == b.Root {
 			err = dropFiller(ctx, k, b)
 		}
 		return err
@@ -160,11 +160,11 @@ func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(children, func(c kernel.Block) bool { return c.ID == b.ID })
-	if len(others) != 1 || others[0].Type != "p" || others[0].Markdown != "" {
+	siblings := slices.DeleteFunc(children, func(c kernel.Block) bool { return c.ID == b.ID })
+	if len(siblings) != 1 || siblings[0].Type != "p" || siblings[0].Markdown != "" {
 		return nil
 	}
-	return remove(ctx, k, others)
+	return remove(ctx, k, siblings)
 }
 
 // documentIAL is the line of attributes of the document itself, at the end of its kramdown.
@@ -176,7 +176,7 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	_, _, err = k.PathByID(ctx, b.ID)
 	switch {
 	case err == nil:
-		return false, rewrite(ctx, k, b, body)
+		return false, restoreBody(ctx, k, b, body)
 	case b.HPath == "" || tool.KindOf(err) != tool.NotFound: // only one that is gone is made again
 		return false, err
 	}
@@ -187,9 +187,9 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	// A kernel may remember a document that was removed with its parent, and then write no file for identical
 	// content. So different content is written first.
 	if path == "" {
-		_, err = k.CreateDocument(ctx, b.Notebook, b.HPath+unfinished, body, b.ID)
+		_, err = k.CreateDocument(ctx, b.Notebook, b.HPath+unfinishedSuffix, body, b.ID)
 	} else {
-		err = k.CreateDocumentAt(ctx, b.Notebook, path, b.title()+unfinished, body)
+		err = k.CreateDocumentAt(ctx, b.Notebook, path, b.title()+unfinishedSuffix, body)
 	}
 	if err != nil {
 		return true, err
@@ -198,7 +198,7 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 }
 
 // unfinished ends the title of a document while it is made again.
-const unfinished = " …"
+const unfinishedSuffix = " …"
 
 // title returns that of a document.
 func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")+1:] }
@@ -207,8 +207,8 @@ func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")
 // It is empty if the parent is gone or in another notebook.
 func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 	file := "/" + string(b.ID) + ".sy"
-	above, own := strings.CutSuffix(b.Path, file)
-	if !own || above == "" {
+	above, isFile := strings.CutSuffix(b.Path, file)
+	if !isFile || above == "" {
 		return b.Path, nil
 	}
 	notebook, path, err := k.PathByID(ctx, kernel.ID(above[strings.LastIndex(above, "/")+1:]))
@@ -237,9 +237,9 @@ func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 
 // listed makes sure that documents that were made again are in the folders of their notebooks, and not only in what the
 // kernel remembers.
-func listed(ctx context.Context, k *kernel.Client, made []*Before) error {
+func verifyListed(ctx context.Context, k *kernel.Client, recreated []*Before) error {
 	folders := map[string][]kernel.Document{}
-	for _, b := range made {
+	for _, b := range recreated {
 		notebook, path, err := k.PathByID(ctx, b.ID)
 		if err != nil {
 			return err
@@ -266,7 +266,7 @@ func listed(ctx context.Context, k *kernel.Client, made []*Before) error {
 }
 
 // rewrite restores the former body of an existing document.
-func rewrite(ctx context.Context, k *kernel.Client, b *Before, body string) error {
+func restoreBody(ctx context.Context, k *kernel.Client, b *Before, body string) error {
 	children, err := k.ChildBlocks(ctx, b.ID)
 	if err != nil {
 		return err
