@@ -59,7 +59,7 @@ func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
 	if def != nil {
 		box = def.Doc.Box.ID
 		links, refs = linking(tx, targetsOf(def, req.OptFlag("containChildren", false)), k)
-		mentions = mentioning(tx, def, mk)
+		mentions = mentioningDocs(tx, def, mk)
 	}
 	return api.OK(map[string]any{
 		"backlinks": links, "backmentions": mentions, "box": box, "k": k, "mk": mk,

@@ -15,7 +15,7 @@ import (
 const trigram = 3
 
 // mentioning lists the other documents whose paragraphs name a document in plain text and have the keyword.
-func mentioning(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
+func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	list := backlinks{}
 	title := mentionable(def)
 	if title == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // mostReferences bounds the offered blocks.
-const mostReferences = 2000
+const maxReferences = 2000
 
 // searchRefBlock finds blocks to refer to, except the referring block and its document. In the kernel a missing key
 // fails only after the answer has begun.
@@ -23,7 +23,7 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	isTitle := query == ""
 	if query != "" {
 		src, mark := sourceOf(tx, query, byKeyword)
-		found := find(tx, src, newScope(tx, everyday, nil), orderKind, mostReferences)
+		found := find(tx, src, newScope(tx, everyday, nil), orderKind, maxReferences)
 		for _, b := range page(tx, found.first) {
 			if b.ID == req.Str("id") || b.ID == req.Str("rootID") { // nothing refers to itself
 				continue

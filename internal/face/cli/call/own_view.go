@@ -17,9 +17,9 @@ import (
 
 // Limits for what is shown to a person.
 const (
-	mostScalars = 8
-	mostItems   = 10 // of a list inside a value
-	mostRows    = 50 // of a list without pages; with only ten, most of a folder would be hidden
+	mostScalars      = 8
+	mostItems        = 10 // of a list inside a value
+	maxStatementRows = 50 // of a list without pages; with only ten, most of a folder would be hidden
 )
 
 // ownView formats the payload of one of our own actions for people.
@@ -68,7 +68,7 @@ func (v *resultView) render(data gjson.Result) string {
 		b.WriteString(v.tick(v.about))
 		switch {
 		case data.IsArray():
-			b.WriteString(v.list("", rawjson.List(data), mostRows))
+			b.WriteString(v.list("", rawjson.List(data), maxStatementRows))
 		default:
 			b.WriteString(ended(rawjson.PlainValue(json.RawMessage(data.Raw))))
 		}
@@ -164,7 +164,7 @@ func (v *resultView) section(e pair, paged bool) string {
 	case e.value.IsArray() && len(rawjson.List(e.value)) == 0:
 		return output.LayOut(nil, [][]string{{"  " + e.name, "none"}}, v.width)
 	case e.value.IsArray():
-		most := mostRows
+		most := maxStatementRows
 		if paged || isTree(rawjson.List(e.value)) {
 			most = len(rawjson.List(e.value))
 		}

@@ -50,7 +50,7 @@ func searchAssets() *action.Action {
 		Endpoints:  []string{"search/searchAsset", "query/sql", "sqlite/flushTransaction", "file/readDir", "file/getFile", "notebook/lsNotebooks"},
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},
 		Positional: []string{"query"},
-		Adapt:      adaptCodes(map[string]string{"query": "query"}, nil, "k", "keyword"),
+		Adapt:      adaptArgs(map[string]string{"query": "query"}, nil, "k", "keyword"),
 		Result:     searchAssetsResult{},
 		Example:    `{"query":"diagram","exts":[".png",".svg"]}`,
 	}, func(ctx context.Context, r *action.Request, a searchAssetsArgs) (any, error) {

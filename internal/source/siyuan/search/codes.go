@@ -31,29 +31,29 @@ var synonyms = map[string]string{"query": "query_syntax", "date": "updated_desc"
 
 // shortcodes are the names that the kernel has for the types of blocks, by the codes that its
 // index has for them.
-var shortcodes = map[string]string{
+var blockTypes = map[string]string{
 	"d": "document", "h": "heading", "p": "paragraph", "l": "list", "i": "listItem", "b": "blockquote", "c": "codeBlock",
 	"m": "mathBlock", "t": "table", "s": "superBlock", "html": "htmlBlock", "embed": "embedBlock", "av": "databaseBlock",
 	"video": "videoBlock", "audio": "audioBlock", "widget": "widgetBlock", "iframe": "iframeBlock", "callout": "callout",
 }
 
 // typeNames returns the types of blocks that a search can be narrowed to, in order.
-func typeNames() []string { return slices.Sorted(maps.Values(shortcodes)) }
+func blockTypeNames() []string { return slices.Sorted(maps.Values(blockTypes)) }
 
 // adaptCodes gives one argument precedence over another, and replaces numbers by names. wins maps the argument with
 // precedence to the one it replaces; if it maps to itself, its aliases give way. codes maps an argument to its names.
-func adaptCodes(wins map[string]string, codes map[string]map[string]int, losers ...string) func(json.RawMessage) json.RawMessage {
+func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weakerAliases ...string) func(json.RawMessage) json.RawMessage {
 	return func(args json.RawMessage) json.RawMessage {
-		for winner, to := range wins {
-			v := gjson.GetBytes(args, winner)
+		for strong, to := range replaces {
+			v := gjson.GetBytes(args, strong)
 			if !v.Exists() || v.Type == gjson.Null {
 				continue
 			}
-			if winner != to {
-				args = action.DropArgs(action.SetArg(args, to, v.Raw), winner)
+			if strong != to {
+				args = action.DropArgs(action.SetArg(args, to, v.Raw), strong)
 				continue
 			}
-			args = action.DropArgs(args, losers...)
+			args = action.DropArgs(args, weakerAliases...)
 		}
 		for param, names := range codes {
 			if v := gjson.GetBytes(args, param); v.Type == gjson.Number || v.Type == gjson.String {

@@ -17,7 +17,7 @@ import (
 )
 
 // mostCompared is how many blocks are read before and after, to count those that changed.
-const mostCompared = 50
+const maxCompared = 50
 
 // replaceTypes are the kinds of text that the kernel can replace in, and whether it does unless
 // the caller says otherwise: what people read, and not what leads somewhere.
@@ -60,7 +60,7 @@ func findReplace() *action.Action {
 			"notebook/lsNotebooks",
 		},
 		Aliases: map[string]string{"methodName": "method", "id": "ids", "find": "k", "replace": "r"},
-		Adapt:   adaptCodes(map[string]string{"methodName": "method"}, map[string]map[string]int{"method": methods}),
+		Adapt:   adaptArgs(map[string]string{"methodName": "method"}, map[string]map[string]int{"method": methods}),
 		Result:  replacedResult{},
 		Example: `{"k":"colour","r":"color","ids":["20240101120000-abcdefg"]}`,
 		Effect: func(r *action.Request) string {
@@ -80,7 +80,7 @@ func findReplace() *action.Action {
 			ids = append(ids, t.ID)
 		}
 		ids = action.Distinct(ids)
-		if err := ownWords(ctx, r, ids); err != nil {
+		if err := refuseCopiedText(ctx, r, ids); err != nil {
 			return nil, err
 		}
 		before, err := texts(ctx, r, ids)
@@ -92,11 +92,11 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		q := kernel.Replacing{Find: a.K, Replace: a.R, IDs: ids, Method: methods[a.Method], Types: types}
-		if err := r.Kernel.FindReplace(ctx, literal(q)); err != nil {
+		if err := r.Kernel.FindReplace(ctx, escapeReplacement(q)); err != nil {
 			return nil, err
 		}
 		refreshAll(r, targets)
-		if err := admitted(ctx, r, was); err != nil {
+		if err := admitReplaced(ctx, r, was); err != nil {
 			return nil, err
 		}
 		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
@@ -140,7 +140,7 @@ func written(ctx context.Context, r *action.Request, targets []action.Target) (m
 
 // admitted takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts together,
 // and reads the result anew. It is done in the editor's form, which alone shows a reference that is a link too.
-func admitted(ctx context.Context, r *action.Request, was map[kernel.ID]string) error {
+func admitReplaced(ctx context.Context, r *action.Request, was map[kernel.ID]string) error {
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(was)), 100) {
 		now, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {
@@ -162,7 +162,7 @@ func admitted(ctx context.Context, r *action.Request, was map[kernel.ID]string) 
 // literal escapes the replacement of plain text, so that it is inserted as given. For plain text the kernel reads a $
 // as a group of a pattern, in some kinds of text, and turns tags it replaces in into text; for a pattern it does
 // neither.
-func literal(q kernel.Replacing) kernel.Replacing {
+func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
 		q.Method = kernel.MethodRegex
 		q.Find, q.Replace = "(?i)"+regexp.QuoteMeta(q.Find), strings.ReplaceAll(q.Replace, "$", "$$")
@@ -249,7 +249,7 @@ func onPaths(level access.Level, param string) action.Need {
 
 // ownWords refuses blocks that show the text of a hidden block: whether something was found there would reveal that
 // text.
-func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
+func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return err
@@ -276,7 +276,7 @@ func ownWords(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 
 // texts returns blocks as they are; nil where there are too many to compare.
 func texts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
-	if len(ids) > mostCompared {
+	if len(ids) > maxCompared {
 		return nil, nil
 	}
 	return r.Kernel.Kramdowns(ctx, ids, "md")

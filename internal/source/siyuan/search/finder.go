@@ -10,7 +10,7 @@ import (
 )
 
 // mostRows is how many rows of a statement one search looks at.
-const mostRows = 10_000
+const maxStatementRows = 10_000
 
 // finder asks the kernel for pages of blocks.
 type finder struct {
@@ -20,8 +20,8 @@ type finder struct {
 	ids      []kernel.ID      // what a statement found, in its order
 	more     bool             // it would find more
 
-	cleaning
-	docMode   bool // documents have all words, and hits one of them
+	hiddenTextFilter
+	wholeDocs bool // documents have all words, and hits one of them
 	documents int  // how many documents the last page says there are
 }
 
@@ -54,16 +54,16 @@ func (f *finder) find(ctx context.Context) error {
 	if err != nil {
 		return sqlError(f.r, "query", err)
 	}
-	sent, err := narrowed(ctx, f.r, "query", statement, mostRows+1)
+	sent, err := narrowed(ctx, f.r, "query", statement, maxStatementRows+1)
 	if err != nil {
 		return err
 	}
-	rows, err := rowsOf(ctx, f.r, "query", sent)
+	rows, err := runStatement(ctx, f.r, "query", sent)
 	if err != nil {
 		return err
 	}
-	if f.more = len(rows) > mostRows; f.more {
-		rows = rows[:mostRows]
+	if f.more = len(rows) > maxStatementRows; f.more {
+		rows = rows[:maxStatementRows]
 	}
 	f.ids = idsOf(rows)
 	f.matches = anyMatch // what the statement saw is what readers see
@@ -77,7 +77,7 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 		return kernel.FoundPage{}, nil
 	}
 	if f.args.Method == "sql" {
-		return f.named(ctx, page, size)
+		return f.statementPage(ctx, page, size)
 	}
 	q := *f.question
 	q.Page, q.PageSize = page, size
@@ -88,27 +88,27 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 		got.Matched, got.Pages, f.documents = len(got.Blocks), min(len(got.Blocks), 1), len(got.Blocks)
 	}
 	if got.DocMode && q.GroupBy == 0 {
-		got.Blocks = withoutFollowers(got.Blocks, q.Query, min(max(got.Matched-(page-1)*size, 0), size))
+		got.Blocks = dropParentDocs(got.Blocks, q.Query, min(max(got.Matched-(page-1)*size, 0), size))
 	}
 	if err == nil {
-		if got.DocMode && !f.docMode {
-			f.docMode, f.matches = true, matcher(f.args.Method, f.args.Query, true)
+		if got.DocMode && !f.wholeDocs {
+			f.wholeDocs, f.matches = true, matcher(f.args.Method, f.args.Query, true)
 		}
-		got.Blocks, err = f.of(ctx, got.Blocks)
+		got.Blocks, err = f.apply(ctx, got.Blocks)
 	}
 	return got, err
 }
 
 // whole is all that was found, where it was looked at here.
 func (f *finder) whole(found []kernel.Found) []kernel.Found {
-	if f.docMode {
-		found = wholeQuery(found, f.args.Query)
+	if f.wholeDocs {
+		found = dropHiddenMatches(found, f.args.Query)
 	}
 	return f.order(found)
 }
 
 // named returns one page of the blocks that a statement found.
-func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, error) {
+func (f *finder) statementPage(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	out := kernel.FoundPage{Matched: len(f.ids), Pages: (len(f.ids) + size - 1) / size}
 	ids := f.ids[min((page-1)*size, len(f.ids)):min(page*size, len(f.ids))]
 	if len(ids) == 0 {
@@ -120,13 +120,13 @@ func (f *finder) named(ctx context.Context, page, size int) (kernel.FoundPage, e
 	if err != nil {
 		return out, err
 	}
-	if got.Blocks, err = noDatabases(ctx, f.r, got.Blocks); err != nil {
+	if got.Blocks, err = dropDatabases(ctx, f.r, got.Blocks); err != nil {
 		return out, err
 	}
-	if got.Blocks, err = f.of(ctx, got.Blocks); err != nil {
+	if got.Blocks, err = f.apply(ctx, got.Blocks); err != nil {
 		return out, err
 	}
-	hits, documents := ungroup(got.Blocks)
+	hits, documents := flattenGroups(got.Blocks)
 	at := map[kernel.ID]int{}
 	for i, id := range ids {
 		at[id] = i

@@ -53,16 +53,16 @@ func fulltext() *action.Action {
 		Endpoints:  []string{"search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"methodName": "method", "sortBy": "orderBy", "parentID": "parentId"},
 		Positional: []string{"query"},
-		Adapt: adaptCodes(map[string]string{"methodName": "method", "sortBy": "orderBy"},
+		Adapt: adaptArgs(map[string]string{"methodName": "method", "sortBy": "orderBy"},
 			map[string]map[string]int{"method": methods, "orderBy": orders}),
 		Result:  fulltextResult{},
 		Example: `{"query":"travel plan","typeShortcodes":["h","p"],"pageSize":10}`,
 	}, func(ctx context.Context, r *action.Request, a fulltextArgs) (any, error) {
-		f := finder{args: &a, cleaning: cleaning{r: r}}
+		f := finder{args: &a, hiddenTextFilter: hiddenTextFilter{r: r}}
 		if err := f.prepare(ctx); err != nil {
 			return nil, err
 		}
-		only, err := sieve(ctx, r, &a)
+		only, err := hitFilter(ctx, r, &a)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func fulltext() *action.Action {
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
 		}
-		out.list, err = fetch(ctx, r, f.page, a.Page, a.PageSize, only, !a.StripHTML)
+		out.list, err = fetchPage(ctx, r, f.page, a.Page, a.PageSize, only, !a.StripHTML)
 		if err == nil && out.Mode == "kernel" {
 			out.Documents = f.documents
 		}
@@ -92,15 +92,15 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 		return nil, err
 	}
 	for name := range a.Types {
-		if !slices.Contains(typeNames(), name) {
-			return nil, r.Invalid("types/"+name, "is not a type of block; there are "+strings.Join(typeNames(), ", "))
+		if !slices.Contains(blockTypeNames(), name) {
+			return nil, r.Invalid("types/"+name, "is not a type of block; there are "+strings.Join(blockTypeNames(), ", "))
 		}
 	}
 	for _, code := range a.Shortcodes {
 		if a.Types == nil {
 			a.Types = map[string]bool{}
 		}
-		a.Types[shortcodes[code]] = true
+		a.Types[blockTypes[code]] = true
 	}
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -125,13 +125,13 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 		a.Types = withoutCollections(a.Types)
 	}
 	return &kernel.FullText{
-		Query: quoted(a), Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
+		Query: escapeQuery(a), Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
 	}, nil
 }
 
 // quoted escapes the query for the kernel. The kernel puts a full text expression unescaped between the quotes of an
 // SQL statement. A quote in it could end that statement and begin another one, even one that writes.
-func quoted(a *fulltextArgs) string {
+func escapeQuery(a *fulltextArgs) string {
 	if a.Method == "query_syntax" {
 		return strings.ReplaceAll(a.Query, "'", "''")
 	}
@@ -170,13 +170,13 @@ func wordsError(r *action.Request, err error) error {
 }
 
 // sieve returns what hits have to pass beyond what the kernel can be asked.
-func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
+func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
 	var keeps []func(kernel.Found) bool
 	if a.HasTags {
 		keeps = append(keeps, func(f kernel.Found) bool { return strings.TrimSpace(f.Tag) != "" })
 	}
 	if targets := r.Targets("parentId"); len(targets) > 0 {
-		inside, err := descendants(ctx, r, targets[0])
+		inside, err := descendantFilter(ctx, r, targets[0])
 		if err != nil {
 			return filter{}, err
 		}
@@ -191,7 +191,7 @@ func sieve(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, err
 }
 
 // descendants tells what is in a document or below a block in it.
-func descendants(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
+func descendantFilter(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
 	switch {
 	case t.ID == t.Notebook:
 		return func(f kernel.Found) bool { return f.Notebook == t.Notebook && f.ID != t.ID }, nil

@@ -29,7 +29,7 @@ type assetContentResult struct {
 }
 
 // mostAssetPages bounds the requests of one call.
-const mostAssetPages = 20
+const maxAssetPages = 20
 
 func fulltextAssetContent() *action.Action {
 	return action.New(action.Spec{
@@ -43,14 +43,14 @@ func fulltextAssetContent() *action.Action {
 		},
 		Aliases:    map[string]string{"methodName": "queryMethod", "method": "queryMethod", "orderBy": "sortBy", "k": "query"},
 		Positional: []string{"query"},
-		Adapt: adaptCodes(map[string]string{"methodName": "queryMethod"},
+		Adapt: adaptArgs(map[string]string{"methodName": "queryMethod"},
 			map[string]map[string]int{"queryMethod": methods, "method": methods, "sortBy": assetOrders, "orderBy": assetOrders}),
 		Result:  assetContentResult{},
 		Example: `{"query":"invoice 2024","types":[".pdf"]}`,
 	}, func(ctx context.Context, r *action.Request, a assetContentArgs) (any, error) {
 		switch {
 		case a.AssetID != "":
-			return oneAsset(ctx, r, &a)
+			return assetByID(ctx, r, &a)
 		case a.Query == "":
 			return nil, r.Conflicting("either query or assetId is needed", "query", "assetId")
 		}
@@ -60,7 +60,7 @@ func fulltextAssetContent() *action.Action {
 		}
 		order(found, a.SortBy)
 		out := assetContentResult{Page: action.Paged(found, a.Page, a.PageSize), Incomplete: incomplete}
-		out.Data, out.shown = cut(out.Data, !r.Given("pageSize"))
+		out.Data, out.shown = firstHits(out.Data, !r.Given("pageSize"))
 		out.Contents = out.Data
 		return out, nil
 	})
@@ -82,11 +82,11 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 			return nil, false, err
 		}
 		all = append(all, got.Contents...)
-		if incomplete = n < got.Pages; !incomplete || n == mostAssetPages {
+		if incomplete = n < got.Pages; !incomplete || n == maxAssetPages {
 			break
 		}
 	}
-	may, err := searchable(ctx, r)
+	may, err := searchableAssets(ctx, r)
 	if err != nil {
 		return nil, false, err
 	}
@@ -100,7 +100,7 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 
 // searchable returns a function that reports whether an asset may be found. It is called before anything is known of the
 // hits: a look-up only for hits would take longer if a hidden asset matches, and so reveal it.
-func searchable(ctx context.Context, r *action.Request) (func(path string) bool, error) {
+func searchableAssets(ctx context.Context, r *action.Request) (func(path string) bool, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func order(list []assetText, by string) {
 }
 
 // oneAsset returns one entry. A hidden one is treated like one that does not exist.
-func oneAsset(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
+func assetByID(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
 	if !kernel.ID(a.AssetID).Valid() {
 		return nil, access.NotFound(access.Asset, a.AssetID)
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	mostReferences = 200 // rows that are read of the index
-	mostMentioning = 20  // documents that are read for mentions
-	mostMentions   = 64  // blocks that the kernel looks at for mentions, and it does not say whether there are more
+	maxReferences     = 200 // rows that are read of the index
+	maxMentioningDocs = 20  // documents that are read for mentions
+	maxMentions       = 64  // blocks that the kernel looks at for mentions, and it does not say whether there are more
 )
 
 type backlinksArgs struct {
@@ -58,12 +58,12 @@ func getBacklinks() *action.Action {
 		},
 		Aliases:    map[string]string{"scopeRootId": "refTreeID"},
 		Positional: []string{"id"},
-		Adapt:      adaptCodes(map[string]string{"scopeRootId": "refTreeID"}, nil),
+		Adapt:      adaptArgs(map[string]string{"scopeRootId": "refTreeID"}, nil),
 		Result:     backlinksResult{},
 		Example:    `{"id":"20240101120000-abcdefg","mode":"links"}`,
 	}, func(ctx context.Context, r *action.Request, a backlinksArgs) (any, error) {
 		b := backlinks{r: r, target: r.Target("id"), args: a, out: backlinksResult{Mode: a.Mode, Links: []backlink{}, Mentions: []backlink{}}}
-		if err := b.narrow(ctx); err != nil {
+		if err := b.findScope(ctx); err != nil {
 			return nil, err
 		}
 		if in := r.Targets("refTreeID"); len(in) > 0 {
@@ -103,7 +103,7 @@ type backlinks struct {
 }
 
 // narrow finds the notebooks to look into.
-func (b *backlinks) narrow(ctx context.Context) error {
+func (b *backlinks) findScope(ctx context.Context) error {
 	restricted, err := b.r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return err
@@ -115,7 +115,7 @@ func (b *backlinks) narrow(ctx context.Context) error {
 
 func (b *backlinks) links(ctx context.Context) error {
 	if b.in == nil {
-		return b.indexed(ctx)
+		return b.indexedLinks(ctx)
 	}
 	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.in.Root)
 	switch {
@@ -123,7 +123,7 @@ func (b *backlinks) links(ctx context.Context) error {
 		return err
 	case !ok:
 		b.out.Missing, b.out.Fallback = true, true
-		return b.indexed(ctx)
+		return b.indexedLinks(ctx)
 	}
 	links, err := b.blocks(ctx, found, *b.in)
 	b.out.Links = append(b.out.Links, links...)
@@ -131,15 +131,15 @@ func (b *backlinks) links(ctx context.Context) error {
 }
 
 // indexed returns the links that the index has.
-func (b *backlinks) indexed(ctx context.Context) error {
-	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, mostReferences+1)
+func (b *backlinks) indexedLinks(ctx context.Context) error {
+	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, maxReferences+1)
 	if err != nil {
 		return err
 	}
-	if len(rows) > mostReferences {
-		rows, b.out.Incomplete = rows[:mostReferences], true
+	if len(rows) > maxReferences {
+		rows, b.out.Incomplete = rows[:maxReferences], true
 	}
-	if err := unboundReferences(ctx, b.r, rows); err != nil {
+	if err := redactReferences(ctx, b.r, rows); err != nil {
 		return err
 	}
 	seen := map[[2]kernel.ID]bool{}
@@ -151,7 +151,7 @@ func (b *backlinks) indexed(ctx context.Context) error {
 		case b.in != nil && row.Root != b.in.Root, !contains(text, b.args.Keyword):
 		default:
 			b.out.Links = append(b.out.Links, backlink{
-				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: content.Clip(text, longContent), Target: row.Target,
+				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: content.Clip(text, maxWholeRunes), Target: row.Target,
 				Anchor: content.Clip(row.Anchor, excerptRunes), Root: row.Root, Notebook: row.Notebook,
 			})
 		}
@@ -166,7 +166,7 @@ func (b *backlinks) mentions(ctx context.Context) error {
 		documents = append(documents, *b.in)
 	} else {
 		var err error
-		if documents, err = b.mentioning(ctx); err != nil {
+		if documents, err = b.mentioningDocs(ctx); err != nil {
 			return err
 		}
 	}
@@ -186,10 +186,10 @@ func (b *backlinks) mentions(ctx context.Context) error {
 }
 
 // mentioning returns documents that name the target.
-func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, err error) {
+func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Target, err error) {
 	var found []kernel.BacklinkDocument
 	if b.notebooks != nil {
-		found, err = b.r.Kernel.MentioningDocuments(ctx, b.target.ID, b.target.Root, b.notebooks, mostMentioning+1)
+		found, err = b.r.Kernel.MentioningDocuments(ctx, b.target.ID, b.target.Root, b.notebooks, maxMentioningDocs+1)
 	} else {
 		_, found, err = b.r.Kernel.BacklinkDocuments(ctx, b.target.ID)
 	}
@@ -200,9 +200,9 @@ func (b *backlinks) mentioning(ctx context.Context) (documents []action.Target, 
 	for _, d := range found {
 		blocks += d.Count
 	}
-	b.out.Incomplete = b.out.Incomplete || blocks >= mostMentions
-	if len(found) > mostMentioning {
-		found, b.out.Incomplete = found[:mostMentioning], true
+	b.out.Incomplete = b.out.Incomplete || blocks >= maxMentions
+	if len(found) > maxMentioningDocs {
+		found, b.out.Incomplete = found[:maxMentioningDocs], true
 	}
 	for _, d := range found {
 		hpath := d.HPath
@@ -235,7 +235,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 		}
 		if text := textOfDOM(f.DOM); contains(text, b.args.Keyword) {
 			out = append(out, backlink{
-				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: content.Clip(text, longContent), Root: in.Root, Notebook: in.Notebook,
+				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: content.Clip(text, maxWholeRunes), Root: in.Root, Notebook: in.Notebook,
 			})
 		}
 	}
@@ -243,7 +243,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 }
 
 // unboundReferences removes, from the texts of blocks that refer to a block, what they show of hidden blocks.
-func unboundReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
+func redactReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
 	texts := make([]string, len(rows))
 	for i := range rows {
 		texts[i] = rows[i].Markdown + " " + rows[i].Reference

@@ -33,28 +33,28 @@ type hit struct {
 }
 
 // slim makes a hit of a found block. Without marks its content is plain text.
-func slim(f *kernel.Found, withMarks bool) hit {
+func hitOf(f *kernel.Found, withMarks bool) hit {
 	text := parsePassage(f.Content)
 	plain := func(s string) string { return parsePassage(s).whole() }
 	h := hit{
 		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: hpath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
 		Memo: plain(f.Memo), Tag: plain(f.Tag), Notebook: f.Notebook, Root: f.Root, Parent: f.Parent, Path: f.Path,
-		Excerpt: content.Clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), longContent),
-		RefText: content.Clip(f.RefText, longContent),
+		Excerpt: content.Clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), maxWholeRunes),
+		RefText: content.Clip(f.RefText, maxWholeRunes),
 	}
 	if withMarks {
 		h.Content = text.marked()
 	}
 	for i := range f.Children {
-		h.Children = append(h.Children, slim(&f.Children[i], withMarks))
+		h.Children = append(h.Children, hitOf(&f.Children[i], withMarks))
 	}
 	return h
 }
 
-func slimAll(found []kernel.Found, withMarks bool) []hit {
+func hitsOf(found []kernel.Found, withMarks bool) []hit {
 	out := make([]hit, 0, len(found))
 	for i := range found {
-		out = append(out, slim(&found[i], withMarks))
+		out = append(out, hitOf(&found[i], withMarks))
 	}
 	return out
 }
@@ -86,9 +86,9 @@ func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dro
 const (
 	openMark, closeMark = "<mark>", "</mark>"
 
-	longContent  = 400 // characters of content and Markdown that are shown whole
-	aroundMark   = 150 // characters shown either side of a match in longer content
-	excerptRunes = 200
+	maxWholeRunes = 400 // characters of content and Markdown that are shown whole
+	contextRunes  = 150 // characters shown either side of a match in longer content
+	excerptRunes  = 200
 )
 
 // passage is a text of a hit: plain, with the places that match.
@@ -165,15 +165,15 @@ func (p passage) render(write func(s string, match bool) string) string {
 // windows returns the stretches that are shown: all of a short text, what is around the matches of a long one, or its
 // beginning where nothing is marked.
 func (p passage) windows() [][2]int {
-	if len(p.text) <= longContent {
+	if len(p.text) <= maxWholeRunes {
 		return [][2]int{{0, len(p.text)}}
 	}
 	if len(p.marks) == 0 {
-		return [][2]int{{0, longContent}}
+		return [][2]int{{0, maxWholeRunes}}
 	}
 	var out [][2]int
 	for _, m := range p.marks {
-		w := [2]int{max(m[0]-aroundMark, 0), min(m[1]+aroundMark, len(p.text))}
+		w := [2]int{max(m[0]-contextRunes, 0), min(m[1]+contextRunes, len(p.text))}
 		if last := len(out) - 1; last >= 0 && w[0] <= out[last][1] {
 			out[last][1] = max(out[last][1], w[1])
 			continue

@@ -31,7 +31,7 @@ func listInvalidRefs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		found, err := fetch(ctx, r, ask, a.Page, a.PageSize, filter{}, true)
+		found, err := fetchPage(ctx, r, ask, a.Page, a.PageSize, filter{}, true)
 		return invalidRefsResult{found, found.Data}, err
 	})
 }
@@ -54,9 +54,9 @@ func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := finder{args: &fulltextArgs{}, cleaning: cleaning{r: r, matches: anyMatch}, question: &kernel.FullText{Method: kernel.MethodSQL, Page: 1}}
+	f := finder{args: &fulltextArgs{}, hiddenTextFilter: hiddenTextFilter{r: r, matches: anyMatch}, question: &kernel.FullText{Method: kernel.MethodSQL, Page: 1}}
 	for _, row := range rows {
 		f.ids = append(f.ids, row.ID)
 	}
-	return f.named, nil
+	return f.statementPage, nil
 }

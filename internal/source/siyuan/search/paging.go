@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	kernelPage = 128 // most hits that one request asks for
-	mostPages  = 8   // pages of hits that one call filters itself
+	maxKernelPage  = 128 // most hits that one request asks for
+	maxFilterPages = 8   // pages of hits that one call filters itself
 	// mostCleaned takes the place of mostPages if some notebook is hidden: hits left out because of hidden text must
 	// not take the place of others, or their number would be revealed.
-	mostCleaned = 64
-	shownHits   = 20 // hits shown of a page whose size the caller left open (T(20))
+	maxRestrictedPages = 64
+	shownHits          = 20 // hits shown of a page whose size the caller left open (T(20))
 )
 
 // list is a page of hits with what says how it came about.
@@ -35,7 +35,7 @@ type shown struct {
 }
 
 // cut shows the beginning of a page whose size the caller left open.
-func cut[T any](data []T, open bool) ([]T, shown) {
+func firstHits[T any](data []T, open bool) ([]T, shown) {
 	if !open || len(data) <= shownHits {
 		return data, shown{Showing: len(data)}
 	}
@@ -56,20 +56,20 @@ type filter struct {
 // fetchPage returns a page of the hits that may be read and pass a filter. If nothing must be left out, this is the
 // kernel's own page, for one request. Otherwise it asks for all pages, up to a limit, and counts the totals over what
 // is left.
-func fetch(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
+func fetchPage(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	if only.each == nil && !only.hidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
 		if err != nil || all {
 			return out, err
 		}
 	}
-	return filtered(ctx, r, ask, page, size, only, withMarks)
+	return filteredPage(ctx, r, ask, page, size, only, withMarks)
 }
 
 // kernelPageOf returns one page as the kernel has it. all is false if something in it may not be read, so that its
 // totals are wrong.
 func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size int, withMarks bool) (out list, all bool, err error) {
-	got, page, err := existing(ctx, ask, page, size)
+	got, page, err := pageOrLast(ctx, ask, page, size)
 	if err != nil {
 		return list{}, false, err
 	}
@@ -79,18 +79,18 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	}
 	total := got.Matched
 	if got.Pages <= 1 { // what the index holds twice was counted twice
-		hits, _ := ungroup(kept)
+		hits, _ := flattenGroups(kept)
 		total = len(hits)
 	}
 	count := max(1, got.Pages)
 	out.Pages = action.Pages{Total: total, Page: page, PageSize: size, PageCount: count, HasNextPage: page < count}
 	out.Mode = "kernel"
-	return out, true, out.show(ctx, r, kept, withMarks)
+	return out, true, out.setHits(ctx, r, kept, withMarks)
 }
 
 // pageOrLast returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
 // or answers without hits and perhaps without totals.
-func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
+func pageOrLast(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)
 	if page == 1 || err == nil && len(got.Blocks) > 0 {
 		return got, page, err
@@ -107,20 +107,20 @@ func existing(ctx context.Context, ask pages, page, size int) (kernel.FoundPage,
 	return got, page, err
 }
 
-func filtered(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
+func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	var kept []kernel.Found
 	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
-	incomplete, requests := false, mostPages
+	incomplete, requests := false, maxFilterPages
 	if only.hidden {
-		requests = mostCleaned
+		requests = maxRestrictedPages
 	}
 	for n := 1; ; n++ {
-		got, err := ask(ctx, n, kernelPage)
+		got, err := ask(ctx, n, maxKernelPage)
 		if err != nil {
 			return list{}, err
 		}
 		may, _ := readable(r, got.Blocks)
-		hits, groups := ungroup(may)
+		hits, groups := flattenGroups(may)
 		maps.Copy(documents, groups)
 		for _, f := range hits {
 			if !seen[f.ID] && (only.each == nil || only.each(f)) {
@@ -128,7 +128,7 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 			}
 			seen[f.ID] = true
 		}
-		if n >= got.Pages || only.hidden && len(kept) > mostPages*kernelPage {
+		if n >= got.Pages || only.hidden && len(kept) > maxFilterPages*maxKernelPage {
 			break
 		}
 		if n == requests {
@@ -136,8 +136,8 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 			break
 		}
 	}
-	if only.hidden && len(kept) > mostPages*kernelPage {
-		kept, incomplete = kept[:mostPages*kernelPage], true
+	if only.hidden && len(kept) > maxFilterPages*maxKernelPage {
+		kept, incomplete = kept[:maxFilterPages*maxKernelPage], true
 	}
 	if only.all != nil {
 		kept = only.all(kept)
@@ -145,7 +145,7 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 	at := action.Paged(kept, page, size)
 	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
 	out.Pages = at.Pages
-	err := out.show(ctx, r, regroup(at.Data, documents), withMarks)
+	err := out.setHits(ctx, r, regroup(at.Data, documents), withMarks)
 	if incomplete {
 		out.Hint = "only the first hits were looked at: narrow the search down"
 	}
@@ -153,13 +153,13 @@ func filtered(ctx context.Context, r *action.Request, ask pages, page, size int,
 }
 
 // show puts hits onto a page.
-func (l *list) show(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
-	l.Data, l.shown = cut(slimAll(found, withMarks), !r.Given("pageSize"))
-	return place(ctx, r, l.Data)
+func (l *list) setHits(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
+	l.Data, l.shown = firstHits(hitsOf(found, withMarks), !r.Given("pageSize"))
+	return addPaths(ctx, r, l.Data)
 }
 
 // ungroup takes hits out of the groups of their documents. What is in no group stays as it is.
-func ungroup(found []kernel.Found) (hits []kernel.Found, documents map[kernel.ID]kernel.Found) {
+func flattenGroups(found []kernel.Found) (hits []kernel.Found, documents map[kernel.ID]kernel.Found) {
 	documents = map[kernel.ID]kernel.Found{}
 	for _, f := range found {
 		if len(f.Children) == 0 {

@@ -13,13 +13,13 @@ import (
 const document = "NodeDocument"
 
 // place gives hits the paths that the tool fs takes.
-func place(ctx context.Context, r *action.Request, hits []hit) (err error) {
+func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	for i := range hits {
 		h := &hits[i]
 		if h.FSPath, err = r.HumanPath(ctx, h.Notebook, h.HPath); err != nil {
 			return err
 		}
-		if err := place(ctx, r, h.Children); err != nil {
+		if err := addPaths(ctx, r, h.Children); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Fou
 
 // dropParentDocs leaves out documents that are on a page beside the hits in them, and are not hits themselves: a
 // search for several words has them. hits is how many hits the page has.
-func withoutFollowers(found []kernel.Found, query string, hits int) []kernel.Found {
+func dropParentDocs(found []kernel.Found, query string, hits int) []kernel.Found {
 	inside := map[kernel.ID]bool{}
 	for i := range found {
 		if found[i].ID != found[i].Root {

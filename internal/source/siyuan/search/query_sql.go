@@ -42,7 +42,7 @@ func querySQL() *action.Action {
 		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "notebook/lsNotebooks"},
 		Aliases:    map[string]string{"sql": "stmt"},
 		Positional: []string{"stmt"},
-		Adapt:      adaptCodes(map[string]string{"sql": "stmt"}, nil),
+		Adapt:      adaptArgs(map[string]string{"sql": "stmt"}, nil),
 		Result:     rowsResult{},
 		Example:    `{"stmt":"SELECT DISTINCT id, hpath, content FROM blocks WHERE type='d' ORDER BY updated DESC","maxRows":20}`,
 	}, func(ctx context.Context, r *action.Request, a querySQLArgs) (any, error) {
@@ -54,7 +54,7 @@ func querySQL() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := rowsOf(ctx, r, "stmt", sent)
+		rows, err := runStatement(ctx, r, "stmt", sent)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func querySQL() *action.Action {
 			out.Hint = fmt.Sprintf("there are more than %d rows: add conditions, count them, or raise maxRows up to 1000", a.MaxRows)
 		} else {
 			out.Total = &out.Showing
-			if doubled(rows) {
+			if hasDuplicates(rows) {
 				out.Hint = "some rows are the same: the index may hold them twice, SELECT DISTINCT drops them"
 			}
 		}
@@ -113,7 +113,7 @@ func sqlError(r *action.Request, param string, err error) error {
 }
 
 // doubled reports whether two rows of blocks are the same.
-func doubled(rows []json.RawMessage) bool {
+func hasDuplicates(rows []json.RawMessage) bool {
 	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
 		if seen[string(row)] && gjson.GetBytes(row, "id").Exists() {
@@ -126,16 +126,16 @@ func doubled(rows []json.RawMessage) bool {
 
 // rowsOf returns the rows of a statement that the guard wrote, if they are all of them: a kernel that cannot carry it
 // out answers code 0 as well.
-func rowsOf(ctx context.Context, r *action.Request, param, sent string) ([]json.RawMessage, error) {
+func runStatement(ctx context.Context, r *action.Request, param, sent string) ([]json.RawMessage, error) {
 	rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		switch {
 		case e.Code == kernel.CodeReadOnly: // it refuses every statement
 			return nil, err
 		case e.Code == kernel.CodeNoEffect:
-			return nil, stopped(r, param, "has a function that failed on some row")
+			return nil, statementFailed(r, param, "has a function that failed on some row")
 		case e.Kind == kernel.NotInKernel: // an answer without a body
-			return nil, stopped(r, param, "has a value, such as infinity, that no JSON can hold")
+			return nil, statementFailed(r, param, "has a value, such as infinity, that no JSON can hold")
 		case e.Facts["kernelCode"] != nil:
 			_, why, _ := strings.Cut(e.Message, " - ")
 			out := r.Invalid(param, "is refused by the kernel: "+why)
@@ -152,17 +152,17 @@ func rowsOf(ctx context.Context, r *action.Request, param, sent string) ([]json.
 			return []json.RawMessage{}, nil
 		}
 		if n.Int() != int64(len(rows)) {
-			return nil, stopped(r, param, "was not carried out to its end")
+			return nil, statementFailed(r, param, "was not carried out to its end")
 		}
 		if rows[i], err = sjson.DeleteBytes(rows[i], sqlguard.Count); err != nil {
-			return nil, stopped(r, param, "answers rows that cannot be read")
+			return nil, statementFailed(r, param, "answers rows that cannot be read")
 		}
 	}
 	return rows, nil
 }
 
 // stopped is the error for a statement that the kernel could not carry out.
-func stopped(r *action.Request, param, why string) error {
+func statementFailed(r *action.Request, param, why string) error {
 	out := r.Invalid(param, why)
 	out.Hint = "json_extract wants JSON (CASE WHEN json_valid(x) THEN … END), REGEXP a pattern of RE2, and sum() of integers may overflow " +
 		"(total() does not); leave out one part after the other to find which it is"

@@ -85,14 +85,14 @@ func withoutCollections(types map[string]bool) map[string]bool {
 }
 
 // noDatabases leaves databases out of what was found by other means, where some notebook may not be read.
-func noDatabases(ctx context.Context, r *action.Request, found []kernel.Found) ([]kernel.Found, error) {
+func dropDatabases(ctx context.Context, r *action.Request, found []kernel.Found) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return found, err
 	}
 	found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.Type == databaseNode })
 	for i := range found {
-		if found[i].Children, err = noDatabases(ctx, r, found[i].Children); err != nil {
+		if found[i].Children, err = dropDatabases(ctx, r, found[i].Children); err != nil {
 			return nil, err
 		}
 	}

@@ -52,8 +52,8 @@ func searchRefs() *action.Action {
 		if err := withoutNotebooks(ctx, r, kept); err != nil {
 			return nil, err
 		}
-		hits := slimAll(kept, true)
-		if err := place(ctx, r, hits); err != nil {
+		hits := hitsOf(kept, true)
+		if err := addPaths(ctx, r, hits); err != nil {
 			return nil, err
 		}
 		return searchRefsResult{hits, hits, len(hits)}, nil
@@ -61,7 +61,7 @@ func searchRefs() *action.Action {
 }
 
 // mostReferable is how many blocks to refer to are looked for where some notebook may not be read.
-const mostReferable = 64
+const maxReferable = 64
 
 // referable returns blocks to refer to. The kernel stops after a number of hits from all notebooks, so a hidden hit
 // would reveal itself by taking the place of another. If some notebook is hidden, only the others are searched, page
@@ -78,27 +78,27 @@ func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]ke
 	if err != nil || nothing || q.Keyword == "" {
 		return nil, err
 	}
-	clean := cleaning{r: r, matches: matcher("keyword", q.Keyword, false)}
+	clean := hiddenTextFilter{r: r, matches: matcher("keyword", q.Keyword, false)}
 	var kept []kernel.Found
-	for n := 1; n <= mostCleaned; n++ {
+	for n := 1; n <= maxRestrictedPages; n++ {
 		got, err := r.Kernel.FullText(ctx, kernel.FullText{
-			Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: mostReferable,
+			Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: maxReferable,
 		})
 		if err != nil {
 			return nil, err
 		}
-		found, err := noDatabases(ctx, r, got.Blocks)
+		found, err := dropDatabases(ctx, r, got.Blocks)
 		if err != nil {
 			return nil, err
 		}
-		if found, err = clean.of(ctx, found); err != nil {
+		if found, err = clean.apply(ctx, found); err != nil {
 			return nil, err
 		}
 		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // as the kernel does
 		kept = append(kept, found...)
-		if len(kept) >= mostReferable || n >= got.Pages {
+		if len(kept) >= maxReferable || n >= got.Pages {
 			break
 		}
 	}
-	return clean.order(kept[:min(len(kept), mostReferable)]), nil
+	return clean.order(kept[:min(len(kept), maxReferable)]), nil
 }

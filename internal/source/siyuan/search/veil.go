@@ -14,14 +14,14 @@ import (
 // cleaning removes from hits the text of hidden blocks that the kernel shows inside other blocks. The kernel's search
 // looks at that text too, so a cleaned hit may have matched only there. It stays only if matches reports that the
 // search finds the remaining text. If matches is nil, every cleaned hit is dropped.
-type cleaning struct {
+type hiddenTextFilter struct {
 	r       *action.Request
 	matches func(texts []string) bool // nil where nobody can say
 	changed map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
 }
 
 // of returns the hits that stay, cleaned.
-func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
+func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -51,7 +51,7 @@ func (c *cleaning) of(ctx context.Context, found []kernel.Found) ([]kernel.Found
 	return kept, nil
 }
 
-func (c *cleaning) hits(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
+func (c *hiddenTextFilter) hits(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
 	var kept []kernel.Found
 	for _, f := range found {
 		covered := redactor.Covers(f.Markdown)
@@ -107,7 +107,7 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 }
 
 // order moves the hits whose text was changed behind the others: their former position depended on the hidden text.
-func (c *cleaning) order(found []kernel.Found) []kernel.Found {
+func (c *hiddenTextFilter) order(found []kernel.Found) []kernel.Found {
 	if len(c.changed) > 0 {
 		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
 	}
@@ -123,7 +123,7 @@ func rank(last bool) int {
 
 // wholeQuery leaves out the documents that contain all words of a query only together with hidden text. The kernel
 // returns the blocks with one of the words in documents that contain them all.
-func wholeQuery(found []kernel.Found, query string) []kernel.Found {
+func dropHiddenMatches(found []kernel.Found, query string) []kernel.Found {
 	words := strings.Fields(query)
 	if len(words) < 2 {
 		return found
