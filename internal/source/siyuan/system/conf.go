@@ -79,10 +79,10 @@ func confSummary(root gjson.Result, a *confArgs) any {
 		}
 		return true
 	})
-	all := show("", root, a.MaxDepth+1, a.MaxItems)
-	left := total - len(names)
+	all := showValue("", root, a.MaxDepth+1, a.MaxItems)
+	remaining := total - len(names)
 	return confResult{
-		Mode: "summary", Total: total, Names: names, Truncated: &left, Summary: all.Entries,
+		Mode: "summary", Total: total, Names: names, Truncated: &remaining, Summary: all.Entries,
 		Hints: []string{`system(action="conf", mode="get", keyPath="editor") shows one key`},
 	}
 }
@@ -97,9 +97,9 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 	}
 	at, masked := root, false
 	for _, step := range steps {
-		next, found := member(at, step)
+		next, found := memberOf(at, step)
 		if !found {
-			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there %s", step, inside(at)))
+			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there %s", step, describeValue(at)))
 		}
 		if at, masked = next, secret(step); masked {
 			break // nor does what is in it show
@@ -107,7 +107,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 	}
 	value := node{Type: "string", Value: hidden}
 	if !masked {
-		value = show("", at, a.MaxDepth, a.MaxItems)
+		value = showValue("", at, a.MaxDepth, a.MaxItems)
 	}
 	return confResult{Mode: "get", Path: a.KeyPath, Value: &value, Hints: []string{"more with maxDepth and maxItems"}}, nil
 }
@@ -128,7 +128,7 @@ func splitPath(path string) (steps []string, ok bool) {
 }
 
 // member returns what a key or an index names, by its exact name.
-func member(v gjson.Result, step string) (found gjson.Result, ok bool) {
+func memberOf(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	if v.IsArray() {
 		i, err := strconv.Atoi(step)
 		items := v.Array()
@@ -149,7 +149,7 @@ func member(v gjson.Result, step string) (found gjson.Result, ok bool) {
 }
 
 // inside says what a value holds, for a caller who asked for something else.
-func inside(v gjson.Result) string {
+func describeValue(v gjson.Result) string {
 	switch {
 	case v.IsArray():
 		return fmt.Sprintf("is a list of %d", len(v.Array()))
@@ -165,7 +165,7 @@ func inside(v gjson.Result) string {
 }
 
 // show returns a value, depth levels deep, with the values of secret keys hidden.
-func show(name string, v gjson.Result, depth, most int) node {
+func showValue(name string, v gjson.Result, depth, limit int) node {
 	switch {
 	case secret(name) && v.Type != gjson.Null && v.String() != "":
 		return node{Type: "string", Value: hidden}
@@ -175,24 +175,24 @@ func show(name string, v gjson.Result, depth, most int) node {
 			n.Entries = map[string]node{}
 		}
 		v.ForEach(func(k, m gjson.Result) bool {
-			if depth <= 0 || len(n.Entries) >= most {
+			if depth <= 0 || len(n.Entries) >= limit {
 				n.Truncated = true
 				n.Omitted++
 				return true
 			}
-			n.Entries[k.String()] = show(k.String(), m, depth-1, most)
+			n.Entries[k.String()] = showValue(k.String(), m, depth-1, limit)
 			return true
 		})
 		return n
 	case v.IsArray():
 		n := node{Type: "array"}
 		v.ForEach(func(_, m gjson.Result) bool {
-			if depth <= 0 || len(n.Items) >= most {
+			if depth <= 0 || len(n.Items) >= limit {
 				n.Truncated = true
 				n.Omitted++
 				return true
 			}
-			n.Items = append(n.Items, show("", m, depth-1, most))
+			n.Items = append(n.Items, showValue("", m, depth-1, limit))
 			return true
 		})
 		return n
@@ -301,12 +301,12 @@ func secret(key string) bool {
 		}
 		return -1
 	}, key)
-	one := strings.TrimSuffix(plain, "s")
-	if secretNames[plain] || secretNames[one] {
+	singular := strings.TrimSuffix(plain, "s")
+	if secretNames[plain] || secretNames[singular] {
 		return true
 	}
 	for _, end := range secretEnds {
-		if strings.HasSuffix(plain, end) || strings.HasSuffix(one, end) {
+		if strings.HasSuffix(plain, end) || strings.HasSuffix(singular, end) {
 			return true
 		}
 	}
@@ -317,7 +317,7 @@ func secret(key string) bool {
 var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 
 // parameter matches a parameter of an address with its value.
-var parameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
+var secretParameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 
 // secretParameters are the names of URL parameters with secret values, besides those in secretNames.
 var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
@@ -325,8 +325,8 @@ var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, 
 // address returns a text of the configuration without the credentials of an address in it.
 func address(text string) string {
 	if strings.Contains(text, "=") {
-		text = parameter.ReplaceAllStringFunc(text, func(found string) string {
-			m := parameter.FindStringSubmatch(found)
+		text = secretParameter.ReplaceAllStringFunc(text, func(found string) string {
+			m := secretParameter.FindStringSubmatch(found)
 			if name, err := url.QueryUnescape(m[2]); err != nil || secret(name) || secretParameters[strings.ToLower(name)] {
 				return m[1] + m[2] + "=" + hidden
 			}
